@@ -1,0 +1,43 @@
+/**
+ * Why speech could not be had from a recording. The codes are part of the public contract: the service
+ * stores them as the reason of a FAILED transcription.
+ */
+export const SPEECH_ERRORS = {
+  /** Not a media file at all: empty, text, random bytes, or without its index (`moov`). */
+  unreadable_media: { retryable: false },
+  /** A picture, a playlist, a session description: something that only points at media. */
+  unsupported_media: { retryable: false },
+  /** There is an audio track, but it is encrypted, of an unknown codec, or hardly any of it decodes. */
+  undecodable_audio: { retryable: false },
+  /** Longer than the configured limit. */
+  media_too_long: { retryable: false },
+  /** People speak, but not in a language that the installed engines know. */
+  language_unsupported: { retryable: false },
+  /** Neither a system ffmpeg nor the optional package node-av is there. */
+  decoder_unavailable: { retryable: true },
+  /** The decoder was killed or ran past its wall-clock limit. */
+  decoder_crashed: { retryable: true },
+  /** A model file is missing, damaged or of another shape than its engine expects. */
+  model_unusable: { retryable: true },
+  /** The engine's process ended on its own. */
+  engine_crashed: { retryable: true },
+  /** The engine's process showed no sign of life within its limit. */
+  engine_hung: { retryable: true },
+  /** The engine's process grew past its memory limit and was ended. */
+  engine_out_of_memory: { retryable: true },
+} as const satisfies Record<string, { retryable: boolean }>;
+
+export type SpeechErrorCode = keyof typeof SPEECH_ERRORS;
+
+/** Thrown by everything in this package; `retryable` says whether the same file may succeed later. */
+export class SpeechError extends Error {
+  readonly code: SpeechErrorCode;
+  readonly retryable: boolean;
+
+  constructor(code: SpeechErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "SpeechError";
+    this.code = code;
+    this.retryable = SPEECH_ERRORS[code].retryable;
+  }
+}
