@@ -39,7 +39,7 @@ export const Transcription = Type.Object(
     id: Type.String({ description: "Identifier of the transcription" }),
     videoId: Type.String({ description: "Identifier of the video" }),
     environmentId: Type.String({ description: "Identifier of the environment that owns the video" }),
-    status: Type.Union(TRANSCRIPTION_STATUSES.map((status) => Type.Literal(status))),
+    status: Type.Enum(TRANSCRIPTION_STATUSES),
     language: Nullable(
       Type.String(),
       "Detected language, ISO 639-1 or 639-3; `zxx` where nobody speaks, `und` where it can not be told; null until known",

@@ -1,0 +1,44 @@
+import type { ApiKeyRow, Db, NewApiKey } from "./schema.ts";
+
+export async function insertApiKey(db: Db, row: NewApiKey): Promise<void> {
+  await db.insertInto("api_key").values(row).execute();
+}
+
+export async function findApiKey(db: Db, id: string): Promise<ApiKeyRow | undefined> {
+  return await db.selectFrom("api_key").selectAll().where("id", "=", id).executeTakeFirst();
+}
+
+export async function listApiKeys(db: Db, environmentId: string): Promise<ApiKeyRow[]> {
+  return await db
+    .selectFrom("api_key")
+    .selectAll()
+    .where("environment_id", "=", environmentId)
+    .orderBy("created_at")
+    .execute();
+}
+
+/** False where there is no such key; revoking a revoked key keeps its first time. */
+export async function revokeApiKey(db: Db, id: string, now: Date): Promise<boolean> {
+  const row = await db
+    .updateTable("api_key")
+    .set((set) => ({ revoked_at: set.fn.coalesce("revoked_at", set.val(now)) }))
+    .where("id", "=", id)
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Notes the use of a key, at most once a minute so that reads do not become writes. */
+export async function touchApiKey(db: Db, id: string, now: Date): Promise<void> {
+  await db
+    .updateTable("api_key")
+    .set({ last_used_at: now })
+    .where("id", "=", id)
+    .where((where) =>
+      where.or([
+        where("last_used_at", "is", null),
+        where("last_used_at", "<", new Date(now.getTime() - 60_000)),
+      ]),
+    )
+    .execute();
+}

@@ -1,0 +1,51 @@
+import type { Db, EnvironmentRow, Tx } from "./schema.ts";
+
+export async function insertEnvironment(db: Db | Tx, row: EnvironmentRow): Promise<boolean> {
+  const inserted = await db
+    .insertInto("environment")
+    .values(row)
+    .onConflict((conflict) => conflict.column("name").doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  return inserted !== undefined;
+}
+
+export async function listEnvironments(db: Db): Promise<EnvironmentRow[]> {
+  return await db.selectFrom("environment").selectAll().orderBy("created_at").orderBy("id").execute();
+}
+
+/** By id or by name, as a person at the command line would say it. */
+export async function findEnvironment(db: Db, idOrName: string): Promise<EnvironmentRow | undefined> {
+  return await db
+    .selectFrom("environment")
+    .selectAll()
+    .where((where) => where.or([where("id", "=", idOrName), where("name", "=", idOrName)]))
+    .executeTakeFirst();
+}
+
+export async function setAiTranscription(
+  db: Db,
+  id: string,
+  on: boolean,
+): Promise<EnvironmentRow | undefined> {
+  return await db
+    .updateTable("environment")
+    .set({ ai_transcription: on })
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/**
+ * The toggle, held still until the transaction ends: a flip of it happens before or after the upload's
+ * completion, never during.
+ */
+export async function lockAiTranscription(tx: Tx, environmentId: string): Promise<boolean> {
+  const { ai_transcription } = await tx
+    .selectFrom("environment")
+    .select("ai_transcription")
+    .where("id", "=", environmentId)
+    .forShare()
+    .executeTakeFirstOrThrow();
+  return ai_transcription;
+}

@@ -1,0 +1,169 @@
+import { type Kysely, sql } from "kysely";
+import type { Migration } from "kysely/migration";
+
+/**
+ * The tables, in the order in which they came to be. A migration that has shipped is never edited; each
+ * must be safe while processes of the release before it are still running.
+ */
+export const MIGRATIONS: Record<string, Migration> = {
+  "0001_first": { up: first },
+};
+
+async function first(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable("environment")
+    .addColumn("id", "text", (c) => c.primaryKey())
+    .addColumn("name", "text", (c) => c.notNull().unique())
+    .addColumn("ai_transcription", "boolean", (c) => c.notNull())
+    .addColumn("created_at", "timestamptz", (c) => c.notNull())
+    .execute();
+
+  await db.schema
+    .createTable("api_key")
+    .addColumn("id", "text", (c) => c.primaryKey())
+    .addColumn("environment_id", "text", (c) => c.notNull().references("environment.id").onDelete("cascade"))
+    .addColumn("name", "text", (c) => c.notNull())
+    .addColumn("key_hash", "text", (c) => c.notNull())
+    .addColumn("permissions", "jsonb", (c) => c.notNull())
+    .addColumn("created_at", "timestamptz", (c) => c.notNull())
+    .addColumn("expires_at", "timestamptz")
+    .addColumn("last_used_at", "timestamptz")
+    .addColumn("revoked_at", "timestamptz")
+    .execute();
+  await db.schema.createIndex("api_key_environment").on("api_key").column("environment_id").execute();
+
+  await db.schema
+    .createTable("video")
+    .addColumn("id", "text", (c) => c.primaryKey())
+    .addColumn("environment_id", "text", (c) => c.notNull().references("environment.id"))
+    .addColumn("metadata", "jsonb", (c) => c.notNull())
+    .addColumn("size_bytes", "bigint")
+    .addColumn("created_at", "timestamptz", (c) => c.notNull())
+    .addColumn("uploaded_at", "timestamptz")
+    .addColumn("ai_transcription", "boolean")
+    .execute();
+  await db.schema
+    .createIndex("video_environment")
+    .on("video")
+    .columns(["environment_id", "created_at", "id"])
+    .execute();
+  await db.schema
+    .createIndex("video_uploading")
+    .on("video")
+    .column("created_at")
+    .where(sql.ref("uploaded_at"), "is", null)
+    .execute();
+
+  await db.schema
+    .createTable("transcription")
+    .addColumn("id", "text", (c) => c.primaryKey())
+    .addColumn("video_id", "text", (c) => c.notNull().unique().references("video.id").onDelete("cascade"))
+    .addColumn("environment_id", "text", (c) => c.notNull().references("environment.id"))
+    .addColumn("status", "text", (c) =>
+      c.notNull().check(sql`status in ('PENDING', 'PROCESSING', 'COMPLETED', 'FAILED', 'SKIPPED')`),
+    )
+    .addColumn("job_id", "uuid", (c) => c.notNull())
+    .addColumn("attempt", "integer", (c) => c.notNull().defaultTo(0))
+    .addColumn("faults", "integer", (c) => c.notNull().defaultTo(0))
+    .addColumn("losses", "integer", (c) => c.notNull().defaultTo(0))
+    .addColumn("language", "text")
+    .addColumn("word_count", "integer")
+    .addColumn("duration", "double precision")
+    .addColumn("progress", "double precision", (c) => c.notNull().defaultTo(0))
+    .addColumn("file_prefix", "text")
+    .addColumn("failure_code", "text")
+    .addColumn("failure_message", "text")
+    .addColumn("skip_reason", "text")
+    .addColumn("engine", "text")
+    .addColumn("decoder", "text")
+    .addColumn("incomplete", "boolean", (c) => c.notNull().defaultTo(false))
+    .addColumn("stages", "jsonb")
+    .addColumn("created_at", "timestamptz", (c) => c.notNull())
+    .addColumn("started_at", "timestamptz")
+    .addColumn("finished_at", "timestamptz")
+    .addCheckConstraint(
+      "transcription_files_when_completed",
+      sql`(status = 'COMPLETED') = (file_prefix is not null)`,
+    )
+    .execute();
+  await db.schema
+    .createIndex("transcription_status")
+    .on("transcription")
+    .columns(["status", "created_at"])
+    .execute();
+
+  await db.schema
+    .createTable("event")
+    .addColumn("id", "text", (c) => c.primaryKey())
+    .addColumn("environment_id", "text", (c) => c.notNull().references("environment.id"))
+    .addColumn("type", "text", (c) => c.notNull())
+    .addColumn("transcription_id", "text", (c) =>
+      c.notNull().references("transcription.id").onDelete("cascade"),
+    )
+    .addColumn("detail", "jsonb", (c) => c.notNull())
+    .addColumn("created_at", "timestamptz", (c) => c.notNull())
+    .execute();
+  await db.schema.createIndex("event_transcription").on("event").column("transcription_id").execute();
+
+  await db.schema
+    .createTable("webhook_endpoint")
+    .addColumn("id", "text", (c) => c.primaryKey())
+    .addColumn("environment_id", "text", (c) => c.notNull().references("environment.id").onDelete("cascade"))
+    .addColumn("url", "text", (c) => c.notNull())
+    .addColumn("event_types", "jsonb", (c) => c.notNull())
+    .addColumn("secret", "text", (c) => c.notNull())
+    .addColumn("previous_secret", "text")
+    .addColumn("previous_secret_expires_at", "timestamptz")
+    .addColumn("metadata", "jsonb", (c) => c.notNull())
+    .addColumn("created_at", "timestamptz", (c) => c.notNull())
+    .addColumn("failing_since", "timestamptz")
+    .addColumn("disabled_at", "timestamptz")
+    .addColumn("disabled_reason", "text")
+    .execute();
+  await db.schema
+    .createIndex("webhook_endpoint_environment")
+    .on("webhook_endpoint")
+    .column("environment_id")
+    .execute();
+
+  await db.schema
+    .createTable("delivery")
+    .addColumn("id", "text", (c) => c.primaryKey())
+    .addColumn("event_id", "text", (c) => c.notNull().references("event.id").onDelete("cascade"))
+    .addColumn("endpoint_id", "text", (c) =>
+      c.notNull().references("webhook_endpoint.id").onDelete("cascade"),
+    )
+    .addColumn("status", "text", (c) =>
+      c.notNull().check(sql`status in ('pending', 'succeeded', 'failed', 'canceled')`),
+    )
+    .addColumn("job_id", "uuid", (c) => c.notNull())
+    .addColumn("attempts", "integer", (c) => c.notNull().defaultTo(0))
+    .addColumn("next_attempt_at", "timestamptz")
+    .addColumn("created_at", "timestamptz", (c) => c.notNull())
+    .addColumn("finished_at", "timestamptz")
+    .addUniqueConstraint("delivery_once_per_endpoint", ["event_id", "endpoint_id"])
+    .execute();
+  await db.schema
+    .createIndex("delivery_endpoint")
+    .on("delivery")
+    .columns(["endpoint_id", "created_at"])
+    .execute();
+
+  await db.schema
+    .createTable("delivery_attempt")
+    .addColumn("delivery_id", "text", (c) => c.notNull().references("delivery.id").onDelete("cascade"))
+    .addColumn("number", "integer", (c) => c.notNull())
+    .addColumn("attempted_at", "timestamptz", (c) => c.notNull())
+    .addColumn("latency_ms", "integer", (c) => c.notNull())
+    .addColumn("status_code", "integer")
+    .addColumn("failure", "text")
+    .addColumn("response_start", "text")
+    .addPrimaryKeyConstraint("delivery_attempt_pkey", ["delivery_id", "number"])
+    .execute();
+
+  await db.schema
+    .createTable("service_secret")
+    .addColumn("name", "text", (c) => c.primaryKey())
+    .addColumn("value", "text", (c) => c.notNull())
+    .execute();
+}

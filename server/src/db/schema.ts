@@ -1,0 +1,174 @@
+import type { Permission } from "@subtext/client/contract/permission";
+import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
+import type { EventType, VideoMetadata } from "@subtext/client/contract/webhook";
+import type { StageSeconds } from "@subtext/speech/transcript";
+import type {
+  ColumnType,
+  Generated,
+  Insertable,
+  JSONColumnType,
+  Kysely,
+  Selectable,
+  Transaction,
+} from "kysely";
+
+/** Rows as the database holds them; `migrations.ts` makes the tables. */
+export interface Schema {
+  environment: EnvironmentTable;
+  api_key: ApiKeyTable;
+  video: VideoTable;
+  transcription: TranscriptionTable;
+  event: EventTable;
+  webhook_endpoint: WebhookEndpointTable;
+  delivery: DeliveryTable;
+  delivery_attempt: DeliveryAttemptTable;
+  service_secret: ServiceSecretTable;
+}
+
+/** The open database, outside any transaction. */
+export type Db = Kysely<Schema>;
+/** A running transaction. Functions that take one must use it for every query. */
+export type Tx = Transaction<Schema>;
+
+interface EnvironmentTable {
+  id: string;
+  name: string;
+  /** The AI Transcription toggle. */
+  ai_transcription: boolean;
+  created_at: Date;
+}
+
+interface ApiKeyTable {
+  id: string;
+  environment_id: string;
+  name: string;
+  /** SHA-256 of the whole key, hexadecimal. */
+  key_hash: string;
+  permissions: JSONColumnType<Permission[]>;
+  created_at: Date;
+  expires_at: Date | null;
+  last_used_at: ColumnType<Date | null, never, Date>;
+  revoked_at: ColumnType<Date | null, never, Date>;
+}
+
+interface VideoTable {
+  /** Also the id of its tus upload and the name of its source file. */
+  id: string;
+  environment_id: string;
+  metadata: JSONColumnType<VideoMetadata>;
+  /** Bytes; null until the uploader declares it. */
+  size_bytes: ColumnType<number, number | null, number | null> | null;
+  created_at: Date;
+  /** Null while the upload is running. */
+  uploaded_at: ColumnType<Date | null, never, Date>;
+  /** The toggle as it was when the upload completed; null until then. */
+  ai_transcription: ColumnType<boolean | null, never, boolean>;
+}
+
+interface TranscriptionTable {
+  id: string;
+  video_id: string;
+  environment_id: string;
+  status: TranscriptionStatus;
+  /** The one job that may work on it; any other finds itself replaced and stops. */
+  job_id: string;
+  /** Counts the times that a worker began; every later write is fenced by it. */
+  attempt: Generated<number>;
+  /** Attempts of this round that ended in a fault that may pass. */
+  faults: Generated<number>;
+  /** Attempts of this round whose worker died. */
+  losses: Generated<number>;
+  language: string | null;
+  word_count: number | null;
+  duration: number | null;
+  /** 0 … 1, of the attempt that is running. */
+  progress: Generated<number>;
+  /** Where the three files lie in the storage; null until COMPLETED. */
+  file_prefix: string | null;
+  failure_code: string | null;
+  failure_message: string | null;
+  skip_reason: string | null;
+  engine: string | null;
+  decoder: string | null;
+  /** True where damaged parts of the recording are missing from the transcript. */
+  incomplete: Generated<boolean>;
+  stages: JSONColumnType<StageSeconds | null>;
+  created_at: Date;
+  started_at: Date | null;
+  finished_at: Date | null;
+}
+
+interface EventTable {
+  id: string;
+  environment_id: string;
+  type: EventType;
+  transcription_id: string;
+  /** What the failed and skipped events tell beside the transcription. */
+  detail: JSONColumnType<EventDetail>;
+  created_at: Date;
+}
+
+export interface EventDetail {
+  error?: { code: string; message: string };
+  reason?: string;
+}
+
+interface WebhookEndpointTable {
+  id: string;
+  environment_id: string;
+  url: string;
+  event_types: JSONColumnType<EventType[]>;
+  secret: string;
+  /** Signs beside `secret` until it expires, 24 h after a rotation. */
+  previous_secret: string | null;
+  previous_secret_expires_at: Date | null;
+  metadata: JSONColumnType<Record<string, unknown>>;
+  created_at: Date;
+  /** The first failure since the last success. */
+  failing_since: Date | null;
+  disabled_at: Date | null;
+  disabled_reason: string | null;
+}
+
+export type DeliveryStatus = "pending" | "succeeded" | "failed" | "canceled";
+
+interface DeliveryTable {
+  id: string;
+  event_id: string;
+  endpoint_id: string;
+  status: DeliveryStatus;
+  /** The one job that may make the next attempt. */
+  job_id: string;
+  attempts: Generated<number>;
+  next_attempt_at: Date | null;
+  created_at: Date;
+  finished_at: Date | null;
+}
+
+interface DeliveryAttemptTable {
+  delivery_id: string;
+  /** Counts from 1. */
+  number: number;
+  attempted_at: Date;
+  latency_ms: number;
+  /** Null where no response came. */
+  status_code: number | null;
+  failure: string | null;
+  /** The first 1 KB of the response's body. */
+  response_start: string | null;
+}
+
+interface ServiceSecretTable {
+  name: "url_signing" | "session";
+  /** Base64. */
+  value: string;
+}
+
+export type EnvironmentRow = Selectable<EnvironmentTable>;
+export type ApiKeyRow = Selectable<ApiKeyTable>;
+export type NewApiKey = Insertable<ApiKeyTable>;
+export type VideoRow = Selectable<VideoTable>;
+export type TranscriptionRow = Selectable<TranscriptionTable>;
+export type EventRow = Selectable<EventTable>;
+export type WebhookEndpointRow = Selectable<WebhookEndpointTable>;
+export type DeliveryRow = Selectable<DeliveryTable>;

@@ -1,0 +1,17 @@
+import { randomBytes } from "node:crypto";
+import type { Db } from "./schema.ts";
+
+/** The service's own secret of that name, made at first use and the same in every process after. */
+export async function serviceSecret(db: Db, name: "url_signing" | "session"): Promise<Buffer> {
+  await db
+    .insertInto("service_secret")
+    .values({ name, value: randomBytes(32).toString("base64") })
+    .onConflict((conflict) => conflict.column("name").doNothing())
+    .execute();
+  const { value } = await db
+    .selectFrom("service_secret")
+    .select("value")
+    .where("name", "=", name)
+    .executeTakeFirstOrThrow();
+  return Buffer.from(value, "base64");
+}

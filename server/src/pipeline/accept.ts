@@ -1,0 +1,45 @@
+import type { Clock } from "../clock.ts";
+import { lockAiTranscription } from "../db/environments.ts";
+import type { Db } from "../db/schema.ts";
+import { insertPendingTranscription } from "../db/transcriptions.ts";
+import { completeUpload, lockOpenUpload } from "../db/videos.ts";
+import { newId } from "../ids.ts";
+import { newJobId, type Queue } from "../queue.ts";
+
+export interface AcceptDeps {
+  db: Db;
+  queue: Queue;
+  clock: Clock;
+}
+
+/**
+ * Takes in a finished upload, once: the completion, the toggle's value at that moment and, where it is on,
+ * the PENDING transcription with its job become true together. Safe to call again at any time, which tus
+ * servers do and the sweep does too.
+ * @returns whether this call was the one that took it in
+ */
+export async function acceptUpload(
+  { db, queue, clock }: AcceptDeps,
+  upload: { videoId: string; sizeBytes: number },
+): Promise<boolean> {
+  return await db.transaction().execute(async (tx) => {
+    const video = await lockOpenUpload(tx, upload.videoId);
+    if (!video) return false;
+    const now = clock.now();
+    const aiTranscription = await lockAiTranscription(tx, video.environment_id);
+    await completeUpload(tx, video.id, { sizeBytes: upload.sizeBytes, aiTranscription, now });
+    if (!aiTranscription) return true;
+
+    const transcriptionId = newId("transcription");
+    const jobId = newJobId();
+    await insertPendingTranscription(tx, {
+      id: transcriptionId,
+      videoId: video.id,
+      environmentId: video.environment_id,
+      jobId,
+      now,
+    });
+    await queue.send(tx, "transcribe", { id: jobId, subjectId: transcriptionId });
+    return true;
+  });
+}

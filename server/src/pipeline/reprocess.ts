@@ -1,0 +1,24 @@
+import type { Db, TranscriptionRow } from "../db/schema.ts";
+import { findTranscription, reopenFailedTranscription } from "../db/transcriptions.ts";
+import { AppError } from "../errors.ts";
+import { newJobId, type Queue } from "../queue.ts";
+
+/**
+ * FAILED → PENDING, by an operator.
+ * @throws AppError `transcription_not_found`, `transcription_not_failed`
+ */
+export async function reprocess(
+  { db, queue }: { db: Db; queue: Queue },
+  transcriptionId: string,
+): Promise<TranscriptionRow> {
+  const reopened = await db.transaction().execute(async (tx) => {
+    const jobId = newJobId();
+    const row = await reopenFailedTranscription(tx, transcriptionId, jobId);
+    if (row) await queue.send(tx, "transcribe", { id: jobId, subjectId: row.id });
+    return row;
+  });
+  if (reopened) return reopened;
+  const row = await findTranscription(db, transcriptionId);
+  if (!row) throw new AppError("transcription_not_found", "There is no transcription with this id.");
+  throw new AppError("transcription_not_failed", `The transcription is ${row.status}.`);
+}

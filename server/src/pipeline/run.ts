@@ -1,0 +1,206 @@
+import type { Speech } from "@subtext/speech/child/supervise";
+import { SpeechError } from "@subtext/speech/errors";
+import type { NothingToTranscribe, TranscribeResult, Transcript } from "@subtext/speech/transcript";
+import type { Logger } from "pino";
+import type { Clock } from "../clock.ts";
+import type { Db, TranscriptionRow } from "../db/schema.ts";
+import {
+  claimTranscription,
+  completeTranscription,
+  type Failure,
+  failTranscription,
+  type Hold,
+  reportProgress,
+  returnToPending,
+  skipTranscription,
+} from "../db/transcriptions.ts";
+import { AppError } from "../errors.ts";
+import { type Job, newJobId, type Queue } from "../queue.ts";
+import type { Sources } from "../storage/sources.ts";
+import type { Storage } from "../storage/storage.ts";
+import { emitEvent } from "../webhooks/emit.ts";
+import { filePrefix, renderTranscript, storeTranscript } from "./render.ts";
+
+export interface PipelineDeps {
+  db: Db;
+  queue: Queue;
+  speech: Speech;
+  sources: Sources;
+  storage: Storage;
+  clock: Clock;
+  log: Logger;
+  maxDurationSeconds: number;
+}
+
+/** Attempts that may meet a fault that can pass, with the wait after each; one more is the failure. */
+const FAULT_BACKOFF_SECONDS = [5, 60];
+/**
+ * Workers that may die over one recording. Counted apart from faults: media is touched in child processes
+ * only, so a worker that dies was most likely ended for reasons that have nothing to do with the video.
+ */
+const MAX_LOSSES = 10;
+
+interface Attempt {
+  row: TranscriptionRow;
+  hold: Hold;
+  log: Logger;
+  /** Aborted when this attempt must end: shutdown, or another attempt has taken over. */
+  signal: AbortSignal;
+  replaced: AbortController;
+}
+
+/**
+ * The pipeline of one video, from its finished upload to its announced transcript. May be run again after
+ * a crash at any line: each attempt has its own files, every move is fenced by the attempt, and an attempt
+ * that finds itself replaced drops its work.
+ * @param shutdown aborted when this process must hand its work back
+ */
+export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: AbortSignal): Promise<void> {
+  const row = await claimTranscription(deps.db, job.subjectId, job.id, deps.clock.now());
+  if (!row) return;
+  const hold = { transcriptionId: row.id, attempt: row.attempt };
+  const log = deps.log.child({ ...hold, videoId: row.video_id });
+  const replaced = new AbortController();
+  const signal = AbortSignal.any([shutdown, job.signal, replaced.signal]);
+  const attempt: Attempt = { row, hold, log, signal, replaced };
+
+  try {
+    if (row.losses > MAX_LOSSES) throw new WorkerLostError();
+    log.info("transcription started");
+    const heard = await hear(deps, attempt);
+    if (heard.outcome === "skipped") await skip(deps, attempt, heard);
+    else await complete(deps, attempt, heard);
+  } catch (error) {
+    if (replaced.signal.aborted) dropWork(attempt);
+    else if (shutdown.aborted) await handBack(deps, attempt);
+    // The queue has given the job to another worker: nothing here is ours to move.
+    else if (job.signal.aborted) dropWork(attempt);
+    else await settleFault(deps, attempt, error);
+  }
+}
+
+async function hear(
+  deps: PipelineDeps,
+  { row, hold, log, signal, replaced }: Attempt,
+): Promise<TranscribeResult> {
+  const source = await deps.sources.open(row.video_id, signal);
+  try {
+    return await deps.speech.transcribe(source.path, {
+      maxDurationSeconds: deps.maxDurationSeconds,
+      signal,
+      onProgress: ({ done, duration }) => {
+        const progress = duration ? Math.min(done / duration, 1) : 0;
+        reportProgress(deps.db, hold, { progress, duration })
+          .then((stillHeld) => stillHeld || replaced.abort())
+          .catch((error) => log.warn({ err: error }, "progress could not be written"));
+      },
+    });
+  } finally {
+    await source.release();
+  }
+}
+
+async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transcript): Promise<void> {
+  const { db, queue, storage, clock } = deps;
+  const { row, hold, log } = attempt;
+  const rendered = renderTranscript(transcript);
+  const prefix = filePrefix(hold.transcriptionId, hold.attempt);
+  await storeTranscript(storage, prefix, rendered);
+
+  const now = clock.now();
+  const completed = await db.transaction().execute(async (tx) => {
+    const moved = await completeTranscription(tx, hold, {
+      language: transcript.language,
+      wordCount: rendered.wordCount,
+      duration: transcript.duration,
+      filePrefix: prefix,
+      engine: transcript.engine,
+      decoder: transcript.decoder,
+      incomplete: transcript.incomplete,
+      stages: transcript.stages,
+      now,
+    });
+    if (moved) await emitEvent({ tx, queue, now }, row, "transcriptions.transcription.completed", {});
+    return moved;
+  });
+  if (!completed) return dropWork(attempt);
+  const { language, duration, engine, stages } = transcript;
+  log.info({ language, duration, wordCount: rendered.wordCount, engine, stages }, "transcription completed");
+}
+
+async function skip(
+  deps: PipelineDeps,
+  attempt: Attempt,
+  { reason, duration }: NothingToTranscribe,
+): Promise<void> {
+  const now = deps.clock.now();
+  const skipped = await deps.db.transaction().execute(async (tx) => {
+    const moved = await skipTranscription(tx, attempt.hold, { reason, duration, now });
+    if (moved) {
+      await emitEvent({ tx, queue: deps.queue, now }, attempt.row, "transcriptions.transcription.skipped", {
+        reason,
+      });
+    }
+    return moved;
+  });
+  if (!skipped) return dropWork(attempt);
+  attempt.log.info({ reason }, "transcription skipped");
+}
+
+/** PROCESSING → PENDING where a later attempt may succeed, else PROCESSING → FAILED. */
+async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown): Promise<void> {
+  const { db, queue, clock } = deps;
+  const { row, hold, log } = attempt;
+  const { failure, retryable } = judge(error);
+  const backoffSeconds = retryable ? FAULT_BACKOFF_SECONDS[row.faults] : undefined;
+  const now = clock.now();
+
+  await db.transaction().execute(async (tx) => {
+    if (backoffSeconds !== undefined) {
+      const jobId = newJobId();
+      if (!(await returnToPending(tx, hold, jobId, failure))) return;
+      const startAfter = new Date(now.getTime() + backoffSeconds * 1000);
+      await queue.send(tx, "transcribe", { id: jobId, subjectId: row.id, startAfter });
+    } else if (await failTranscription(tx, hold, failure, now)) {
+      await emitEvent({ tx, queue, now }, row, "transcriptions.transcription.failed", { error: failure });
+    }
+  });
+  log.warn(
+    { err: error, code: failure.code, backoffSeconds },
+    backoffSeconds === undefined ? "transcription failed" : "attempt failed; it will be tried again",
+  );
+}
+
+/** PROCESSING → PENDING for another process to take up at once; costs the video none of its attempts. */
+async function handBack({ db, queue }: PipelineDeps, { hold, log }: Attempt): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const jobId = newJobId();
+    if (!(await returnToPending(tx, hold, jobId, null))) return;
+    await queue.send(tx, "transcribe", { id: jobId, subjectId: hold.transcriptionId });
+  });
+  log.info("transcription handed back");
+}
+
+function dropWork({ log }: Attempt): void {
+  log.info("another attempt has taken over; the work of this one is dropped");
+}
+
+function judge(error: unknown): { failure: Failure; retryable: boolean } {
+  if (error instanceof SpeechError || error instanceof AppError || error instanceof WorkerLostError) {
+    return { failure: { code: error.code, message: error.message }, retryable: error.retryable };
+  }
+  const failure = {
+    code: "internal_error",
+    message: "The service met an error of its own; its log tells more.",
+  };
+  return { failure, retryable: true };
+}
+
+class WorkerLostError extends Error {
+  readonly code = "worker_lost";
+  readonly retryable = false;
+
+  constructor() {
+    super(`Over ${MAX_LOSSES} workers died while they worked on this video.`);
+  }
+}

@@ -1,0 +1,98 @@
+import { randomUUID } from "node:crypto";
+import { type Db as BossDatabase, fromKysely, PgBoss } from "pg-boss";
+import type { Logger } from "pino";
+import type { Tx } from "./db/schema.ts";
+
+/** One piece of work, handed to one worker at a time; it comes back when that worker dies. */
+export interface Job {
+  /** Rows name the one job that may move them; see `job_id` in the schema. */
+  id: string;
+  /** What the job is about: a transcription's or a delivery's id. */
+  subjectId: string;
+  /** Aborted when the queue takes the job away from this worker. */
+  signal: AbortSignal;
+}
+
+export type JobHandler = (job: Job) => Promise<void>;
+
+interface QueueHandlers {
+  transcribe: { run: JobHandler; concurrency: number };
+  deliver: { run: JobHandler; concurrency: number };
+}
+
+type QueueName = keyof QueueHandlers;
+
+/** A worker that is silent for so long is taken for dead; pg-boss allows no less. */
+const HEARTBEAT_SECONDS = 10;
+
+const QUEUES: Record<QueueName, { expireInSeconds: number }> = {
+  // The longest recording on the slowest machine; a hung engine is noticed long before by its own limit.
+  transcribe: { expireInSeconds: 86_399 },
+  deliver: { expireInSeconds: 60 },
+};
+
+/** The durable queue, in the same database as the rows it is about, so that both commit together. */
+export class Queue {
+  readonly #boss: PgBoss;
+
+  constructor(db: BossDatabase, backend: "pglite" | "postgres", log: Logger) {
+    this.#boss = new PgBoss({
+      db,
+      backend,
+      schema: "queue",
+      superviseIntervalSeconds: 2,
+      monitorIntervalSeconds: 2,
+      schedule: false,
+    });
+    this.#boss.on("error", (error) => log.error({ err: error }, "the queue met an error"));
+  }
+
+  /** Makes the queue's own tables where they are missing. Call once, after the service's migrations. */
+  async start(): Promise<void> {
+    await this.#boss.start();
+    for (const [name, { expireInSeconds }] of Object.entries(QUEUES)) {
+      await this.#boss.createQueue(name, {
+        heartbeatSeconds: HEARTBEAT_SECONDS,
+        expireInSeconds,
+        // How often work is tried again is counted on the rows; a job comes back as often as workers die.
+        retryLimit: 1000,
+        retryDelay: 0,
+        deleteAfterSeconds: 3600,
+      });
+    }
+  }
+
+  async work(handlers: QueueHandlers): Promise<void> {
+    for (const [name, { run, concurrency }] of Object.entries(handlers)) {
+      await this.#boss.work<{ subjectId: string }>(
+        name,
+        { pollingIntervalSeconds: 0.5, localConcurrency: concurrency, batchSize: 1 },
+        async ([job]) => {
+          if (job) await run({ id: job.id, subjectId: job.data.subjectId, signal: job.signal });
+        },
+      );
+    }
+  }
+
+  /** Enqueues with the transaction: the job exists if and only if the transaction commits. */
+  async send(
+    tx: Tx,
+    name: QueueName,
+    job: { id: string; subjectId: string; startAfter?: Date },
+  ): Promise<void> {
+    await this.#boss.send(
+      name,
+      { subjectId: job.subjectId },
+      { id: job.id, db: fromKysely(tx), ...(job.startAfter && { startAfter: job.startAfter }) },
+    );
+  }
+
+  /** Waits for the handlers that are running; their jobs must end by themselves within the time given. */
+  async stop(timeoutMs: number): Promise<void> {
+    await this.#boss.stop({ graceful: true, timeout: timeoutMs, close: false });
+  }
+}
+
+export function newJobId(): string {
+  return randomUUID();
+}

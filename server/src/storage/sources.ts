@@ -1,0 +1,21 @@
+/** A source recording as a whole file on this machine. */
+export interface LocalSource {
+  /** Absolute path. */
+  path: string;
+  /** Call when done with it; a copy made for the occasion is removed. */
+  release(): Promise<void>;
+}
+
+/** The uploaded recordings. */
+export interface Sources {
+  /** @throws AppError `storage_object_missing`, `storage_unavailable` */
+  open(videoId: string, signal: AbortSignal): Promise<LocalSource>;
+  /** Bytes that are there, or null where there is no such file. */
+  sizeOf(videoId: string): Promise<number | null>;
+  /** Makes sure that what was uploaded outlives a power cut. */
+  sync(videoId: string): Promise<void>;
+  /** One that is not there is no error. */
+  remove(videoId: string): Promise<void>;
+  /** Every recording and part of one that lies there. */
+  list(): AsyncIterable<string>;
+}
