@@ -1,0 +1,169 @@
+import { lineWidth, type Measures, measure } from "./cue-costs.ts";
+import { type Direction, readingDirection } from "./direction.ts";
+import { joinWords, LINE_WIDTH, NARROW_WIDTH } from "./script.ts";
+import type { Word } from "./words.ts";
+
+/** One caption on screen. */
+export interface Cue {
+  /** Seconds: the start of its first word. */
+  start: number;
+  /** Seconds, > `start`, ≤ the start of the next cue. */
+  end: number;
+  /** One or two lines of plain text. */
+  lines: string[];
+  /** The direction in which the whole of it reads. */
+  direction: Direction;
+}
+
+const MIN_CUE_MS = 1000;
+const MAX_CUE_MS = 7000;
+/** Reading speed: 20 characters a second, or as many full-width ones as take the same room. */
+const WIDTH_PER_MS = (20 * NARROW_WIDTH) / 1000;
+/** A caption stays at most this long after its last word, to be read. */
+const MAX_LINGER_MS = 1000;
+/** A pause that no caption spans. */
+const LONG_PAUSE_MS = 2000;
+/** A gap between captions shorter than this would only flicker; the caption stays until the next one. */
+const FLICKER_MS = 250;
+
+/** Costs, in the points of `cue-costs.ts`. */
+const CUE = 25;
+const FULLNESS = 25;
+const SECOND_LINE = 5;
+const IMBALANCE = 20;
+const LINE_BREAK = 0.4;
+const SENTENCE_END_WITHIN_LINE = 40;
+const SENTENCE_END_AT_LINE_BREAK = 25;
+const TOO_SHORT_PER_MS = 0.12;
+const TOO_FAST_PER_MS = 0.06;
+const PAUSE_WITHIN_PER_MS = 0.06;
+const FREE_PAUSE_MS = 300;
+
+/**
+ * Divides words into captions of at most two lines. The division is the cheapest of all possible ones, found
+ * by dynamic programming over the words (as Knuth and Plass break paragraphs into lines): a caption costs for
+ * where it ends, how its lines are broken and balanced, and how short or fast it is. A word of more than a
+ * line's width has a line of its own. Time is linear in the number of words.
+ *
+ * @param words as `normalizeWords` gives them
+ * @param options.language ISO 639 code; decides the direction of what mixes scripts
+ */
+export function layOutCues(words: readonly Word[], options: { language: string }): Cue[] {
+  const measures = measure(words);
+  const pieces = cheapestDivision(measures);
+  const times = cueTimes(measures, pieces);
+  return pieces.map(({ from, lineBreak, to }, index) => {
+    const ranges =
+      lineBreak === to
+        ? [[from, to]]
+        : [
+            [from, lineBreak],
+            [lineBreak, to],
+          ];
+    const lines = ranges.map(([i, j]) => joinWords(words.slice(i, j)));
+    return { ...times[index]!, lines, direction: readingDirection(lines.join(" "), options.language) };
+  });
+}
+
+/** Words `from` … `to − 1`; the second line begins at `lineBreak`, which is `to` where there is none. */
+interface Piece {
+  from: number;
+  lineBreak: number;
+  to: number;
+}
+
+function cheapestDivision(measures: Measures): Piece[] {
+  const { count } = measures;
+  const costs = new Float64Array(count + 1).fill(Number.POSITIVE_INFINITY);
+  const froms = new Int32Array(count + 1);
+  const lineBreaks = new Int32Array(count + 1);
+  costs[0] = 0;
+  for (let from = 0; from < count; from++) {
+    for (let to = from + 1; to <= count; to++) {
+      if (to - from > 1 && !mayShareCue(measures, from, to)) break;
+      const lines = cheapestLines(measures, from, to);
+      if (lines === null) break;
+      const cost = costs[from]! + lines.cost + cueCost(measures, from, lines.lineBreak, to);
+      if (cost < costs[to]!) {
+        costs[to] = cost;
+        froms[to] = from;
+        lineBreaks[to] = lines.lineBreak;
+      }
+    }
+  }
+  const pieces: Piece[] = [];
+  for (let to = count; to > 0; to = froms[to]!)
+    pieces.push({ from: froms[to]!, lineBreak: lineBreaks[to]!, to });
+  return pieces.reverse();
+}
+
+/** Whether the last word may join those before it; once it may not, no later word may either. */
+function mayShareCue({ starts, ends }: Measures, from: number, to: number): boolean {
+  return ends[to - 1]! - starts[from]! <= MAX_CUE_MS && starts[to - 1]! - ends[to - 2]! < LONG_PAUSE_MS;
+}
+
+/** One line where the words fit, else the best two; null where two do not suffice. */
+function cheapestLines(
+  measures: Measures,
+  from: number,
+  to: number,
+): { lineBreak: number; cost: number } | null {
+  if (fitsLine(measures, from, to)) return { lineBreak: to, cost: 0 };
+  let lineBreak = 0;
+  let cheapest = Number.POSITIVE_INFINITY;
+  // From the back: the first line only gets shorter, the second longer until it is too long.
+  for (let at = to - 1; at > from && fitsLine(measures, at, to); at--) {
+    if (!fitsLine(measures, from, at)) continue;
+    const difference = Math.abs(lineWidth(measures, from, at) - lineWidth(measures, at, to));
+    const balance = (IMBALANCE * difference) / LINE_WIDTH;
+    const cost = SECOND_LINE + balance + LINE_BREAK * measures.breakCosts[at - 1]!;
+    if (cost < cheapest) {
+      cheapest = cost;
+      lineBreak = at;
+    }
+  }
+  return cheapest === Number.POSITIVE_INFINITY ? null : { lineBreak, cost: cheapest };
+}
+
+function fitsLine(measures: Measures, from: number, to: number): boolean {
+  return to - from === 1 || lineWidth(measures, from, to) <= LINE_WIDTH;
+}
+
+function cueCost(measures: Measures, from: number, lineBreak: number, to: number): number {
+  const { starts, ends, sentenceEnds, breakCosts, count } = measures;
+  const width = lineWidth(measures, from, to);
+  const shown = cueEnd(measures, from, to) - starts[from]!;
+  let cost = CUE + FULLNESS * (width / (2 * LINE_WIDTH)) ** 2;
+  if (to < count) cost += breakCosts[to - 1]!;
+  cost += TOO_SHORT_PER_MS * Math.max(0, MIN_CUE_MS - shown);
+  cost += TOO_FAST_PER_MS * Math.max(0, width / WIDTH_PER_MS - shown);
+  for (let i = from; i < to - 1; i++) {
+    if (sentenceEnds[i]) cost += i === lineBreak - 1 ? SENTENCE_END_AT_LINE_BREAK : SENTENCE_END_WITHIN_LINE;
+    cost += PAUSE_WITHIN_PER_MS * Math.max(0, starts[i + 1]! - ends[i]! - FREE_PAUSE_MS);
+  }
+  return cost;
+}
+
+/** When the caption goes: after its last word, later where it is short or fast and the next one lets it. */
+function cueEnd(measures: Measures, from: number, to: number): number {
+  const start = measures.starts[from]!;
+  const spoken = measures.ends[to - 1]!;
+  const next = to < measures.count ? measures.starts[to]! : Number.POSITIVE_INFINITY;
+  const readable = start + Math.max(MIN_CUE_MS, Math.ceil(lineWidth(measures, from, to) / WIDTH_PER_MS));
+  const wanted = Math.max(spoken, Math.min(readable, spoken + MAX_LINGER_MS));
+  const end = next - wanted < FLICKER_MS ? next : wanted;
+  return Math.min(end, start + MAX_CUE_MS);
+}
+
+/**
+ * Times of the cues in seconds. Only where an engine put several captions' words at one instant do starts
+ * move: WebVTT wants every cue to last, so such a cue has one millisecond.
+ */
+function cueTimes(measures: Measures, pieces: readonly Piece[]): { start: number; end: number }[] {
+  let free = 0;
+  return pieces.map(({ from, to }) => {
+    const start = Math.max(measures.starts[from]!, free);
+    free = Math.max(cueEnd(measures, from, to), start + 1);
+    return { start: start / 1000, end: free / 1000 };
+  });
+}

@@ -1,0 +1,34 @@
+export type Direction = "ltr" | "rtl";
+
+/** ISO 639 codes of languages that are written from right to left, as a rule. */
+const RTL_LANGUAGES = new Set(
+  "ar arc arz azb bal ckb dv fa he iw ks lrc mzn nqo ps sd skr syr ug ur yi".split(" "),
+);
+/** Letters of class R and AL of the Unicode bidirectional algorithm (UAX #9), by their blocks. */
+const RTL_LETTER = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+const LETTER = /\p{L}/gu;
+
+/**
+ * The direction in which a caption reads. Letters of one direction decide it; where both occur, the language
+ * does, and where that is not known, the first letter.
+ * @param language ISO 639 code, with or without subtags
+ */
+export function readingDirection(text: string, language: string): Direction {
+  const first = firstLetterDirection(text);
+  const [code = ""] = language.toLowerCase().split(/[-_]/);
+  const ofLanguage = RTL_LANGUAGES.has(code) ? "rtl" : "ltr";
+  if (first === undefined) return ofLanguage;
+  // Nearly every caption of most languages ends here.
+  if (first === "ltr" && !RTL_LETTER.test(text)) return "ltr";
+  const letters = text.match(LETTER) ?? [];
+  if (letters.every((letter) => RTL_LETTER.test(letter))) return "rtl";
+  return code === "und" || code === "" ? first : ofLanguage;
+}
+
+/** The direction of the first letter, by which a player lays out a line; undefined where there is none. */
+export function firstLetterDirection(text: string): Direction | undefined {
+  LETTER.lastIndex = 0;
+  const letter = LETTER.exec(text)?.[0];
+  if (letter === undefined) return undefined;
+  return RTL_LETTER.test(letter) ? "rtl" : "ltr";
+}

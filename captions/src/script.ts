@@ -1,0 +1,90 @@
+/**
+ * What writing systems ask of a caption: whether words stand apart, and how much of a line they take.
+ * Lengths are counted in grapheme clusters (UAX #29), what a reader calls characters.
+ */
+
+/** Scripts written without spaces whose words `Intl.Segmenter` knows from its dictionaries. */
+const UNSPACED =
+  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]$/u;
+/** Han, Kana, Bopomofo, with the punctuation and full-width forms that belong to them. */
+const IDEOGRAPHIC =
+  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\u3001-\u303f\u30fb\u30fc\uff01-\uff60\uffe0-\uffe6]$/u;
+const ANY_UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u3001-\u303f\u30fb\u30fc\uff01-\uff60\uffe0-\uffe6]/u;
+const FIRST_SPOKEN = /[\p{L}\p{N}]/u;
+const LAST_SPOKEN = /[\p{L}\p{N}](?=[^\p{L}\p{N}]*$)/u;
+const DIGIT = /^\p{Nd}$/u;
+
+/** True where the text holds a letter or mark of a script that is written without spaces. */
+export function holdsUnspacedScript(text: string): boolean {
+  return ANY_UNSPACED.test(text);
+}
+
+/** True for one character (code point) of a script that is written without spaces, or its punctuation. */
+export function isUnspaced(character: string): boolean {
+  return UNSPACED.test(character) || IDEOGRAPHIC.test(character);
+}
+
+/**
+ * True where a space stands between two words. None stands where both sides are in a script without spaces,
+ * nor between ideographs and a number (`2023` + `年`).
+ */
+export function needsSpace(before: string, after: string): boolean {
+  // Two ASCII words are the usual case, and the regular expressions below the usual cost.
+  if (!ANY_UNSPACED.test(before) && !ANY_UNSPACED.test(after)) return true;
+  const left = LAST_SPOKEN.exec(before)?.[0] ?? lastCharacter(before);
+  const right = FIRST_SPOKEN.exec(after)?.[0] ?? firstCharacter(after);
+  if (isUnspaced(left) && isUnspaced(right)) return false;
+  return !((IDEOGRAPHIC.test(left) && DIGIT.test(right)) || (DIGIT.test(left) && IDEOGRAPHIC.test(right)));
+}
+
+export function joinWords(words: readonly { word: string }[]): string {
+  let text = "";
+  let before = "";
+  for (const { word } of words) {
+    text += before !== "" && needsSpace(before, word) ? ` ${word}` : word;
+    before = word;
+  }
+  return text;
+}
+
+export function firstCharacter(text: string): string {
+  const code = text.codePointAt(0);
+  return code === undefined ? "" : String.fromCodePoint(code);
+}
+
+export function lastCharacter(text: string): string {
+  const tail = text.slice(-2);
+  return (tail.codePointAt(0) ?? 0) > 0xffff ? tail : text.slice(-1);
+}
+
+/** A line holds 42 characters, or 16 full-width ones, or a mixture in proportion: 42 × 8 = 16 × 21 = 336. */
+export const NARROW_WIDTH = 8;
+const WIDE_WIDTH = 21;
+export const LINE_WIDTH = 336;
+
+/** East Asian Width W and F (UAX #11), and what is shown as an emoji. */
+const WIDE =
+  /^[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{17000}-\u{18dff}\u{1b000}-\u{1b2ff}\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1faff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]|^.+\ufe0f/u;
+const NO_WIDE = /^[\0-\u10ff\u1160-\u2319\u2c00-\u2e7f\uff61-\uffdc]*$/;
+/** One UTF-16 unit is one cluster where none of these occurs: marks, joiners, vowel signs, jamo, surrogates. */
+const MAY_CLUSTER =
+  /[\p{M}\p{Cf}\p{Cc}\u0d4e\u0e33\u0eb3\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff\uff9e\uff9f\ud800-\udfff]|[^\0-\uffff]/u;
+
+const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
+
+/** Grapheme clusters of the text. */
+export function countCharacters(text: string): number {
+  if (!MAY_CLUSTER.test(text)) return text.length;
+  let count = 0;
+  for (const _ of graphemes.segment(text)) count++;
+  return count;
+}
+
+/** Width of the text in units of `NARROW_WIDTH` and `WIDE_WIDTH`, one or the other for each cluster. */
+export function displayWidth(text: string): number {
+  if (NO_WIDE.test(text) && !text.includes("\ufe0f")) return countCharacters(text) * NARROW_WIDTH;
+  let width = 0;
+  for (const { segment } of graphemes.segment(text)) width += WIDE.test(segment) ? WIDE_WIDTH : NARROW_WIDTH;
+  return width;
+}

@@ -1,0 +1,126 @@
+import { isClosingPunctuation, isOpeningPunctuation } from "./punctuation.ts";
+import { firstCharacter, holdsUnspacedScript, isUnspaced, lastCharacter, needsSpace } from "./script.ts";
+import type { Span } from "./spans.ts";
+
+/** A pause of this length is a word boundary, whatever the dictionary says. */
+const WORD_PAUSE_MS = 500;
+const CONTINUES_CHARACTER = /^\p{M}/u;
+const SPOKEN = /[\p{L}\p{M}\p{N}]/u;
+
+const wordSegmenter = new Intl.Segmenter("und", { granularity: "word" });
+
+/**
+ * Cuts what is written without spaces into its words. Engines give such speech as phrases, as words or as
+ * single characters; each uninterrupted run is put together and cut anew by `Intl.Segmenter`, the times
+ * shared out by characters. Other words pass unchanged.
+ */
+export function segmentUnspaced(spans: readonly Span[]): Span[] {
+  const words: Span[] = [];
+  for (let index = 0; index < spans.length; ) {
+    const first = spans[index]!;
+    if (!holdsUnspacedScript(first.text)) {
+      words.push(first);
+      index++;
+      continue;
+    }
+    const run = [first];
+    for (let next = spans[++index]; next; next = spans[++index]) {
+      const last = run.at(-1)!;
+      const belongs = holdsUnspacedScript(next.text) && !needsSpace(last.text, next.text);
+      if (!belongs || next.start - last.end >= WORD_PAUSE_MS) break;
+      run.push(next);
+    }
+    for (const word of segmentRun(run)) words.push(word);
+  }
+  return words;
+}
+
+function segmentRun(run: readonly Span[]): Span[] {
+  const text = run.map((span) => span.text).join("");
+  const clock = characterClock(run);
+  const words: Span[] = [];
+  let from = 0;
+  for (const word of cutWords(text)) {
+    const spoken = spokenRange(word);
+    words.push({
+      text: word,
+      start: Math.round(clock.starts[from + spoken.from]!),
+      end: Math.round(clock.ends[from + spoken.to - 1]!),
+    });
+    from += word.length;
+  }
+  return words;
+}
+
+/** Words with the marks that belong to them: closing marks to the word before, opening ones to that after. */
+function cutWords(text: string): string[] {
+  const words: string[] = [];
+  let word = "";
+  for (const { segment, isWordLike } of wordSegmenter.segment(text)) {
+    const beginsWord = isWordLike || isOpeningPunctuation(segment);
+    const atScript = isUnspaced(lastCharacter(word)) || isUnspaced(firstCharacter(segment));
+    if (word !== "" && beginsWord && atScript && !isOpeningPunctuation(lastCharacter(word))) {
+      words.push(word);
+      word = "";
+    }
+    word += segment;
+  }
+  if (word !== "") words.push(word);
+  return words;
+}
+
+/** When each UTF-16 unit of a run begins and ends, milliseconds: letters share the time, marks take none. */
+function characterClock(run: readonly Span[]): { starts: number[]; ends: number[] } {
+  const starts: number[] = [];
+  const ends: number[] = [];
+  for (const { text, start, end } of run) {
+    const units = [...text].flatMap((character) =>
+      new Array<boolean>(character.length).fill(SPOKEN.test(character)),
+    );
+    const all = units.filter(Boolean).length;
+    let done = 0;
+    for (const spoken of units) {
+      starts.push(start + ((end - start) * done) / Math.max(all, 1));
+      if (spoken) done++;
+      ends.push(start + ((end - start) * done) / Math.max(all, 1));
+    }
+  }
+  return { starts, ends };
+}
+
+/** The part of a word that is spoken, as offsets: a full stop that an engine timed apart adds no time to it. */
+function spokenRange(word: string): { from: number; to: number } {
+  const from = word.search(SPOKEN);
+  if (from < 0) return { from: 0, to: word.length };
+  let to = word.length;
+  while (to > from && !SPOKEN.test(lastCharacter(word.slice(0, to))))
+    to -= lastCharacter(word.slice(0, to)).length;
+  return { from, to };
+}
+
+/**
+ * Puts together what is no word of its own: marks that came alone join the word they belong to and their
+ * time is dropped; a piece that begins inside a character (a Thai vowel sign) continues the word before it.
+ */
+export function joinFragments(spans: readonly Span[]): Span[] {
+  const joined: Span[] = [];
+  let opening: Span | undefined;
+  for (const span of spans) {
+    const last = joined.at(-1);
+    if (!opening && last && isClosingPunctuation(span.text)) {
+      last.text += span.text;
+    } else if (!opening && last && CONTINUES_CHARACTER.test(span.text)) {
+      last.text = (last.text + span.text).normalize("NFC");
+      last.end = span.end;
+    } else if (!opening && isOpeningPunctuation(span.text)) {
+      opening = span;
+    } else {
+      joined.push(opening ? { ...span, text: (opening.text + span.text).normalize("NFC") } : { ...span });
+      opening = undefined;
+    }
+  }
+  const last = joined.at(-1);
+  if (opening && last) last.text += opening.text;
+  else if (opening) joined.push({ ...opening });
+  return joined;
+}

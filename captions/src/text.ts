@@ -1,0 +1,28 @@
+import { endsSentence } from "./punctuation.ts";
+import { isUnspaced, joinWords, lastCharacter } from "./script.ts";
+import type { Word } from "./words.ts";
+
+/** A pause after a sentence that begins a new paragraph, seconds. */
+const PARAGRAPH_PAUSE = 2;
+/** A pause that begins a new paragraph even within a sentence, seconds. */
+const BREAK_PAUSE = 5;
+
+/** The plain text: one line for each paragraph, a blank line between them; empty where nobody speaks. */
+export function renderText(words: readonly Word[]): string {
+  const paragraphs: Word[][] = [];
+  let previous: Word | undefined;
+  for (const word of words) {
+    if (previous && !beginsParagraph(previous, word)) paragraphs.at(-1)!.push(word);
+    else paragraphs.push([word]);
+    previous = word;
+  }
+  return paragraphs.length === 0 ? "" : `${paragraphs.map(joinWords).join("\n\n")}\n`;
+}
+
+function beginsParagraph(previous: Word, next: Word): boolean {
+  const pause = next.start - previous.end;
+  // Thai, Lao, Khmer, and speech that an engine wrote down without marks in a script without spaces,
+  // show no end of a sentence; there the pause alone has to tell.
+  const mayEnd = endsSentence(previous.word) || isUnspaced(lastCharacter(previous.word));
+  return pause >= (mayEnd ? PARAGRAPH_PAUSE : BREAK_PAUSE);
+}

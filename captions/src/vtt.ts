@@ -1,0 +1,46 @@
+import { type Cue, layOutCues } from "./cues.ts";
+import { type Direction, firstLetterDirection } from "./direction.ts";
+import type { Word } from "./words.ts";
+
+/**
+ * The WebVTT file (W3C WebVTT: The Web Video Text Tracks Format). It states no language: the syntax has no
+ * place for one, a `<track srclang>` tells it.
+ *
+ * @param words as `normalizeWords` gives them
+ */
+export function renderVtt(words: readonly Word[], options: { language: string }): string {
+  return ["WEBVTT\n", ...layOutCues(words, options).map(renderCue)].join("\n");
+}
+
+function renderCue({ start, end, lines, direction }: Cue): string {
+  const payload = lines.map((line) => directionMark(line, direction) + escapeText(line)).join("\n");
+  return `${timestamp(start)} --> ${timestamp(end)}\n${payload}\n`;
+}
+
+/**
+ * A player takes every line for a paragraph of its own and gives it the direction of its first letter. Where
+ * that is not the direction of the caption, a mark that nobody sees comes first.
+ */
+function directionMark(line: string, direction: Direction): string {
+  if ((firstLetterDirection(line) ?? "ltr") === direction) return "";
+  return direction === "rtl" ? "\u200f" : "\u200e";
+}
+
+const ESCAPES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
+
+/** Text that can neither end a line or the cue, nor be read as a tag, an entity or an arrow. */
+function escapeText(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, " ").replace(/[&<>]/g, (character) => ESCAPES[character]!);
+}
+
+/** `hh:mm:ss.ttt`, with more digits of hours where they are needed. */
+function timestamp(seconds: number): string {
+  const all = Math.round(seconds * 1000);
+  const hours = Math.floor(all / 3_600_000);
+  const minutes = Math.floor(all / 60_000) % 60;
+  return `${pad(hours, 2)}:${pad(minutes, 2)}:${pad(Math.floor(all / 1000) % 60, 2)}.${pad(all % 1000, 3)}`;
+}
+
+function pad(value: number, digits: number): string {
+  return String(value).padStart(digits, "0");
+}

@@ -1,0 +1,68 @@
+import { joinFragments, segmentUnspaced } from "./segment.ts";
+import { repairTimes, type Span } from "./spans.ts";
+
+/** One spoken word; times are seconds of the media. */
+export interface Word {
+  /** As written, with its punctuation: `"Hello,"`. */
+  word: string;
+  /** Seconds. */
+  start: number;
+  /** Seconds, ≥ `start`. */
+  end: number;
+}
+
+/** White space at which words part. Non-breaking spaces are left out: `1 000` and `Bonjour !` are one word. */
+const BREAKING_SPACE = /[\t-\r\u0020\u0085\u1680\u2000-\u2006\u2008-\u200b\u2028\u2029\u205f\u3000]+/u;
+/** French sets a space inside its quotes and before its high marks; there it is no boundary. */
+const INNER_SPACE = /(?<=\S)[\t ]+(?=[!?;:»](?:\s|$))|(?<=(?:^|\s)«)[\t ]+(?=\S)/gu;
+/** Controls, and format characters that are invisible or would turn the direction of text beyond the word. */
+const INVISIBLE = /[\p{Cc}\u00ad\u061c\u180e\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu;
+const BLANK = /^[\p{Z}\p{Cf}\p{M}]*$/u;
+const OUTER_SPACE = /^[\p{Z}\u200c\u200d]+|[\p{Z}]+$/gu;
+
+/**
+ * Makes of an engine's words what the json file promises: text in NFC without controls, never empty; whole
+ * milliseconds; each start ≥ the end before it, each end ≥ its start; all inside the media. Text that holds
+ * several words, by white space or in a script without spaces, is cut and its time shared out; marks that
+ * stand alone join their word. The order is kept. Applied to its own result it changes nothing.
+ *
+ * @param durationSeconds length of the media; where it is not a number no time is too late
+ */
+export function normalizeWords(words: readonly Word[], durationSeconds: number): Word[] {
+  const spans = joinFragments(words.flatMap(cleanSpans));
+  const timed = repairTimes(spans, limitMilliseconds(durationSeconds));
+  return segmentUnspaced(timed).map(({ text, start, end }) => ({
+    word: text,
+    start: start / 1000,
+    end: end / 1000,
+  }));
+}
+
+function cleanSpans({ word, start, end }: Word): Span[] {
+  const texts = word
+    .toWellFormed()
+    .replace(INNER_SPACE, "\u00a0")
+    .split(BREAKING_SPACE)
+    .map((part) => part.replace(INVISIBLE, "").normalize("NFC").replace(OUTER_SPACE, ""))
+    .filter((part) => !BLANK.test(part));
+  const all = texts.reduce((sum, text) => sum + text.length, 0);
+  let done = 0;
+  return texts.map((text) => {
+    const from = done / all;
+    done += text.length;
+    return { text, start: at(from), end: at(done / all) };
+  });
+
+  function at(fraction: number): number {
+    // Written so that a fraction of 0 or 1 still works where the other time is not a number.
+    const seconds = fraction === 0 ? start : fraction === 1 ? end : start + (end - start) * fraction;
+    return seconds * 1000;
+  }
+}
+
+/** The last whole millisecond inside the media. */
+function limitMilliseconds(durationSeconds: number): number {
+  if (Number.isNaN(durationSeconds)) return Number.MAX_SAFE_INTEGER;
+  const rounded = Math.min(Math.max(Math.round(durationSeconds * 1000), 0), Number.MAX_SAFE_INTEGER);
+  return rounded / 1000 > durationSeconds ? Math.max(rounded - 1, 0) : rounded;
+}
