@@ -1,0 +1,100 @@
+import type { Problem } from "@subtext/client/contract/problem";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { AppError, type AppErrorCode } from "../errors.ts";
+import { type KnownRoute, methodsOf } from "./route-methods.ts";
+
+/** Fastify's own errors that say more than their status does. */
+const CODES_OF_STATUS: Record<number, AppErrorCode> = {
+  404: "route_not_found",
+  413: "payload_too_large",
+  414: "invalid_request",
+  415: "unsupported_media_type",
+  429: "rate_limited",
+  431: "headers_too_large",
+  503: "service_unavailable",
+};
+
+/**
+ * Makes every error of the app a problem (RFC 9457). Call it before any route is added: it notes the
+ * routes, so that an address that exists answers 405 with `Allow` instead of 404.
+ */
+export function registerProblems(app: FastifyInstance): void {
+  const routes: KnownRoute[] = [];
+  app.addHook("onRoute", ({ url, method }) => {
+    routes.push({ url, methods: [method].flat() });
+  });
+  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
+  app.setNotFoundHandler((request, reply) => {
+    const path = pathOf(request);
+    const allowed = methodsOf(path, routes);
+    const error =
+      allowed.length === 0
+        ? new AppError("route_not_found", `There is nothing at ${path}.`)
+        : new AppError("method_not_allowed", `${request.method} is not allowed here.`, {
+            headers: { allow: allowed.join(", ") },
+          });
+    return sendProblem(error, request, reply);
+  });
+}
+
+/**
+ * Answers with a problem. Also to be given to Fastify as its option `frameworkErrors`, for addresses
+ * that can not even be decoded.
+ */
+export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const appError = toAppError(error);
+  if (appError.status >= 500) request.log.error({ err: error, code: appError.code }, "request failed");
+  const problem: Problem = {
+    type: problemType(appError.code),
+    title: appError.title,
+    status: appError.status,
+    detail: appError.message,
+    instance: pathOf(request),
+    code: appError.code,
+    requestId: request.id,
+  };
+  // What the route had already said about its own body does not hold for this one.
+  for (const name of ["content-length", "content-encoding", "content-disposition", "etag"]) {
+    reply.removeHeader(name);
+  }
+  return reply
+    .code(appError.status)
+    .headers({ "cache-control": "no-store", ...appError.headers })
+    .type("application/problem+json")
+    .serializer((payload: unknown) => JSON.stringify(payload))
+    .send(problem);
+}
+
+/**
+ * Where an error is explained, relative to the service that answers: its own documentation is the one
+ * that fits its version, wherever it is installed.
+ */
+export function problemType(code: AppErrorCode): string {
+  return `/docs/errors#${code}`;
+}
+
+/** Errors without a name tell nothing: their messages hold queries, paths and addresses. */
+function toAppError(error: unknown): AppError {
+  if (error instanceof AppError && error.status !== 500) return error;
+  const status = statusOf(error);
+  if (error instanceof Error && status !== null) {
+    const code = CODES_OF_STATUS[status] ?? (status < 500 ? "invalid_request" : null);
+    if (code !== null) {
+      const detail = status < 500 ? error.message : "The service can not answer now.";
+      return new AppError(code, detail, { cause: error });
+    }
+  }
+  return new AppError("internal_error", "Something went wrong on our side.", { cause: error });
+}
+
+/** Of errors that Fastify or a plugin of it made for the client to see. */
+function statusOf(error: unknown): number | null {
+  if (!(error instanceof Error) || !("statusCode" in error) || !("code" in error)) return null;
+  const { statusCode, code } = error;
+  const meantForClients = typeof code === "string" && code.startsWith("FST_");
+  return meantForClients && typeof statusCode === "number" && statusCode >= 400 ? statusCode : null;
+}
+
+function pathOf(request: FastifyRequest): string {
+  return (request.raw.url ?? "").replace(/[?#].*$/s, "");
+}

@@ -1,0 +1,32 @@
+export interface KnownRoute {
+  /** As given to Fastify: `/videos/:videoId`, `/files/*`. */
+  url: string;
+  methods: string[];
+}
+
+/**
+ * The methods that an address answers to, sorted; empty where there is no such address. A route for
+ * everything (`/*`) tells nothing about a single address.
+ *
+ * @param path not decoded, without its query
+ */
+export function methodsOf(path: string, routes: readonly KnownRoute[]): string[] {
+  const methods = routes
+    .filter(({ url }) => url !== "*" && url !== "/*" && matches(url, path))
+    .flatMap((route) => route.methods);
+  return [...new Set(methods)].sort();
+}
+
+/** Knows `:name` for one segment and a last `*` for the rest: the patterns that this service uses. */
+function matches(pattern: string, path: string): boolean {
+  const wanted = pattern.split("/");
+  const given = path.split("/");
+  for (const [index, segment] of wanted.entries()) {
+    if (segment === "*" && index === wanted.length - 1) return given.length > index;
+    const actual = given[index];
+    if (actual === undefined) return false;
+    const fits = segment.startsWith(":") ? actual !== "" : actual === segment;
+    if (!fits) return false;
+  }
+  return wanted.length === given.length;
+}

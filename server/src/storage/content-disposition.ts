@@ -1,0 +1,47 @@
+const MAX_NAME_LENGTH = 150;
+
+/** Media types that a browser shows as plain data; anything else is only ever saved. */
+const SHOWN_TYPES = new Set(["text/vtt", "text/plain", "application/json"]);
+
+/**
+ * A name that every file system takes: without path separators, control and bidirectional-override
+ * characters, at most 150 UTF-16 units, its extension kept. Never empty.
+ */
+export function safeFileName(name: string): string {
+  const clean = name
+    .toWellFormed()
+    // Overrides can show "exe.vtt" for what ends in ".exe".
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu, "")
+    .replace(/[/\\:*?"<>|]/g, "_")
+    .replace(/^[\s.]+|[\s.]+$/g, "");
+  if (clean === "") return "file";
+  if (clean.length <= MAX_NAME_LENGTH) return clean;
+  const extension = /\.[A-Za-z0-9]{1,10}$/.exec(clean)?.[0] ?? "";
+  const kept: string[] = [];
+  let length = extension.length;
+  for (const { segment } of new Intl.Segmenter().segment(clean.slice(0, clean.length - extension.length))) {
+    length += segment.length;
+    if (length > MAX_NAME_LENGTH) break;
+    kept.push(segment);
+  }
+  return `${kept.join("").trimEnd() || "file"}${extension}`;
+}
+
+/**
+ * The Content-Disposition of a file (RFC 6266): the whole name in `filename*` (RFC 8187), and beside it
+ * `filename` in ASCII for clients that know no other.
+ */
+export function contentDisposition(fileName: string, contentType: string): string {
+  const name = safeFileName(fileName);
+  const disposition = SHOWN_TYPES.has(contentType) ? "inline" : "attachment";
+  // "%" is left out of the fallback because some clients decode it there.
+  const ascii = name
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .replace(/[^\x20-\x7E]|%/g, "_");
+  const encoded = encodeURIComponent(name).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `${disposition}; filename="${ascii}"; filename*=UTF-8''${encoded}`;
+}

@@ -1,0 +1,82 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { request as httpRequest, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import Fastify, { type FastifyInstance } from "fastify";
+import type { Clock } from "../src/clock.ts";
+import { registerProblems, sendProblem } from "../src/http/problems.ts";
+import { registerFiles } from "../src/http/public/files.ts";
+import { type DiskStorage, type FileReader, openDiskStorage } from "../src/storage/disk.ts";
+
+/** Where the storage believes that it is served; a proxy stands between it and the world. */
+export const BASE_URL = "https://captions.example/";
+
+export interface RawAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+export interface FilesApp {
+  app: FastifyInstance;
+  storage: DiskStorage;
+  folder: string;
+  secret: Uint8Array;
+  port: number;
+  /** The path and query of a URL for a file of that content. */
+  urlFor(content: string | Uint8Array, options?: { name?: string; type?: string }): Promise<string>;
+  /** Sends the target exactly as it is written, which fetch would tidy up. */
+  send(target: string, options?: { method?: string; headers?: OutgoingHttpHeaders }): Promise<RawAnswer>;
+  close(): Promise<void>;
+}
+
+/** The route alone, on a real socket and a real folder. */
+export async function startFilesApp(
+  clock: Clock,
+  watch: (storage: FileReader) => FileReader = (storage) => storage,
+): Promise<FilesApp> {
+  const folder = await mkdtemp(join(tmpdir(), "subtext-files-"));
+  const secret = new Uint8Array(32).fill(7);
+  const storage = await openDiskStorage({ folder, baseUrl: BASE_URL, secret });
+  const app = Fastify({ frameworkErrors: sendProblem });
+  registerProblems(app);
+  registerFiles(app, { storage: watch(storage), secret, clock });
+  await app.listen({ port: 0, host: "127.0.0.1" });
+  const { port } = app.server.address() as AddressInfo;
+  let made = 0;
+  return {
+    app,
+    storage,
+    folder,
+    secret,
+    port,
+    async urlFor(content, { name = "a.txt", type = "text/plain" } = {}) {
+      made += 1;
+      const key = `made/${made}`;
+      await storage.put(key, Buffer.from(content));
+      const options = { contentType: type, fileName: name, lifetimeSeconds: 300, now: clock.now() };
+      return targetOf((await storage.presign(key, options)).url);
+    },
+    send: (target, { method = "GET", headers = {} } = {}) =>
+      new Promise((resolve, reject) => {
+        const request = httpRequest({ port, host: "127.0.0.1", path: target, method, headers, agent: false });
+        request.on("response", (response) => {
+          buffer(response).then((body) => {
+            resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
+          }, reject);
+        });
+        request.on("error", reject).end();
+      }),
+    async close() {
+      await app.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+export function targetOf(url: string): string {
+  const { pathname, search } = new URL(url);
+  return pathname + search;
+}

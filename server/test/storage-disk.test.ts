@@ -1,0 +1,233 @@
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { systemClock } from "../src/clock.ts";
+import { contentDisposition, safeFileName } from "../src/storage/content-disposition.ts";
+import { openDiskStorage } from "../src/storage/disk.ts";
+import { readFileUrl, writeFileUrl } from "../src/storage/url-signature.ts";
+import { BASE_URL, startFilesApp, targetOf } from "./files-app.ts";
+import { describeStorage } from "./storage-contract.ts";
+
+describeStorage("the disk", async () => {
+  const files = await startFilesApp(systemClock);
+  return {
+    storage: files.storage,
+    fetchUrl: (url) => fetch(`http://127.0.0.1:${files.port}${targetOf(url)}`),
+    close: files.close,
+  };
+});
+
+const secret = new Uint8Array(32).fill(1);
+const bytes = (content: string) => new TextEncoder().encode(content);
+
+describe("the disk storage", () => {
+  let top: string;
+  beforeAll(async () => {
+    top = await mkdtemp(join(tmpdir(), "subtext-disk-"));
+  });
+  afterAll(() => rm(top, { recursive: true }));
+
+  const openIn = (name: string) => openDiskStorage({ folder: join(top, name), baseUrl: BASE_URL, secret });
+
+  it("makes its folder for its own user only, and the files in it", async () => {
+    const storage = await openIn("deep/er/modes");
+    await storage.put("a/b", bytes("x"));
+    const modes = ["deep/er/modes", "deep/er/modes/a", "deep/er/modes/a/b"].map(
+      async (name) => (await stat(join(top, name))).mode & 0o777,
+    );
+    expect(await Promise.all(modes)).toEqual([0o700, 0o700, 0o600]);
+  });
+
+  it("finds its objects again when it is opened again", async () => {
+    await (await openIn("again")).put("a/b", bytes("kept"));
+    expect(await text(await (await openIn("again")).read("a/b"))).toBe("kept");
+  });
+
+  it("sweeps what a killed process left unfinished, not what another one is writing", async () => {
+    const folder = join(top, "sweep");
+    await (await openIn("sweep")).put("a/b", bytes("x"));
+    const [old, young] = ["old", "young"].map((name) => join(folder, "~unfinished", name));
+    await writeFile(old!, "half");
+    await writeFile(young!, "half");
+    const anHourAgo = new Date(Date.now() - 3_600_000);
+    await utimes(old!, anHourAgo, anHourAgo);
+    const storage = await openIn("sweep");
+    expect(await readdir(join(folder, "~unfinished"))).toEqual(["young"]);
+    expect(await Array.fromAsync(storage.list(""))).toEqual(["a/b"]);
+  });
+
+  it("leaves no empty folder behind, and none that is not its own to remove", async () => {
+    const storage = await openIn("prune");
+    await storage.put("a/b/c/one", bytes("1"));
+    await storage.put("a/two", bytes("2"));
+    await storage.remove("a/b/c/one");
+    expect(await readdir(join(top, "prune", "a"))).toEqual(["two"]);
+    await storage.remove("a/two");
+    expect(await readdir(join(top, "prune"))).toEqual(["~unfinished"]);
+  });
+
+  it("keeps an opened file readable after it is removed", async () => {
+    const storage = await openIn("opened");
+    await storage.put("a", bytes("still here"));
+    const file = await storage.openFile("a");
+    await storage.remove("a");
+    expect(await text(file.stream({ start: 6, end: file.size - 1 }))).toBe("here");
+  });
+
+  it("gives two versions of the same length written at once different tags", async () => {
+    const storage = await openIn("tags");
+    const tags = new Set<string>();
+    for (let version = 0; version < 10; version += 1) {
+      await storage.put("a", bytes(String(version)));
+      const file = await storage.openFile("a");
+      tags.add(file.etag);
+      await file.close();
+    }
+    expect(tags.size).toBe(10);
+  });
+
+  it("says that the storage is unavailable where a folder can not be one", async () => {
+    const storage = await openIn("blocked");
+    await storage.put("a", bytes("x"));
+    await expect(storage.put("a/b", bytes("y"))).rejects.toMatchObject({
+      code: "storage_unavailable",
+      retryable: true,
+    });
+    await writeFile(join(top, "file"), "");
+    await expect(openIn("file/below")).rejects.toMatchObject({ code: "storage_unavailable" });
+    expect(await readdir(join(top, "blocked", "~unfinished"))).toEqual([]);
+  });
+
+  it("says in its check that it can not write", async () => {
+    const storage = await openIn("gone");
+    await rm(join(top, "gone"), { recursive: true });
+    await expect(storage.check()).rejects.toMatchObject({ code: "storage_unavailable" });
+  });
+
+  it("says that it is full where the disk is, keeps what it had and leaves nothing half", async (context) => {
+    const mountPoint = join(top, "full");
+    await mkdir(mountPoint);
+    const script = `
+      import { readdir } from "node:fs/promises";
+      import { text } from "node:stream/consumers";
+      import { openDiskStorage } from ${JSON.stringify(new URL("../src/storage/disk.ts", import.meta.url).href)};
+      const storage = await openDiskStorage({
+        folder: ${JSON.stringify(mountPoint)}, baseUrl: "https://a.example", secret: new Uint8Array(32) });
+      await storage.put("a", new TextEncoder().encode("kept"));
+      const error = await storage.put("a", new Uint8Array(1_000_000)).catch((caught) => caught);
+      console.log(JSON.stringify({
+        code: error.code, status: error.status, retryable: error.retryable,
+        content: await text(await storage.read("a")),
+        unfinished: await readdir(${JSON.stringify(join(mountPoint, "~unfinished"))}) }));`;
+    const mountAndRun = 'mount -t tmpfs -o size=128k none "$1" && exec "$2" --input-type=module -e "$3"';
+    const args = ["-rm", "sh", "-c", mountAndRun, "sh", mountPoint, process.execPath, script];
+    const run = promisify(execFile);
+    try {
+      await run("unshare", ["-rm", "sh", "-c", 'mount -t tmpfs -o size=4k none "$1"', "sh", mountPoint]);
+    } catch {
+      context.skip("this machine lets nobody mount a small disk of their own");
+    }
+    const { stdout } = await run("unshare", args);
+    expect(JSON.parse(stdout)).toEqual({
+      code: "storage_full",
+      status: 507,
+      retryable: true,
+      content: "kept",
+      unfinished: [],
+    });
+  });
+
+  it("refuses a secret that could be guessed", async () => {
+    const options = { folder: join(top, "weak"), baseUrl: BASE_URL, secret: new Uint8Array(8) };
+    await expect(openDiskStorage(options)).rejects.toThrow(TypeError);
+  });
+});
+
+describe("a file URL", () => {
+  const claims = fc.record({
+    key: fc.stringMatching(/^[a-z0-9]{1,20}$/),
+    expires: fc.nat().map(String),
+    fileName: fc.string({ unit: "grapheme" }),
+    contentType: fc.constantFrom("text/vtt", "text/plain", "application/json"),
+  });
+  const parse = (url: string, by = secret) => {
+    const [key = "", query = ""] = url.split("?");
+    return readFileUrl(key, query, by);
+  };
+
+  it("gives back the claims that it was written with, whatever the name holds", () => {
+    fc.assert(
+      fc.property(claims, (written) => {
+        expect(parse(writeFileUrl(written, secret))).toEqual(written);
+      }),
+    );
+  });
+
+  it("is worth nothing under another secret", () => {
+    const other = new Uint8Array(32).fill(2);
+    fc.assert(
+      fc.property(claims, (written) => {
+        expect(parse(writeFileUrl(written, secret), other)).toBeNull();
+      }),
+    );
+  });
+
+  it("never lends its signature to other claims, however they are cut", () => {
+    fc.assert(
+      fc.property(claims, claims, (one, other) => {
+        fc.pre(JSON.stringify(one) !== JSON.stringify(other));
+        const [signature] = writeFileUrl(one, secret).match(/signature=[^&]+$/) ?? [];
+        const forged = writeFileUrl(other, secret).replace(/signature=[^&]+$/, signature ?? "");
+        expect(parse(forged)).toBeNull();
+      }),
+    );
+  });
+});
+
+describe("the name of a saved file", () => {
+  it("is one that every file system takes", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 400 }), (name) => {
+        const safe = safeFileName(name);
+        expect(safe).toMatch(/^[^/\\:*?"<>|\p{Cc}]{1,150}$/u);
+        expect(safe).not.toMatch(/^\./);
+        expect(safe.isWellFormed()).toBe(true);
+      }),
+    );
+  });
+
+  it("keeps its extension when it is cut, and is not cut inside a character", () => {
+    const family = "👨‍👩‍👧‍👦";
+    expect(safeFileName(`${"a".repeat(500)}.vtt`)).toBe(`${"a".repeat(146)}.vtt`);
+    expect(safeFileName(`${family.repeat(100)}.vtt`)).toBe(`${family.repeat(13)}.vtt`);
+  });
+
+  it("can not be written so that it shows another extension than it has", () => {
+    expect(safeFileName("invoice\u202Etxt.exe")).toBe("invoicetxt.exe");
+  });
+
+  it("stands in the header once in ASCII and once whole", () => {
+    expect(contentDisposition('Señal 100% "ok" (日本).vtt', "text/vtt")).toBe(
+      "inline; filename=\"Senal 100_ _ok_ (__).vtt\"; filename*=UTF-8''Se%C3%B1al%20100%25%20_ok_%20%28%E6%97%A5%E6%9C%AC%29.vtt",
+    );
+  });
+
+  it("is offered for saving only, where a browser could run the file", () => {
+    expect(contentDisposition("a.html", "text/html")).toMatch(/^attachment;/);
+  });
+
+  it("always makes a header that HTTP can carry", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (name) => {
+        expect(contentDisposition(name, "text/plain")).toMatch(
+          /^inline; filename="[^"\\%]+"; filename\*=UTF-8''[A-Za-z0-9!#$&+.^_`|~%-]+$/,
+        );
+      }),
+    );
+  });
+});
