@@ -58,6 +58,16 @@ export async function findDueDelivery(db: Db, id: string, jobId: string): Promis
     .executeTakeFirst();
 }
 
+export async function firstAttemptAt(db: Db, deliveryId: string): Promise<Date | null> {
+  const row = await db
+    .selectFrom("delivery_attempt")
+    .select("attempted_at")
+    .where("delivery_id", "=", deliveryId)
+    .where("number", "=", 1)
+    .executeTakeFirst();
+  return row?.attempted_at ?? null;
+}
+
 export interface RecordedAttempt {
   number: number;
   attemptedAt: Date;

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from "node:http";
 import type { VideoMetadata } from "@subtext/client/contract/webhook";
 import { type ServerOptions, Server as TusServer } from "@tus/server";
 import type { DataStore } from "@tus/utils";
@@ -31,7 +30,7 @@ interface UploadRequest {
 
 /** tus 1.0: creation, creation with upload, deferred length, termination, expiration. */
 export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): Promise<void> {
-  const requests = new WeakMap<IncomingMessage, UploadRequest>();
+  const requests = new WeakMap<object, UploadRequest>();
   const tus = new TusServer({ datastore: deps.store, ...tusOptions(deps, requests) });
 
   await app.register(async (uploads) => {
@@ -66,7 +65,7 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
 
 function tusOptions(
   deps: UploadsDeps,
-  requests: WeakMap<IncomingMessage, UploadRequest>,
+  requests: WeakMap<object, UploadRequest>,
 ): Omit<ServerOptions, "locker"> {
   type TusRequest = Parameters<NonNullable<ServerOptions["onUploadFinish"]>>[0];
   const requestOf = (request: TusRequest): UploadRequest => {

@@ -1,0 +1,133 @@
+import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
+
+/** Every setting of the service; `.env.example` explains them, and nothing else reads the environment. */
+export interface Config {
+  host: string;
+  port: number;
+  /** Where clients reach the service, without a slash at its end; file URLs begin with it. */
+  publicUrl: string;
+  /** Whether a reverse proxy stands before the service, whose `X-Forwarded-*` headers are to be believed. */
+  trustProxy: boolean;
+  /** Absolute path of the folder that holds everything in embedded mode. */
+  dataFolder: string;
+  /** PostgreSQL's URL; null for the embedded database. */
+  databaseUrl: string | null;
+  /** Absolute path of ffmpeg, `none` to do without one; null to look for it. */
+  ffmpegPath: string | null;
+  speechProcesses: number;
+  /** Threads of each speech process. */
+  speechThreads: number;
+  speechMemoryLimitBytes: number;
+  /** Videos that are transcribed at the same time. */
+  workerConcurrency: number;
+  maxUploadBytes: number;
+  maxDurationSeconds: number;
+  uploadExpiryMs: number;
+  webhookAllowHttp: boolean;
+  /** CIDR blocks of private networks that webhooks may reach all the same. */
+  webhookAllowNetworks: string[];
+  rateLimitPerSecond: number;
+  rateLimitBurst: number;
+  logLevel: LogLevel;
+}
+
+const LOG_LEVELS = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** A setting that can not be used; the message names it and tells what would do. */
+export class ConfigError extends Error {
+  constructor(name: string, value: string, expected: string) {
+    super(`${name}=${value} can not be used: ${expected}.`);
+    this.name = "ConfigError";
+  }
+}
+
+type Env = Record<string, string | undefined>;
+
+/** @throws ConfigError */
+export function readConfig(env: Env): Config {
+  const text = (name: string): string | null => env[name]?.trim() || null;
+
+  const integer = (name: string, fallback: number, min: number, max: number): number => {
+    const value = text(name);
+    if (value === null) return fallback;
+    const number = Number(value);
+    if (!Number.isInteger(number) || number < min || number > max) {
+      throw new ConfigError(name, value, `it must be a whole number from ${min} to ${max}`);
+    }
+    return number;
+  };
+
+  const flag = (name: string): boolean => {
+    const value = text(name);
+    if (value === null || value === "false") return false;
+    if (value === "true") return true;
+    throw new ConfigError(name, value, "it must be true or false");
+  };
+
+  const url = (name: string, protocols: string[]): string | null => {
+    const value = text(name);
+    if (value === null) return null;
+    if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
+      throw new ConfigError(
+        name,
+        hidePassword(value),
+        `it must be a URL that begins with ${protocols.join(" or ")}`,
+      );
+    }
+    return value;
+  };
+
+  const logLevel = text("LOG_LEVEL") ?? "info";
+  if (!isLogLevel(logLevel)) {
+    throw new ConfigError("LOG_LEVEL", logLevel, `it must be one of ${LOG_LEVELS.join(", ")}`);
+  }
+  const engine = text("ENGINE");
+  if (engine !== null && engine !== "moonshine") {
+    throw new ConfigError("ENGINE", engine, "the engine of this release is moonshine");
+  }
+
+  const port = integer("PORT", 8080, 1, 65535);
+  const host = text("HOST") ?? "127.0.0.1";
+  const speechProcesses = integer("SPEECH_PROCESSES", 1, 1, 64);
+  return {
+    host,
+    port,
+    publicUrl: (url("PUBLIC_URL", ["http:", "https:"]) ?? `http://${urlHost(host)}:${port}`).replace(
+      /\/+$/,
+      "",
+    ),
+    trustProxy: flag("TRUST_PROXY"),
+    dataFolder: resolve(text("DATA_DIR") ?? "data"),
+    databaseUrl: url("DATABASE_URL", ["postgres:", "postgresql:"]),
+    ffmpegPath: text("FFMPEG_PATH"),
+    speechProcesses,
+    speechThreads: integer("SPEECH_THREADS", Math.min(availableParallelism(), 4), 1, 64),
+    speechMemoryLimitBytes: integer("SPEECH_MEMORY_LIMIT_MB", 1536, 256, 1_000_000) * 1024 ** 2,
+    workerConcurrency: integer("WORKER_CONCURRENCY", speechProcesses, 1, 64),
+    maxUploadBytes: integer("MAX_UPLOAD_BYTES", 10 * 1024 ** 3, 1, Number.MAX_SAFE_INTEGER),
+    maxDurationSeconds: integer("MAX_DURATION_SECONDS", 12 * 3600, 1, 100 * 3600),
+    uploadExpiryMs: integer("UPLOAD_EXPIRY_HOURS", 24, 1, 10_000) * 3_600_000,
+    webhookAllowHttp: flag("WEBHOOK_ALLOW_HTTP"),
+    webhookAllowNetworks: (text("WEBHOOK_ALLOW_NETWORKS") ?? "").split(/[\s,]+/).filter(Boolean),
+    rateLimitPerSecond: integer("RATE_LIMIT_PER_SECOND", 10, 1, 1_000_000),
+    rateLimitBurst: integer("RATE_LIMIT_BURST", 60, 1, 1_000_000),
+    logLevel,
+  };
+}
+
+function isLogLevel(text: string): text is LogLevel {
+  return (LOG_LEVELS as readonly string[]).includes(text);
+}
+
+/** An address to reach what listens on `host`. */
+function urlHost(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  if (host === "::") return "[::1]";
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+function hidePassword(url: string): string {
+  return url.replace(/:[^:@/]*@/, ":…@");
+}

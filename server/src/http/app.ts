@@ -1,0 +1,89 @@
+import { randomUUID } from "node:crypto";
+import { type FastifyBaseLogger, type FastifyInstance, fastify } from "fastify";
+import type { Logger } from "pino";
+import { AppError } from "../errors.ts";
+import { registerProblems, sendProblem } from "./problems.ts";
+
+const MAX_BODY_BYTES = 256 * 1024;
+/** A connection on which nothing moves for so long is closed, whatever it was doing. */
+const IDLE_CONNECTION_MS = 60_000;
+
+export interface Health {
+  /** Throws where the service can not do its work now. */
+  check(): Promise<void>;
+}
+
+/** The HTTP application with what every route needs; routes are added by the composition root. */
+export function createApp({
+  log,
+  health,
+  trustProxy,
+}: {
+  log: Logger;
+  health: Health;
+  trustProxy: boolean;
+}): FastifyInstance {
+  const app = fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    genReqId: () => randomUUID(),
+    bodyLimit: MAX_BODY_BYTES,
+    connectionTimeout: IDLE_CONNECTION_MS,
+    // An upload's request may take hours; a stalled one is ended by the limit above.
+    requestTimeout: 0,
+    trustProxy,
+    forceCloseConnections: "idle",
+    frameworkErrors: (error, request, reply) => sendProblem(error, request, reply),
+    clientErrorHandler: answerUnparsable,
+  });
+  registerProblems(app);
+
+  app.addHook("onRequest", async (request, reply) => {
+    reply.header("x-request-id", request.id);
+    reply.header("x-content-type-options", "nosniff");
+  });
+  app.addHook("onResponse", async (request, reply) => {
+    request.log.info({ req: request, res: reply, ms: Math.round(reply.elapsedTime) }, "request");
+  });
+
+  app.get("/healthz", async () => ({ status: "ok" }));
+  app.get("/readyz", async (_request, reply) => {
+    reply.header("cache-control", "no-store");
+    try {
+      await health.check();
+    } catch (error) {
+      throw new AppError("service_unavailable", "A part of the service does not answer.", {
+        headers: { "retry-after": "5" },
+        cause: error,
+      });
+    }
+    return { status: "ready" };
+  });
+  return app;
+}
+
+/** For bytes that are no HTTP request, or too much of one, where there is no request to answer. */
+function answerUnparsable(
+  this: FastifyInstance,
+  error: NodeJS.ErrnoException,
+  socket: import("node:net").Socket,
+): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const code = error.code === "HPE_HEADER_OVERFLOW" ? "headers_too_large" : "invalid_request";
+  const { status, title } = new AppError(code, "");
+  const body = JSON.stringify({
+    type: `/docs/errors#${code}`,
+    title,
+    status,
+    detail: code === "headers_too_large" ? "All headers together may hold 16 KiB." : "This is not HTTP/1.1.",
+    instance: "",
+    code,
+    requestId: randomUUID(),
+  });
+  socket.end(
+    `HTTP/1.1 ${status} ${title}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,202 @@
+import { join } from "node:path";
+import { createSpeech, type Speech } from "@subtext/speech/child/supervise";
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import packageJson from "../package.json" with { type: "json" };
+import { type Clock, systemClock } from "./clock.ts";
+import type { Config } from "./config.ts";
+import { migrate } from "./db/migrate.ts";
+import { type Database, openDatabase } from "./db/open.ts";
+import type { Schema } from "./db/schema.ts";
+import { serviceSecret } from "./db/secrets.ts";
+import { createApp } from "./http/app.ts";
+import { authorizeWith } from "./http/authorize.ts";
+import { registerFiles } from "./http/public/files.ts";
+import { registerTranscription } from "./http/public/transcription.ts";
+import { registerUploads } from "./http/public/uploads.ts";
+import { RateLimiter } from "./http/rate-limit.ts";
+import { runTranscription } from "./pipeline/run.ts";
+import { sweep } from "./pipeline/sweep.ts";
+import { Queue } from "./queue.ts";
+import { openDiskStorage } from "./storage/disk.ts";
+import { openDiskSources } from "./storage/disk-sources.ts";
+import { openDiskUploadStore } from "./storage/upload-store.ts";
+import { deliver } from "./webhooks/deliver.ts";
+import {
+  createEndpointPolicy,
+  type EndpointPolicy,
+  type ResolveHost,
+  resolveBySystem,
+} from "./webhooks/guard-url.ts";
+
+const SWEEP_EVERY_MS = 5 * 60_000;
+const WEBHOOK_TIMEOUT_MS = 15_000;
+const DELIVERY_CONCURRENCY = 8;
+/** How long a stop waits for what is running; work that is not done by then comes back by its heartbeat. */
+const STOP_WITHIN_MS = 20_000;
+
+export interface Parts {
+  config: Config;
+  log: Logger;
+  clock: Clock;
+  database: Database<Schema>;
+  queue: Queue;
+  speech: Speech;
+  endpointPolicy: EndpointPolicy;
+  app: FastifyInstance;
+}
+
+export interface Service {
+  readonly parts: Parts;
+  /** Takes work and requests; until then the app answers to `inject` alone. */
+  start(): Promise<void>;
+  /** Takes nothing new, hands back or finishes what is running, closes everything. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  config: Config;
+  log: Logger;
+  /** Tests give a clock that they move. */
+  clock?: Clock;
+  resolve?: ResolveHost;
+}
+
+/** Opens every part, in the order in which they need each other; nothing runs yet. */
+export async function openService({
+  config,
+  log,
+  clock = systemClock,
+  resolve = resolveBySystem,
+}: ServiceOptions): Promise<Service> {
+  const database = await openDatabase<Schema>({
+    databaseUrl: config.databaseUrl,
+    folder: join(config.dataFolder, "database"),
+    log,
+  });
+  const db = database.kysely;
+  await migrate(db);
+  const queue = new Queue(database.boss, database.kind === "embedded" ? "pglite" : "postgres", log);
+  await queue.start();
+
+  const secret = await serviceSecret(db, "url_signing");
+  const uploadsFolder = join(config.dataFolder, "uploads");
+  const sources = await openDiskSources(uploadsFolder);
+  const storage = await openDiskStorage({
+    folder: join(config.dataFolder, "files"),
+    baseUrl: config.publicUrl,
+    secret,
+  });
+  const speech = createSpeech({
+    engine: "moonshine",
+    processes: config.speechProcesses,
+    threads: config.speechThreads,
+    memoryLimitBytes: config.speechMemoryLimitBytes,
+    heartbeatTimeoutMs: 30_000,
+    ...(config.ffmpegPath !== null && { ffmpegPath: config.ffmpegPath }),
+  });
+  const endpointPolicy = createEndpointPolicy({
+    allowHttp: config.webhookAllowHttp,
+    allowPrivateNetworks: config.webhookAllowNetworks,
+  });
+
+  const limiter = new RateLimiter(
+    { perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst },
+    clock,
+  );
+  const app = createApp({
+    log,
+    trustProxy: config.trustProxy,
+    health: {
+      async check() {
+        await database.check();
+        await storage.check();
+      },
+    },
+  });
+  await registerUploads(app, {
+    db,
+    queue,
+    clock,
+    sources,
+    store: openDiskUploadStore({ folder: uploadsFolder, db, expiryMs: config.uploadExpiryMs }),
+    maxUploadBytes: config.maxUploadBytes,
+    authorize: authorizeWith({ db, clock, limiter }, "create_video"),
+  });
+  registerTranscription(app, {
+    db,
+    storage,
+    clock,
+    authorize: authorizeWith({ db, clock, limiter }, "get_video"),
+  });
+  registerFiles(app, { storage, secret, clock });
+
+  const shutdown = new AbortController();
+  const sweepDeps = { db, queue, clock, sources, storage, log, uploadExpiryMs: config.uploadExpiryMs };
+  let sweeping = Promise.resolve();
+  let sweepTimer: NodeJS.Timeout | undefined;
+  const startSweep = () => {
+    sweeping = sweeping
+      .then(() => sweep(sweepDeps, shutdown.signal))
+      .catch((error) => log.error({ err: error }, "the sweep failed"));
+  };
+
+  let stopped: Promise<void> | undefined;
+  return {
+    parts: { config, log, clock, database, queue, speech, endpointPolicy, app },
+
+    async start() {
+      const pipeline = {
+        db,
+        queue,
+        speech,
+        sources,
+        storage,
+        clock,
+        log,
+        maxDurationSeconds: config.maxDurationSeconds,
+      };
+      const deliveries = {
+        db,
+        queue,
+        storage,
+        clock,
+        log,
+        resolve,
+        policy: endpointPolicy,
+        version: packageJson.version,
+        timeoutMs: WEBHOOK_TIMEOUT_MS,
+      };
+      await queue.work({
+        transcribe: {
+          concurrency: config.workerConcurrency,
+          run: (job) => runTranscription(pipeline, job, shutdown.signal),
+        },
+        deliver: {
+          concurrency: DELIVERY_CONCURRENCY,
+          run: (job) => deliver(deliveries, job, shutdown.signal),
+        },
+      });
+      startSweep();
+      sweepTimer = setInterval(startSweep, SWEEP_EVERY_MS);
+      await app.listen({ host: config.host, port: config.port });
+    },
+
+    stop() {
+      stopped ??= stopInOrder();
+      return stopped;
+    },
+  };
+
+  async function stopInOrder(): Promise<void> {
+    log.info("stopping");
+    clearInterval(sweepTimer);
+    shutdown.abort(new Error("the service is stopping"));
+    await app.close();
+    await sweeping;
+    await queue.stop(STOP_WITHIN_MS);
+    await speech.close();
+    await database.close();
+    log.info("stopped");
+  }
+}

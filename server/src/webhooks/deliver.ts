@@ -1,0 +1,174 @@
+import type { Transcription } from "@subtext/client/contract/transcription";
+import type { WebhookPayload } from "@subtext/client/contract/webhook";
+import type { Logger } from "pino";
+import type { Clock } from "../clock.ts";
+import { cancelDelivery, findDueDelivery, findEvent, firstAttemptAt, settleAttempt } from "../db/events.ts";
+import type { Db, DeliveryRow, EventRow, WebhookEndpointRow } from "../db/schema.ts";
+import { findTranscription } from "../db/transcriptions.ts";
+import { findVideo } from "../db/videos.ts";
+import {
+  disableEndpoint,
+  findWebhookEndpoint,
+  markEndpointFailing,
+  markEndpointHealthy,
+} from "../db/webhook-endpoints.ts";
+import { type Job, newJobId, type Queue } from "../queue.ts";
+import { representTranscription } from "../representations.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { EndpointPolicy, ResolveHost } from "./guard-url.ts";
+import { type AttemptOutcome, postWebhook } from "./post.ts";
+import { nextAttempt, shouldDisable } from "./schedule.ts";
+import { signWebhook } from "./sign.ts";
+
+export interface DeliverDeps {
+  db: Db;
+  queue: Queue;
+  storage: Storage;
+  clock: Clock;
+  log: Logger;
+  policy: EndpointPolicy;
+  resolve: ResolveHost;
+  version: string;
+  timeoutMs: number;
+}
+
+/**
+ * Makes one attempt of one delivery and settles what follows from it. A process that dies in between has
+ * told nobody: the job comes back and the receiver may see the event twice, under the same id.
+ */
+export async function deliver(deps: DeliverDeps, job: Job, shutdown: AbortSignal): Promise<void> {
+  const { db, clock } = deps;
+  const delivery = await findDueDelivery(db, job.subjectId, job.id);
+  if (!delivery) return;
+  const endpoint = await findWebhookEndpoint(db, delivery.endpoint_id);
+  const event = await findEvent(db, delivery.event_id);
+  if (!endpoint || !event || endpoint.disabled_at) {
+    await cancelDelivery(db, delivery.id, clock.now());
+    return;
+  }
+
+  const attemptedAt = clock.now();
+  const body = JSON.stringify(await renderPayload(deps, event, endpoint));
+  const outcome = await postWebhook({
+    url: new URL(endpoint.url),
+    headers: signWebhook({
+      id: event.id,
+      timestamp: attemptedAt,
+      body,
+      secrets: secretsInForce(endpoint, attemptedAt),
+    }),
+    body,
+    timeoutMs: deps.timeoutMs,
+    policy: deps.policy,
+    resolve: deps.resolve,
+    version: deps.version,
+    clock,
+    signal: AbortSignal.any([job.signal, shutdown]),
+  });
+  await settle(deps, { delivery, number: delivery.attempts + 1, at: attemptedAt, outcome }, endpoint);
+}
+
+/** The body of this attempt: its file URLs are made now, so a retry a day later carries ones that work. */
+async function renderPayload(
+  { db, storage, clock }: DeliverDeps,
+  event: EventRow,
+  endpoint: WebhookEndpointRow,
+): Promise<WebhookPayload> {
+  const transcription = await findTranscription(db, event.transcription_id);
+  const video = transcription && (await findVideo(db, transcription.video_id));
+  if (!transcription || !video) throw new Error(`event ${event.id} is about a transcription that is gone`);
+  const represented = await representTranscription(transcription, {
+    storage,
+    now: clock.now(),
+    videoMetadata: video.metadata,
+  });
+  return {
+    type: event.type,
+    timestamp: event.created_at.toISOString(),
+    data: { ...asOf(event, represented), ...event.detail, videoMetadata: video.metadata },
+    metadata: endpoint.metadata,
+  };
+}
+
+/** A failed transcription may have been reprocessed since; what the event tells stays what it told first. */
+function asOf(event: EventRow, transcription: Transcription): Transcription {
+  if (event.type !== "transcriptions.transcription.failed") return transcription;
+  return {
+    ...transcription,
+    status: "FAILED",
+    language: null,
+    wordCount: null,
+    files: null,
+    completedAt: null,
+  };
+}
+
+function secretsInForce(endpoint: WebhookEndpointRow, now: Date): string[] {
+  const { secret, previous_secret: previous, previous_secret_expires_at: expiresAt } = endpoint;
+  return previous && expiresAt && now < expiresAt ? [secret, previous] : [secret];
+}
+
+/** Writes down the attempt and, together with it, what follows: the next job, or an end. */
+async function settle(
+  { db, queue, clock, log }: DeliverDeps,
+  attempt: { delivery: DeliveryRow; number: number; at: Date; outcome: AttemptOutcome },
+  endpoint: WebhookEndpointRow,
+): Promise<void> {
+  const { delivery, number, at, outcome } = attempt;
+  const now = clock.now();
+  const next = nextAttempt({
+    attempt: number,
+    outcome,
+    firstAttemptAt: (await firstAttemptAt(db, delivery.id)) ?? at,
+    now,
+    random: Math.random(),
+  });
+  const failingSince = next.kind === "delivered" ? null : (endpoint.failing_since ?? at);
+  const disabled =
+    next.kind === "disable_endpoint"
+      ? "It answered 410 Gone."
+      : shouldDisable({ failingSince, now })
+        ? "Nothing reached it for five days."
+        : null;
+  const nextJobId = next.kind === "retry" && disabled === null ? newJobId() : null;
+
+  const recorded = await db.transaction().execute(async (tx) => {
+    const settled = await settleAttempt(
+      tx,
+      { id: delivery.id, jobId: delivery.job_id },
+      {
+        number,
+        attemptedAt: at,
+        latencyMs: outcome.latencyMs,
+        statusCode: outcome.kind === "response" ? outcome.status : null,
+        failure: outcome.kind === "failed" ? `${outcome.reason}: ${outcome.message}` : null,
+        responseStart: outcome.kind === "response" ? outcome.bodyStart : null,
+      },
+      next.kind === "retry" && nextJobId !== null
+        ? { status: "pending", jobId: nextJobId, nextAttemptAt: next.at }
+        : { status: next.kind === "delivered" ? "succeeded" : "failed", finishedAt: now },
+    );
+    if (!settled) return false;
+    if (next.kind === "retry" && nextJobId !== null) {
+      await queue.send(tx, "deliver", { id: nextJobId, subjectId: delivery.id, startAfter: next.at });
+    }
+    if (failingSince) await markEndpointFailing(tx, endpoint.id, failingSince);
+    else await markEndpointHealthy(tx, endpoint.id);
+    if (disabled) await disableEndpoint(tx, endpoint.id, disabled, now);
+    return true;
+  });
+  const { kind, latencyMs } = outcome;
+  const result = kind === "response" ? { status: outcome.status } : { failure: outcome.reason };
+  log.info(
+    {
+      deliveryId: delivery.id,
+      eventId: delivery.event_id,
+      number,
+      latencyMs,
+      ...result,
+      next: next.kind,
+      recorded,
+    },
+    "webhook attempted",
+  );
+}
