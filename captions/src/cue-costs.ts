@@ -1,5 +1,5 @@
 import { endsClause, endsSentence, opensPhrase } from "./punctuation.ts";
-import { countCharacters, displayWidth, NARROW_WIDTH, needsSpace } from "./script.ts";
+import { displayWidth, NARROW_WIDTH, needsSpace } from "./script.ts";
 import type { Word } from "./words.ts";
 
 /**
@@ -22,8 +22,8 @@ export interface Measures {
 /** Costs are points that only compare with each other; these were set by reading captions of real speech. */
 const NO_MARK = 60;
 const CLAUSE = 15;
-/** For each character that a word is shorter than `SHORT_WORD_CHARACTERS`. */
-const AFTER_SHORT_WORD = 6;
+/** For each character that the word before is shorter than `SHORT_WORD_CHARACTERS`, less those of the word after. */
+const SHORT_WORD = 5;
 const BEFORE_SUFFIX = 25;
 /** A pause of this length is as good an end as a full stop, milliseconds. */
 const FULL_PAUSE_MS = 1000;
@@ -55,11 +55,15 @@ export function measure(words: readonly Word[]): Measures {
   return measures;
 }
 
+function shortness(word: string): number {
+  return Math.max(0, SHORT_WORD_CHARACTERS - displayWidth(word) / NARROW_WIDTH);
+}
+
 function textBreakCost(word: string, next: string, spaced: boolean): number {
   if (endsClause(word) || opensPhrase(next)) return CLAUSE;
   if (SUFFIX.test(next)) return NO_MARK + BEFORE_SUFFIX;
-  const missing = spaced ? Math.max(0, SHORT_WORD_CHARACTERS - countCharacters(word)) : 0;
-  return NO_MARK + AFTER_SHORT_WORD * missing;
+  if (!spaced) return NO_MARK;
+  return NO_MARK + SHORT_WORD * (shortness(word) - shortness(next));
 }
 
 /** Width of words i … j − 1 on one line. */

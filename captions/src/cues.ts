@@ -34,7 +34,10 @@ const IMBALANCE = 20;
 const LINE_BREAK = 0.4;
 const SENTENCE_END_WITHIN_LINE = 40;
 const SENTENCE_END_AT_LINE_BREAK = 25;
-const TOO_SHORT_PER_MS = 0.12;
+/** A caption that ends a sentence and begins another had better end where that one may be broken. */
+const BEGUN_SENTENCE = 0.5;
+const TOO_SHORT = 100;
+const TOO_SHORT_PER_MS = 0.1;
 const TOO_FAST_PER_MS = 0.06;
 const PAUSE_WITHIN_PER_MS = 0.06;
 const FREE_PAUSE_MS = 300;
@@ -132,25 +135,28 @@ function fitsLine(measures: Measures, from: number, to: number): boolean {
 function cueCost(measures: Measures, from: number, lineBreak: number, to: number): number {
   const { starts, ends, sentenceEnds, breakCosts, count } = measures;
   const width = lineWidth(measures, from, to);
-  const shown = cueEnd(measures, from, to) - starts[from]!;
+  const shown = cueEnd(measures, from, to, starts[from]!) - starts[from]!;
   let cost = CUE + FULLNESS * (width / (2 * LINE_WIDTH)) ** 2;
-  if (to < count) cost += breakCosts[to - 1]!;
-  cost += TOO_SHORT_PER_MS * Math.max(0, MIN_CUE_MS - shown);
+  const endCost = to < count ? breakCosts[to - 1]! : 0;
+  cost += endCost;
+  if (shown < MIN_CUE_MS) cost += TOO_SHORT + TOO_SHORT_PER_MS * (MIN_CUE_MS - shown);
   cost += TOO_FAST_PER_MS * Math.max(0, width / WIDTH_PER_MS - shown);
   for (let i = from; i < to - 1; i++) {
-    if (sentenceEnds[i]) cost += i === lineBreak - 1 ? SENTENCE_END_AT_LINE_BREAK : SENTENCE_END_WITHIN_LINE;
+    if (sentenceEnds[i]) {
+      cost += i === lineBreak - 1 ? SENTENCE_END_AT_LINE_BREAK : SENTENCE_END_WITHIN_LINE;
+      cost += BEGUN_SENTENCE * endCost;
+    }
     cost += PAUSE_WITHIN_PER_MS * Math.max(0, starts[i + 1]! - ends[i]! - FREE_PAUSE_MS);
   }
   return cost;
 }
 
 /** When the caption goes: after its last word, later where it is short or fast and the next one lets it. */
-function cueEnd(measures: Measures, from: number, to: number): number {
-  const start = measures.starts[from]!;
+function cueEnd(measures: Measures, from: number, to: number, start: number): number {
   const spoken = measures.ends[to - 1]!;
   const next = to < measures.count ? measures.starts[to]! : Number.POSITIVE_INFINITY;
   const readable = start + Math.max(MIN_CUE_MS, Math.ceil(lineWidth(measures, from, to) / WIDTH_PER_MS));
-  const wanted = Math.max(spoken, Math.min(readable, spoken + MAX_LINGER_MS));
+  const wanted = Math.max(spoken, Math.min(readable, Math.max(spoken, start) + MAX_LINGER_MS));
   const end = next - wanted < FLICKER_MS ? next : wanted;
   return Math.min(end, start + MAX_CUE_MS);
 }
@@ -163,7 +169,7 @@ function cueTimes(measures: Measures, pieces: readonly Piece[]): { start: number
   let free = 0;
   return pieces.map(({ from, to }) => {
     const start = Math.max(measures.starts[from]!, free);
-    free = Math.max(cueEnd(measures, from, to), start + 1);
+    free = Math.max(cueEnd(measures, from, to, start), start + 1);
     return { start: start / 1000, end: free / 1000 };
   });
 }

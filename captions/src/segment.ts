@@ -5,6 +5,7 @@ import type { Span } from "./spans.ts";
 /** A pause of this length is a word boundary, whatever the dictionary says. */
 const WORD_PAUSE_MS = 500;
 const CONTINUES_CHARACTER = /^\p{M}/u;
+const LEADING_MARKS = /^\p{M}+/u;
 const SPOKEN = /[\p{L}\p{M}\p{N}]/u;
 
 const wordSegmenter = new Intl.Segmenter("und", { granularity: "word" });
@@ -43,7 +44,8 @@ function segmentRun(run: readonly Span[]): Span[] {
   for (const word of cutWords(text)) {
     const spoken = spokenRange(word);
     words.push({
-      text: word,
+      // A non-breaking space may have stood beside the cut.
+      text: word.trim(),
       start: Math.round(clock.starts[from + spoken.from]!),
       end: Math.round(clock.ends[from + spoken.to - 1]!),
     });
@@ -57,9 +59,10 @@ function cutWords(text: string): string[] {
   const words: string[] = [];
   let word = "";
   for (const { segment, isWordLike } of wordSegmenter.segment(text)) {
-    const beginsWord = isWordLike || isOpeningPunctuation(segment);
+    const ended = word !== "" && !isClosingPunctuation(word) && !isOpeningPunctuation(lastCharacter(word));
+    const begins = (isWordLike && !isClosingPunctuation(segment)) || isOpeningPunctuation(segment);
     const atScript = isUnspaced(lastCharacter(word)) || isUnspaced(firstCharacter(segment));
-    if (word !== "" && beginsWord && atScript && !isOpeningPunctuation(lastCharacter(word))) {
+    if (ended && begins && atScript) {
       words.push(word);
       word = "";
     }
@@ -112,15 +115,16 @@ export function joinFragments(spans: readonly Span[]): Span[] {
     } else if (!opening && last && CONTINUES_CHARACTER.test(span.text)) {
       last.text = (last.text + span.text).normalize("NFC");
       last.end = span.end;
-    } else if (!opening && isOpeningPunctuation(span.text)) {
-      opening = span;
+    } else if (isOpeningPunctuation(span.text)) {
+      opening = { ...span, text: (opening?.text ?? "") + span.text };
     } else {
-      joined.push(opening ? { ...span, text: (opening.text + span.text).normalize("NFC") } : { ...span });
+      const text = opening ? opening.text + span.text : span.text.replace(LEADING_MARKS, "");
+      if (text !== "") joined.push({ ...span, text: text.normalize("NFC") });
       opening = undefined;
     }
   }
   const last = joined.at(-1);
   if (opening && last) last.text += opening.text;
-  else if (opening) joined.push({ ...opening });
+  else if (opening) joined.push(opening);
   return joined;
 }

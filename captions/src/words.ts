@@ -17,14 +17,14 @@ const BREAKING_SPACE = /[\t-\r\u0020\u0085\u1680\u2000-\u2006\u2008-\u200b\u2028
 const INNER_SPACE = /(?<=\S)[\t ]+(?=[!?;:»](?:\s|$))|(?<=(?:^|\s)«)[\t ]+(?=\S)/gu;
 /** Controls, and format characters that are invisible or would turn the direction of text beyond the word. */
 const INVISIBLE = /[\p{Cc}\u00ad\u061c\u180e\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu;
-const BLANK = /^[\p{Z}\p{Cf}\p{M}]*$/u;
+const BLANK = /^[\p{Z}\p{Cf}]*$/u;
 const OUTER_SPACE = /^[\p{Z}\u200c\u200d]+|[\p{Z}]+$/gu;
 
 /**
  * Makes of an engine's words what the json file promises: text in NFC without controls, never empty; whole
  * milliseconds; each start ≥ the end before it, each end ≥ its start; all inside the media. Text that holds
  * several words, by white space or in a script without spaces, is cut and its time shared out; marks that
- * stand alone join their word. The order is kept. Applied to its own result it changes nothing.
+ * stand alone join their word. The order is kept.
  *
  * @param durationSeconds length of the media; where it is not a number no time is too late
  */

@@ -1,0 +1,293 @@
+import { type Cue, layOutCues } from "@subtext/captions/cues";
+import { joinWords } from "@subtext/captions/script";
+import { normalizeWords, type Word } from "@subtext/captions/words";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { language, linesOf, speak, speech } from "./speech.ts";
+
+const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+const FULL_WIDTH =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303f\uff01-\uff60]/u;
+
+/** The words of each line, found by reading the lines against the words; fails where a word is cut or lost. */
+function wordsOfLines(cues: readonly Cue[], words: readonly Word[]): Word[][][] {
+  let at = 0;
+  const found = cues.map((cue) =>
+    cue.lines.map((line) => {
+      const from = at;
+      do at++;
+      while (at < words.length && joinWords(words.slice(from, at)).length < line.length);
+      expect(joinWords(words.slice(from, at))).toBe(line);
+      return words.slice(from, at);
+    }),
+  );
+  expect(at).toBe(words.length);
+  return found;
+}
+
+function forAllSpeech(check: (words: Word[], cues: Cue[]) => void): void {
+  fc.assert(
+    fc.property(speech, language, (raw, code) => {
+      const words = normalizeWords(raw, 400_000);
+      check(words, layOutCues(words, { language: code }));
+    }),
+    { numRuns: 200 },
+  );
+}
+
+describe("any speech", () => {
+  test("has every word once, in order, and none cut", () => {
+    forAllSpeech((words, cues) => {
+      if (words.length > 0) wordsOfLines(cues, words);
+      else expect(cues).toEqual([]);
+    });
+  });
+
+  test("has captions that follow each other, never overlap and always last", () => {
+    forAllSpeech((_, cues) => {
+      for (const [index, { start, end }] of cues.entries()) {
+        expect(end).toBeGreaterThan(start);
+        expect(start).toBeGreaterThanOrEqual(cues[index - 1]?.end ?? 0);
+        expect([start, end]).toEqual([Number(start.toFixed(3)), Number(end.toFixed(3))]);
+      }
+    });
+  });
+
+  test("has one or two lines of at most 42 characters, 16 full-width ones, or a single word", () => {
+    forAllSpeech((words, cues) => {
+      for (const lines of wordsOfLines(cues, words)) {
+        expect([1, 2]).toContain(lines.length);
+        for (const line of lines.filter((entry) => entry.length > 1)) {
+          const characters = [...graphemes.segment(joinWords(line))].map((entry) => entry.segment);
+          expect(characters.length).toBeLessThanOrEqual(42);
+          expect(characters.filter((character) => FULL_WIDTH.test(character)).length).toBeLessThanOrEqual(16);
+        }
+      }
+    });
+  });
+
+  test("has captions that begin with their first word and go with the last, or later to be read", () => {
+    forAllSpeech((words, cues) => {
+      let free = 0;
+      for (const [index, lines] of wordsOfLines(cues, words).entries()) {
+        const cue = cues[index]!;
+        const spoken = lines.flat();
+        expect(cue.start).toBe(Math.max(spoken[0]!.start, free));
+        free = cue.end;
+        const lastEnd = spoken.at(-1)!.end;
+        if (cue.end - cue.start < 6.999) expect(cue.end).toBeGreaterThanOrEqual(lastEnd);
+        expect(cue.end - Math.max(lastEnd, cue.start)).toBeLessThanOrEqual(1.2501);
+      }
+    });
+  });
+
+  test("has captions of at most seven seconds, and of less than one only where the next one follows", () => {
+    forAllSpeech((_, cues) => {
+      for (const [index, { start, end }] of cues.entries()) {
+        expect(end - start).toBeLessThanOrEqual(7.0001);
+        if (end - start < 0.999 && index < cues.length - 1) expect(cues[index + 1]!.start).toBe(end);
+      }
+      const last = cues.at(-1);
+      if (last) expect(last.end - last.start).toBeGreaterThan(0.999);
+    });
+  });
+
+  test("has no caption over a pause of two seconds", () => {
+    forAllSpeech((words, cues) => {
+      for (const lines of wordsOfLines(cues, words)) {
+        const spoken = lines.flat();
+        for (let i = 1; i < spoken.length; i++) expect(spoken[i]!.start - spoken[i - 1]!.end).toBeLessThan(2);
+      }
+    });
+  });
+});
+
+test("speech of a usual pace is never faster to read than 20 characters a second, nor shown under a second", () => {
+  const usual = fc.array(
+    fc.tuple(
+      fc.constantFrom("so", "the", "house", "again", "water,", "going", "there.", "yes.", "people"),
+      fc.constantFrom(0, 0, 0, 0, 0.1, 0.3, 0.7, 1.2, 3),
+    ),
+    { minLength: 1, maxLength: 150 },
+  );
+  fc.assert(
+    fc.property(usual, (parts) => {
+      for (const { start, end, lines } of layOutCues(speak(parts.flat(), 0.4), { language: "en" })) {
+        expect(end - start).toBeGreaterThan(0.999);
+        expect(lines.join(" ").length / (end - start)).toBeLessThanOrEqual(20.001);
+      }
+    }),
+  );
+});
+
+describe("English", () => {
+  const en = { language: "en" };
+
+  test("breaks at sentences, then clauses, and balances lines", () => {
+    const words = speak([
+      "I am sitting in a room different from the one you are in now.",
+      "I am recording the sound of my speaking voice and I am going to play it back into the room again and again until the resonant frequencies of the room reinforce themselves.",
+    ]);
+    expect(linesOf(layOutCues(words, en))).toMatchInlineSnapshot(`
+      [
+        [
+          "I am sitting in a room different",
+          "from the one you are in now.",
+        ],
+        [
+          "I am recording the sound",
+          "of my speaking voice and I am going",
+        ],
+        [
+          "to play it back into the room again",
+          "and again until the resonant frequencies",
+        ],
+        [
+          "of the room reinforce themselves.",
+        ],
+      ]
+    `);
+  });
+
+  test("keeps short sentences together where they are too short alone", () => {
+    expect(linesOf(layOutCues(speak(["Yes. I know what you mean."], 0.25), en))).toEqual([
+      ["Yes. I know what you mean."],
+    ]);
+  });
+
+  test("does not take a title or initials for the end of a sentence", () => {
+    const words = speak([
+      "The doors were opened to the guests by Mr. Smith and by J. F. Kennedy of the U.S. Senate.",
+    ]);
+    for (const lines of linesOf(layOutCues(words, en))) expect(lines.at(-1)).not.toMatch(/(Mr|J|F|U\.S)\.$/);
+  });
+
+  test("breaks at a pause where there is no mark", () => {
+    const words = speak(["this is the first thing that was said", 0.9, "and this came after it"], 0.3);
+    expect(linesOf(layOutCues(words, en))).toEqual([
+      ["this is the first thing that was said"],
+      ["and this came after it"],
+    ]);
+  });
+
+  test("stays on screen for a second after a short word, but not into the next caption", () => {
+    expect(layOutCues(speak(["Stop!", 5, "Go!"], 0.2), en).map(({ start, end }) => [start, end])).toEqual([
+      [0, 1],
+      [5.2, 6.2],
+    ]);
+  });
+
+  test("stays until the next caption where the gap would only flicker", () => {
+    const words = speak(["This is a whole sentence here.", 0.2, "And this is the next one."], 0.4);
+    const [first, second] = layOutCues(words, en);
+    expect(first!.end).toBe(second!.start);
+    expect(second!.start).toBe(2.6);
+  });
+
+  test("gives a word wider than a line a line of its own", () => {
+    const long = "https://example.com/a-very-long-address/that-nobody-reads/aloud";
+    expect(linesOf(layOutCues(speak([`See ${long} today`]), en)).flat()).toEqual(["See", long, "today"]);
+  });
+
+  test("shows what was all put at one instant, one caption after the other", () => {
+    const words = speak([Array.from({ length: 40 }, () => "word").join(" ")], 0, 5);
+    const cues = layOutCues(words, en);
+    expect(cues.map((cue) => cue.start)).toEqual(cues.map((_, index) => 5 + index / 1000));
+  });
+});
+
+describe("other writing", () => {
+  test("German compounds are not cut", () => {
+    const words = speak([
+      "Die Donaudampfschifffahrtsgesellschaft hat das Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz gelesen.",
+    ]);
+    expect(linesOf(layOutCues(words, { language: "de" })).flat()).toContain(
+      "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz",
+    );
+  });
+
+  test("Spanish breaks before an opening question mark", () => {
+    const words = speak([
+      "Vamos a la casa de mi abuela mañana ¿quieres venir con nosotros a comer algo rico?",
+    ]);
+    expect(
+      linesOf(layOutCues(words, { language: "es" }))
+        .flat()
+        .some((line) => line.startsWith("¿quieres")),
+    ).toBe(true);
+  });
+
+  test("Japanese has no spaces, at most 16 characters a line, and begins no line with a particle", () => {
+    const words = normalizeWords(
+      [
+        {
+          word: "昨日は友達と一緒に東京へ行きました。とても楽しかったですが、電車が混んでいて大変でした。",
+          start: 0,
+          end: 8,
+        },
+      ],
+      10,
+    );
+    expect(linesOf(layOutCues(words, { language: "ja" }))).toMatchInlineSnapshot(`
+      [
+        [
+          "昨日は友達と一緒に",
+          "東京へ行きました。",
+        ],
+        [
+          "とても楽しかったですが、",
+          "電車が混んでいて大変でした。",
+        ],
+      ]
+    `);
+  });
+
+  test("Chinese has no spaces but around Latin words", () => {
+    const words = normalizeWords([{ word: "我用iPhone在2023年给北京大学打了电话。", start: 0, end: 5 }], 10);
+    expect(linesOf(layOutCues(words, { language: "zh" }))).toMatchInlineSnapshot(`
+      [
+        [
+          "我用 iPhone 在2023年给",
+          "北京大学打了电话。",
+        ],
+      ]
+    `);
+  });
+
+  test("Thai has no spaces and counts a letter with its marks once", () => {
+    const words = normalizeWords([{ word: "น้ำ".repeat(42), start: 0, end: 6 }], 10);
+    expect(linesOf(layOutCues(words, { language: "th" }))).toEqual([["น้ำ".repeat(42)]]);
+  });
+
+  test("Korean keeps its spaces and has at most 16 characters a line", () => {
+    const words = speak(["안녕하세요 저는 서울에서 온 학생입니다 만나서 정말 반갑습니다."], 0.5);
+    expect(linesOf(layOutCues(words, { language: "ko" }))).toMatchInlineSnapshot(`
+      [
+        [
+          "안녕하세요 저는 서울에서",
+        ],
+        [
+          "온 학생입니다 만나서",
+          "정말 반갑습니다.",
+        ],
+      ]
+    `);
+  });
+
+  test("an emoji of several code points is one character", () => {
+    const families = Array.from({ length: 10 }, () => "👩‍👩‍👧‍👦").join(" ");
+    expect(linesOf(layOutCues(speak([families], 0.2), { language: "en" }))).toEqual([[families]]);
+  });
+
+  test.each([
+    ["Arabic", "ar", "مرحبا بكم في iPhone 15.", "rtl"],
+    ["Hebrew that begins with a Latin word", "he", "Windows היא מערכת הפעלה.", "rtl"],
+    ["English with a Hebrew word", "en", "שלום means peace.", "ltr"],
+    ["English inside an Arabic recording", "ar", "Hello, world.", "ltr"],
+    ["Hebrew inside an English recording", "en", "שלום עולם.", "rtl"],
+    ["Persian digits alone in a Persian recording", "fa", "۱۲۳", "rtl"],
+    ["Hebrew first where the language is not known", "und", "שלום means peace.", "rtl"],
+  ])("the direction of a caption is told: %s", (_, code, text, direction) => {
+    expect(layOutCues(speak([text]), { language: code }).map((cue) => cue.direction)).toEqual([direction]);
+  });
+});

@@ -1,0 +1,145 @@
+import { layOutCues } from "@subtext/captions/cues";
+import { renderJson } from "@subtext/captions/json";
+import { renderText } from "@subtext/captions/text";
+import { renderVtt } from "@subtext/captions/vtt";
+import { normalizeWords } from "@subtext/captions/words";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parseAsPlayer, parseStrictly } from "./parsers.ts";
+import { brokenSpeech, language, speak, speech } from "./speech.ts";
+
+/** Direction marks are the only thing the file adds to a line. */
+function withoutMarks(text: string): string {
+  return text.replace(/^[\u200e\u200f]/gmu, "");
+}
+
+describe("WebVTT", () => {
+  test("is accepted by a strict parser, whatever was said", () => {
+    fc.assert(
+      fc.property(fc.oneof(speech, brokenSpeech), language, (raw, code) => {
+        const words = normalizeWords(raw, 400_000);
+        const { cues, errors } = parseStrictly(renderVtt(words, { language: code }));
+        expect(errors).toEqual([]);
+        const expected = layOutCues(words, { language: code });
+        expect(cues.map(({ start, end, text }) => ({ start, end, text: withoutMarks(text) }))).toEqual(
+          expected.map(({ start, end, lines }) => ({ start, end, text: lines.join("\n") })),
+        );
+      }),
+    );
+  });
+
+  test("gives a player's parser the same times and text", async () => {
+    await fc.assert(
+      fc.asyncProperty(speech, language, async (raw, code) => {
+        const words = normalizeWords(raw, 400_000).filter((word) => word.end < 359_000);
+        const cues = await parseAsPlayer(renderVtt(words, { language: code }));
+        const expected = layOutCues(words, { language: code });
+        expect(cues.map(({ start, end, text }) => ({ start, end, text: withoutMarks(text) }))).toEqual(
+          expected.map(({ start, end, lines }) => ({ start, end, text: lines.join("\n") })),
+        );
+      }),
+    );
+  });
+
+  test("without words is a file without cues", () => {
+    expect(renderVtt([], { language: "zxx" })).toBe("WEBVTT\n");
+    expect(parseStrictly(renderVtt([], { language: "zxx" }))).toEqual({ cues: [], errors: [] });
+  });
+
+  test("looks like this", () => {
+    const words = speak(["Hello, world.", 3, "Tom & Jerry <3"], 0.75, 3599);
+    expect(renderVtt(words, { language: "en" })).toBe(
+      "WEBVTT\n\n00:59:59.000 --> 01:00:00.500\nHello, world.\n\n01:00:03.500 --> 01:00:06.500\nTom &amp; Jerry &lt;3\n",
+    );
+  });
+
+  test("writes more than 99 hours", () => {
+    expect(renderVtt(speak(["Still here."], 1, 360_000), { language: "en" })).toContain(
+      "100:00:00.000 --> 100:00:02.000",
+    );
+  });
+
+  test.each([
+    "--> -->",
+    "00:00:01.000 --> 00:00:02.000",
+    "<script>alert(1)</script>",
+    "<b>bold</b> <00:00:00.500> <v Bob>",
+    "&lrm; &amp; &#x3c; &",
+    "WEBVTT",
+    "NOTE this is no comment",
+    "STYLE ::cue { color: red }",
+    "REGION id:a",
+    "12",
+    "00:00:01.000",
+  ])("shows hostile text as it is: %s", async (text) => {
+    const vtt = renderVtt(speak([text], 0.3), { language: "en" });
+    const parsed = parseStrictly(vtt);
+    expect(parsed.errors).toEqual([]);
+    expect(parsed.cues.map((cue) => cue.text.replace("\n", " "))).toEqual([text]);
+    expect((await parseAsPlayer(vtt)).map((cue) => cue.text.replace("\n", " "))).toEqual([text]);
+  });
+
+  test("lets no line break or NUL out of a word that was never normalized", () => {
+    const vtt = renderVtt([{ word: "a\n\nb\r\0\u2028c", start: 0, end: 1 }], { language: "en" });
+    expect(parseStrictly(vtt)).toEqual({ cues: [{ start: 0, end: 1, text: "a b c" }], errors: [] });
+  });
+
+  test("marks the lines whose first letter would turn a player the wrong way", () => {
+    const hebrew = renderVtt(speak(["Windows היא מערכת הפעלה."]), { language: "he" });
+    expect(hebrew).toContain("\n\u200fWindows היא");
+    const arabic = renderVtt(speak(["2024 كانت سنة جيدة."]), { language: "ar" });
+    expect(arabic).toContain("\n2024 كانت");
+    const english = renderVtt(speak(["שלום means peace."]), { language: "en" });
+    expect(english).toContain("\n\u200eשלום means");
+    expect(renderVtt(speak(["Plain English."]), { language: "en" })).not.toMatch(/[\u200e\u200f]/);
+  });
+});
+
+describe("JSON", () => {
+  test("is the words and nothing else, one a line", () => {
+    const words = [{ ...speak(["Hello"])[0]!, confidence: 0.9 }, ...speak(["“world”"], 0.5, 1)];
+    expect(renderJson(words)).toBe(
+      '[\n{"word":"Hello","start":0,"end":0.35},\n{"word":"“world”","start":1,"end":1.5}\n]\n',
+    );
+    expect(renderJson([])).toBe("[]\n");
+  });
+
+  test("reads back as the words", () => {
+    fc.assert(
+      fc.property(speech, (raw) => {
+        const words = normalizeWords(raw, 400_000);
+        expect(JSON.parse(renderJson(words))).toEqual(words);
+      }),
+    );
+  });
+});
+
+describe("text", () => {
+  test("begins a paragraph after a sentence and a pause of two seconds", () => {
+    const words = speak(["First one.", 2.5, "Second one", 2.5, "goes on.", 1, "Still second."]);
+    expect(renderText(words)).toBe("First one.\n\nSecond one goes on. Still second.\n");
+  });
+
+  test("begins a paragraph within a sentence only after five seconds", () => {
+    expect(renderText(speak(["and then", 5, "nothing"]))).toBe("and then\n\nnothing\n");
+  });
+
+  test("is empty where nobody speaks", () => {
+    expect(renderText([])).toBe("");
+  });
+
+  test("has no spaces in Japanese, and takes a pause in Thai for the end of a sentence", () => {
+    expect(renderText(speak(["東京 に 行きました。 はい。"]))).toBe("東京に行きました。はい。\n");
+    expect(renderText(speak(["สวัสดี ครับ", 2, "สวัสดี"]))).toBe("สวัสดีครับ\n\nสวัสดี\n");
+  });
+
+  test("holds every word once, in order", () => {
+    fc.assert(
+      fc.property(speech, (raw) => {
+        const words = normalizeWords(raw, 400_000);
+        const bare = (text: string) => text.replace(/\s/gu, "");
+        expect(bare(renderText(words))).toBe(bare(words.map((word) => word.word).join("")));
+      }),
+    );
+  });
+});
