@@ -34,6 +34,7 @@ const WEBHOOK_TIMEOUT_MS = 15_000;
 const DELIVERY_CONCURRENCY = 8;
 /** How long a stop waits for what is running; work that is not done by then comes back by its heartbeat. */
 const STOP_WITHIN_MS = 20_000;
+const CLOSE_CONNECTIONS_AFTER_MS = 3_000;
 
 export interface Parts {
   config: Config;
@@ -76,7 +77,7 @@ export async function openService({
   });
   const db = database.kysely;
   await migrate(db);
-  const queue = new Queue(database.boss, database.kind === "embedded" ? "pglite" : "postgres", log);
+  const queue = new Queue(database.boss, database.kind, log);
   await queue.start();
 
   const secret = await serviceSecret(db, "url_signing");
@@ -191,8 +192,12 @@ export async function openService({
   async function stopInOrder(): Promise<void> {
     log.info("stopping");
     clearInterval(sweepTimer);
+    await queue.pause();
     shutdown.abort(new Error("the service is stopping"));
+    // An upload may go on for hours; its client resumes it after the restart.
+    const impatience = setTimeout(() => app.server.closeAllConnections(), CLOSE_CONNECTIONS_AFTER_MS);
     await app.close();
+    clearTimeout(impatience);
     await sweeping;
     await queue.stop(STOP_WITHIN_MS);
     await speech.close();

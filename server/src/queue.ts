@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Db as BossDatabase, fromKysely, PgBoss } from "pg-boss";
+import { type ConstructorOptions, fromKysely, PgBoss } from "pg-boss";
 import type { Logger } from "pino";
 import type { Tx } from "./db/schema.ts";
 
@@ -35,16 +35,20 @@ const QUEUES: Record<QueueName, { expireInSeconds: number }> = {
 export class Queue {
   readonly #boss: PgBoss;
 
-  constructor(db: BossDatabase, backend: "pglite" | "postgres", log: Logger) {
+  constructor(database: ConstructorOptions, kind: "embedded" | "postgres", log: Logger) {
     this.#boss = new PgBoss({
-      db,
-      backend,
-      schema: "queue",
+      ...database,
+      useListenNotify: true,
+      // How often dead workers are looked for: a pass happens at the slower of the two.
       superviseIntervalSeconds: 2,
       monitorIntervalSeconds: 2,
+      // The embedded database cleans up after itself.
+      monitorVacuum: kind === "postgres",
+      reindex: kind === "postgres",
       schedule: false,
     });
     this.#boss.on("error", (error) => log.error({ err: error }, "the queue met an error"));
+    this.#boss.on("warning", (warning) => log.warn({ warning }, "the queue warns"));
   }
 
   /** Makes the queue's own tables where they are missing. Call once, after the service's migrations. */
@@ -58,7 +62,11 @@ export class Queue {
         retryLimit: 1000,
         retryDelay: 0,
         deleteAfterSeconds: 3600,
+        notify: true,
       });
+      // pg-boss reads a queue's settings at first use, past the caller's transaction, which on a database
+      // with one connection would wait for ever. Read them now.
+      await this.#boss.findJobs(name, { id: randomUUID() });
     }
   }
 
@@ -66,7 +74,13 @@ export class Queue {
     for (const [name, { run, concurrency }] of Object.entries(handlers)) {
       await this.#boss.work<{ subjectId: string }>(
         name,
-        { pollingIntervalSeconds: 0.5, localConcurrency: concurrency, batchSize: 1 },
+        {
+          localConcurrency: concurrency,
+          pollingIntervalSeconds: 0.5,
+          // A job that comes back from a dead worker sends no notification.
+          notifyPollingIntervalSeconds: 0.5,
+          heartbeatRefreshSeconds: 3,
+        },
         async ([job]) => {
           if (job) await run({ id: job.id, subjectId: job.data.subjectId, signal: job.signal });
         },
@@ -87,9 +101,14 @@ export class Queue {
     );
   }
 
-  /** Waits for the handlers that are running; their jobs must end by themselves within the time given. */
+  /** Takes no more jobs; those that are running go on. */
+  async pause(): Promise<void> {
+    for (const name of Object.keys(QUEUES)) await this.#boss.offWork(name, { wait: false });
+  }
+
+  /** Waits for the handlers that are running; what has not ended within the time given comes back later. */
   async stop(timeoutMs: number): Promise<void> {
-    await this.#boss.stop({ graceful: true, timeout: timeoutMs, close: false });
+    await this.#boss.stop({ graceful: true, timeout: timeoutMs, close: true });
   }
 }
 
