@@ -6,8 +6,8 @@ import {
 } from "@subtext/client/contract/transcription";
 import type { VideoMetadata } from "@subtext/client/contract/webhook";
 import type { TranscriptionRow } from "./db/schema.ts";
-import { fileKey } from "./pipeline/render.ts";
 import type { Storage } from "./storage/storage.ts";
+import { fileKey } from "./storage/transcript-files.ts";
 
 export const FILE_URL_LIFETIME_SECONDS = 300;
 

@@ -190,17 +190,6 @@ export async function reopenFailedTranscription(
     .executeTakeFirst();
 }
 
-/** Of these ids, the ones whose row exists, with where their files lie; to tell owned files from stray ones. */
-export async function filePrefixesOf(db: Db, ids: string[]): Promise<Map<string, string | null>> {
-  if (ids.length === 0) return new Map();
-  const rows = await db
-    .selectFrom("transcription")
-    .select(["id", "status", "attempt", "file_prefix"])
-    .where("id", "in", ids)
-    .execute();
-  return new Map(rows.map((row) => [row.id, row.file_prefix]));
-}
-
 function held(db: Db | Tx, hold: Hold) {
   return db
     .updateTable("transcription")

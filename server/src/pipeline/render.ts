@@ -5,6 +5,7 @@ import { normalizeWords } from "@subtext/captions/words";
 import type { FileFormat } from "@subtext/client/contract/transcription";
 import type { Transcript } from "@subtext/speech/transcript";
 import type { Storage } from "../storage/storage.ts";
+import { fileKey } from "../storage/transcript-files.ts";
 
 export interface RenderedTranscript {
   wordCount: number;
@@ -23,15 +24,6 @@ export function renderTranscript(transcript: Transcript): RenderedTranscript {
       txt: utf8.encode(renderText(words)),
     },
   };
-}
-
-/** Where one attempt keeps its files; another attempt writes elsewhere, so neither harms the other. */
-export function filePrefix(transcriptionId: string, attempt: number): string {
-  return `transcripts/${transcriptionId}/${attempt}`;
-}
-
-export function fileKey(prefix: string, format: FileFormat): string {
-  return `${prefix}/transcript.${format}`;
 }
 
 export async function storeTranscript(

@@ -18,8 +18,9 @@ import { AppError } from "../errors.ts";
 import { type Job, newJobId, type Queue } from "../queue.ts";
 import type { Sources } from "../storage/sources.ts";
 import type { Storage } from "../storage/storage.ts";
+import { filePrefix } from "../storage/transcript-files.ts";
 import { emitEvent } from "../webhooks/emit.ts";
-import { filePrefix, renderTranscript, storeTranscript } from "./render.ts";
+import { renderTranscript, storeTranscript } from "./render.ts";
 
 export interface PipelineDeps {
   db: Db;

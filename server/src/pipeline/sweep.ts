@@ -3,6 +3,7 @@ import { findTranscription } from "../db/transcriptions.ts";
 import { deleteOpenUpload, findVideo, listOpenUploads } from "../db/videos.ts";
 import type { Sources } from "../storage/sources.ts";
 import type { Storage } from "../storage/storage.ts";
+import { ownerOf, TRANSCRIPTS_PREFIX } from "../storage/transcript-files.ts";
 import { type AcceptDeps, acceptUpload } from "./accept.ts";
 
 export interface SweepDeps extends AcceptDeps {
@@ -52,12 +53,12 @@ async function sweepStraySources({ db, sources, log }: SweepDeps, signal: AbortS
 }
 
 async function sweepStrayTranscripts({ db, storage, log }: SweepDeps, signal: AbortSignal): Promise<void> {
-  for await (const key of storage.list("transcripts/")) {
+  for await (const key of storage.list(TRANSCRIPTS_PREFIX)) {
     if (signal.aborted) return;
-    const [, transcriptionId = "", attempt] = key.split("/");
-    const row = await findTranscription(db, transcriptionId);
-    const beingWritten = row?.status === "PROCESSING" && row.attempt === Number(attempt);
-    const owned = row?.file_prefix != null && key.startsWith(`${row.file_prefix}/`);
+    const owner = ownerOf(key);
+    const row = owner && (await findTranscription(db, owner.transcriptionId));
+    const beingWritten = row?.status === "PROCESSING" && row.attempt === owner?.attempt;
+    const owned = row?.status === "COMPLETED" && row.file_prefix === owner?.prefix;
     if (beingWritten || owned) continue;
     await storage.remove(key);
     log.info({ key }, "a transcript file without a transcription was removed");

@@ -1,0 +1,20 @@
+import type { FileFormat } from "@subtext/client/contract/transcription";
+
+/** Where one attempt keeps its files; another attempt writes elsewhere, so neither harms the other. */
+export function filePrefix(transcriptionId: string, attempt: number): string {
+  return `${TRANSCRIPTS_PREFIX}${transcriptionId}/${attempt}`;
+}
+
+export const TRANSCRIPTS_PREFIX = "transcripts/";
+
+export function fileKey(prefix: string, format: FileFormat): string {
+  return `${prefix}/transcript.${format}`;
+}
+
+/** Whose a file is, by its key; null for a key that is no transcript's. */
+export function ownerOf(key: string): { transcriptionId: string; attempt: number; prefix: string } | null {
+  const match = /^transcripts\/([A-Za-z0-9_]+)\/(\d+)\/[^/]+$/.exec(key);
+  if (!match?.[1] || !match[2]) return null;
+  const attempt = Number(match[2]);
+  return { transcriptionId: match[1], attempt, prefix: filePrefix(match[1], attempt) };
+}
