@@ -72,9 +72,9 @@ export function parseEndpointUrl(text: string, policy: EndpointPolicy): URL {
  * @param address as a resolver or a URL gives it, without brackets; what is no IP address is forbidden
  */
 export function isForbiddenAddress(address: string, policy: EndpointPolicy): boolean {
-  // ipaddr.js reads octal and shortened forms that nothing here should ever produce.
-  if (isIP(address) === 0) return true;
-  const parsed = ipaddr.process(address);
+  const canonical = canonicalAddress(address);
+  if (canonical === null) return true;
+  const parsed = ipaddr.process(canonical);
   const excepted = isWithin(parsed, policy.exceptions);
   if (parsed instanceof ipaddr.IPv6 && isWithin(parsed, [NAT64])) {
     // An exception for the translator is none for the private addresses behind it.
@@ -82,6 +82,16 @@ export function isForbiddenAddress(address: string, policy: EndpointPolicy): boo
     return !excepted || isForbiddenAddress(translated, policy);
   }
   return !excepted && !isPublic(parsed);
+}
+
+/**
+ * The one spelling that all parsers agree on; null where there is none. ipaddr.js itself is lenient: it
+ * takes `127.1`, and `::8.8.8.8` for `::ffff:8.8.8.8`. An address with a zone is none of the world's.
+ */
+function canonicalAddress(address: string): string | null {
+  if (isIP(address) === 4) return address;
+  const url = `http://[${address}]`;
+  return isIP(address) === 6 && URL.canParse(url) ? literalAddress(new URL(url).hostname) : null;
 }
 
 function isPublic(address: Address): boolean {
