@@ -1,0 +1,24 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { SPEECH_ERRORS } from "@subtext/speech/errors";
+import { expect, test } from "vitest";
+import { APP_ERRORS } from "../src/errors.ts";
+
+const docs = readFileSync(join(import.meta.dirname, "../../docs/errors.md"), "utf8");
+const rows = [...docs.matchAll(/^\| `(\w+)` \| (.+?) \|(?: (yes|no) \|)?/gm)];
+
+test("docs/errors.md has every HTTP error with its status and whether a retry helps", () => {
+  const documented = rows
+    .filter(([, , second]) => /^\d+$/.test(second ?? ""))
+    .map(([, code, status, retry]) => [code, Number(status), retry === "yes"]);
+  const known = Object.entries(APP_ERRORS).map(([code, { status, retryable }]) => [code, status, retryable]);
+  expect(documented.sort()).toEqual(known.sort());
+});
+
+test("docs/errors.md has every reason of a failed transcription and whether it is retried", () => {
+  const documented = rows
+    .filter(([, code]) => (code ?? "") in SPEECH_ERRORS)
+    .map(([, code, retried]) => [code, retried === "yes"]);
+  const known = Object.entries(SPEECH_ERRORS).map(([code, { retryable }]) => [code, retryable]);
+  expect(documented.sort()).toEqual(known.sort());
+});
