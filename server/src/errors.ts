@@ -40,6 +40,8 @@ export const APP_ERRORS = {
   query_outside_transaction: { status: 500, retryable: false, title: "A query bypassed its transaction" },
 
   sign_in_required: { status: 401, retryable: false, title: "Sign in first" },
+  sign_in_failed: { status: 401, retryable: false, title: "The email or the password is wrong" },
+  origin_not_allowed: { status: 403, retryable: false, title: "The page is not one of this service" },
   environment_not_found: { status: 404, retryable: false, title: "There is no such environment" },
   environment_name_taken: { status: 409, retryable: false, title: "The environment's name is taken" },
   api_key_not_found: { status: 404, retryable: false, title: "There is no such API key" },

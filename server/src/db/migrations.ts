@@ -7,6 +7,7 @@ import type { Migration } from "kysely/migration";
  */
 export const MIGRATIONS: Record<string, Migration> = {
   "0001_first": { up: first },
+  "0002_operators": { up: operators },
 };
 
 async function first(db: Kysely<unknown>): Promise<void> {
@@ -165,5 +166,69 @@ async function first(db: Kysely<unknown>): Promise<void> {
     .createTable("service_secret")
     .addColumn("name", "text", (c) => c.primaryKey())
     .addColumn("value", "text", (c) => c.notNull())
+    .execute();
+}
+
+/** People who sign in. Columns are those that better-auth asks for; `operators.ts` names them to it. */
+async function operators(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable("operator")
+    .addColumn("id", "text", (c) => c.primaryKey())
+    .addColumn("name", "text", (c) => c.notNull())
+    .addColumn("email", "text", (c) => c.notNull().unique())
+    .addColumn("email_verified", "boolean", (c) => c.notNull())
+    .addColumn("image", "text")
+    .addColumn("created_at", "timestamptz", (c) => c.notNull())
+    .addColumn("updated_at", "timestamptz", (c) => c.notNull())
+    .execute();
+
+  await db.schema
+    .createTable("operator_account")
+    .addColumn("id", "text", (c) => c.primaryKey())
+    .addColumn("operator_id", "text", (c) => c.notNull().references("operator.id").onDelete("cascade"))
+    .addColumn("provider_id", "text", (c) => c.notNull())
+    .addColumn("account_id", "text", (c) => c.notNull())
+    .addColumn("password_hash", "text")
+    .addColumn("access_token", "text")
+    .addColumn("refresh_token", "text")
+    .addColumn("id_token", "text")
+    .addColumn("access_token_expires_at", "timestamptz")
+    .addColumn("refresh_token_expires_at", "timestamptz")
+    .addColumn("scope", "text")
+    .addColumn("created_at", "timestamptz", (c) => c.notNull())
+    .addColumn("updated_at", "timestamptz", (c) => c.notNull())
+    .addUniqueConstraint("operator_account_once", ["provider_id", "account_id"])
+    .execute();
+  await db.schema
+    .createIndex("operator_account_operator")
+    .on("operator_account")
+    .column("operator_id")
+    .execute();
+
+  await db.schema
+    .createTable("operator_session")
+    .addColumn("id", "text", (c) => c.primaryKey())
+    .addColumn("token", "text", (c) => c.notNull().unique())
+    .addColumn("operator_id", "text", (c) => c.notNull().references("operator.id").onDelete("cascade"))
+    .addColumn("expires_at", "timestamptz", (c) => c.notNull())
+    .addColumn("ip_address", "text")
+    .addColumn("user_agent", "text")
+    .addColumn("created_at", "timestamptz", (c) => c.notNull())
+    .addColumn("updated_at", "timestamptz", (c) => c.notNull())
+    .execute();
+  await db.schema
+    .createIndex("operator_session_operator")
+    .on("operator_session")
+    .column("operator_id")
+    .execute();
+
+  await db.schema
+    .createTable("operator_verification")
+    .addColumn("id", "text", (c) => c.primaryKey())
+    .addColumn("identifier", "text", (c) => c.notNull())
+    .addColumn("value", "text", (c) => c.notNull())
+    .addColumn("expires_at", "timestamptz", (c) => c.notNull())
+    .addColumn("created_at", "timestamptz", (c) => c.notNull())
+    .addColumn("updated_at", "timestamptz", (c) => c.notNull())
     .execute();
 }

@@ -23,6 +23,9 @@ export interface Schema {
   delivery: DeliveryTable;
   delivery_attempt: DeliveryAttemptTable;
   service_secret: ServiceSecretTable;
+  operator: OperatorTable;
+  operator_account: OperatorAccountTable;
+  operator_session: OperatorSessionTable;
 }
 
 /** The open database, outside any transaction. */
@@ -162,6 +165,39 @@ interface ServiceSecretTable {
   name: "url_signing" | "session";
   /** Base64. */
   value: string;
+}
+
+/** A person who may sign in. This and the next two tables are shared with better-auth. */
+interface OperatorTable {
+  id: string;
+  name: string;
+  /** Lower case. */
+  email: string;
+  email_verified: boolean;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface OperatorAccountTable {
+  id: string;
+  operator_id: string;
+  /** `credential`, for email and password. */
+  provider_id: string;
+  account_id: string;
+  /** scrypt: salt and key, hexadecimal. */
+  password_hash: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+interface OperatorSessionTable {
+  id: string;
+  /** Of no use without the cookie's signature. */
+  token: string;
+  operator_id: string;
+  expires_at: Date;
+  created_at: Date;
+  updated_at: Date;
 }
 
 export type EnvironmentRow = Selectable<EnvironmentTable>;
