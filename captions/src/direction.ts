@@ -6,7 +6,8 @@ const RTL_LANGUAGES = new Set(
 );
 /** Letters of class R and AL of the Unicode bidirectional algorithm (UAX #9), by their blocks. */
 const RTL_LETTER = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
-const LETTER = /\p{L}/gu;
+const LETTER = /\p{L}/u;
+const LETTERS = /\p{L}/gu;
 
 /**
  * The direction in which a caption reads. Letters of one direction decide it; where both occur, the language
@@ -20,14 +21,13 @@ export function readingDirection(text: string, language: string): Direction {
   if (first === undefined) return ofLanguage;
   // Nearly every caption of most languages ends here.
   if (first === "ltr" && !RTL_LETTER.test(text)) return "ltr";
-  const letters = text.match(LETTER) ?? [];
+  const letters = text.match(LETTERS) ?? [];
   if (letters.every((letter) => RTL_LETTER.test(letter))) return "rtl";
   return code === "und" || code === "" ? first : ofLanguage;
 }
 
 /** The direction of the first letter, by which a player lays out a line; undefined where there is none. */
 export function firstLetterDirection(text: string): Direction | undefined {
-  LETTER.lastIndex = 0;
   const letter = LETTER.exec(text)?.[0];
   if (letter === undefined) return undefined;
   return RTL_LETTER.test(letter) ? "rtl" : "ltr";

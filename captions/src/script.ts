@@ -3,26 +3,25 @@
  * Lengths are counted in grapheme clusters (UAX #29), what a reader calls characters.
  */
 
-/** Scripts written without spaces whose words `Intl.Segmenter` knows from its dictionaries. */
-const UNSPACED =
-  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]$/u;
 /** Han, Kana, Bopomofo, with the punctuation and full-width forms that belong to them. */
-const IDEOGRAPHIC =
-  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\u3001-\u303f\u30fb\u30fc\uff01-\uff60\uffe0-\uffe6]$/u;
-const ANY_UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u3001-\u303f\u30fb\u30fc\uff01-\uff60\uffe0-\uffe6]/u;
+const IDEOGRAPHS = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\u3001-\u303f\u30fb\u30fc\uff01-\uff60\uffe0-\uffe6`;
+/** All that is written without spaces and has its words in the dictionaries of `Intl.Segmenter`. */
+const UNSPACED = String.raw`${IDEOGRAPHS}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}`;
+const IS_IDEOGRAPH = new RegExp(`^[${IDEOGRAPHS}]$`, "u");
+const IS_UNSPACED = new RegExp(`^[${UNSPACED}]$`, "u");
+const HAS_UNSPACED = new RegExp(`[${UNSPACED}]`, "u");
 const FIRST_SPOKEN = /[\p{L}\p{N}]/u;
 const LAST_SPOKEN = /[\p{L}\p{N}](?=[^\p{L}\p{N}]*$)/u;
 const DIGIT = /^\p{Nd}$/u;
 
-/** True where the text holds a letter or mark of a script that is written without spaces. */
+/** True where the text holds a letter of a script that is written without spaces, or its punctuation. */
 export function holdsUnspacedScript(text: string): boolean {
-  return ANY_UNSPACED.test(text);
+  return HAS_UNSPACED.test(text);
 }
 
 /** True for one character (code point) of a script that is written without spaces, or its punctuation. */
 export function isUnspaced(character: string): boolean {
-  return UNSPACED.test(character) || IDEOGRAPHIC.test(character);
+  return IS_UNSPACED.test(character);
 }
 
 /**
@@ -30,12 +29,12 @@ export function isUnspaced(character: string): boolean {
  * nor between ideographs and a number (`2023` + `年`).
  */
 export function needsSpace(before: string, after: string): boolean {
-  // Two ASCII words are the usual case, and the regular expressions below the usual cost.
-  if (!ANY_UNSPACED.test(before) && !ANY_UNSPACED.test(after)) return true;
+  // So it is for nearly all words of most languages; what follows is slow.
+  if (!HAS_UNSPACED.test(before) && !HAS_UNSPACED.test(after)) return true;
   const left = LAST_SPOKEN.exec(before)?.[0] ?? lastCharacter(before);
   const right = FIRST_SPOKEN.exec(after)?.[0] ?? firstCharacter(after);
   if (isUnspaced(left) && isUnspaced(right)) return false;
-  return !((IDEOGRAPHIC.test(left) && DIGIT.test(right)) || (DIGIT.test(left) && IDEOGRAPHIC.test(right)));
+  return !((IS_IDEOGRAPH.test(left) && DIGIT.test(right)) || (DIGIT.test(left) && IS_IDEOGRAPH.test(right)));
 }
 
 export function joinWords(words: readonly { word: string }[]): string {
@@ -74,7 +73,7 @@ const MAY_CLUSTER =
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
 
 /** Grapheme clusters of the text. */
-export function countCharacters(text: string): number {
+function countCharacters(text: string): number {
   if (!MAY_CLUSTER.test(text)) return text.length;
   let count = 0;
   for (const _ of graphemes.segment(text)) count++;
