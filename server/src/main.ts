@@ -11,6 +11,7 @@ import type { Schema } from "./db/schema.ts";
 import { serviceSecret } from "./db/secrets.ts";
 import { createApp } from "./http/app.ts";
 import { authorizeWith } from "./http/authorize.ts";
+import { registerErrorDocs } from "./http/public/error-docs.ts";
 import { registerFiles } from "./http/public/files.ts";
 import { registerTranscription } from "./http/public/transcription.ts";
 import { registerUploads } from "./http/public/uploads.ts";
@@ -123,6 +124,7 @@ export async function openService({
     store: openDiskUploadStore({ folder: uploadsFolder, db, expiryMs: config.uploadExpiryMs }),
     maxUploadBytes: config.maxUploadBytes,
     authorize: authorizeWith({ db, clock, limiter }, "create_video"),
+    authorizePiece: authorizeWith({ db, clock, limiter: null }, "create_video"),
   });
   registerTranscription(app, {
     db,
@@ -131,6 +133,7 @@ export async function openService({
     authorize: authorizeWith({ db, clock, limiter }, "get_video"),
   });
   registerFiles(app, { storage, secret, clock });
+  registerErrorDocs(app);
 
   const shutdown = new AbortController();
   const sweepDeps = { db, queue, clock, sources, storage, log, uploadExpiryMs: config.uploadExpiryMs };

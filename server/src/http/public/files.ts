@@ -145,7 +145,7 @@ function answer(
 function namesTag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   if (header.trim() === "*") return true;
-  return (header.match(/"[^"]*"/g) ?? []).includes(etag);
+  return [...header.matchAll(/"[^"]*"/g)].some(([tag]) => tag === etag);
 }
 
 function splitOnce(text: string, separator: string): string[] {

@@ -16,7 +16,10 @@ const MAX_METADATA_BYTES = 4096;
 export interface UploadsDeps extends AcceptDeps {
   store: DataStore;
   sources: Sources;
+  /** For new uploads. */
   authorize: Authorize;
+  /** For the pieces of an upload: a fast network sends many a second, so the rate of a key does not hold. */
+  authorizePiece: Authorize;
   maxUploadBytes: number;
 }
 
@@ -38,9 +41,13 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
     uploads.removeAllContentTypeParsers();
     uploads.addContentTypeParser("*", (_request, _payload, done) => done(null));
 
+    const authorized = async (request: FastifyRequest, reply: FastifyReply): Promise<Principal | null> => {
+      if (request.method === "OPTIONS") return null;
+      return await (request.method === "POST" ? deps.authorize : deps.authorizePiece)(request, reply);
+    };
     const answer = async (request: FastifyRequest, reply: FastifyReply) => {
       reply.header("access-control-allow-origin", "*");
-      const principal = request.method === "OPTIONS" ? null : await deps.authorize(request, reply);
+      const principal = await authorized(request, reply);
       const upload: UploadRequest = { principal, log: request.log };
       requests.set(request.raw, upload);
       const response = await tus.handleWeb(new NodeRequest({ req: request.raw, res: reply.raw }));
