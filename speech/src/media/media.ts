@@ -10,6 +10,8 @@ export interface Probe {
   channels: number;
   /** Seconds to add to every time heard in the audio so that it matches the picture. */
   audioOffset: number;
+  /** Seconds of that stream, gaps included; null where the container does not tell. What is missing is a loss. */
+  audioDuration?: number | null;
 }
 
 /** What is known once the last sample was read. */

@@ -1,0 +1,263 @@
+import { basename, dirname, join } from "node:path";
+import type { AudioTrack, Backend, DecodeRequest, Inspection, RunningDecode } from "./backend.ts";
+import { type ChildOptions, DecoderChild } from "./child.ts";
+import type { Complaints } from "./complaints.ts";
+import { decoderOf } from "./decoder.ts";
+import { downmixFilters } from "./downmix.ts";
+import { CONTAINERS, fileBytes, MAX_PIXELS, patience } from "./limits.ts";
+import { readMatroskaBlocks } from "./matroska-blocks.ts";
+import type { Decoder } from "./media.ts";
+import { PacketClock } from "./timeline.ts";
+
+export interface FfmpegOptions {
+  /** The ffmpeg to use; `ffprobe` is looked for beside it. Else both are looked for in the usual folders. */
+  ffmpegPath?: string;
+}
+
+/** What was found of a system ffmpeg. */
+export interface FfmpegInstallation {
+  ffmpeg: string;
+  ffprobe: string;
+  /** As it calls itself: `5.1.9-0+deb12u1`. */
+  version: string;
+  /** True from 5.1 on. */
+  supported: boolean;
+  /** The program that puts limits on memory and computing; null where there is none (it is part of util-linux). */
+  prlimit: string | null;
+}
+
+/** libavformat of ffmpeg 5.1; builds from git have no version number but this one. */
+const OLDEST_LIBAVFORMAT = [59, 27] as const;
+const SHORT_SECONDS = 30;
+/** ffmpeg is to leave timestamps as they are; `timeline.ts` judges them, the same for every decoder. */
+const NEVER = "1000000000";
+
+/** A decoder that runs the system's ffmpeg; null where there is none, or one older than 5.1. */
+export async function openFfmpeg(options: FfmpegOptions = {}): Promise<Decoder | null> {
+  const found = await findFfmpeg(options);
+  return found?.supported ? decoderOf(new FfmpegBackend(found)) : null;
+}
+
+export async function findFfmpeg(options: FfmpegOptions = {}): Promise<FfmpegInstallation | null> {
+  const ffmpeg = options.ffmpegPath ?? "ffmpeg";
+  const ffprobe = join(dirname(ffmpeg), basename(ffmpeg).replace("ffmpeg", "ffprobe"));
+  const [said, probeSaid, prlimitSaid] = await Promise.all([
+    versionText(ffmpeg, ["-version"]),
+    versionText(options.ffmpegPath === undefined ? "ffprobe" : ffprobe, ["-version"]),
+    versionText("prlimit", ["--version"]),
+  ]);
+  const version = /^ffmpeg version (\S+)/.exec(said ?? "")?.[1];
+  if (said === null || version === undefined || !probeSaid?.startsWith("ffprobe version")) return null;
+  return {
+    ffmpeg,
+    ffprobe: options.ffmpegPath === undefined ? "ffprobe" : ffprobe,
+    version,
+    supported: isSupported(said),
+    prlimit: prlimitSaid?.includes("util-linux") ? "prlimit" : null,
+  };
+}
+
+function isSupported(said: string): boolean {
+  const [, major, minor] = /libavformat\s+(\d+)\.\s*(\d+)/.exec(said) ?? [];
+  const [oldestMajor, oldestMinor] = OLDEST_LIBAVFORMAT;
+  return Number(major) > oldestMajor || (Number(major) === oldestMajor && Number(minor) >= oldestMinor);
+}
+
+/** What a program says of itself; null where it can not be run. */
+export async function versionText(command: string, args: readonly string[]): Promise<string | null> {
+  const signal = AbortSignal.timeout(SHORT_SECONDS * 1000);
+  const options = { command, args, prlimit: null, patienceSeconds: SHORT_SECONDS, signal };
+  return new DecoderChild({ ...options, memory: "address-space" }).text().catch(() => null);
+}
+
+class FfmpegBackend implements Backend {
+  readonly name: string;
+  readonly #found: FfmpegInstallation;
+
+  constructor(found: FfmpegInstallation) {
+    this.#found = found;
+    this.name = `ffmpeg ${/^\d+(\.\d+)*/.exec(found.version)?.[0] ?? found.version}`;
+  }
+
+  async inspect(path: string, signal: AbortSignal): Promise<Inspection> {
+    const shown = ["-v", "warning", "-show_entries", INSPECTED, "-of", "json"];
+    const { result, complaints } = await this.#ffprobe(shown, path, signal, (child) => child.text());
+    const headers = parseHeaders(result);
+    // The exit code tells less: ffprobe also fails where it shows all that it was asked for.
+    if (headers?.format === undefined) throw complaints.openError();
+    const { format, streams } = headers;
+    const audio = (streams ?? []).filter((stream) => stream.codec_type === "audio").map(toTrack);
+    if (format.format_name?.startsWith("mov,")) {
+      for (const track of audio) track.encrypted = await this.#isEncrypted(path, track.stream, signal);
+    }
+    return {
+      streams: format.nb_streams ?? 0,
+      start: toSeconds(format.start_time),
+      duration: complaints.durationGuessed ? null : toSeconds(format.duration),
+      audio,
+    };
+  }
+
+  /** The headers that ffprobe shows do not tell; the first packet does. */
+  async #isEncrypted(path: string, stream: number, signal: AbortSignal): Promise<boolean> {
+    const shown = ["-select_streams", `${stream}`, "-read_intervals", "%+#1", "-show_packets", "-of", "json"];
+    const { result } = await this.#ffprobe(["-v", "error", ...shown], path, signal, (child) => child.text());
+    return result.includes("Encryption info");
+  }
+
+  async measure(path: string, signal: AbortSignal): Promise<number> {
+    const shown = [
+      "-show_entries",
+      "packet=codec_type,stream_index,pts_time,duration_time",
+      "-of",
+      "compact",
+    ];
+    const { result } = await this.#ffprobe(["-v", "error", ...shown], path, signal, (child) =>
+      measurePackets(child.output()),
+    );
+    return result;
+  }
+
+  /**
+   * ffprobe opens a decoder for every stream and gives up where one refuses, as the video decoder does
+   * for pictures that are too large; then it must see them, bounded by the limit on memory.
+   */
+  async #ffprobe<Result>(
+    shown: string[],
+    path: string,
+    signal: AbortSignal,
+    read: (child: DecoderChild) => Promise<Result>,
+  ): Promise<{ result: Result; complaints: Complaints }> {
+    const seconds = patience(await fileBytes(path), 0);
+    for (const pixels of [PIXEL_LIMIT, []]) {
+      const args = [...pixels, ...INPUT_LIMITS, ...shown, input(path)];
+      const child = this.#start(this.#found.ffprobe, args, seconds, signal);
+      const result = await read(child);
+      const { complaints } = child;
+      if (!complaints.decoderRefused || pixels.length === 0) return { result, complaints };
+    }
+    throw new Error("unreachable");
+  }
+
+  decode(path: string, request: DecodeRequest): RunningDecode {
+    let child: DecoderChild | null = null;
+    const start = async () => {
+      const seconds = patience(await fileBytes(path), request.durationSeconds);
+      child = this.#start(this.#found.ffmpeg, decodeArguments(path, request), seconds, request.signal);
+      return child;
+    };
+    return {
+      blocks: (async function* () {
+        const started = await start();
+        yield* readMatroskaBlocks(started.output());
+      })(),
+      report: () => ({
+        failedPackets: child!.complaints.failedPackets,
+        cutShort: child!.complaints.cutShort,
+        complaint: child!.complaints.last,
+      }),
+    };
+  }
+
+  #start(command: string, args: string[], patienceSeconds: number, signal: AbortSignal): DecoderChild {
+    const options: ChildOptions = {
+      command,
+      args,
+      prlimit: this.#found.prlimit,
+      memory: "address-space",
+      patienceSeconds,
+      signal,
+    };
+    return new DecoderChild(options);
+  }
+}
+
+/** With the scheme, because a name may begin with a dash or hold a colon. */
+function input(path: string): string {
+  return `file:${path}`;
+}
+
+// The list of protocols alone would let a playlist named `.mp4` read other files of this machine.
+const INPUT_LIMITS = ["-protocol_whitelist", "file", "-format_whitelist", CONTAINERS];
+const PIXEL_LIMIT = ["-max_pixels", `${MAX_PIXELS}`];
+
+function decodeArguments(path: string, { stream, channels, trackChannels }: DecodeRequest): string[] {
+  const filters = downmixFilters(trackChannels, channels).map(({ name, options }) => `${name}=${options}`);
+  return [
+    ...["-nostdin", "-v", "error", ...PIXEL_LIMIT, ...INPUT_LIMITS],
+    ...["-dts_error_threshold", NEVER, "-dts_delta_threshold", NEVER],
+    ...["-i", input(path), "-map", `0:${stream}`, "-vn", "-sn", "-dn"],
+    ...["-af", filters.join(","), "-c:a", "pcm_f32le"],
+    ...["-avoid_negative_ts", "disabled", "-f", "matroska", "pipe:1"],
+  ];
+}
+
+const INSPECTED =
+  "format=format_name,nb_streams,start_time,duration:" +
+  "stream=index,codec_type,codec_name,channels,sample_rate,start_time,duration:stream_disposition=default";
+
+/** What is read of ffprobe's JSON; everything may be absent. */
+interface Headers {
+  format?: { format_name?: string; nb_streams?: number; start_time?: string; duration?: string };
+  streams?: HeaderStream[];
+}
+
+interface HeaderStream {
+  index: number;
+  codec_type?: string;
+  codec_name?: string;
+  channels?: number;
+  sample_rate?: string;
+  start_time?: string;
+  duration?: string;
+  disposition?: { default?: number };
+}
+
+function parseHeaders(json: string): Headers | null {
+  try {
+    return JSON.parse(json) as Headers;
+  } catch {
+    return null;
+  }
+}
+
+function toTrack(stream: HeaderStream): AudioTrack {
+  return {
+    stream: stream.index,
+    codec: stream.codec_name === undefined || stream.codec_name === "unknown" ? null : stream.codec_name,
+    channels: stream.channels ?? 0,
+    sampleRate: Number(stream.sample_rate ?? 0),
+    start: toSeconds(stream.start_time),
+    duration: toSeconds(stream.duration),
+    isDefault: stream.disposition?.default === 1,
+    encrypted: false,
+  };
+}
+
+function toSeconds(text: string | undefined): number | null {
+  const seconds = Number.parseFloat(text ?? "");
+  return Number.isFinite(seconds) ? seconds : null;
+}
+
+/** Seconds that the packets of sound and picture span, from ffprobe's `compact` lines. */
+async function measurePackets(bytes: AsyncIterable<Buffer>): Promise<number> {
+  const clock = new PacketClock();
+  for await (const line of linesOf(bytes)) {
+    const fields = new Map(line.split("|").map((field) => field.split("=") as [string, string]));
+    const type = fields.get("codec_type");
+    if (type !== "audio" && type !== "video") continue;
+    const duration = toSeconds(fields.get("duration_time")) ?? 0;
+    clock.add(Number(fields.get("stream_index")), toSeconds(fields.get("pts_time")), duration);
+  }
+  return clock.seconds;
+}
+
+async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let rest = "";
+  for await (const chunk of bytes) {
+    const lines = (rest + chunk.toString("latin1")).split("\n");
+    rest = lines.pop()!;
+    yield* lines;
+  }
+  if (rest !== "") yield rest;
+}

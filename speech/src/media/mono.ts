@@ -1,0 +1,104 @@
+import { SAMPLE_RATE } from "./limits.ts";
+
+/** Samples that are weighed, and given out, at a time. */
+const CHUNK = SAMPLE_RATE;
+/** Samples over which one way of mixing gives way to another. */
+const FADE = SAMPLE_RATE / 100;
+/** Channels of which this little is left when they are added cancel each other; unrelated ones keep half. */
+const CANCELLED = 0.05;
+/** A mix that keeps this much is good again. One channel alone, the other silent, keeps a quarter. */
+const KEPT = 0.15;
+
+/**
+ * Makes mono chunks of one second from interleaved samples. Two channels are averaged; where that makes
+ * them cancel (one microphone's wire is reversed), the louder one is taken alone. Memory does not grow.
+ */
+export class MonoMixer {
+  /** Largest absolute value of any channel so far. */
+  peak = 0;
+  readonly #channels: 1 | 2;
+  #left = new Float32Array(CHUNK);
+  #right: Float32Array;
+  #filled = 0;
+  #weights: readonly [left: number, right: number];
+
+  constructor(channels: 1 | 2) {
+    this.#channels = channels;
+    this.#right = channels === 2 ? new Float32Array(CHUNK) : this.#left;
+    this.#weights = channels === 2 ? [0.5, 0.5] : [1, 0];
+  }
+
+  /** @param from first frame to take, a frame being one sample of every channel */
+  *add(samples: Float32Array, from = 0): Generator<Float32Array> {
+    const channels = this.#channels;
+    for (let frame = from; frame < samples.length / channels; frame++) {
+      const left = clean(samples[frame * channels]!);
+      this.#left[this.#filled] = left;
+      if (Math.abs(left) > this.peak) this.peak = Math.abs(left);
+      if (channels === 2) {
+        const right = clean(samples[frame * 2 + 1]!);
+        this.#right[this.#filled] = right;
+        if (Math.abs(right) > this.peak) this.peak = Math.abs(right);
+      }
+      if (++this.#filled === CHUNK) yield this.#mix();
+    }
+  }
+
+  *addSilence(frames: number): Generator<Float32Array> {
+    for (let left = frames; left > 0; ) {
+      const step = Math.min(left, CHUNK - this.#filled);
+      this.#left.fill(0, this.#filled, this.#filled + step);
+      this.#right.fill(0, this.#filled, this.#filled + step);
+      this.#filled += step;
+      left -= step;
+      if (this.#filled === CHUNK) yield this.#mix();
+    }
+  }
+
+  /** What is left at the end, less than a second. */
+  *flush(): Generator<Float32Array> {
+    if (this.#filled > 0) yield this.#mix();
+  }
+
+  #mix(): Float32Array {
+    const length = this.#filled;
+    this.#filled = 0;
+    if (this.#channels === 1) return this.#left.slice(0, length);
+    const [fromLeft, fromRight] = this.#weights;
+    const [toLeft, toRight] = this.#choose(length);
+    this.#weights = [toLeft, toRight];
+    const mono = new Float32Array(length);
+    const fade = fromLeft === toLeft ? 0 : Math.min(FADE, length);
+    for (let i = 0; i < length; i++) {
+      const share = i < fade ? i / fade : 1;
+      mono[i] =
+        this.#left[i]! * (fromLeft + (toLeft - fromLeft) * share) +
+        this.#right[i]! * (fromRight + (toRight - fromRight) * share);
+    }
+    return mono;
+  }
+
+  #choose(length: number): readonly [number, number] {
+    let left = 0;
+    let right = 0;
+    let mix = 0;
+    for (let i = 0; i < length; i++) {
+      const l = this.#left[i]!;
+      const r = this.#right[i]!;
+      left += l * l;
+      right += r * r;
+      mix += ((l + r) / 2) ** 2;
+    }
+    const louder = Math.max(left, right);
+    if (louder === 0) return this.#weights;
+    const kept = mix / louder;
+    if (kept < CANCELLED) return left >= right ? [1, 0] : [0, 1];
+    return kept > KEPT ? [0.5, 0.5] : this.#weights;
+  }
+}
+
+/** Files of float samples may hold anything. */
+function clean(sample: number): number {
+  if (sample >= -1 && sample <= 1) return sample;
+  return Number.isNaN(sample) ? 0 : Math.sign(sample);
+}

@@ -1,0 +1,218 @@
+import { writeSync } from "node:fs";
+import { setImmediate as turn } from "node:timers/promises";
+import { AV_NOPTS_VALUE, AVERROR_EAGAIN, AVERROR_EOF } from "node-av/constants";
+import {
+  avChannelLayoutDefault,
+  avChannelLayoutDescribe,
+  avGetSampleFmtName,
+  type Codec,
+  CodecContext,
+  FFmpegError,
+  Filter,
+  type FilterContext,
+  FilterGraph,
+  type FormatContext,
+  Frame,
+  Packet,
+  type Stream,
+} from "node-av/lib";
+import type { DecodeRequest } from "./backend.ts";
+import { downmixFilters } from "./downmix.ts";
+import { SAMPLE_RATE } from "./limits.ts";
+import { BLOCK_HEADER_BYTES } from "./node-av-messages.ts";
+
+/** Bytes that are gathered before they are written. */
+const WRITE_BYTES = 65_536;
+/** Packets after which the event loop may turn, so that a lost parent is noticed. */
+const PACKETS_A_TURN = 500;
+const STDOUT = 1;
+/** libav* says these for a packet it can not use; others (no memory, a lost disk) end the decoding. */
+const ORDER_UNSPECIFIED = 0;
+
+export interface TrackRequest extends Pick<DecodeRequest, "channels" | "trackChannels"> {
+  context: FormatContext;
+  stream: Stream;
+  codec: Codec;
+  /** Seconds on the container's clock at which a player's time is 0. */
+  startSeconds: number;
+}
+
+/** Decodes one track to standard output, block by block; gives the number of packets that failed. */
+export async function decodeTrack(request: TrackRequest): Promise<number> {
+  const { context, stream } = request;
+  const decoder = openDecoder(request);
+  const blocks = new BlockWriter();
+  const resampler = new Resampler(request, blocks);
+  const packet = new Packet();
+  packet.alloc();
+  const frame = new Frame();
+  frame.alloc();
+  let failedPackets = 0;
+
+  const receive = () => {
+    while (true) {
+      const code = decoder.receiveFrameSync(frame);
+      if (code === AVERROR_EAGAIN || code === AVERROR_EOF) return;
+      if (code < 0) {
+        failedPackets++;
+        return;
+      }
+      resampler.add(frame);
+      frame.unref();
+    }
+  };
+
+  for (let packets = 1; ; packets++) {
+    const code = context.readFrameSync(packet);
+    if (code === AVERROR_EOF) break;
+    if (code === AVERROR_EAGAIN) continue;
+    // Damage that ends the file early stands on standard error; what was read until here counts.
+    if (code < 0) break;
+    if (packet.streamIndex === stream.index) {
+      if (decoder.sendPacketSync(packet) < 0) failedPackets++;
+      receive();
+    }
+    packet.unref();
+    if (packets % PACKETS_A_TURN === 0) await turn();
+  }
+  decoder.sendPacketSync(null);
+  receive();
+  resampler.end();
+  blocks.flush();
+  return failedPackets;
+}
+
+function openDecoder({ codec, stream }: TrackRequest): CodecContext {
+  const decoder = new CodecContext();
+  decoder.allocContext3(codec);
+  FFmpegError.throwIfError(decoder.parametersToContext(stream.codecpar), "parametersToContext");
+  // Needed to cut off the samples that a codec gives only to get started.
+  decoder.pktTimebase = stream.timeBase;
+  decoder.threadCount = 1;
+  FFmpegError.throwIfError(decoder.open2Sync(codec), "open2");
+  return decoder;
+}
+
+/** Frames of any kind in, blocks of 16 kHz out; a track may change its rate and channels half-way. */
+class Resampler {
+  readonly #request: TrackRequest;
+  readonly #blocks: BlockWriter;
+  readonly #out = new Frame();
+  #graph: FilterGraph | null = null;
+  #source: FilterContext | null = null;
+  #sink: FilterContext | null = null;
+  #kind = "";
+  /** Of the frame to come where it has no time of its own. */
+  #nextSeconds: number | null = null;
+
+  constructor(request: TrackRequest, blocks: BlockWriter) {
+    this.#request = request;
+    this.#blocks = blocks;
+    this.#out.alloc();
+  }
+
+  add(frame: Frame): void {
+    const { stream, startSeconds } = this.#request;
+    if (frame.channelLayout.order === ORDER_UNSPECIFIED) {
+      frame.channelLayout = avChannelLayoutDefault(frame.channelLayout.nbChannels);
+    }
+    const pts = frame.bestEffortTimestamp !== AV_NOPTS_VALUE ? frame.bestEffortTimestamp : frame.pts;
+    const timeBase = stream.timeBase;
+    const seconds =
+      pts === AV_NOPTS_VALUE
+        ? (this.#nextSeconds ?? 0)
+        : (Number(pts) * timeBase.num) / timeBase.den - startSeconds;
+    this.#nextSeconds = seconds + frame.nbSamples / frame.sampleRate;
+
+    const kind = describe(frame);
+    if (kind !== this.#kind) {
+      this.end();
+      this.#open(frame, kind);
+    }
+    frame.pts = BigInt(Math.round(seconds * frame.sampleRate));
+    FFmpegError.throwIfError(this.#source!.buffersrcAddFrameSync(frame), "buffersrc");
+    this.#drain();
+  }
+
+  /** Gives out what the resampler still holds back. */
+  end(): void {
+    if (this.#graph === null) return;
+    this.#source!.buffersrcAddFrameSync(null);
+    this.#drain();
+    this.#graph.free();
+    this.#graph = null;
+  }
+
+  #open(frame: Frame, kind: string): void {
+    const { trackChannels, channels } = this.#request;
+    const graph = new FilterGraph();
+    graph.alloc();
+    graph.nbThreads = 1;
+    const source = create(graph, "abuffer", kind);
+    const sink = create(graph, "abuffersink", "");
+    let last = source;
+    // The mix by numbers names channels that a later, narrower part of the track may not have.
+    const from = Math.min(trackChannels, frame.channelLayout.nbChannels);
+    for (const { name, options } of downmixFilters(from, channels)) {
+      const filter = create(graph, name, options);
+      FFmpegError.throwIfError(last.link(0, filter, 0), "link");
+      last = filter;
+    }
+    FFmpegError.throwIfError(last.link(0, sink, 0), "link");
+    FFmpegError.throwIfError(graph.configSync(), "configure filters");
+    this.#graph = graph;
+    this.#source = source;
+    this.#sink = sink;
+    this.#kind = kind;
+  }
+
+  #drain(): void {
+    const out = this.#out;
+    while (this.#sink!.buffersinkGetFrameSync(out) >= 0) {
+      const bytes = out.nbSamples * this.#request.channels * 4;
+      const at = out.pts === AV_NOPTS_VALUE ? Number.NaN : Number(out.pts) / SAMPLE_RATE;
+      this.#blocks.write(at, out.data![0]!.subarray(0, bytes));
+      out.unref();
+    }
+  }
+}
+
+/** Options of `abuffer` for frames of this kind. */
+function describe(frame: Frame): string {
+  const rate = frame.sampleRate;
+  const layout = avChannelLayoutDescribe(frame.channelLayout) ?? `${frame.channelLayout.nbChannels}c`;
+  const format = avGetSampleFmtName(frame.format as Parameters<typeof avGetSampleFmtName>[0]);
+  return `time_base=1/${rate}:sample_rate=${rate}:sample_fmt=${format}:channel_layout=${layout}`;
+}
+
+function create(graph: FilterGraph, name: string, options: string): FilterContext {
+  const filter = Filter.getByName(name);
+  const context = filter === null ? null : graph.createFilter(filter, name, options);
+  if (context === null) throw new Error(`The filter ${name} can not be made with ${options}`);
+  return context;
+}
+
+/** Gathers blocks and writes them, waiting where the parent does not read. */
+class BlockWriter {
+  readonly #buffer = Buffer.alloc(WRITE_BYTES);
+  #filled = 0;
+
+  write(at: number, samples: Buffer): void {
+    if (this.#filled + BLOCK_HEADER_BYTES > WRITE_BYTES) this.flush();
+    this.#filled = this.#buffer.writeDoubleLE(at, this.#filled);
+    this.#filled = this.#buffer.writeUInt32LE(samples.length, this.#filled);
+    for (let from = 0; from < samples.length; ) {
+      if (this.#filled === WRITE_BYTES) this.flush();
+      const copied = samples.copy(this.#buffer, this.#filled, from);
+      this.#filled += copied;
+      from += copied;
+    }
+  }
+
+  /** @throws EPIPE where the parent is gone */
+  flush(): void {
+    for (let from = 0; from < this.#filled; )
+      from += writeSync(STDOUT, this.#buffer, from, this.#filled - from);
+    this.#filled = 0;
+  }
+}

@@ -1,0 +1,160 @@
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import { SpeechError } from "../errors.ts";
+import type { AudioBlock, Backend, DecodeRequest, Inspection, RunningDecode } from "./backend.ts";
+import { DecoderChild } from "./child.ts";
+import type { Complaints } from "./complaints.ts";
+import { decoderOf } from "./decoder.ts";
+import { versionText } from "./ffmpeg.ts";
+import { fileBytes, patience } from "./limits.ts";
+import { toSamples } from "./matroska-blocks.ts";
+import type { Decoder } from "./media.ts";
+import { BLOCK_HEADER_BYTES, type NodeAvReply, type NodeAvRequest } from "./node-av-messages.ts";
+
+const CHILD = fileURLToPath(new URL("./node-av-child.ts", import.meta.url));
+const SHORT_SECONDS = 30;
+
+/** What was found of the optional package node-av. */
+export interface NodeAvInstallation {
+  version: string;
+  /** Why its native part can not be loaded here; null where it can. */
+  fault: string | null;
+  prlimit: string | null;
+}
+
+/** A decoder that runs the npm package node-av in a child process; null where it is not installed or does not load. */
+export async function openNodeAv(): Promise<Decoder | null> {
+  const found = await findNodeAv();
+  return found === null || found.fault !== null ? null : decoderOf(new NodeAvBackend(found));
+}
+
+export async function findNodeAv(): Promise<NodeAvInstallation | null> {
+  const version = installedVersion();
+  if (version === null) return null;
+  const prlimit = (await versionText("prlimit", ["--version"]))?.includes("util-linux") ? "prlimit" : null;
+  const installation = { version, fault: null, prlimit };
+  const signal = AbortSignal.timeout(SHORT_SECONDS * 1000);
+  const fault = await new NodeAvBackend(installation).ask({ kind: "version" }, SHORT_SECONDS, signal).then(
+    () => null,
+    (error: Error) => error.message,
+  );
+  return { ...installation, fault };
+}
+
+function installedVersion(): string | null {
+  const require = createRequire(import.meta.url);
+  for (const folder of require.resolve.paths("node-av") ?? []) {
+    try {
+      return (require(`${folder}/node-av/package.json`) as { version: string }).version;
+    } catch {
+      // Not in this folder of modules; the next may have it.
+    }
+  }
+  return null;
+}
+
+class NodeAvBackend implements Backend {
+  readonly name: string;
+  readonly #prlimit: string | null;
+
+  constructor(found: NodeAvInstallation) {
+    this.name = `node-av ${found.version}`;
+    this.#prlimit = found.prlimit;
+  }
+
+  async inspect(path: string, signal: AbortSignal): Promise<Inspection> {
+    const seconds = patience(await fileBytes(path), 0);
+    const { reply, complaints } = await this.ask({ kind: "inspect", path }, seconds, signal);
+    if (reply.kind !== "inspection") throw complaints.openError();
+    return complaints.durationGuessed ? { ...reply.inspection, duration: null } : reply.inspection;
+  }
+
+  async measure(path: string, signal: AbortSignal): Promise<number> {
+    const seconds = patience(await fileBytes(path), 0);
+    const { reply, complaints } = await this.ask({ kind: "measure", path }, seconds, signal);
+    if (reply.kind !== "length") throw complaints.openError();
+    return reply.seconds;
+  }
+
+  decode(path: string, request: DecodeRequest): RunningDecode {
+    const { stream, channels, trackChannels, durationSeconds, signal } = request;
+    let run: Run | null = null;
+    let failedPackets = 0;
+    const start = async () => {
+      const seconds = patience(await fileBytes(path), durationSeconds);
+      run = this.#start({ kind: "decode", path, stream, channels, trackChannels }, seconds, signal);
+      return run;
+    };
+    return {
+      blocks: (async function* () {
+        const started = await start();
+        yield* readBlocks(started.child.output());
+        const reply = started.reply();
+        if (reply.kind === "decoded") failedPackets = reply.failedPackets;
+      })(),
+      report: () => {
+        const { complaints } = run!.child;
+        return { failedPackets, cutShort: complaints.cutShort, complaint: complaints.last };
+      },
+    };
+  }
+
+  /** One question that is answered over the channel alone. */
+  async ask(
+    request: NodeAvRequest,
+    patienceSeconds: number,
+    signal: AbortSignal,
+  ): Promise<{ reply: NodeAvReply; complaints: Complaints }> {
+    const run = this.#start(request, patienceSeconds, signal);
+    await run.child.text();
+    return { reply: run.reply(), complaints: run.child.complaints };
+  }
+
+  #start(request: NodeAvRequest, patienceSeconds: number, signal: AbortSignal): Run {
+    let reply: NodeAvReply | null = null;
+    const child = new DecoderChild({
+      command: process.execPath,
+      args: ["--disable-warning=ExperimentalWarning", CHILD, JSON.stringify(request)],
+      prlimit: this.#prlimit,
+      memory: "data",
+      patienceSeconds,
+      signal,
+      onMessage: (message) => {
+        reply = message as NodeAvReply;
+      },
+    });
+    return {
+      child,
+      reply: () => {
+        if (reply === null) throw crashed(child.complaints.last ?? "it ended without an answer");
+        if (reply.kind === "failed") throw crashed(reply.message);
+        return reply;
+      },
+    };
+  }
+}
+
+interface Run {
+  child: DecoderChild;
+  /** Valid once the output is read to its end. @throws SpeechError `decoder_crashed` */
+  reply(): NodeAvReply;
+}
+
+function crashed(reason: string): SpeechError {
+  return new SpeechError("decoder_crashed", `node-av failed: ${reason}`);
+}
+
+/** What `node-av-decode.ts` writes. */
+async function* readBlocks(bytes: AsyncIterable<Buffer>): AsyncGenerator<AudioBlock> {
+  let data: Buffer = Buffer.alloc(0);
+  for await (const chunk of bytes) {
+    data = data.length === 0 ? chunk : Buffer.concat([data, chunk]);
+    while (data.length >= BLOCK_HEADER_BYTES) {
+      const at = data.readDoubleLE(0);
+      const end = BLOCK_HEADER_BYTES + data.readUInt32LE(8);
+      if (data.length < end) break;
+      yield { at: Number.isNaN(at) ? null : at, samples: toSamples(data.subarray(BLOCK_HEADER_BYTES, end)) };
+      data = data.subarray(end);
+    }
+  }
+}
