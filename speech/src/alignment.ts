@@ -3,10 +3,22 @@ import type { DecodedSequence } from "./onnx/seq2seq.ts";
 /**
  * Word times out of cross-attention: which frames the decoder looked at while it wrote each token.
  *
- * The way of Whisper's own word timestamps (median filter over frames, dynamic time warping), with free
- * ends: frames before the first and after the last token cost a constant each, so that words do not
- * swallow the silence around them.
+ * Whisper's own word timestamps warp tokens onto all frames (dynamic time warping over attention), so the
+ * words beside a pause swallow it: attention says little about frames where nobody speaks. Here the path
+ * may also rest between two words, before the first and after the last, and resting is cheap where the
+ * sound is quiet.
  */
+
+export interface AlignmentInput extends Pick<DecodedSequence, "attention" | "steps"> {
+  /** Frames that belong to the utterance; those after are padding. */
+  frames: number;
+  /** Frames for which `attention` has values, padding included. */
+  attentionFrames: number;
+  /** For each step whether its token starts a word. */
+  wordStarts: readonly boolean[];
+  /** For each frame 0 (speech) … 1 (silence). */
+  quiet: Float32Array;
+}
 
 /** The frames of one token: `[start, end)`. */
 export interface FrameSpan {
@@ -14,56 +26,56 @@ export interface FrameSpan {
   end: number;
 }
 
-const MEDIAN_FRAMES = 7;
+const MEDIAN_FRAMES = 3;
 const ATTENTION_FLOOR = 1e-3;
-/** What a frame outside all words costs; between that of a frame attended to and of one that is not. */
-const SKIPPED_FRAME_COST = 3.5;
+// Costs are natural logarithms, beside −log(attention share), which is 0 … 6.9. Chosen on 100 made
+// utterances in ten voices, with and without noise, and checked on 100 others.
+const PAUSE_COST_QUIET = 0.4;
+const PAUSE_COST_LOUD = 4;
+const PAUSE_BEGIN_COST = 2;
+const WORD_COST_QUIET = 0.5;
 
 /**
- * The likeliest monotonic path through tokens and frames; every token gets one frame at least.
- * @param attention As `decodeGreedy` gives it; at least one head.
- * @returns A span for each step, in order, not overlapping. Where there are fewer frames than steps, the
- * frames are shared out evenly.
+ * The likeliest path through tokens, pauses and frames; every token gets one frame at least.
+ * @returns A span for each step, in order, not overlapping, inside `frames`. Where there are fewer frames
+ * than steps, the frames are shared out evenly (then spans are fractions of frames).
  */
-export function alignTokens(attention: Pick<DecodedSequence, "attention" | "steps" | "frames">): FrameSpan[] {
-  const { steps, frames } = attention;
-  if (steps === 0) return [];
+export function alignTokens(input: AlignmentInput): FrameSpan[] {
+  const { steps, frames } = input;
   if (frames < steps) {
     return Array.from({ length: steps }, (_, step) => ({
       start: (step * frames) / steps,
       end: ((step + 1) * frames) / steps,
     }));
   }
-  return cheapestPath(attentionCosts(attention), steps, frames);
+  return steps === 0 ? [] : cheapestPath(tokenCosts(input), input);
 }
 
-/** `[steps, frames]`: −log of the attention, a mean over heads normalised over tokens. */
-function attentionCosts({
-  attention,
-  steps,
-  frames,
-}: Pick<DecodedSequence, "attention" | "steps" | "frames">): Float32Array {
-  const heads = attention.length / (steps * frames);
+/** `[steps, frames]`: −log of each token's share of a frame's attention, a mean over the heads. */
+function tokenCosts({ attention, steps, frames, attentionFrames, quiet }: AlignmentInput): Float32Array {
+  const heads = attention.length / (steps * attentionFrames);
   const costs = new Float32Array(steps * frames);
-  const row = new Float32Array(frames);
   const filtered = new Float32Array(steps * frames);
   for (let head = 0; head < heads; head++) {
     for (let step = 0; step < steps; step++) {
-      const start = (step * heads + head) * frames;
-      row.set(attention.subarray(start, start + frames));
-      medianFilter(row, filtered.subarray(step * frames, (step + 1) * frames));
+      const from = (step * heads + head) * attentionFrames;
+      medianFilter(
+        attention.subarray(from, from + frames),
+        filtered.subarray(step * frames, (step + 1) * frames),
+      );
     }
     for (let frame = 0; frame < frames; frame++) {
-      let sum = 0;
-      for (let step = 0; step < steps; step++) sum += filtered[step * frames + frame] as number;
-      const share = sum > 0 ? 1 / (sum * heads) : 0;
-      for (let step = 0; step < steps; step++) {
-        const place = step * frames + frame;
-        costs[place] = (costs[place] as number) + (filtered[place] as number) * share;
+      let sum = 1e-9;
+      for (let place = frame; place < filtered.length; place += frames) sum += filtered[place] as number;
+      for (let place = frame; place < filtered.length; place += frames) {
+        costs[place] = (costs[place] as number) + (filtered[place] as number) / (sum * heads);
       }
     }
   }
-  for (let i = 0; i < costs.length; i++) costs[i] = -Math.log((costs[i] as number) + ATTENTION_FLOOR);
+  for (let place = 0; place < costs.length; place++) {
+    const share = (costs[place] as number) + ATTENTION_FLOOR;
+    costs[place] = WORD_COST_QUIET * (quiet[place % frames] as number) - Math.log(share);
+  }
   return costs;
 }
 
@@ -79,40 +91,54 @@ function medianFilter(values: Float32Array, filtered: Float32Array): void {
   }
 }
 
-/** Dynamic programming over (token, frame): stay in the token or move to the next; ends are free. */
-function cheapestPath(costs: Float32Array, steps: number, frames: number): FrameSpan[] {
-  const total = new Float64Array(steps * frames).fill(Number.POSITIVE_INFINITY);
-  const stayed = new Uint8Array(steps * frames);
-  for (let step = 0; step < steps; step++) {
-    for (let frame = step; frame < frames; frame++) {
-      const place = step * frames + frame;
-      const stay = frame > 0 ? (total[place - 1] as number) : Number.POSITIVE_INFINITY;
-      const enter =
-        step === 0
-          ? frame * SKIPPED_FRAME_COST
-          : frame > 0
-            ? (total[place - frames - 1] as number)
-            : Number.POSITIVE_INFINITY;
-      stayed[place] = stay < enter ? 1 : 0;
-      total[place] = Math.min(stay, enter) + (costs[place] as number);
+/**
+ * Viterbi's algorithm over the states pause, token, pause, token, … pause: state 2k is a pause before
+ * token k (allowed where a word starts, and after the last token), state 2k + 1 is token k.
+ */
+function cheapestPath(
+  costs: Float32Array,
+  { steps, frames, wordStarts, quiet }: AlignmentInput,
+): FrameSpan[] {
+  const states = 2 * steps + 1;
+  const cameFrom = new Uint8Array(frames * states);
+  let before = new Float64Array(states).fill(Number.POSITIVE_INFINITY);
+  let now = new Float64Array(states);
+  for (let frame = 0; frame < frames; frame++) {
+    const loudShare = 1 - (quiet[frame] as number);
+    const pauseCost = PAUSE_COST_QUIET + (PAUSE_COST_LOUD - PAUSE_COST_QUIET) * loudShare;
+    for (let state = 0; state < states; state++) {
+      const token = state >> 1;
+      const isPause = state % 2 === 0;
+      if (isPause && state > 0 && token < steps && !wordStarts[token]) {
+        now[state] = Number.POSITIVE_INFINITY;
+        continue;
+      }
+      const beginCost = isPause && token < steps ? PAUSE_BEGIN_COST : 0;
+      let cheapest = frame === 0 ? (state < 2 ? 0 : Number.POSITIVE_INFINITY) : (before[state] as number);
+      let steppedBy = 0;
+      if (state >= 1 && (before[state - 1] as number) + beginCost < cheapest) {
+        cheapest = (before[state - 1] as number) + beginCost;
+        steppedBy = 1;
+      }
+      if (!isPause && state >= 3 && (before[state - 2] as number) < cheapest) {
+        cheapest = before[state - 2] as number;
+        steppedBy = 2;
+      }
+      now[state] = cheapest + (isPause ? pauseCost : (costs[token * frames + frame] as number));
+      cameFrom[frame * states + state] = steppedBy;
     }
+    [before, now] = [now, before];
   }
-  const lastRow = (steps - 1) * frames;
-  let frame = frames - 1;
-  let cheapest = Number.POSITIVE_INFINITY;
-  for (let end = steps - 1; end < frames; end++) {
-    const cost = (total[lastRow + end] as number) + (frames - 1 - end) * SKIPPED_FRAME_COST;
-    if (cost < cheapest) {
-      cheapest = cost;
-      frame = end;
+
+  const spans = Array.from({ length: steps }, (): FrameSpan => ({ start: 0, end: 0 }));
+  let state = (before[states - 1] as number) < (before[states - 2] as number) ? states - 1 : states - 2;
+  for (let frame = frames - 1; frame >= 0; frame--) {
+    const span = state % 2 === 1 ? spans[state >> 1] : undefined;
+    if (span) {
+      span.start = frame;
+      span.end ||= frame + 1;
     }
+    state -= cameFrom[frame * states + state] as number;
   }
-  const spans: FrameSpan[] = [];
-  for (let step = steps - 1; step >= 0; step--) {
-    const end = frame + 1;
-    while (stayed[step * frames + frame]) frame--;
-    spans.push({ start: frame, end });
-    frame--;
-  }
-  return spans.reverse();
+  return spans;
 }
