@@ -1,0 +1,162 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Permission } from "@subtext/client/contract/permission";
+import { PERMISSIONS } from "@subtext/client/contract/permission";
+import type { Transcription } from "@subtext/client/contract/transcription";
+import * as tus from "tus-js-client";
+import { onTestFinished } from "vitest";
+import { createApiKey } from "../../src/api-keys.ts";
+import { type Clock, systemClock } from "../../src/clock.ts";
+import { readConfig } from "../../src/config.ts";
+import { createEnvironment } from "../../src/environments.ts";
+import { createLog } from "../../src/log.ts";
+import { openService, type Service } from "../../src/main.ts";
+
+/** A clock that a test moves; it runs on from where it was put. */
+export class MovableClock implements Clock {
+  #offsetMs = 0;
+
+  now(): Date {
+    return new Date(Date.now() + this.#offsetMs);
+  }
+
+  advance(milliseconds: number): void {
+    this.#offsetMs += milliseconds;
+  }
+}
+
+export interface TestService {
+  service: Service;
+  url: string;
+  dataFolder: string;
+  /** What was logged, one JSON text a line. */
+  logged(): string;
+}
+
+export interface StartOptions {
+  dataFolder?: string;
+  port?: number;
+  clock?: Clock;
+  env?: Record<string, string>;
+  /** Whether jobs are worked on and requests taken; else the app answers to `inject` alone. */
+  start?: boolean;
+}
+
+/** The real service on a folder of its own, stopped when the test ends. */
+export async function startService(options: StartOptions = {}): Promise<TestService> {
+  const dataFolder = options.dataFolder ?? (await temporaryFolder());
+  const port = options.port ?? (await freePort());
+  const config = readConfig({
+    PORT: String(port),
+    DATA_DIR: dataFolder,
+    WEBHOOK_ALLOW_HTTP: "true",
+    WEBHOOK_ALLOW_NETWORKS: "127.0.0.1/32",
+    ...options.env,
+  });
+  let logged = "";
+  const log = createLog(config.logLevel, {
+    write(line) {
+      logged += line;
+    },
+  });
+  const service = await openService({ config, log, clock: options.clock ?? systemClock });
+  onTestFinished(() => service.stop());
+  if (options.start !== false) await service.start();
+  return { service, url: config.publicUrl, dataFolder, logged: () => logged };
+}
+
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "subtext-test-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
+
+export interface Tenant {
+  environmentId: string;
+  key: string;
+}
+
+let tenants = 0;
+
+export async function createTenant(
+  { service }: TestService,
+  options: { aiTranscription?: boolean; permissions?: readonly Permission[]; clock?: Clock } = {},
+): Promise<Tenant> {
+  const { aiTranscription = true, permissions = PERMISSIONS, clock = systemClock } = options;
+  const deps = { db: service.parts.database.kysely, clock };
+  tenants += 1;
+  const { id } = await createEnvironment(deps, { name: `Tenant ${tenants}`, aiTranscription });
+  const { key } = await createApiKey(deps, {
+    environmentId: id,
+    name: "test",
+    permissions: [...permissions],
+    expiresAt: null,
+  });
+  return { environmentId: id, key };
+}
+
+/** Uploads with the stock client; gives the video's id. */
+export async function upload(
+  { url }: TestService,
+  { key }: Tenant,
+  file: Buffer,
+  options: Partial<tus.UploadOptions> = {},
+): Promise<string> {
+  return await new Promise((resolve, reject) => {
+    const running = new tus.Upload(file, {
+      endpoint: `${url}/api/v1/uploads`,
+      headers: { authorization: `Bearer ${key}` },
+      retryDelays: [],
+      onError: reject,
+      onSuccess: () => resolve(running.url?.split("/").at(-1) ?? ""),
+      ...options,
+    });
+    running.start();
+  });
+}
+
+export async function readTranscription(
+  { url }: TestService,
+  { key }: Tenant,
+  videoId: string,
+): Promise<{ status: number; body: Transcription; headers: Headers }> {
+  const response = await fetch(`${url}/api/v1/videos/${videoId}/transcription`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  return {
+    status: response.status,
+    body: (await response.json()) as Transcription,
+    headers: response.headers,
+  };
+}
+
+/** Reads until the transcription has ended, as a polling client would. */
+export async function untilEnded(
+  service: TestService,
+  tenant: Tenant,
+  videoId: string,
+): Promise<Transcription> {
+  for (;;) {
+    const { body } = await readTranscription(service, tenant, videoId);
+    if (body.status !== "PENDING" && body.status !== "PROCESSING") return body;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+export async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
+  for (;;) {
+    const seen = await look();
+    if (seen) return seen;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

@@ -1,0 +1,280 @@
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as tus from "tus-js-client";
+import { describe, expect, test } from "vitest";
+import { listOpenUploads } from "../src/db/videos.ts";
+import { sweep } from "../src/pipeline/sweep.ts";
+import { openDiskStorage } from "../src/storage/disk.ts";
+import { openDiskSources } from "../src/storage/disk-sources.ts";
+import {
+  createTenant,
+  freePort,
+  MovableClock,
+  startService,
+  type Tenant,
+  type TestService,
+  temporaryFolder,
+  upload,
+} from "./support/service.ts";
+
+const HOUR_MS = 3_600_000;
+
+function rowsOf({ service }: TestService) {
+  const db = service.parts.database.kysely;
+  return {
+    video: (id: string) => db.selectFrom("video").selectAll().where("id", "=", id).executeTakeFirst(),
+    transcriptions: (videoId: string) =>
+      db.selectFrom("transcription").selectAll().where("video_id", "=", videoId).execute(),
+  };
+}
+
+async function create(service: TestService, { key }: Tenant, headers: Record<string, string>) {
+  return await fetch(`${service.url}/api/v1/uploads`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "tus-resumable": "1.0.0", ...headers },
+  });
+}
+
+async function patch(service: TestService, { key }: Tenant, location: string, offset: number, body: Buffer) {
+  return await fetch(new URL(location, service.url), {
+    method: "PATCH",
+    headers: {
+      authorization: `Bearer ${key}`,
+      "tus-resumable": "1.0.0",
+      "upload-offset": String(offset),
+      "content-type": "application/offset+octet-stream",
+    },
+    body: new Uint8Array(body),
+  });
+}
+
+async function sweepNow({ service, dataFolder }: TestService, clock: MovableClock): Promise<void> {
+  const { database, queue, log, config } = service.parts;
+  await sweep(
+    {
+      db: database.kysely,
+      queue,
+      clock,
+      log,
+      sources: await openDiskSources(join(dataFolder, "uploads")),
+      storage: await openDiskStorage({
+        folder: join(dataFolder, "files"),
+        baseUrl: config.publicUrl,
+        secret: Buffer.alloc(32),
+      }),
+      uploadExpiryMs: config.uploadExpiryMs,
+    },
+    new AbortController().signal,
+  );
+}
+
+describe("an upload over tus", () => {
+  test("by the stock client keeps its bytes and metadata, under the video's id", async () => {
+    const service = await startService();
+    const tenant = await createTenant(service, { aiTranscription: false });
+    const file = Buffer.from("not really a video, but these very bytes".repeat(1000));
+    const videoId = await upload(service, tenant, file, {
+      chunkSize: 10_000,
+      metadata: { filename: "fête ☀.mp4", empty: "" },
+    });
+    expect(videoId).toMatch(/^video_[0-9a-z]{26}$/);
+    expect(await readFile(join(service.dataFolder, "uploads", videoId))).toEqual(file);
+    const video = await rowsOf(service).video(videoId);
+    expect(video).toMatchObject({
+      environment_id: tenant.environmentId,
+      metadata: { filename: "fête ☀.mp4" },
+      size_bytes: file.length,
+    });
+    expect(video?.uploaded_at).toBeInstanceOf(Date);
+  });
+
+  test("makes nothing where AI Transcription is off, also after it is switched on", async () => {
+    const service = await startService();
+    const tenant = await createTenant(service, { aiTranscription: false });
+    const videoId = await upload(service, tenant, Buffer.from("x"));
+    const db = service.service.parts.database.kysely;
+    await db
+      .updateTable("environment")
+      .set({ ai_transcription: true })
+      .where("id", "=", tenant.environmentId)
+      .execute();
+    expect(await rowsOf(service).video(videoId)).toMatchObject({ ai_transcription: false });
+    expect(await rowsOf(service).transcriptions(videoId)).toEqual([]);
+  });
+
+  test("makes one PENDING transcription where it is on, however often its completion is told", async () => {
+    const service = await startService({ start: false });
+    await service.service.parts.app.listen({ port: service.service.parts.config.port });
+    const tenant = await createTenant(service);
+    const created = await create(service, tenant, { "upload-length": "4" });
+    const location = created.headers.get("location") ?? "";
+    expect((await patch(service, tenant, location, 0, Buffer.from("abcd"))).status).toBe(204);
+    const again = await Promise.all(
+      [1, 2, 3].map(() => patch(service, tenant, location, 4, Buffer.alloc(0))),
+    );
+    expect(again.map(({ status }) => status)).toEqual([204, 204, 204]);
+    const videoId = location.split("/").at(-1) ?? "";
+    const transcriptions = await rowsOf(service).transcriptions(videoId);
+    expect(transcriptions).toHaveLength(1);
+    expect(transcriptions[0]).toMatchObject({ status: "PENDING", attempt: 0 });
+  });
+
+  test("goes on after the server was restarted", async () => {
+    const dataFolder = await temporaryFolder();
+    const port = await freePort();
+    const file = Buffer.alloc(300_000, "subtext");
+    const before = await startService({ dataFolder, port });
+    const tenant = await createTenant(before, { aiTranscription: false });
+    const created = await create(before, tenant, { "upload-length": String(file.length) });
+    const location = created.headers.get("location") ?? "";
+    await patch(before, tenant, location, 0, file.subarray(0, 100_000));
+    await before.service.stop();
+
+    const after = await startService({ dataFolder, port });
+    const videoId = await new Promise<string>((resolve, reject) => {
+      const resumed = new tus.Upload(file, {
+        uploadUrl: new URL(location, after.url).href,
+        headers: { authorization: `Bearer ${tenant.key}` },
+        retryDelays: [],
+        onError: reject,
+        onSuccess: () => resolve(resumed.url?.split("/").at(-1) ?? ""),
+      });
+      resumed.start();
+    });
+    expect(await readFile(join(dataFolder, "uploads", videoId))).toEqual(file);
+    expect((await rowsOf(after).video(videoId))?.uploaded_at).toBeInstanceOf(Date);
+  });
+
+  test("can be ended by its client while it runs, and not after it has finished", async () => {
+    const service = await startService();
+    const tenant = await createTenant(service, { aiTranscription: false });
+    const end = (location: string) =>
+      fetch(new URL(location, service.url), {
+        method: "DELETE",
+        headers: { authorization: `Bearer ${tenant.key}`, "tus-resumable": "1.0.0" },
+      });
+    const open = (await create(service, tenant, { "upload-length": "10" })).headers.get("location") ?? "";
+    expect((await end(open)).status).toBe(204);
+    expect((await patch(service, tenant, open, 0, Buffer.from("x"))).status).toBe(404);
+
+    const videoId = await upload(service, tenant, Buffer.from("done"));
+    const refused = await end(`/api/v1/uploads/${videoId}`);
+    expect([refused.status, await refused.json()]).toMatchObject([400, { code: "upload_rejected" }]);
+    expect(await readFile(join(service.dataFolder, "uploads", videoId), "utf8")).toBe("done");
+  });
+
+  test("is invisible to another environment", async () => {
+    const service = await startService();
+    const owner = await createTenant(service);
+    const stranger = await createTenant(service);
+    const location = (await create(service, owner, { "upload-length": "10" })).headers.get("location") ?? "";
+    for (const method of ["HEAD", "PATCH", "DELETE"]) {
+      const response = await fetch(new URL(location, service.url), {
+        method,
+        headers: {
+          authorization: `Bearer ${stranger.key}`,
+          "tus-resumable": "1.0.0",
+          "upload-offset": "0",
+          "content-type": "application/offset+octet-stream",
+        },
+        ...(method === "PATCH" && { body: "stolen" }),
+      });
+      expect([method, response.status]).toEqual([method, 404]);
+    }
+    expect((await patch(service, owner, location, 0, Buffer.from("0123456789"))).status).toBe(204);
+  });
+});
+
+describe("an upload request that is not acceptable", () => {
+  test.each([
+    ["without a length", {}, 400, "upload_rejected"],
+    ["with a length over the limit", { "upload-length": "2000" }, 413, "payload_too_large"],
+    ["with a negative length", { "upload-length": "-1" }, 400, "upload_rejected"],
+    [
+      "with metadata that is not base64",
+      { "upload-length": "1", "upload-metadata": "a ???" },
+      400,
+      "upload_rejected",
+    ],
+    [
+      "with metadata over 4 KB",
+      { "upload-length": "1", "upload-metadata": `a ${Buffer.alloc(4096, "a").toString("base64")}` },
+      400,
+      "invalid_metadata",
+    ],
+    [
+      "with U+0000 in its metadata",
+      { "upload-length": "1", "upload-metadata": `a ${Buffer.from("a\0b").toString("base64")}` },
+      400,
+      "invalid_metadata",
+    ],
+    ["of another tus version", { "upload-length": "1", "tus-resumable": "0.2.2" }, 400, "upload_rejected"],
+  ])("%s gets a coded problem and makes nothing", async (_what, headers, status, code) => {
+    const service = await startService({ env: { MAX_UPLOAD_BYTES: "1000" } });
+    const tenant = await createTenant(service);
+    const response = await create(service, tenant, headers);
+    expect(response.headers.get("content-type")).toContain("application/problem+json");
+    expect([response.status, await response.json()]).toMatchObject([status, { code, status }]);
+    expect(await listOpenUploads(service.service.parts.database.kysely)).toEqual([]);
+  });
+
+  test("sending from another offset than it stands at is told so", async () => {
+    const service = await startService();
+    const tenant = await createTenant(service);
+    const location = (await create(service, tenant, { "upload-length": "10" })).headers.get("location") ?? "";
+    const response = await patch(service, tenant, location, 5, Buffer.from("abcde"));
+    expect([response.status, await response.json()]).toMatchObject([409, { code: "upload_conflict" }]);
+  });
+
+  test("needs a key with create_video", async () => {
+    const service = await startService();
+    const reader = await createTenant(service, { permissions: ["get_video"] });
+    const refused = await create(service, reader, { "upload-length": "1" });
+    expect([refused.status, await refused.json()]).toMatchObject([403, { code: "insufficient_permission" }]);
+    const anonymous = await fetch(`${service.url}/api/v1/uploads`, { method: "POST" });
+    expect([anonymous.status, await anonymous.json()]).toMatchObject([401, { code: "missing_api_key" }]);
+  });
+});
+
+describe("the sweep", () => {
+  test("takes in an upload that finished while nobody could accept it", async () => {
+    const clock = new MovableClock();
+    const service = await startService({ clock });
+    const tenant = await createTenant(service);
+    const location = (await create(service, tenant, { "upload-length": "4" })).headers.get("location") ?? "";
+    const videoId = location.split("/").at(-1) ?? "";
+    await writeFile(join(service.dataFolder, "uploads", videoId), "abcd");
+    await sweepNow(service, clock);
+    expect((await rowsOf(service).video(videoId))?.uploaded_at).toBeInstanceOf(Date);
+    expect(await rowsOf(service).transcriptions(videoId)).toHaveLength(1);
+  });
+
+  test("removes what expired, keeps what finished, and files without a row", async () => {
+    const clock = new MovableClock();
+    const service = await startService({ clock });
+    const tenant = await createTenant(service, { aiTranscription: false });
+    const open = (await create(service, tenant, { "upload-length": "4" })).headers.get("location") ?? "";
+    await patch(service, tenant, open, 0, Buffer.from("ab"));
+    const openId = open.split("/").at(-1) ?? "";
+    const finishedId = await upload(service, tenant, Buffer.from("done"));
+    await writeFile(join(service.dataFolder, "uploads", "video_without_a_row"), "x");
+
+    clock.advance(23 * HOUR_MS);
+    await sweepNow(service, clock);
+    expect((await rowsOf(service).video(openId))?.id).toBe(openId);
+
+    clock.advance(2 * HOUR_MS);
+    await sweepNow(service, clock);
+    expect(await rowsOf(service).video(openId)).toBeUndefined();
+    const inFolder = (name: string) =>
+      stat(join(service.dataFolder, "uploads", name)).then(
+        () => true,
+        () => false,
+      );
+    expect(await Promise.all([openId, finishedId, "video_without_a_row"].map(inFolder))).toEqual([
+      false,
+      true,
+      false,
+    ]);
+  });
+});
