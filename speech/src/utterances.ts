@@ -1,0 +1,189 @@
+import type { Utterance } from "./engine.ts";
+import {
+  MIN_SILENCE_WINDOWS,
+  MIN_SPEECH_WINDOWS,
+  type ScoredAudio,
+  type SpeechSegment,
+  speechSegments,
+  WINDOW_SAMPLES,
+  WINDOW_SECONDS,
+} from "./voice-activity.ts";
+
+/** A quarter of a second of real audio at both ends of an utterance, as far as its neighbours leave it. */
+const PADDING_WINDOWS = 8;
+/** A pause of two seconds ends an utterance; at one second, slow speakers lose the sense of their sentence. */
+const LONG_SILENCE_WINDOWS = Math.round(2 / WINDOW_SECONDS);
+/** How much must follow the longest utterance before it is known where it and the next one lie. */
+const LOOK_AHEAD_WINDOWS = 2 * PADDING_WINDOWS + MIN_SPEECH_WINDOWS + MIN_SILENCE_WINDOWS;
+
+/** An utterance and where in it somebody speaks, in seconds of the recording's audio. */
+export interface SpokenUtterance extends Utterance {
+  speech: { start: number; end: number }[];
+}
+
+/** The utterances that a few more minutes of a recording brought. */
+export interface UtteranceGroup {
+  utterances: SpokenUtterance[];
+  /** Everything before this second is silent or in this group or an earlier one. */
+  settledSeconds: number;
+}
+
+/**
+ * Packs speech into utterances as long as the engine takes, cut at pauses. Utterances come in order and
+ * never overlap; every window of speech is in exactly one. Holds no more audio than one block of `scored`
+ * and the longest utterance. Times count from the first sample.
+ */
+export async function* packUtterances(
+  scored: AsyncIterable<ScoredAudio>,
+  maxUtteranceSeconds: number,
+): AsyncGenerator<UtteranceGroup> {
+  const packer = new UtterancePacker(Math.floor(maxUtteranceSeconds / WINDOW_SECONDS));
+  for await (const audio of scored) yield packer.add(audio);
+  yield packer.finish();
+}
+
+class UtterancePacker {
+  readonly #maxWindows: number;
+  #samples: Float32Array = new Float32Array(0);
+  #probabilities: Float32Array = new Float32Array(0);
+  #speaking = false;
+  /** Windows of the recording before those held. */
+  #dropped = 0;
+
+  constructor(maxWindows: number) {
+    this.#maxWindows = maxWindows;
+  }
+
+  add({ samples, probabilities }: ScoredAudio): UtteranceGroup {
+    this.#samples = joined(this.#samples, samples);
+    this.#probabilities = joined(this.#probabilities, probabilities);
+    return this.#take(false);
+  }
+
+  finish(): UtteranceGroup {
+    return this.#take(true);
+  }
+
+  #take(ended: boolean): UtteranceGroup {
+    const utterances: SpokenUtterance[] = [];
+    for (;;) {
+      const plan = planUtterance(this.#probabilities, {
+        maxWindows: this.#maxWindows,
+        speaking: this.#speaking,
+        ended,
+      });
+      if (plan.segments.length > 0) utterances.push(this.#cut(plan));
+      this.#drop(plan);
+      if (plan.segments.length === 0) break;
+    }
+    return { utterances, settledSeconds: this.#dropped * WINDOW_SECONDS };
+  }
+
+  #cut({ start, end, segments }: UtterancePlan): SpokenUtterance {
+    const seconds = (window: number) => (this.#dropped + window) * WINDOW_SECONDS;
+    return {
+      samples: this.#samples.slice(start * WINDOW_SAMPLES, end * WINDOW_SAMPLES),
+      start: seconds(start),
+      speech: segments.map((segment) => ({ start: seconds(segment.start), end: seconds(segment.end) })),
+    };
+  }
+
+  #drop({ end, speaking }: UtterancePlan): void {
+    this.#samples = this.#samples.subarray(end * WINDOW_SAMPLES);
+    this.#probabilities = this.#probabilities.subarray(end);
+    this.#dropped += end;
+    this.#speaking = speaking;
+  }
+}
+
+/** Where the next utterance lies, in windows; `end` is the first window after it. */
+interface UtterancePlan {
+  start: number;
+  /** Windows before it are settled. */
+  end: number;
+  /** Where somebody speaks in it; empty where nobody does, or more must be known first. */
+  segments: SpeechSegment[];
+  /** Whether somebody is still speaking at `end`, because continuous speech had to be cut. */
+  speaking: boolean;
+}
+
+interface PlanOptions {
+  maxWindows: number;
+  /** Whether somebody is speaking at the first window. */
+  speaking: boolean;
+  /** Whether no more windows will follow. */
+  ended: boolean;
+}
+
+/** Looks no further than the longest utterance, so that the plan is the same however the audio comes in. */
+function planUtterance(probabilities: Float32Array, options: PlanOptions): UtterancePlan {
+  const { maxWindows, speaking, ended } = options;
+  const settled = (windows: number): UtterancePlan => {
+    const end = Math.max(0, windows);
+    return { start: 0, end, segments: [], speaking: speaking && end === 0 };
+  };
+  const first = speechSegments(probabilities, speaking)[0];
+  if (first === undefined) return settled(probabilities.length - (ended ? 0 : PADDING_WINDOWS));
+
+  const start = Math.max(0, first.start - PADDING_WINDOWS);
+  const horizon = start + maxWindows + LOOK_AHEAD_WINDOWS;
+  if (probabilities.length < horizon && !ended) return settled(start);
+
+  const segments = speechSegments(probabilities.subarray(0, horizon), speaking);
+  const count = segmentsThatFit(segments, start, maxWindows);
+  if (count === 0) return cutInSpeech(probabilities, first, start, maxWindows);
+
+  const end = segments[count - 1]!.end;
+  const next = segments[count]?.start ?? Math.min(horizon, probabilities.length);
+  const padding = Math.min(PADDING_WINDOWS, Math.floor((next - end) / 2), start + maxWindows - end);
+  return { start, end: end + padding, segments: segments.slice(0, count), speaking: false };
+}
+
+/**
+ * How many segments go into the utterance that begins at `start`: up to a long silence, else up to the
+ * longest pause in the second half of what is allowed, else up to the last pause.
+ */
+function segmentsThatFit(segments: readonly SpeechSegment[], start: number, maxWindows: number): number {
+  let best = 0;
+  let longestPause = 0;
+  for (const [index, segment] of segments.entries()) {
+    if (segment.end - start > maxWindows) return best;
+    const next = segments[index + 1];
+    const pause = next === undefined ? Number.POSITIVE_INFINITY : next.start - segment.end;
+    if (pause >= LONG_SILENCE_WINDOWS) return index + 1;
+    const late = segment.end - start >= maxWindows / 2;
+    if (!late || pause >= longestPause) best = index + 1;
+    if (late) longestPause = Math.max(longestPause, pause);
+  }
+  return best;
+}
+
+/**
+ * Nobody pauses for as long as an utterance may be: cuts where speech is least likely in the last part of
+ * what is allowed, but not so late that next to nothing is left for the next utterance.
+ */
+function cutInSpeech(
+  probabilities: Float32Array,
+  first: SpeechSegment,
+  start: number,
+  maxWindows: number,
+): UtterancePlan {
+  const latest = start + Math.floor(maxWindows * 0.95);
+  let cut = latest;
+  let least = Number.POSITIVE_INFINITY;
+  for (let window = start + Math.ceil(maxWindows * 0.6); window <= latest; window++) {
+    const [before = 1, here = 1, after = 1] = probabilities.subarray(window - 1, window + 2);
+    const likelihood = before + 2 * here + after;
+    if (likelihood > least) continue;
+    least = likelihood;
+    cut = window;
+  }
+  return { start, end: cut, segments: [{ start: first.start, end: cut }], speaking: true };
+}
+
+function joined(left: Float32Array, right: Float32Array): Float32Array {
+  const both = new Float32Array(left.length + right.length);
+  both.set(left);
+  both.set(right, left.length);
+  return both;
+}
