@@ -1,6 +1,15 @@
 import { typeid } from "typeid-js";
 
-export type IdPrefix = "video" | "transcription" | "env" | "event" | "endpoint" | "key" | "delivery" | "operator" | "session";
+export type IdPrefix =
+  | "video"
+  | "transcription"
+  | "env"
+  | "event"
+  | "endpoint"
+  | "key"
+  | "delivery"
+  | "operator"
+  | "session";
 
 /** A TypeID: a prefix that tells the kind, and a UUIDv7 in base 32, so that ids sort by their making. */
 export function newId(prefix: IdPrefix): string {

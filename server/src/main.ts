@@ -1,6 +1,9 @@
+import { randomBytes } from "node:crypto";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createSpeech, type Speech } from "@subtext/speech/child/supervise";
 import type { FastifyInstance } from "fastify";
+import { sql } from "kysely";
 import type { Logger } from "pino";
 import packageJson from "../package.json" with { type: "json" };
 import { type Clock, systemClock } from "./clock.ts";
@@ -9,16 +12,21 @@ import { migrate } from "./db/migrate.ts";
 import { type Database, openDatabase } from "./db/open.ts";
 import type { Schema } from "./db/schema.ts";
 import { serviceSecret } from "./db/secrets.ts";
+import { diagnose } from "./doctor.ts";
 import { createApp } from "./http/app.ts";
 import { authorizeWith } from "./http/authorize.ts";
+import { registerHomePage } from "./http/home-page.ts";
+import { registerInternal } from "./http/internal/routes.ts";
 import { registerErrorDocs } from "./http/public/error-docs.ts";
 import { registerFiles } from "./http/public/files.ts";
 import { registerTranscription } from "./http/public/transcription.ts";
 import { registerUploads } from "./http/public/uploads.ts";
 import { RateLimiter } from "./http/rate-limit.ts";
+import { type Operators, openOperators } from "./operators.ts";
 import { runTranscription } from "./pipeline/run.ts";
 import { sweep } from "./pipeline/sweep.ts";
 import { Queue } from "./queue.ts";
+import { removeServiceFile, writeServiceFile } from "./service-file.ts";
 import { openDiskStorage } from "./storage/disk.ts";
 import { openDiskSources } from "./storage/disk-sources.ts";
 import { openDiskUploadStore } from "./storage/upload-store.ts";
@@ -45,6 +53,9 @@ export interface Parts {
   queue: Queue;
   speech: Speech;
   endpointPolicy: EndpointPolicy;
+  operators: Operators;
+  /** Opens the operator's API to the command line, in this process or, by `service.json`, in another. */
+  commandLineToken: string;
   app: FastifyInstance;
 }
 
@@ -89,14 +100,7 @@ export async function openService({
     baseUrl: config.publicUrl,
     secret,
   });
-  const speech = createSpeech({
-    engine: "moonshine",
-    processes: config.speechProcesses,
-    threads: config.speechThreads,
-    memoryLimitBytes: config.speechMemoryLimitBytes,
-    heartbeatTimeoutMs: 30_000,
-    ...(config.ffmpegPath !== null && { ffmpegPath: config.ffmpegPath }),
-  });
+  const speech = openSpeech(config);
   const endpointPolicy = createEndpointPolicy({
     allowHttp: config.webhookAllowHttp,
     allowPrivateNetworks: config.webhookAllowNetworks,
@@ -133,7 +137,30 @@ export async function openService({
     authorize: authorizeWith({ db, clock, limiter }, "get_video"),
   });
   registerFiles(app, { storage, secret, clock });
+  const operators = openOperators({
+    db,
+    clock,
+    log,
+    secret: await serviceSecret(db, "session"),
+    publicUrl: config.publicUrl,
+  });
+  const commandLineToken = randomBytes(32).toString("base64url");
+  registerInternal(app, {
+    db,
+    queue,
+    clock,
+    operators,
+    commandLineToken,
+    policy: endpointPolicy,
+    diagnose: () =>
+      diagnose(config, {
+        database: () => describeDatabase(database),
+        storage: () => storage.check(),
+        engine: () => describeEngine(speech),
+      }),
+  });
   registerErrorDocs(app);
+  registerHomePage(app, { version: packageJson.version });
 
   const shutdown = new AbortController();
   const sweepDeps = { db, queue, clock, sources, storage, log, uploadExpiryMs: config.uploadExpiryMs };
@@ -147,7 +174,7 @@ export async function openService({
 
   let stopped: Promise<void> | undefined;
   return {
-    parts: { config, log, clock, database, queue, speech, endpointPolicy, app },
+    parts: { config, log, clock, database, queue, speech, endpointPolicy, operators, commandLineToken, app },
 
     async start() {
       const pipeline = {
@@ -184,6 +211,11 @@ export async function openService({
       startSweep();
       sweepTimer = setInterval(startSweep, SWEEP_EVERY_MS);
       await app.listen({ host: config.host, port: config.port });
+      await writeServiceFile(config.dataFolder, {
+        url: localUrl(app.server.address() as AddressInfo),
+        token: commandLineToken,
+        pid: process.pid,
+      });
     },
 
     stop() {
@@ -194,6 +226,7 @@ export async function openService({
 
   async function stopInOrder(): Promise<void> {
     log.info("stopping");
+    await removeServiceFile(config.dataFolder, commandLineToken);
     clearInterval(sweepTimer);
     await queue.pause();
     shutdown.abort(new Error("the service is stopping"));
@@ -207,4 +240,39 @@ export async function openService({
     await database.close();
     log.info("stopped");
   }
+}
+
+/** Processes are made when the first recording comes. */
+export function openSpeech(config: Config): Speech {
+  return createSpeech({
+    engine: "moonshine",
+    processes: config.speechProcesses,
+    threads: config.speechThreads,
+    memoryLimitBytes: config.speechMemoryLimitBytes,
+    heartbeatTimeoutMs: 30_000,
+    ...(config.ffmpegPath !== null && { ffmpegPath: config.ffmpegPath }),
+  });
+}
+
+/** @throws where the database does not answer */
+export async function describeDatabase(database: Database<Schema>): Promise<string> {
+  await database.check();
+  const { rows } = await sql<{
+    version: string;
+  }>`select current_setting('server_version') as version`.execute(database.kysely);
+  const kind = database.kind === "postgres" ? "PostgreSQL" : "embedded PostgreSQL";
+  return `${kind} ${rows[0]?.version ?? ""}`.trim();
+}
+
+/** @throws SpeechError where the engine does not load */
+export async function describeEngine(speech: Speech): Promise<string> {
+  const { engine, languages } = await speech.describe();
+  return `${engine} (${languages.join(", ")})`;
+}
+
+/** How this machine reaches what listens there. */
+function localUrl({ address, family, port }: AddressInfo): string {
+  if (address === "0.0.0.0") return `http://127.0.0.1:${port}`;
+  if (address === "::") return `http://[::1]:${port}`;
+  return family === "IPv6" ? `http://[${address}]:${port}` : `http://${address}:${port}`;
 }

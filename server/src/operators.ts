@@ -169,6 +169,9 @@ function createAuth({ db, log, secret, publicUrl }: OperatorsOptions) {
 /** `xxxxx-xxxxx-xxxxx-xxxxx`: long enough to need no rule, short enough to be typed once. */
 function newPassword(): string {
   const group = () =>
-    Array.from({ length: PASSWORD_GROUP_LENGTH }, () => PASSWORD_ALPHABET[randomInt(PASSWORD_ALPHABET.length)]);
+    Array.from(
+      { length: PASSWORD_GROUP_LENGTH },
+      () => PASSWORD_ALPHABET[randomInt(PASSWORD_ALPHABET.length)],
+    );
   return Array.from({ length: PASSWORD_GROUPS }, () => group().join("")).join("-");
 }

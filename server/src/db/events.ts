@@ -1,5 +1,5 @@
 import type { EventType } from "@subtext/client/contract/webhook";
-import type { Db, DeliveryRow, EventDetail, EventRow, Tx } from "./schema.ts";
+import type { Db, DeliveryAttemptRow, DeliveryRow, EventDetail, EventRow, Tx } from "./schema.ts";
 
 export async function insertEvent(
   tx: Tx,
@@ -125,4 +125,67 @@ export async function cancelDelivery(db: Db, id: string, now: Date): Promise<voi
     .where("id", "=", id)
     .where("status", "=", "pending")
     .execute();
+}
+
+export type DeliveryWithAttempts = DeliveryRow & {
+  event_type: EventType;
+  transcription_id: string;
+  made: DeliveryAttemptRow[];
+};
+
+/** The latest deliveries to an endpoint, newest first, each with its attempts in order. */
+export async function listDeliveries(
+  db: Db,
+  endpointId: string,
+  limit: number,
+): Promise<DeliveryWithAttempts[]> {
+  const deliveries = await db
+    .selectFrom("delivery")
+    .innerJoin("event", "event.id", "delivery.event_id")
+    .selectAll("delivery")
+    .select(["event.type as event_type", "event.transcription_id"])
+    .where("delivery.endpoint_id", "=", endpointId)
+    .orderBy("delivery.created_at", "desc")
+    .orderBy("delivery.id", "desc")
+    .limit(limit)
+    .execute();
+  if (deliveries.length === 0) return [];
+  const attempts = await db
+    .selectFrom("delivery_attempt")
+    .selectAll()
+    .where(
+      "delivery_id",
+      "in",
+      deliveries.map(({ id }) => id),
+    )
+    .orderBy("number")
+    .execute();
+  const attemptsOf = Map.groupBy(attempts, (attempt) => attempt.delivery_id);
+  return deliveries.map((delivery) => ({ ...delivery, made: attemptsOf.get(delivery.id) ?? [] }));
+}
+
+export type EventWithDeliveries = EventRow & { deliveries: DeliveryRow[] };
+
+/** What was told of a transcription, in the order in which it happened. */
+export async function listEventsOf(db: Db, transcriptionId: string): Promise<EventWithDeliveries[]> {
+  const events = await db
+    .selectFrom("event")
+    .selectAll()
+    .where("transcription_id", "=", transcriptionId)
+    .orderBy("created_at")
+    .orderBy("id")
+    .execute();
+  if (events.length === 0) return [];
+  const deliveries = await db
+    .selectFrom("delivery")
+    .selectAll()
+    .where(
+      "event_id",
+      "in",
+      events.map(({ id }) => id),
+    )
+    .orderBy("created_at")
+    .execute();
+  const deliveriesOf = Map.groupBy(deliveries, (delivery) => delivery.event_id);
+  return events.map((event) => ({ ...event, deliveries: deliveriesOf.get(event.id) ?? [] }));
 }

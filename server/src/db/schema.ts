@@ -208,3 +208,4 @@ export type TranscriptionRow = Selectable<TranscriptionTable>;
 export type EventRow = Selectable<EventTable>;
 export type WebhookEndpointRow = Selectable<WebhookEndpointTable>;
 export type DeliveryRow = Selectable<DeliveryTable>;
+export type DeliveryAttemptRow = Selectable<DeliveryAttemptTable>;

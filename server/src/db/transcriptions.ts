@@ -1,3 +1,4 @@
+import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
 import type { StageSeconds } from "@subtext/speech/transcript";
 import { sql } from "kysely";
 import type { Db, TranscriptionRow, Tx } from "./schema.ts";
@@ -35,6 +36,23 @@ export async function findTranscriptionOfVideo(
   videoId: string,
 ): Promise<TranscriptionRow | undefined> {
   return await db.selectFrom("transcription").selectAll().where("video_id", "=", videoId).executeTakeFirst();
+}
+
+/** The latest of an environment, newest first. */
+export async function listTranscriptions(
+  db: Db,
+  environmentId: string,
+  { status, limit }: { status: TranscriptionStatus | null; limit: number },
+): Promise<TranscriptionRow[]> {
+  return await db
+    .selectFrom("transcription")
+    .selectAll()
+    .where("environment_id", "=", environmentId)
+    .$if(status !== null, (query) => query.where("status", "=", status!))
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .limit(limit)
+    .execute();
 }
 
 /**

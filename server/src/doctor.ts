@@ -1,0 +1,144 @@
+import { constants } from "node:fs";
+import { access, statfs } from "node:fs/promises";
+import { dirname } from "node:path";
+import { describeDecoders } from "@subtext/speech/media/open-decoder";
+import type { Config } from "./config.ts";
+
+const LITTLE_SPACE_BYTES = 5 * 1024 ** 3;
+
+/** What the doctor says of one part. */
+export interface Finding {
+  name: string;
+  /** `missing`: the service can not do its work without it. */
+  status: "ok" | "warning" | "missing";
+  detail: string;
+  /** What to do; null where nothing is to be done. */
+  remedy: string | null;
+}
+
+/** Parts that are asked by a call: its answer is the detail, its error the reason why the part is missing. */
+export interface Patients {
+  database(): Promise<string>;
+  storage(): Promise<void>;
+  engine(): Promise<string>;
+}
+
+/** Looks at everything that the service needs, each part on its own. */
+export async function diagnose(config: Config, patients: Patients): Promise<Finding[]> {
+  return await Promise.all([
+    examineNode(),
+    examineDecoders(config),
+    examine("engine", () => patients.engine(), "Run `npm ci` again; the model comes with it."),
+    examine("database", () => patients.database(), databaseRemedy(config)),
+    examine(
+      "storage",
+      async () => {
+        await patients.storage();
+        return "Files can be written, read and removed.";
+      },
+      `Make ${config.dataFolder} writable and see that its disk has space.`,
+    ),
+    examineDataFolder(config),
+    examinePublicUrl(config),
+  ]);
+}
+
+async function examine(name: string, ask: () => Promise<string>, remedy: string): Promise<Finding> {
+  try {
+    return ok(name, await ask());
+  } catch (error) {
+    return { name, status: "missing", detail: messageOf(error), remedy };
+  }
+}
+
+function examineNode(): Finding {
+  const detail = `Node.js ${process.versions.node}`;
+  if (process.features.typescript) return ok("node", detail);
+  const remedy = "Start it through npm or npx, which bring Node.js 24 with them.";
+  return { name: "node", status: "missing", detail: `${detail} can not run TypeScript`, remedy };
+}
+
+async function examineDecoders(config: Config): Promise<Finding> {
+  const decoders = await describeDecoders(
+    config.ffmpegPath === null ? {} : { ffmpegPath: config.ffmpegPath },
+  );
+  const used = decoders.find((decoder) => decoder.usable);
+  if (used) {
+    const detail = `${used.name} ${used.version ?? ""}`.trim();
+    if (used.advice === null) return ok("decoder", detail);
+    return { name: "decoder", status: "warning", detail, remedy: used.advice };
+  }
+  return {
+    name: "decoder",
+    status: "missing",
+    detail: "Recordings can not be decoded on this machine.",
+    remedy: decoders.flatMap(({ name, advice }) => (advice === null ? [] : [`${name}: ${advice}`])).join(" "),
+  };
+}
+
+function databaseRemedy({ databaseUrl, dataFolder }: Config): string {
+  return databaseUrl === null
+    ? `See that ${dataFolder} is writable and that no other process uses it.`
+    : "See that DATABASE_URL is right and that the database answers there.";
+}
+
+async function examineDataFolder({ dataFolder }: Config): Promise<Finding> {
+  const name = "data folder";
+  try {
+    const existing = await nearestExisting(dataFolder);
+    await access(existing, constants.W_OK);
+    const { bavail, bsize } = await statfs(existing);
+    const free = bavail * bsize;
+    const detail = `${dataFolder}, ${(free / 1024 ** 3).toFixed(1)} GiB free`;
+    if (free >= LITTLE_SPACE_BYTES) return ok(name, detail);
+    return { name, status: "warning", detail, remedy: "Make space: recordings are kept there as they came." };
+  } catch (error) {
+    const detail = `${dataFolder}: ${messageOf(error)}`;
+    return { name, status: "missing", detail, remedy: "Let DATA_DIR name a folder that may be written to." };
+  }
+}
+
+/** The folder itself, or the one in which it would be made. */
+async function nearestExisting(folder: string): Promise<string> {
+  for (let candidate = folder; ; candidate = dirname(candidate)) {
+    try {
+      await access(candidate, constants.F_OK);
+      return candidate;
+    } catch (error) {
+      if (candidate === dirname(candidate)) throw error;
+    }
+  }
+}
+
+function examinePublicUrl({ publicUrl, host, trustProxy }: Config): Finding {
+  const name = "public URL";
+  const warning = (remedy: string): Finding => ({ name, status: "warning", detail: publicUrl, remedy });
+  const { protocol, hostname } = new URL(publicUrl);
+  if (isLoopback(hostname)) {
+    if (isLoopback(host)) return ok(name, `${publicUrl}, for this machine alone`);
+    return warning("Others may connect, but file URLs lead them to their own machine: set PUBLIC_URL.");
+  }
+  if (protocol === "http:") {
+    return warning(
+      "Keys and passwords travel unencrypted: put a proxy with TLS before it, PUBLIC_URL=https://…",
+    );
+  }
+  if (!trustProxy) {
+    return warning(
+      "A proxy must stand before it for https; TRUST_PROXY=true lets clients' addresses be seen.",
+    );
+  }
+  return ok(name, publicUrl);
+}
+
+function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(host);
+}
+
+function ok(name: string, detail: string): Finding {
+  return { name, status: "ok", detail, remedy: null };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

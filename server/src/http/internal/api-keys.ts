@@ -1,0 +1,64 @@
+import { PERMISSIONS } from "@subtext/client/contract/permission";
+import type { FastifyInstance } from "fastify";
+import { type Static, Type } from "typebox";
+import { createApiKey } from "../../api-keys.ts";
+import type { Clock } from "../../clock.ts";
+import { findApiKey, listApiKeys, revokeApiKey } from "../../db/api-keys.ts";
+import type { Db } from "../../db/schema.ts";
+import { getEnvironment } from "../../environments.ts";
+import { AppError } from "../../errors.ts";
+import { isPlausibleId } from "../../ids.ts";
+import { type ApiKeyView, type NewApiKeyView, viewApiKey } from "./representations.ts";
+
+const NewApiKey = Type.Object({
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: "^[^\\u0000]*$" })),
+  permissions: Type.Optional(Type.Array(Type.Enum(PERMISSIONS), { minItems: 1, uniqueItems: true })),
+  expiresAt: Type.Optional(Type.String({ format: "date-time" })),
+});
+
+export function registerApiKeys(app: FastifyInstance, { db, clock }: { db: Db; clock: Clock }): void {
+  app.get<{ Params: { environment: string } }>(
+    "/environments/:environment/api-keys",
+    async (request): Promise<{ data: ApiKeyView[] }> => {
+      const environment = await getEnvironment(db, request.params.environment);
+      const rows = await listApiKeys(db, environment.id);
+      return { data: rows.map(viewApiKey) };
+    },
+  );
+
+  app.post<{ Params: { environment: string }; Body: Static<typeof NewApiKey> }>(
+    "/environments/:environment/api-keys",
+    { schema: { body: NewApiKey } },
+    async (request, reply): Promise<NewApiKeyView> => {
+      const environment = await getEnvironment(db, request.params.environment);
+      const { name = "API key", permissions = ["get_video", "create_video"], expiresAt } = request.body;
+      const { id, key } = await createApiKey(
+        { db, clock },
+        {
+          environmentId: environment.id,
+          name,
+          permissions,
+          expiresAt: expiresAt === undefined ? null : futureDate(expiresAt, clock),
+        },
+      );
+      request.log.info({ keyId: id, environmentId: environment.id, permissions }, "API key created");
+      reply.code(201);
+      return { ...viewApiKey((await findApiKey(db, id))!), key };
+    },
+  );
+
+  app.delete<{ Params: { id: string } }>("/api-keys/:id", async (request, reply) => {
+    const { id } = request.params;
+    if (!isPlausibleId(id) || !(await revokeApiKey(db, id, clock.now()))) {
+      throw new AppError("api_key_not_found", "There is no API key with this id.");
+    }
+    request.log.info({ keyId: id }, "API key revoked");
+    return await reply.code(204).send();
+  });
+}
+
+function futureDate(text: string, clock: Clock): Date {
+  const date = new Date(text);
+  if (!(date > clock.now())) throw new AppError("invalid_request", "expiresAt must lie in the future.");
+  return date;
+}

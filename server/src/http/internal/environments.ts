@@ -1,0 +1,46 @@
+import type { FastifyInstance } from "fastify";
+import { type Static, Type } from "typebox";
+import type { Clock } from "../../clock.ts";
+import { listEnvironments } from "../../db/environments.ts";
+import type { Db } from "../../db/schema.ts";
+import { createEnvironment, getEnvironment, switchAiTranscription } from "../../environments.ts";
+import { type EnvironmentView, viewEnvironment } from "./representations.ts";
+
+const NewEnvironment = Type.Object({
+  name: Type.String({ maxLength: 200, pattern: "^[^\\u0000]*$" }),
+  aiTranscription: Type.Optional(Type.Boolean()),
+});
+
+const EnvironmentChange = Type.Object({ aiTranscription: Type.Boolean() });
+
+/** Wherever `:environment` stands in an address, an environment's id or its name may be given. */
+export function registerEnvironments(app: FastifyInstance, { db, clock }: { db: Db; clock: Clock }): void {
+  app.get("/environments", async (): Promise<{ data: EnvironmentView[] }> => {
+    const rows = await listEnvironments(db);
+    return { data: rows.map(viewEnvironment) };
+  });
+
+  app.post<{ Body: Static<typeof NewEnvironment> }>(
+    "/environments",
+    { schema: { body: NewEnvironment } },
+    async (request, reply): Promise<EnvironmentView> => {
+      const { name, aiTranscription = false } = request.body;
+      const row = await createEnvironment({ db, clock }, { name, aiTranscription });
+      request.log.info({ environmentId: row.id, aiTranscription }, "environment created");
+      reply.code(201);
+      return viewEnvironment(row);
+    },
+  );
+
+  app.patch<{ Params: { environment: string }; Body: Static<typeof EnvironmentChange> }>(
+    "/environments/:environment",
+    { schema: { body: EnvironmentChange } },
+    async (request): Promise<EnvironmentView> => {
+      const { id } = await getEnvironment(db, request.params.environment);
+      const { aiTranscription } = request.body;
+      const row = await switchAiTranscription(db, id, aiTranscription);
+      request.log.info({ environmentId: id, aiTranscription }, "AI Transcription switched");
+      return viewEnvironment(row);
+    },
+  );
+}

@@ -1,0 +1,223 @@
+import type { Permission } from "@subtext/client/contract/permission";
+import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
+import type { EventType, VideoMetadata } from "@subtext/client/contract/webhook";
+import type { StageSeconds } from "@subtext/speech/transcript";
+import type { DeliveryWithAttempts, EventWithDeliveries } from "../../db/events.ts";
+import type {
+  ApiKeyRow,
+  DeliveryStatus,
+  EnvironmentRow,
+  TranscriptionRow,
+  VideoRow,
+  WebhookEndpointRow,
+} from "../../db/schema.ts";
+
+/** What operators see. All times are ISO 8601 UTC with milliseconds. */
+
+export interface EnvironmentView {
+  id: string;
+  name: string;
+  aiTranscription: boolean;
+  createdAt: string;
+}
+
+export function viewEnvironment(row: EnvironmentRow): EnvironmentView {
+  return {
+    id: row.id,
+    name: row.name,
+    aiTranscription: row.ai_transcription,
+    createdAt: row.created_at.toISOString(),
+  };
+}
+
+export interface ApiKeyView {
+  id: string;
+  environmentId: string;
+  name: string;
+  permissions: Permission[];
+  createdAt: string;
+  expiresAt: string | null;
+  lastUsedAt: string | null;
+  revokedAt: string | null;
+}
+
+/** The answer to its making, the only one that holds the key itself. */
+export type NewApiKeyView = ApiKeyView & { key: string };
+
+export function viewApiKey(row: ApiKeyRow): ApiKeyView {
+  return {
+    id: row.id,
+    environmentId: row.environment_id,
+    name: row.name,
+    permissions: row.permissions,
+    createdAt: row.created_at.toISOString(),
+    expiresAt: iso(row.expires_at),
+    lastUsedAt: iso(row.last_used_at),
+    revokedAt: iso(row.revoked_at),
+  };
+}
+
+export interface WebhookEndpointView {
+  id: string;
+  environmentId: string;
+  url: string;
+  eventTypes: EventType[];
+  metadata: Record<string, unknown>;
+  createdAt: string;
+  /** The first failure since the last success. */
+  failingSince: string | null;
+  disabledAt: string | null;
+  disabledReason: string | null;
+}
+
+/** The answer to its making, the only one that holds the signing secret. */
+export type NewWebhookEndpointView = WebhookEndpointView & { secret: string };
+
+export function viewWebhookEndpoint(row: WebhookEndpointRow): WebhookEndpointView {
+  return {
+    id: row.id,
+    environmentId: row.environment_id,
+    url: row.url,
+    eventTypes: row.event_types,
+    metadata: row.metadata,
+    createdAt: row.created_at.toISOString(),
+    failingSince: iso(row.failing_since),
+    disabledAt: iso(row.disabled_at),
+    disabledReason: row.disabled_reason,
+  };
+}
+
+export interface DeliveryView {
+  id: string;
+  eventId: string;
+  eventType: EventType;
+  transcriptionId: string;
+  status: DeliveryStatus;
+  createdAt: string;
+  nextAttemptAt: string | null;
+  finishedAt: string | null;
+  attempts: {
+    number: number;
+    attemptedAt: string;
+    latencyMs: number;
+    statusCode: number | null;
+    failure: string | null;
+    responseStart: string | null;
+  }[];
+}
+
+export function viewDelivery(delivery: DeliveryWithAttempts): DeliveryView {
+  return {
+    id: delivery.id,
+    eventId: delivery.event_id,
+    eventType: delivery.event_type,
+    transcriptionId: delivery.transcription_id,
+    status: delivery.status,
+    createdAt: delivery.created_at.toISOString(),
+    nextAttemptAt: iso(delivery.next_attempt_at),
+    finishedAt: iso(delivery.finished_at),
+    attempts: delivery.made.map((attempt) => ({
+      number: attempt.number,
+      attemptedAt: attempt.attempted_at.toISOString(),
+      latencyMs: attempt.latency_ms,
+      statusCode: attempt.status_code,
+      failure: attempt.failure,
+      responseStart: attempt.response_start,
+    })),
+  };
+}
+
+export interface TranscriptionSummaryView {
+  id: string;
+  videoId: string;
+  environmentId: string;
+  status: TranscriptionStatus;
+  /** 0 … 1 */
+  progress: number;
+  language: string | null;
+  wordCount: number | null;
+  /** Seconds. */
+  duration: number | null;
+  /** Why it failed, or why its last attempt did while another is to come. */
+  failure: { code: string; message: string } | null;
+  skipReason: string | null;
+  createdAt: string;
+  startedAt: string | null;
+  finishedAt: string | null;
+}
+
+export function viewTranscriptionSummary(row: TranscriptionRow): TranscriptionSummaryView {
+  return {
+    id: row.id,
+    videoId: row.video_id,
+    environmentId: row.environment_id,
+    status: row.status,
+    progress: row.progress,
+    language: row.language,
+    wordCount: row.word_count,
+    duration: row.duration,
+    failure:
+      row.failure_code === null ? null : { code: row.failure_code, message: row.failure_message ?? "" },
+    skipReason: row.skip_reason,
+    createdAt: row.created_at.toISOString(),
+    startedAt: iso(row.started_at),
+    finishedAt: iso(row.finished_at),
+  };
+}
+
+export interface TranscriptionView extends TranscriptionSummaryView {
+  video: { sizeBytes: number | null; metadata: VideoMetadata; createdAt: string; uploadedAt: string | null };
+  attempt: number;
+  /** Attempts of this round that ended in a fault that may pass. */
+  faults: number;
+  /** Attempts of this round whose worker died. */
+  losses: number;
+  engine: string | null;
+  decoder: string | null;
+  /** True where damaged parts of the recording are missing from the transcript. */
+  incomplete: boolean;
+  stages: StageSeconds | null;
+  events: {
+    id: string;
+    type: EventType;
+    createdAt: string;
+    deliveries: { id: string; endpointId: string; status: DeliveryStatus; attempts: number }[];
+  }[];
+}
+
+export function viewTranscription(
+  row: TranscriptionRow,
+  { video, events }: { video: VideoRow; events: EventWithDeliveries[] },
+): TranscriptionView {
+  return {
+    ...viewTranscriptionSummary(row),
+    video: {
+      sizeBytes: video.size_bytes,
+      metadata: video.metadata,
+      createdAt: video.created_at.toISOString(),
+      uploadedAt: iso(video.uploaded_at),
+    },
+    attempt: row.attempt,
+    faults: row.faults,
+    losses: row.losses,
+    engine: row.engine,
+    decoder: row.decoder,
+    incomplete: row.incomplete,
+    stages: row.stages,
+    events: events.map((event) => ({
+      id: event.id,
+      type: event.type,
+      createdAt: event.created_at.toISOString(),
+      deliveries: event.deliveries.map((delivery) => ({
+        id: delivery.id,
+        endpointId: delivery.endpoint_id,
+        status: delivery.status,
+        attempts: delivery.attempts,
+      })),
+    })),
+  };
+}
+
+function iso(date: Date | null): string | null {
+  return date === null ? null : date.toISOString();
+}

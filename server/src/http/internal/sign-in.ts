@@ -1,0 +1,96 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import ipaddr from "ipaddr.js";
+import type { Clock } from "../../clock.ts";
+import { AppError } from "../../errors.ts";
+import { CLIENT_ADDRESS_HEADER, type Operators, SIGN_IN_PATH } from "../../operators.ts";
+import { RateLimiter } from "../rate-limit.ts";
+import { authHeaders, refuseOtherOrigins } from "./access.ts";
+
+/** Five guesses at once, then one in twelve seconds. */
+const PASSWORD_ATTEMPTS = { perSecond: 1 / 12, burst: 5 };
+
+/** Of better-auth's routes, the ones that an operator with a password needs; the rest is not there. */
+const ROUTES = [
+  { method: "POST", path: "/sign-in/email", takesPassword: true },
+  { method: "POST", path: "/change-password", takesPassword: true },
+  { method: "POST", path: "/sign-out", takesPassword: false },
+  { method: "GET", path: "/get-session", takesPassword: false },
+  { method: "GET", path: "/list-sessions", takesPassword: false },
+  { method: "POST", path: "/revoke-session", takesPassword: false },
+  { method: "POST", path: "/revoke-sessions", takesPassword: false },
+  { method: "POST", path: "/revoke-other-sessions", takesPassword: false },
+] as const;
+
+/** Sign-in, and what goes with it, at `/internal/auth/…`: JSON in, JSON and cookies out. */
+export function registerSignIn(
+  app: FastifyInstance,
+  { operators, clock }: { operators: Operators; clock: Clock },
+): void {
+  const limiter = new RateLimiter(PASSWORD_ATTEMPTS, clock);
+  app.register(async (auth) => {
+    for (const { method, path, takesPassword } of ROUTES) {
+      auth.route({
+        method,
+        url: SIGN_IN_PATH + path,
+        exposeHeadRoute: false,
+        onRequest: async (request, reply) => {
+          reply.header("cache-control", "no-store");
+          refuseOtherOrigins(request, operators.origin);
+          if (takesPassword) takeAttempt(limiter, request);
+        },
+        handler: async (request, reply) =>
+          await answer(await operators.handle(toWebRequest(request, operators.origin)), reply),
+      });
+    }
+  });
+}
+
+/** @throws AppError `rate_limited` */
+function takeAttempt(limiter: RateLimiter, request: FastifyRequest): void {
+  const { allowed, headers } = limiter.take(attackerKey(request.ip));
+  if (allowed) return;
+  request.log.warn({ address: request.ip }, "too many attempts to sign in");
+  throw new AppError("rate_limited", "Too many attempts; wait and try again.", { headers });
+}
+
+/** An IPv6 customer holds 2⁶⁴ addresses, so all of them count as one. */
+function attackerKey(address: string): string {
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(":") : parsed.toString();
+}
+
+function toWebRequest(request: FastifyRequest, origin: string): Request {
+  const headers = authHeaders(request);
+  headers.set(CLIENT_ADDRESS_HEADER, request.ip);
+  const { method, body } = request;
+  if (body === undefined || body === null) {
+    return new Request(new URL(request.url, origin), { method, headers });
+  }
+  headers.set("content-type", "application/json");
+  return new Request(new URL(request.url, origin), { method, headers, body: JSON.stringify(body) });
+}
+
+async function answer(response: Response, reply: FastifyReply): Promise<FastifyReply> {
+  for (const cookie of response.headers.getSetCookie()) reply.header("set-cookie", cookie);
+  const text = await response.text();
+  if (!response.ok) throw signInError(response.status, text);
+  return reply.code(response.status).type("application/json").send(text);
+}
+
+function signInError(status: number, text: string): Error {
+  const { code, message } = parseError(text);
+  if (code === "INVALID_EMAIL_OR_PASSWORD") {
+    return new AppError("sign_in_failed", "There is no operator with this email and password.");
+  }
+  if (status === 401) return new AppError("sign_in_required", "There is no session, or it has ended.");
+  if (status === 403) return new AppError("origin_not_allowed", `${message}.`);
+  if (status === 400) return new AppError("invalid_request", `${message}.`);
+  return new Error(`better-auth answered ${status}: ${text}`);
+}
+
+function parseError(text: string): { code: string; message: string } {
+  const parsed: unknown = text === "" ? {} : JSON.parse(text);
+  const { code = "", message = "The request is not acceptable" } = parsed as Record<string, string>;
+  return { code, message };
+}

@@ -1,0 +1,71 @@
+import { TRANSCRIPTION_STATUSES } from "@subtext/client/contract/transcription";
+import type { FastifyInstance } from "fastify";
+import { type Static, Type } from "typebox";
+import { listEventsOf } from "../../db/events.ts";
+import type { Db, TranscriptionRow } from "../../db/schema.ts";
+import { findTranscription, findTranscriptionOfVideo, listTranscriptions } from "../../db/transcriptions.ts";
+import { findVideo } from "../../db/videos.ts";
+import { getEnvironment } from "../../environments.ts";
+import { AppError } from "../../errors.ts";
+import { isPlausibleId } from "../../ids.ts";
+import { reprocess } from "../../pipeline/reprocess.ts";
+import type { Queue } from "../../queue.ts";
+import {
+  type TranscriptionSummaryView,
+  type TranscriptionView,
+  viewTranscription,
+  viewTranscriptionSummary,
+} from "./representations.ts";
+
+const LATEST_TRANSCRIPTIONS = 50;
+
+const Filter = Type.Object({ status: Type.Optional(Type.Enum(TRANSCRIPTION_STATUSES)) });
+
+/** Wherever `:id` stands, the id of a transcription or of its video may be given. */
+export function registerTranscriptions(app: FastifyInstance, { db, queue }: { db: Db; queue: Queue }): void {
+  app.get<{ Params: { environment: string }; Querystring: Static<typeof Filter> }>(
+    "/environments/:environment/transcriptions",
+    { schema: { querystring: Filter } },
+    async (request): Promise<{ data: TranscriptionSummaryView[] }> => {
+      const environment = await getEnvironment(db, request.params.environment);
+      const { status = null } = request.query;
+      const rows = await listTranscriptions(db, environment.id, { status, limit: LATEST_TRANSCRIPTIONS });
+      return { data: rows.map(viewTranscriptionSummary) };
+    },
+  );
+
+  app.get<{ Params: { id: string } }>("/transcriptions/:id", async (request) =>
+    describe(db, await getTranscription(db, request.params.id)),
+  );
+
+  app.post<{ Params: { id: string } }>("/transcriptions/:id/reprocess", async (request, reply) => {
+    const { id } = await getTranscription(db, request.params.id);
+    const row = await reprocess({ db, queue }, id);
+    request.log.info({ transcriptionId: id }, "transcription reopened by an operator");
+    reply.code(202);
+    return await describe(db, row);
+  });
+}
+
+async function describe(db: Db, row: TranscriptionRow): Promise<TranscriptionView> {
+  const video = await findVideo(db, row.video_id);
+  if (!video) throw new AppError("transcription_not_found", "The video was deleted a moment ago.");
+  return viewTranscription(row, { video, events: await listEventsOf(db, row.id) });
+}
+
+/** @throws AppError `transcription_not_found` */
+async function getTranscription(db: Db, id: string): Promise<TranscriptionRow> {
+  const row = isPlausibleId(id)
+    ? ((await findTranscription(db, id)) ?? (await findTranscriptionOfVideo(db, id)))
+    : undefined;
+  if (row) return row;
+  const video = isPlausibleId(id) ? await findVideo(db, id) : undefined;
+  throw new AppError(
+    "transcription_not_found",
+    video === undefined
+      ? "There is no transcription and no video with this id."
+      : video.uploaded_at
+        ? "The video has none: AI Transcription was off when it finished uploading."
+        : "The video has none yet: it has not finished uploading.",
+  );
+}
