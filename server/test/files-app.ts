@@ -13,7 +13,7 @@ import { type DiskStorage, type FileReader, openDiskStorage } from "../src/stora
 /** Where the storage believes that it is served; a proxy stands between it and the world. */
 export const BASE_URL = "https://captions.example/";
 
-export interface RawAnswer {
+interface RawAnswer {
   status: number;
   headers: IncomingHttpHeaders;
   body: Buffer;
