@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { chromium } from "playwright-core";
 import { expect, it } from "vitest";
+import { startChromium } from "../../captions/test/chromium.ts";
 import { systemClock } from "../src/clock.ts";
 import { startFilesApp } from "./files-app.ts";
 
@@ -16,7 +16,7 @@ it("a track element on a page of another origin shows the captions of a file URL
     response.end(page);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+  const browser = await startChromium();
   try {
     const tab = await browser.newPage();
     await tab.goto(`http://localhost:${(server.address() as AddressInfo).port}/`);
