@@ -1,0 +1,77 @@
+import { randomBytes } from "node:crypto";
+import { chmod, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { AppError } from "../../errors.ts";
+import { POSTGRES_MAJOR, startPglite } from "./start-pglite.ts";
+
+/**
+ * Makes sure that the folder holds a whole database of this version. A new one is made beside it, brought to
+ * the disk and renamed into place, so that a crash on the way leaves nothing that looks like a database.
+ * The caller holds the folder's lock.
+ *
+ * @throws AppError `database_version_mismatch`
+ */
+export async function prepareDataFolder(folder: string, onLog: (line: string) => void): Promise<void> {
+  await removeLeftovers(folder);
+  const entries = await readdir(folder).catch((error) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  if (entries.length === 0) {
+    await create(folder, onLog);
+    return;
+  }
+  const version = await readFile(join(folder, "PG_VERSION"), "utf8").catch(() => null);
+  if (version === null) {
+    throw new AppError(
+      "database_version_mismatch",
+      `${folder} holds files, but no database; name an empty folder or one that this service made`,
+    );
+  }
+  if (version.trim() !== POSTGRES_MAJOR) {
+    throw new AppError(
+      "database_version_mismatch",
+      `${folder} was made by PostgreSQL ${version.trim()}, this version of Subtext carries ${POSTGRES_MAJOR}`,
+    );
+  }
+  await chmod(folder, 0o700);
+}
+
+const newFolderPrefix = (folder: string) => `${basename(folder)}.new-`;
+
+async function removeLeftovers(folder: string): Promise<void> {
+  const parent = dirname(folder);
+  for (const name of await readdir(parent)) {
+    if (name.startsWith(newFolderPrefix(folder))) await rm(join(parent, name), { recursive: true });
+  }
+}
+
+async function create(folder: string, onLog: (line: string) => void): Promise<void> {
+  const parent = dirname(folder);
+  const beside = join(parent, newFolderPrefix(folder) + randomBytes(6).toString("hex"));
+  await mkdir(beside, { mode: 0o700 });
+  // Nothing here is worth an fsync until all of it is; that comes once, below.
+  const pglite = await startPglite(beside, { onLog, onCrash: () => {}, fsync: () => {} });
+  await pglite.close();
+  await syncTree(beside);
+  await rename(beside, folder);
+  await sync(parent);
+}
+
+async function syncTree(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await syncTree(path);
+    else await sync(path);
+  }
+  await sync(folder);
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,45 @@
+import { fsyncSync } from "node:fs";
+import { NodeFS } from "@electric-sql/pglite/nodefs";
+
+/** WASI's number for EIO: what PostgreSQL must hear when the disk could not promise. */
+const INPUT_OUTPUT_ERROR = 29;
+
+/** The part of Emscripten's NODEFS that is missing, as its `fd_sync` looks it up. */
+interface NodeStreamOperations {
+  fsync?: (stream: { nfd: number }) => number;
+}
+
+interface ModuleWithNodeFs {
+  NODEFS: { stream_ops: NodeStreamOperations };
+}
+
+/**
+ * PGlite's file system over a real folder, with a real fsync. Emscripten's has none, for files or folders:
+ * PostgreSQL's calls succeed there and nothing reaches the disk. `fdatasync` succeeds without asking the file
+ * system at all and cannot be mended from here, hence `wal_sync_method=fsync`.
+ */
+export class DurableNodeFs extends NodeFS {
+  readonly #fsync: (fileDescriptor: number) => void;
+
+  /** Tests give an `fsync` that counts or fails. */
+  constructor(folder: string, fsync: (fileDescriptor: number) => void = fsyncSync) {
+    super(folder);
+    this.#fsync = fsync;
+  }
+
+  override async init(...[pglite, moduleOptions]: Parameters<NodeFS["init"]>): ReturnType<NodeFS["init"]> {
+    const { emscriptenOpts } = await super.init(pglite, moduleOptions);
+    const fsync = (stream: { nfd: number }): number => {
+      try {
+        this.#fsync(stream.nfd);
+        return 0;
+      } catch {
+        return INPUT_OUTPUT_ERROR;
+      }
+    };
+    const mend = (module: unknown) => {
+      (module as ModuleWithNodeFs).NODEFS.stream_ops.fsync = fsync;
+    };
+    return { emscriptenOpts: { ...emscriptenOpts, preRun: [...(emscriptenOpts.preRun ?? []), mend] } };
+  }
+}

@@ -1,0 +1,117 @@
+import { mkdir } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import type { PGlite } from "@electric-sql/pglite";
+import { PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from "kysely";
+import { fromPglite, type Db as QueueDatabase } from "pg-boss";
+import type { Logger } from "pino";
+import type { AppError } from "../../errors.ts";
+import type { Database } from "../open.ts";
+import { guardPool, ScopedKysely, TransactionScope } from "../transaction-scope.ts";
+import { prepareDataFolder } from "./data-folder.ts";
+import { Exclusive } from "./exclusive.ts";
+import { lockFolder } from "./folder-lock.ts";
+import { startMaintenance } from "./maintenance.ts";
+import { startPglite } from "./start-pglite.ts";
+
+const MAINTENANCE_INTERVAL_MS = 5_000;
+const MAINTENANCE_MOST_SKIPS = 12;
+
+export interface EmbeddedOptions {
+  folder: string;
+  log: Logger;
+  /** Tests give one that counts or fails. */
+  fsync?: (fileDescriptor: number) => void;
+}
+
+/** PostgreSQL inside this process. It answers one query, or one transaction, at a time. */
+export async function openEmbedded<Schema>(options: EmbeddedOptions): Promise<Database<Schema>> {
+  const { log } = options;
+  const folder = resolve(options.folder);
+  const onLog = (line: string) => log.debug({ line }, "the embedded database says");
+  await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
+  const lock = lockFolder(folder);
+  try {
+    await prepareDataFolder(folder, onLog);
+    let crash: AppError | undefined;
+    const pglite = await startPglite(folder, {
+      onLog,
+      onCrash(error) {
+        crash = error;
+        log.fatal({ err: error }, "the embedded database has stopped; restart the service");
+      },
+      ...(options.fsync && { fsync: options.fsync }),
+    });
+    const exclusive = new Exclusive();
+    const scope = new TransactionScope();
+    const maintenance = startMaintenance({
+      pglite,
+      exclusive,
+      intervalMs: MAINTENANCE_INTERVAL_MS,
+      mostSkips: MAINTENANCE_MOST_SKIPS,
+      onError: (error) => log.error({ err: error }, "the database could not be maintained"),
+    });
+    const pool = createPool(pglite, exclusive, async () => {
+      await maintenance.stop();
+      // After a crash the memory is not to be trusted; the folder is, and recovers at the next start.
+      if (crash === undefined) await exclusive.run(() => pglite.close());
+      lock.release();
+    });
+    const kysely = new ScopedKysely<Schema>(
+      { dialect: new PostgresDialect({ pool: guardPool(pool, scope) }) },
+      scope,
+    );
+    const { rows } = await sql<{ version: string }>`
+      select current_setting('server_version') as version`.execute(kysely);
+    return {
+      kysely,
+      boss: { db: createQueueDatabase(pglite, exclusive, scope), backend: "pglite" },
+      kind: "embedded",
+      version: rows[0]!.version,
+      async check() {
+        await sql`select 1`.execute(kysely);
+      },
+      close: () => kysely.destroy(),
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** What Kysely's PostgreSQL driver takes for a pool: one connection, handed to one user at a time. */
+function createPool(pglite: PGlite, exclusive: Exclusive, end: () => Promise<void>): PostgresPool {
+  const query = async (statement: string, parameters: readonly unknown[]) => {
+    const { command, affectedRows, rows } = await pglite.query(statement, [...parameters]);
+    return { command, rowCount: affectedRows ?? 0, rows };
+  };
+  return {
+    options: {},
+    async connect() {
+      const release = await exclusive.acquire();
+      return {
+        query: query as PostgresPoolClient["query"],
+        release(broken) {
+          // A pool would throw the connection away, and with it a transaction that did not end.
+          if (broken) pglite.query("rollback").then(release, release);
+          else release();
+        },
+      };
+    },
+    end,
+  };
+}
+
+/** pg-boss waits its turn too; a statement of its that fails is rolled back before anybody else's turn. */
+function createQueueDatabase(pglite: PGlite, exclusive: Exclusive, scope: TransactionScope): QueueDatabase {
+  const { executeSql, listen } = fromPglite(pglite);
+  return {
+    async executeSql(statement, values) {
+      scope.assertOutside();
+      return await exclusive.run(() => executeSql(statement, values));
+    },
+    async listen(channel, onNotification, onReconnect) {
+      const handle = await exclusive.run(() => listen!(channel, onNotification, onReconnect));
+      return { close: () => exclusive.run(() => handle.close()) };
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import type { PGlite } from "@electric-sql/pglite";
+import type { Exclusive } from "./exclusive.ts";
+
+/** The log since the last checkpoint at which it is time for the next one, bytes. */
+const CHECKPOINT_AFTER_BYTES = 16 * 1024 * 1024;
+
+/** What PostgreSQL's background processes would do; here there are none. */
+export interface Maintenance {
+  /** Ends the timer and waits for what is running. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Looks after the database at every interval, unless it is in use at that moment; after `mostSkips` such
+ * moments in a row it waits its turn instead, so that the log can not grow without bound.
+ */
+export function startMaintenance(options: {
+  pglite: PGlite;
+  exclusive: Exclusive;
+  intervalMs: number;
+  mostSkips: number;
+  onError: (error: unknown) => void;
+}): Maintenance {
+  const { pglite, exclusive, intervalMs, mostSkips, onError } = options;
+  let skips = 0;
+  let running: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    if (running) return;
+    if (exclusive.busy && skips < mostSkips) {
+      skips += 1;
+      return;
+    }
+    skips = 0;
+    running = maintain(pglite, exclusive)
+      .catch(onError)
+      .finally(() => {
+        running = undefined;
+      });
+  }, intervalMs);
+  timer.unref();
+  return {
+    async stop() {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
+
+/** One round: a checkpoint where the log has grown, then every table that has earned a vacuum. */
+export async function maintain(
+  pglite: PGlite,
+  exclusive: Exclusive,
+  checkpointAfterBytes = CHECKPOINT_AFTER_BYTES,
+): Promise<void> {
+  const logBytes = await exclusive.run(() => bytesSinceCheckpoint(pglite));
+  if (logBytes > checkpointAfterBytes) await exclusive.run(() => pglite.exec("checkpoint"));
+  for (const table of await exclusive.run(() => tablesToVacuum(pglite))) {
+    await exclusive.run(() => pglite.exec(`vacuum (analyze) ${table}`));
+  }
+}
+
+async function bytesSinceCheckpoint(pglite: PGlite): Promise<number> {
+  const { rows } = await pglite.query<{ bytes: number }>(`
+    select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn)::bigint as bytes
+    from pg_control_checkpoint()`);
+  return rows[0]!.bytes;
+}
+
+/** The thresholds are those of PostgreSQL's autovacuum: dead rows, rows added, age of the oldest transaction. */
+async function tablesToVacuum(pglite: PGlite): Promise<string[]> {
+  const { rows } = await pglite.query<{ name: string }>(`
+    select format('%I.%I', s.schemaname, s.relname) as name
+    from pg_stat_all_tables s join pg_class c on c.oid = s.relid
+    where c.relkind in ('r', 't', 'm') and s.schemaname <> 'pg_toast'
+      and (s.n_dead_tup > 50 + 0.2 * greatest(c.reltuples, 0)
+        or s.n_ins_since_vacuum > 1000 + 0.2 * greatest(c.reltuples, 0)
+        or age(c.relfrozenxid) > 200000000)`);
+  return rows.map((row) => row.name);
+}

@@ -1,0 +1,73 @@
+import { PostgresDialect, sql } from "kysely";
+import pg from "pg";
+import type { Logger } from "pino";
+import { AppError } from "../errors.ts";
+import { COLUMN_PARSERS } from "./column-types.ts";
+import type { Database } from "./open.ts";
+import { guardPool, ScopedKysely, TransactionScope } from "./transaction-scope.ts";
+
+/** pg-boss asks for no less. */
+const OLDEST_VERSION = 13;
+const CONNECT_TIMEOUT_MS = 10_000;
+const QUERY_CONNECTIONS = 10;
+const QUEUE_CONNECTIONS = 5;
+
+export async function openPostgres<Schema>(options: {
+  databaseUrl: string;
+  log: Logger;
+}): Promise<Database<Schema>> {
+  const { databaseUrl, log } = options;
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    application_name: "subtext",
+    max: QUERY_CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    types: { getTypeParser },
+    onConnect: async (client) => {
+      await client.query("set time zone 'UTC'");
+    },
+  });
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on("error", (error) => log.warn({ err: error }, "an idle database connection broke"));
+
+  const scope = new TransactionScope();
+  const kysely = new ScopedKysely<Schema>(
+    { dialect: new PostgresDialect({ pool: guardPool(pool, scope) }) },
+    scope,
+  );
+  try {
+    const { rows } = await sql<{ version: string }>`
+      select current_setting('server_version') as version`.execute(kysely);
+    const version = rows[0]!.version.split(" ")[0]!;
+    if (Number.parseInt(version, 10) < OLDEST_VERSION) {
+      throw new AppError(
+        "database_version_mismatch",
+        `the database is PostgreSQL ${version}; ${OLDEST_VERSION} or newer is needed`,
+      );
+    }
+    return {
+      kysely,
+      boss: {
+        connectionString: databaseUrl,
+        application_name: "subtext-queue",
+        max: QUEUE_CONNECTIONS,
+        connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      },
+      kind: "postgres",
+      version,
+      async check() {
+        await sql`select 1`.execute(kysely);
+      },
+      close: () => kysely.destroy(),
+    };
+  } catch (error) {
+    await kysely.destroy();
+    throw error;
+  }
+}
+
+function getTypeParser(typeId: number, format?: "text" | "binary") {
+  const parser = format === "binary" ? undefined : COLUMN_PARSERS[typeId];
+  return parser ?? pg.types.getTypeParser(typeId, format);
+}
