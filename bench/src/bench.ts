@@ -1,0 +1,105 @@
+import { spawnSync } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { availableParallelism, cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { findTranscriptionOfVideo } from "@subtext/server/db/transcriptions";
+import { watchMemory } from "./process-tree.ts";
+import { freePort, SpawnedService } from "./spawned-service.ts";
+import { printTable } from "./table.ts";
+
+/**
+ * How long a recording takes from its finished upload to COMPLETED, and what memory the whole process tree
+ * takes, beside its peer in the same run: ffmpeg decoding the same file and doing nothing else.
+ */
+const { values } = parseArgs({
+  options: { hours: { type: "string", default: "1,3" }, sample: { type: "string" } },
+});
+const hours = values.hours.split(",").map(Number);
+const sample = values.sample ?? join(import.meta.dirname, "../../demo/sample/sample.mp4");
+
+if (spawnSync("ffmpeg", ["-version"]).status !== 0) {
+  console.error("The bench makes its recordings with ffmpeg, which is not there: apt install ffmpeg");
+  process.exit(1);
+}
+
+console.log(
+  `${availableParallelism()} cores, ${cpus()[0]?.model ?? "unknown processor"}, Node ${process.version}`,
+);
+const folder = await mkdtemp(join(tmpdir(), "subtext-bench-"));
+const rows: string[][] = [];
+const shares: string[][] = [];
+try {
+  const service = new SpawnedService(join(folder, "data"), await freePort());
+  const tenant = await service.createTenant(null);
+  for (const length of hours) {
+    const path = join(folder, `${length}h.mp4`);
+    makeRecording(path, length);
+    const decodeSeconds = timeDecode(path);
+
+    await service.start();
+    const memory = watchMemory(() => service.pid);
+    const videoId = await service.upload(tenant, path);
+    const uploadedAt = performance.now();
+    const ended = await service.untilEnded(tenant, videoId);
+    const seconds = (performance.now() - uploadedAt) / 1000;
+    const peakBytes = memory.stop();
+    await service.end("SIGTERM");
+    if (ended.status !== "COMPLETED") throw new Error(`the ${length} h recording ended ${ended.status}`);
+
+    const duration = ended.duration ?? 0;
+    rows.push([
+      `${length} h`,
+      `${seconds.toFixed(1)} s`,
+      `${(duration / seconds).toFixed(0)} ×`,
+      `${(seconds / decodeSeconds).toFixed(1)} ×`,
+      `${(peakBytes / 1024 ** 2).toFixed(0)} MiB`,
+      String(ended.wordCount),
+    ]);
+    const stages = await service.inside(
+      async ({ database }) => (await findTranscriptionOfVideo(database.kysely, videoId))?.stages,
+    );
+    if (stages) {
+      const share = (part: number) => `${((100 * part) / seconds).toFixed(0)} %`;
+      const inEngine = Math.max(stages.total, 0);
+      shares.push([
+        `${length} h`,
+        share(stages.decode),
+        share(stages.voiceActivity),
+        share(stages.engine),
+        share(Math.max(0, seconds - inEngine)),
+      ]);
+    }
+  }
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
+printTable(
+  "From the finished upload to COMPLETED, the service with its defaults",
+  ["recording", "took", "real time", "ffmpeg decoding alone", "peak memory of the tree", "words"],
+  rows,
+);
+printTable(
+  "Share of that time in which each part was at work (they overlap)",
+  ["recording", "decode", "voice activity", "engine", "outside speech"],
+  shares,
+);
+
+/** Speech on end: the sample's sound, again and again. */
+function makeRecording(path: string, length: number): void {
+  run("ffmpeg", [
+    ...["-nostdin", "-v", "error", "-y", "-stream_loop", "-1", "-i", sample, "-t", String(length * 3600)],
+    ...["-vn", "-c:a", "aac", "-b:a", "48k", path],
+  ]);
+}
+
+function timeDecode(path: string): number {
+  const startedAt = performance.now();
+  run("ffmpeg", ["-nostdin", "-v", "error", "-i", path, "-ac", "1", "-ar", "16000", "-f", "null", "-"]);
+  return (performance.now() - startedAt) / 1000;
+}
+
+function run(program: string, args: string[]): void {
+  const { status, stderr } = spawnSync(program, args, { encoding: "utf8" });
+  if (status !== 0) throw new Error(`${program} failed: ${stderr}`);
+}

@@ -1,0 +1,58 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+export interface RunningProcess {
+  pid: number;
+  parent: number;
+  command: string;
+  residentBytes: number;
+}
+
+const PAGE_BYTES = 4096;
+
+/** A process and all that descend from it, from /proc (Linux); empty where it has ended. */
+export function processTree(rootPid: number): RunningProcess[] {
+  const all = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => readProcess(Number(name)) ?? []);
+  const tree: RunningProcess[] = all.filter(({ pid }) => pid === rootPid);
+  for (let i = 0; i < tree.length; i++) tree.push(...all.filter(({ parent }) => parent === tree[i]?.pid));
+  return tree;
+}
+
+function readProcess(pid: number): RunningProcess | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The name of the program, in parentheses, may itself hold spaces and parentheses.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (fields[0] === "Z") return null;
+    return {
+      pid,
+      parent: Number(fields[1]),
+      residentBytes: Number(fields[21]) * PAGE_BYTES,
+      command: readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim(),
+    };
+  } catch {
+    // It ended while it was looked at.
+    return null;
+  }
+}
+
+/** The highest resident memory of a tree while it is watched, summed over its processes. */
+export function watchMemory(rootPid: () => number | undefined): { stop(): number } {
+  let peak = 0;
+  const look = () => {
+    const pid = rootPid();
+    if (pid === undefined) return;
+    peak = Math.max(
+      peak,
+      processTree(pid).reduce((sum, { residentBytes }) => sum + residentBytes, 0),
+    );
+  };
+  const timer = setInterval(look, 250);
+  return {
+    stop() {
+      clearInterval(timer);
+      return peak;
+    },
+  };
+}

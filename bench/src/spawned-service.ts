@@ -1,0 +1,155 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { join, resolve } from "node:path";
+import { PERMISSIONS } from "@subtext/client/contract/permission";
+import type { Transcription } from "@subtext/client/contract/transcription";
+import { createApiKey } from "@subtext/server/api-keys";
+import { systemClock } from "@subtext/server/clock";
+import { readConfig } from "@subtext/server/config";
+import { createEnvironment } from "@subtext/server/environments";
+import { createLog } from "@subtext/server/log";
+import { openService, type Service } from "@subtext/server/main";
+import { createWebhookEndpoint } from "@subtext/server/webhooks/endpoints";
+import * as tus from "tus-js-client";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+
+export interface Tenant {
+  environmentId: string;
+  key: string;
+  webhookSecret: string | null;
+}
+
+/** The service as a process of its own on a data folder, which can be ended and started again. */
+export class SpawnedService {
+  readonly url: string;
+  readonly dataFolder: string;
+  readonly #env: Record<string, string>;
+  #process: ChildProcess | undefined;
+
+  constructor(dataFolder: string, port: number, settings: Record<string, string> = {}) {
+    this.dataFolder = dataFolder;
+    this.url = `http://127.0.0.1:${port}`;
+    this.#env = {
+      PORT: String(port),
+      DATA_DIR: dataFolder,
+      LOG_LEVEL: "warn",
+      WEBHOOK_ALLOW_HTTP: "true",
+      WEBHOOK_ALLOW_NETWORKS: "127.0.0.1/32",
+      RATE_LIMIT_PER_SECOND: "10000",
+      RATE_LIMIT_BURST: "10000",
+      ...settings,
+    };
+  }
+
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  /** Starts the process and waits until it is ready. */
+  async start(): Promise<void> {
+    const child = spawn(process.execPath, [join(ROOT, "server/src/cli.ts"), "serve"], {
+      cwd: ROOT,
+      env: { ...process.env, ...this.#env },
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+    this.#process = child;
+    while (child.exitCode === null && child.signalCode === null) {
+      const ready = await fetch(`${this.url}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+      if (ready) return;
+      await sleep(100);
+    }
+  }
+
+  /** True while the process is there. */
+  get running(): boolean {
+    return (
+      this.#process !== undefined && this.#process.exitCode === null && this.#process.signalCode === null
+    );
+  }
+
+  async end(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#process;
+    if (!child || !this.running) return;
+    const ended = new Promise((resolveEnded) => child.once("exit", resolveEnded));
+    child.kill(signal);
+    await ended;
+  }
+
+  /** Looks inside while no process runs on the folder. */
+  async inside<T>(look: (parts: Service["parts"]) => Promise<T>): Promise<T> {
+    const config = readConfig(this.#env);
+    const service = await openService({ config, log: createLog(config.logLevel) });
+    try {
+      return await look(service.parts);
+    } finally {
+      await service.stop();
+    }
+  }
+
+  async createTenant(webhookUrl: string | null): Promise<Tenant> {
+    return await this.inside(async ({ database, endpointPolicy: policy }) => {
+      const deps = { db: database.kysely, clock: systemClock, policy };
+      const { id: environmentId } = await createEnvironment(deps, { name: "Bench", aiTranscription: true });
+      const { key } = await createApiKey(deps, {
+        environmentId,
+        name: "bench",
+        permissions: [...PERMISSIONS],
+        expiresAt: null,
+      });
+      const endpoint = webhookUrl && (await createWebhookEndpoint(deps, { environmentId, url: webhookUrl }));
+      return { environmentId, key, webhookSecret: endpoint ? endpoint.secret : null };
+    });
+  }
+
+  /** Uploads with the stock client, which resumes as often as the service is ended meanwhile. */
+  async upload({ key }: Tenant, path: string, metadata: Record<string, string> = {}): Promise<string> {
+    const { size } = await stat(path);
+    return await new Promise((resolveId, reject) => {
+      const upload = new tus.Upload(createReadStream(path), {
+        endpoint: `${this.url}/api/v1/uploads`,
+        headers: { authorization: `Bearer ${key}` },
+        uploadSize: size,
+        chunkSize: 8 * 1024 ** 2,
+        metadata,
+        retryDelays: Array.from({ length: 60 }, () => 500),
+        onError: reject,
+        onSuccess: () => resolveId(upload.url?.split("/").at(-1) ?? ""),
+      });
+      upload.start();
+    });
+  }
+
+  /** Null while the service does not answer. */
+  async read({ key }: Tenant, videoId: string): Promise<Transcription | null> {
+    const response = await fetch(`${this.url}/api/v1/videos/${videoId}/transcription`, {
+      headers: { authorization: `Bearer ${key}` },
+    }).catch(() => null);
+    return response?.ok ? ((await response.json()) as Transcription) : null;
+  }
+
+  async untilEnded(tenant: Tenant, videoId: string): Promise<Transcription> {
+    for (;;) {
+      const seen = await this.read(tenant, videoId);
+      if (seen && seen.status !== "PENDING" && seen.status !== "PROCESSING") return seen;
+      await sleep(250);
+    }
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((done) => probe.listen(0, "127.0.0.1", done));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((done) => probe.close(done));
+  return port;
+}
+
+export async function sleep(milliseconds: number): Promise<void> {
+  await new Promise((done) => setTimeout(done, milliseconds));
+}

@@ -1,0 +1,13 @@
+/** Prints columns as wide as their widest cell; the first is left-aligned, the others right-aligned. */
+export function printTable(title: string, head: string[], rows: string[][]): void {
+  const widths = head.map((_, column) =>
+    Math.max(...[head, ...rows].map((row) => (row[column] ?? "").length)),
+  );
+  console.log(`\n${title}\n`);
+  for (const row of [head, ...rows]) {
+    const cells = row.map((cell, column) =>
+      column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
+    );
+    console.log(`  ${cells.join("   ")}`);
+  }
+}
