@@ -33,10 +33,15 @@ const START_TOKEN = 1;
 const END_TOKEN = 2;
 /** From the model's authors: more than this for a second of speech is a loop. */
 const TOKENS_PER_SECOND = 6.5;
-const MIN_TOKENS = 6;
+const SPARE_TOKENS = 6;
 const DECODER_LAYERS = 6;
 /** Shorter sounds give the encoder no frame. */
 const MIN_SAMPLES = 4_000;
+
+const MAX_BATCH = 16;
+/** Bounds the memory of a batch, which grows with rows × length. */
+const MAX_BATCH_SECONDS = 120;
+const MAX_PADDED_RATIO = 1.7;
 
 /**
  * The heads that gave the best word starts and ends together, chosen one after the other from all 48 on
@@ -88,7 +93,7 @@ class Moonshine implements Engine {
   readonly name = "moonshine-tiny";
   readonly languages = ["en"];
   readonly maxUtteranceSeconds = 30;
-  readonly batchSize = 10;
+  readonly batchSize = MAX_BATCH;
   readonly #encoder: InferenceSession;
   readonly #decoder: Seq2SeqDecoder;
   readonly #pieces: readonly string[];
@@ -100,31 +105,47 @@ class Moonshine implements Engine {
   }
 
   async hear(utterances: readonly Utterance[], signal: AbortSignal): Promise<Hearing[]> {
-    if (utterances.length === 0) return [];
-    signal.throwIfAborted();
-    const sequences = await decodeGreedy(this.#decoder, {
-      encoderStates: await this.#encode(utterances),
-      prompt: [START_TOKEN],
-      endToken: END_TOKEN,
-      maxTokens: utterances.map(({ samples }) =>
-        Math.max(MIN_TOKENS, Math.ceil((samples.length / SAMPLE_RATE) * TOKENS_PER_SECOND)),
-      ),
-      attentionHeads: ALIGNMENT_HEADS,
-      signal,
-    });
-    return sequences.map((sequence, index) => this.#hearing(utterances[index] as Utterance, sequence));
+    const hearings = new Map<Utterance, Hearing>();
+    for (const batch of batchesOfLikeLength(utterances)) {
+      signal.throwIfAborted();
+      const sequences = await decodeGreedy(this.#decoder, {
+        encoderStates: await this.#encode(batch),
+        prompt: [START_TOKEN],
+        endToken: END_TOKEN,
+        maxTokens: batch.map(
+          ({ samples }) => SPARE_TOKENS + Math.ceil((samples.length / SAMPLE_RATE) * TOKENS_PER_SECOND),
+        ),
+        attentionHeads: ALIGNMENT_HEADS,
+        signal,
+      });
+      for (const [row, utterance] of batch.entries()) {
+        hearings.set(utterance, this.#hearing(utterance, sequences[row] as DecodedSequence));
+      }
+    }
+    return utterances.map((utterance) => hearings.get(utterance) as Hearing);
   }
 
+  /**
+   * Encoder states of each utterance, side by side, as long as the longest; zeros where there is no more.
+   * Each runs alone, which costs little: the encoder takes no mask, and silence added to the samples
+   * changes the words.
+   */
   async #encode(utterances: readonly Utterance[]): Promise<Tensor> {
-    const length = Math.max(MIN_SAMPLES, ...utterances.map(({ samples }) => samples.length));
-    const batch = new Float32Array(utterances.length * length);
-    for (const [row, { samples }] of utterances.entries()) batch.set(samples, row * length);
-    const outputs = await this.#encoder.run({
-      input_values: new Tensor("float32", batch, [utterances.length, length]),
-    });
-    const states = outputs.last_hidden_state;
-    if (!states) throw new SpeechError("model_unusable", "The encoder gave no states.");
-    return states;
+    const encoded: Tensor[] = [];
+    for (const { samples } of utterances) {
+      const padded = new Float32Array(Math.max(MIN_SAMPLES, samples.length));
+      padded.set(samples);
+      const outputs = await this.#encoder.run({
+        input_values: new Tensor("float32", padded, [1, padded.length]),
+      });
+      if (!outputs.last_hidden_state) throw new SpeechError("model_unusable", "The encoder gave no states.");
+      encoded.push(outputs.last_hidden_state);
+    }
+    const width = encoded[0]?.dims[2] ?? 0;
+    const frames = Math.max(...encoded.map(({ dims }) => dims[1] ?? 0));
+    const states = new Float32Array(encoded.length * frames * width);
+    for (const [row, { data }] of encoded.entries()) states.set(data as Float32Array, row * frames * width);
+    return new Tensor("float32", states, [encoded.length, frames, width]);
   }
 
   #hearing({ samples, start }: Utterance, sequence: DecodedSequence): Hearing {
@@ -160,6 +181,27 @@ class Moonshine implements Engine {
     await this.#encoder.release();
     await this.#decoder.session.release();
   }
+}
+
+/**
+ * The decoder takes no mask either. Zero states are attended to, but say nothing: measured on 200 made
+ * utterances, up to twice the length did no harm, three times added 2 wrong words in 100.
+ */
+function batchesOfLikeLength(utterances: readonly Utterance[]): Utterance[][] {
+  const batches: Utterance[][] = [];
+  const longestFirst = utterances.toSorted((a, b) => b.samples.length - a.samples.length);
+  for (const utterance of longestFirst) {
+    const batch = batches.at(-1);
+    const longest = batch?.[0]?.samples.length ?? 0;
+    const fits =
+      batch !== undefined &&
+      batch.length < MAX_BATCH &&
+      (batch.length + 1) * longest <= MAX_BATCH_SECONDS * SAMPLE_RATE &&
+      utterance.samples.length * MAX_PADDED_RATIO >= longest;
+    if (fits) batch.push(utterance);
+    else batches.push([utterance]);
+  }
+  return batches;
 }
 
 function compressionRatio(text: string): number {
