@@ -1,0 +1,115 @@
+import type { Engine } from "../engine.ts";
+import { openMoonshine } from "../engines/moonshine.ts";
+import { SpeechError } from "../errors.ts";
+import type { Decoder } from "../media/media.ts";
+import { openDecoder } from "../media/open-decoder.ts";
+import { transcribe } from "../transcribe.ts";
+import { openVoiceActivity, type VoiceActivity } from "../voice-activity.ts";
+import {
+  type EngineName,
+  type FromSpeechProcess,
+  parseToSpeechProcess,
+  type SpeechParts,
+  type ToSpeechProcess,
+  toErrorMessage,
+} from "./messages.ts";
+
+/**
+ * The speech process: loads a decoder, voice activity and an engine once, then transcribes one recording
+ * at a time. It sees files and samples, never the database or the storage.
+ */
+
+const HEARTBEAT_INTERVAL_MS = 1_000;
+
+interface LoadedParts {
+  decoder: Decoder;
+  engine: Engine;
+  voiceActivity: VoiceActivity;
+}
+
+type TranscribeJob = Extract<ToSpeechProcess, { type: "transcribe" }>;
+
+class SpeechProcess {
+  #parts: Promise<LoadedParts> | null = null;
+  #running: { job: number; abort: AbortController } | null = null;
+
+  receive(message: ToSpeechProcess): void {
+    switch (message.type) {
+      case "open":
+        this.#parts = load(message.parts);
+        this.#parts.then(
+          ({ engine, decoder }) =>
+            send({
+              type: "ready",
+              description: { engine: engine.name, languages: engine.languages, decoder: decoder.name },
+            }),
+          (error) => send({ type: "unusable", error: toErrorMessage(error) }),
+        );
+        break;
+      case "transcribe":
+        void this.#transcribe(message);
+        break;
+      case "abort":
+        if (this.#running?.job === message.job) this.#running.abort.abort();
+        break;
+    }
+  }
+
+  async #transcribe({ job, path, maxDurationSeconds }: TranscribeJob): Promise<void> {
+    const abort = new AbortController();
+    try {
+      if (this.#parts === null || this.#running !== null) throw new Error("One job at a time, once opened.");
+      this.#running = { job, abort };
+      const result = await transcribe(path, {
+        ...(await this.#parts),
+        maxDurationSeconds,
+        signal: abort.signal,
+        onProgress: (progress) => send({ type: "progress", job, progress }),
+      });
+      this.#running = null;
+      send({ type: "transcribed", job, result });
+    } catch (error) {
+      this.#running = null;
+      send({ type: "failed", job, error: toErrorMessage(error) });
+    }
+  }
+}
+
+async function load({ engine, threads, ffmpegPath }: SpeechParts): Promise<LoadedParts> {
+  const decoder = await openDecoder(ffmpegPath === null ? {} : { ffmpegPath });
+  const voiceActivity = await openVoiceActivity({ threads: 1 });
+  return { decoder, voiceActivity, engine: await openEngine(engine, threads) };
+}
+
+function openEngine(engine: EngineName, threads: number): Promise<Engine> {
+  switch (engine) {
+    case "moonshine":
+      return openMoonshine({ threads });
+    default:
+      throw new SpeechError("model_unusable", `There is no engine named ${engine satisfies never}.`);
+  }
+}
+
+/** Where the service is gone, nobody reads; the end of the channel ends this process. */
+function send(message: FromSpeechProcess): void {
+  if (process.connected) process.send?.(message, undefined, {}, () => {});
+}
+
+/** Ends this process and the decoders that it started. */
+function end(): never {
+  try {
+    // The service makes each speech process the leader of a process group of its own.
+    process.kill(-process.pid, "SIGKILL");
+  } catch {
+    // It leads no group where it was started by hand.
+  }
+  process.exit(1);
+}
+
+const speech = new SpeechProcess();
+process.on("message", (value) => speech.receive(parseToSpeechProcess(value)));
+process.on("disconnect", end);
+process.on("SIGTERM", end);
+const heartbeat = () => send({ type: "alive", residentBytes: process.memoryUsage.rss() });
+heartbeat();
+setInterval(heartbeat, HEARTBEAT_INTERVAL_MS);
