@@ -8,19 +8,15 @@ import {
   createTenant,
   MovableClock,
   readTranscription,
-  startService,
+  shareService,
   type Tenant,
-  type TestService,
 } from "./support/service.ts";
 
-let clock: MovableClock;
-let service: TestService;
+const clock = new MovableClock();
+const service = shareService({ start: false, clock });
 let tenant: Tenant;
 
 beforeEach(async () => {
-  clock = new MovableClock();
-  service = await startService({ start: false, clock });
-  await service.service.parts.app.listen({ port: service.service.parts.config.port });
   tenant = await createTenant(service);
 });
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type FastifyBaseLogger, type FastifyInstance, fastify } from "fastify";
+import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from "fastify";
 import type { Logger } from "pino";
 import { AppError } from "../errors.ts";
 import { registerProblems, sendProblem } from "./problems.ts";
@@ -25,7 +25,7 @@ export function createApp({
 }): FastifyInstance {
   const app = fastify({
     loggerInstance: log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     bodyLimit: MAX_BODY_BYTES,
     connectionTimeout: IDLE_CONNECTION_MS,

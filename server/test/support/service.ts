@@ -6,7 +6,7 @@ import type { Permission } from "@subtext/client/contract/permission";
 import { PERMISSIONS } from "@subtext/client/contract/permission";
 import type { Transcription } from "@subtext/client/contract/transcription";
 import * as tus from "tus-js-client";
-import { onTestFinished } from "vitest";
+import { beforeAll, onTestFinished } from "vitest";
 import { createApiKey } from "../../src/api-keys.ts";
 import { type Clock, systemClock } from "../../src/clock.ts";
 import { readConfig } from "../../src/config.ts";
@@ -40,13 +40,37 @@ export interface StartOptions {
   port?: number;
   clock?: Clock;
   env?: Record<string, string>;
-  /** Whether jobs are worked on and requests taken; else the app answers to `inject` alone. */
+  /** False to take requests but no jobs, so that what is PENDING stays so. */
   start?: boolean;
 }
 
 /** The real service on a folder of its own, stopped when the test ends. */
 export async function startService(options: StartOptions = {}): Promise<TestService> {
   const dataFolder = options.dataFolder ?? (await temporaryFolder());
+  const service = await start({ ...options, dataFolder });
+  onTestFinished(() => service.service.stop());
+  return service;
+}
+
+/**
+ * One service for all tests of a file, which keep apart by having a tenant each: a new database takes
+ * seconds to make. Its properties can be used once the tests run.
+ */
+export function shareService(options: StartOptions = {}): TestService {
+  const shared = {} as TestService;
+  beforeAll(async () => {
+    const dataFolder = await mkdtemp(join(tmpdir(), "subtext-test-"));
+    Object.assign(shared, await start({ ...options, dataFolder }));
+    return async () => {
+      await shared.service.stop();
+      await rm(dataFolder, { recursive: true, force: true });
+    };
+  });
+  return shared;
+}
+
+async function start(options: StartOptions & { dataFolder: string }): Promise<TestService> {
+  const { dataFolder } = options;
   const port = options.port ?? (await freePort());
   const config = readConfig({
     PORT: String(port),
@@ -62,8 +86,8 @@ export async function startService(options: StartOptions = {}): Promise<TestServ
     },
   });
   const service = await openService({ config, log, clock: options.clock ?? systemClock });
-  onTestFinished(() => service.stop());
-  if (options.start !== false) await service.start();
+  if (options.start === false) await service.parts.app.listen({ port });
+  else await service.start();
   return { service, url: config.publicUrl, dataFolder, logged: () => logged };
 }
 
