@@ -3,7 +3,6 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createSpeech, type Speech } from "@subtext/speech/child/supervise";
 import type { FastifyInstance } from "fastify";
-import { sql } from "kysely";
 import type { Logger } from "pino";
 import packageJson from "../package.json" with { type: "json" };
 import { type Clock, systemClock } from "./clock.ts";
@@ -257,11 +256,7 @@ export function openSpeech(config: Config): Speech {
 /** @throws where the database does not answer */
 export async function describeDatabase(database: Database<Schema>): Promise<string> {
   await database.check();
-  const { rows } = await sql<{
-    version: string;
-  }>`select current_setting('server_version') as version`.execute(database.kysely);
-  const kind = database.kind === "postgres" ? "PostgreSQL" : "embedded PostgreSQL";
-  return `${kind} ${rows[0]?.version ?? ""}`.trim();
+  return `${database.kind === "postgres" ? "PostgreSQL" : "embedded PostgreSQL"} ${database.version}`;
 }
 
 /** @throws SpeechError where the engine does not load */

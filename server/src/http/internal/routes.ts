@@ -9,6 +9,7 @@ import type { EndpointPolicy } from "../../webhooks/guard-url.ts";
 import { refuseOtherOrigins, requireOperator } from "./access.ts";
 import { registerApiKeys } from "./api-keys.ts";
 import { registerEnvironments } from "./environments.ts";
+import { registerOperator } from "./operator.ts";
 import { registerSignIn } from "./sign-in.ts";
 import { registerTranscriptions } from "./transcriptions.ts";
 import { registerWebhookEndpoints } from "./webhook-endpoints.ts";
@@ -45,6 +46,7 @@ export function registerInternal(app: FastifyInstance, deps: InternalDeps): void
       registerApiKeys(internal, deps);
       registerWebhookEndpoints(internal, deps);
       registerTranscriptions(internal, deps);
+      registerOperator(internal, deps);
       internal.get("/doctor", async () => ({ data: await deps.diagnose() }));
     },
     { prefix: "/internal" },

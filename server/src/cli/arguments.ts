@@ -1,0 +1,71 @@
+import { InvalidArgumentError, Option } from "commander";
+import { AppError } from "../errors.ts";
+import type { EnvironmentView } from "../http/internal/representations.ts";
+import type { InternalClient } from "./internal-client.ts";
+
+const DURATION_UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
+
+export function environmentOption(): Option {
+  return new Option("--env <environment>", "name or id of the environment");
+}
+
+export function transcriptionSwitch(): Option {
+  return new Option("--transcription <on|off>", "whether videos are transcribed").choices(["on", "off"]);
+}
+
+/** `get_video,create_video`, of the words that are known. */
+export function listOf<T extends string>(known: readonly T[]): (text: string) => T[] {
+  return (text) => {
+    const words = text.split(",").map((word) => word.trim());
+    const unknown = words.find((word) => !(known as readonly string[]).includes(word));
+    if (unknown !== undefined) {
+      throw new InvalidArgumentError(`"${unknown}" is none of ${known.join(", ")}.`);
+    }
+    return [...new Set(words)] as T[];
+  };
+}
+
+/** `90d`, `12h`; in milliseconds. */
+export function parseDuration(text: string): number {
+  const match = /^(\d{1,6})([mhdw])$/.exec(text);
+  if (!match) throw new InvalidArgumentError("It is a number with m, h, d or w: 90d.");
+  return Number(match[1]) * DURATION_UNITS_MS[match[2] as keyof typeof DURATION_UNITS_MS];
+}
+
+export function parseJsonObject(text: string): Record<string, unknown> {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)) {
+      return parsed as Record<string, unknown>;
+    }
+  } catch {
+    // Falls through to the one answer for all of them.
+  }
+  throw new InvalidArgumentError(`It is a JSON object: '{"team": "video"}'.`);
+}
+
+/**
+ * An environment by its id or name.
+ * @param wanted undefined means the only one there is
+ * @throws AppError `environment_not_found`
+ */
+export async function chooseEnvironment(
+  client: InternalClient,
+  wanted: string | undefined,
+): Promise<EnvironmentView> {
+  const { data } = await client.send<{ data: EnvironmentView[] }>("GET", "/environments");
+  const [first, ...others] = data;
+  if (!first) {
+    throw new AppError("environment_not_found", "There is no environment yet: subtext env create <name>");
+  }
+  if (wanted === undefined && others.length === 0) return first;
+  const found = data.find(({ id, name }) => id === wanted || name === wanted);
+  if (found) return found;
+  const names = data.map(({ name }) => name).join(", ");
+  throw new AppError(
+    "environment_not_found",
+    wanted === undefined
+      ? `Say which environment with --env; there are: ${names}`
+      : `There is no environment ${wanted}; there are: ${names}`,
+  );
+}

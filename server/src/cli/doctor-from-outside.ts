@@ -1,0 +1,44 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { pino } from "pino";
+import type { Config } from "../config.ts";
+import { openDatabase } from "../db/open.ts";
+import type { Schema } from "../db/schema.ts";
+import { diagnose, type Finding } from "../doctor.ts";
+import { describeDatabase, describeEngine, openSpeech } from "../main.ts";
+import { openDiskStorage } from "../storage/disk.ts";
+
+/**
+ * Looks at every part on its own where the service itself does not open.
+ * @param reason why it does not
+ */
+export async function diagnoseFromOutside(config: Config, reason: unknown): Promise<Finding[]> {
+  const findings = await diagnose(config, {
+    async database() {
+      const folder = join(config.dataFolder, "database");
+      const log = pino({ level: "silent" });
+      const database = await openDatabase<Schema>({ databaseUrl: config.databaseUrl, folder, log });
+      try {
+        return await describeDatabase(database);
+      } finally {
+        await database.close();
+      }
+    },
+    async storage() {
+      const folder = join(config.dataFolder, "files");
+      const storage = await openDiskStorage({ folder, baseUrl: config.publicUrl, secret: randomBytes(32) });
+      await storage.check();
+    },
+    async engine() {
+      const speech = openSpeech(config);
+      try {
+        return await describeEngine(speech);
+      } finally {
+        await speech.close();
+      }
+    },
+  });
+  if (findings.some(({ status }) => status === "missing")) return findings;
+  const detail = reason instanceof Error ? reason.message : String(reason);
+  return [...findings, { name: "service", status: "missing", detail, remedy: null }];
+}

@@ -1,0 +1,65 @@
+import type { Command } from "commander";
+import type { EnvironmentView } from "../http/internal/representations.ts";
+import { chooseEnvironment, transcriptionSwitch } from "./arguments.ts";
+import { ask, type Terminal } from "./context.ts";
+import { onOff, properties, table, time } from "./text.ts";
+
+type Switch = { transcription: "on" | "off" };
+
+export function addEnvironments(program: Command, terminal: Terminal): void {
+  const group = program.command("env").description("environments: tenants with their own videos and keys");
+
+  group
+    .command("list")
+    .description("every environment")
+    .action(async (_options: object, command: Command) => {
+      const list = async (client: Parameters<typeof chooseEnvironment>[0]) =>
+        (await client.send<{ data: EnvironmentView[] }>("GET", "/environments")).data;
+      await ask(terminal, command, list, (environments) =>
+        table(
+          ["name", "id", "transcription", "created"],
+          environments.map((each) => [each.name, each.id, onOff(each.aiTranscription), time(each.createdAt)]),
+          "There is no environment yet: subtext env create <name>",
+        ),
+      );
+    });
+
+  group
+    .command("create <name>")
+    .description("make an environment")
+    .addOption(transcriptionSwitch().default("off"))
+    .action(async (name: string, { transcription }: Switch, command: Command) => {
+      const body = { name, aiTranscription: transcription === "on" };
+      await ask(
+        terminal,
+        command,
+        (client) => client.send<EnvironmentView>("POST", "/environments", body),
+        describe,
+      );
+    });
+
+  group
+    .command("set <environment>")
+    .description("switch AI Transcription for videos that finish uploading from now on")
+    .addOption(transcriptionSwitch().makeOptionMandatory())
+    .action(async (wanted: string, { transcription }: Switch, command: Command) => {
+      await ask(
+        terminal,
+        command,
+        async (client) => {
+          const { id } = await chooseEnvironment(client, wanted);
+          const body = { aiTranscription: transcription === "on" };
+          return await client.send<EnvironmentView>("PATCH", `/environments/${id}`, body);
+        },
+        describe,
+      );
+    });
+}
+
+function describe(environment: EnvironmentView): string {
+  return properties([
+    ["environment", environment.name],
+    ["id", environment.id],
+    ["transcription", onOff(environment.aiTranscription)],
+  ]);
+}

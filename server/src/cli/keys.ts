@@ -1,0 +1,94 @@
+import { PERMISSIONS, type Permission } from "@subtext/client/contract/permission";
+import type { Command } from "commander";
+import type { ApiKeyView, NewApiKeyView } from "../http/internal/representations.ts";
+import { chooseEnvironment, environmentOption, listOf, parseDuration } from "./arguments.ts";
+import { ask, type Terminal } from "./context.ts";
+import { properties, table, time } from "./text.ts";
+
+export function addKeys(program: Command, terminal: Terminal): void {
+  const group = program.command("keys").description("API keys: each opens one environment");
+
+  group
+    .command("list")
+    .description("the keys of an environment")
+    .addOption(environmentOption().makeOptionMandatory())
+    .action(async ({ env }: { env: string }, command: Command) => {
+      await ask(
+        terminal,
+        command,
+        async (client) => {
+          const { id } = await chooseEnvironment(client, env);
+          return (await client.send<{ data: ApiKeyView[] }>("GET", `/environments/${id}/api-keys`)).data;
+        },
+        (keys) =>
+          table(
+            ["name", "id", "permissions", "state", "last used"],
+            keys.map((key) => [
+              key.name,
+              key.id,
+              key.permissions.join(","),
+              stateOf(key),
+              time(key.lastUsedAt),
+            ]),
+            "There is no key yet: subtext keys create --env <environment>",
+          ),
+      );
+    });
+
+  group
+    .command("create")
+    .description("make a key; it is shown this once")
+    .addOption(environmentOption().makeOptionMandatory())
+    .option("--name <name>", "what it is for")
+    .option("--permissions <list>", `of ${PERMISSIONS.join(", ")}`, listOf(PERMISSIONS))
+    .option("--expires-in <time>", "such as 90d or 12h", parseDuration)
+    .action(
+      async (
+        options: { env: string; name?: string; permissions?: Permission[]; expiresIn?: number },
+        command: Command,
+      ) => {
+        const { env, expiresIn, ...body } = options;
+        await ask(
+          terminal,
+          command,
+          async (client) => {
+            const { id } = await chooseEnvironment(client, env);
+            return await client.send<NewApiKeyView>("POST", `/environments/${id}/api-keys`, {
+              ...body,
+              ...(expiresIn !== undefined && { expiresAt: new Date(Date.now() + expiresIn).toISOString() }),
+            });
+          },
+          (key) =>
+            properties([
+              ["key", key.key],
+              ["id", key.id],
+              ["name", key.name],
+              ["permissions", key.permissions.join(", ")],
+              ["expires", key.expiresAt === null ? "never" : time(key.expiresAt)],
+              ["note", "The key is shown this once; only its hash is kept."],
+            ]),
+        );
+      },
+    );
+
+  group
+    .command("revoke <id>")
+    .description("make a key useless, at once")
+    .action(async (id: string, _options: object, command: Command) => {
+      await ask(
+        terminal,
+        command,
+        async (client) => {
+          await client.send("DELETE", `/api-keys/${encodeURIComponent(id)}`);
+          return { id, revoked: true };
+        },
+        () => `The key ${id} is revoked.`,
+      );
+    });
+}
+
+function stateOf({ revokedAt, expiresAt }: ApiKeyView): string {
+  if (revokedAt !== null) return "revoked";
+  if (expiresAt === null) return "valid";
+  return new Date(expiresAt) <= new Date() ? "expired" : `until ${time(expiresAt)}`;
+}

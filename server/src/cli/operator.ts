@@ -1,0 +1,25 @@
+import type { Command } from "commander";
+import type { Credentials } from "../operators.ts";
+import { ask, type Terminal } from "./context.ts";
+import { properties } from "./text.ts";
+
+export function addOperator(program: Command, terminal: Terminal): void {
+  const group = program.command("operator").description("the operator: who signs in");
+
+  group
+    .command("reset-password")
+    .description("make a new password, shown this once; every session ends")
+    .action(async (_options: object, command: Command) => {
+      await ask(
+        terminal,
+        command,
+        (client) => client.send<Credentials>("POST", "/operator/reset-password"),
+        ({ email, password }) =>
+          properties([
+            ["email", email],
+            ["password", password],
+            ["note", "The password is shown this once; only its hash is kept."],
+          ]),
+      );
+    });
+}

@@ -1,0 +1,53 @@
+import { Command, CommanderError } from "commander";
+import packageJson from "../../package.json" with { type: "json" };
+import type { Terminal } from "./context.ts";
+import { addDoctor } from "./doctor.ts";
+import { addEnvironments } from "./environments.ts";
+import { addKeys } from "./keys.ts";
+import { addOperator } from "./operator.ts";
+import { addServe } from "./serve.ts";
+import { addTranscriptions } from "./transcriptions.ts";
+import { addWebhooks } from "./webhooks.ts";
+
+const FAILED = 1;
+const USED_WRONGLY = 2;
+
+/**
+ * Runs one command.
+ * @param args without the names of node and of the program
+ * @returns the exit code: 0, 1 where the command failed, 2 where it was used wrongly
+ */
+export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
+  try {
+    await createProgram(terminal).parseAsync(args, { from: "user" });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return exitCodeOf(error);
+    terminal.err(`subtext: ${error instanceof Error ? error.message : String(error)}\n`);
+    return FAILED;
+  }
+}
+
+function createProgram(terminal: Terminal): Command {
+  const program = new Command("subtext")
+    .description("Transcribes every video that finishes uploading, on your own machine.")
+    .version(packageJson.version)
+    .option("--json", "print JSON instead of text")
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
+    .exitOverride();
+  addServe(program, terminal);
+  addEnvironments(program, terminal);
+  addKeys(program, terminal);
+  addWebhooks(program, terminal);
+  addTranscriptions(program, terminal);
+  addOperator(program, terminal);
+  addDoctor(program, terminal);
+  return program;
+}
+
+/** Commander ends with 1 for whatever it does not understand. */
+function exitCodeOf({ code, exitCode }: CommanderError): number {
+  if (exitCode === 0) return 0;
+  return code.startsWith("commander.") ? USED_WRONGLY : exitCode;
+}

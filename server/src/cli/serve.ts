@@ -1,0 +1,88 @@
+import type { Command } from "commander";
+import { type Config, readConfig } from "../config.ts";
+import { createLog } from "../log.ts";
+import type { Credentials } from "../operators.ts";
+import type { Terminal } from "./context.ts";
+import { properties } from "./text.ts";
+
+/** npm passes on a signal that the terminal has sent to this process already; that is no second one. */
+const SAME_SIGNAL_WITHIN_MS = 500;
+
+export function addServe(program: Command, { env, out }: Terminal): void {
+  program
+    .command("serve")
+    .description("run the service")
+    .action(async () => {
+      // Loaded here, so that the other commands need not wait for it.
+      const { openService } = await import("../main.ts");
+      const config = readConfig(env);
+      const log = createLog(config.logLevel);
+      for (const event of ["unhandledRejection", "uncaughtException"]) {
+        process.on(event, (error) => {
+          log.fatal({ err: error }, "a fault that nothing was ready for");
+          process.exit(1);
+        });
+      }
+      const toldToStop = stopSignal();
+      const service = await openService({ config, log });
+      try {
+        await service.start();
+        // After the start: credentials that are made before a start that fails would never be seen.
+        out(greeting(config, await service.parts.operators.makeFirst()));
+        await toldToStop;
+      } catch (error) {
+        throw explain(error, config);
+      } finally {
+        await service.stop();
+      }
+    });
+}
+
+/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let firstAt: number | null = null;
+    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+      process.on(signal, () => {
+        const now = performance.now();
+        if (firstAt !== null && now - firstAt > SAME_SIGNAL_WITHIN_MS) process.exit(1);
+        firstAt ??= now;
+        resolve();
+      });
+    }
+  });
+}
+
+function greeting({ publicUrl, dataFolder }: Config, credentials: Credentials | null): string {
+  if (credentials === null) return `Subtext runs at ${publicUrl}; its data lies in ${dataFolder}.\n`;
+  const facts = properties([
+    ["  Address", publicUrl],
+    ["  Data", dataFolder],
+    ["  Email", credentials.email],
+    ["  Password", `${credentials.password}  (shown this once; only its hash is kept)`],
+  ]);
+  return `
+Subtext runs.
+
+${facts}
+
+Next, in another terminal:
+
+  npx subtext env create Production --transcription on
+  npx subtext keys create --env Production
+
+`;
+}
+
+/** Errors of listening, in words that name the setting. */
+function explain(error: unknown, { host, port }: Config): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  const reasons: Record<string, string> = {
+    EADDRINUSE: `Port ${port} on ${host} is in use already. Set PORT to another one.`,
+    EACCES: `Port ${port} may not be used by this user. Set PORT to one above 1023.`,
+    EADDRNOTAVAIL: `This machine has no address ${host}. Set HOST to one that it has.`,
+    ENOTFOUND: `The host ${host} can not be resolved. Set HOST to an address of this machine.`,
+  };
+  const reason = code === undefined ? undefined : reasons[code];
+  return reason === undefined ? error : new Error(reason, { cause: error });
+}

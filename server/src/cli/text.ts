@@ -1,0 +1,42 @@
+/** Rows under their headings, columns aligned; `none` where there are no rows. */
+export function table(headings: readonly string[], rows: readonly string[][], none: string): string {
+  if (rows.length === 0) return none;
+  const lines = [headings.map((heading) => heading.toUpperCase()), ...rows];
+  const widths = headings.map((_, column) => Math.max(...lines.map((line) => widthOf(line[column] ?? ""))));
+  return lines.map((line) => alignLine(line, widths)).join("\n");
+}
+
+/** One thing, a line a property; those that are null are left out. */
+export function properties(pairs: readonly (readonly [string, string | null])[]): string {
+  const told = pairs.filter((pair): pair is [string, string] => pair[1] !== null);
+  const width = Math.max(...told.map(([name]) => name.length));
+  return told.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join("\n");
+}
+
+/** `2026-11-21 02:23 UTC` */
+export function time(iso: string | null): string {
+  return iso === null ? "–" : `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
+}
+
+/** `1:02:03`, `0:07` */
+export function length(seconds: number | null): string {
+  if (seconds === null) return "–";
+  const whole = Math.round(seconds);
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const two = (part: number) => String(part).padStart(2, "0");
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
+}
+
+export function onOff(on: boolean): string {
+  return on ? "on" : "off";
+}
+
+function alignLine(cells: readonly string[], widths: readonly number[]): string {
+  const padded = cells.map((cell, column) => cell + " ".repeat((widths[column] ?? 0) - widthOf(cell)));
+  return padded.join("  ").trimEnd();
+}
+
+/** In code points; names in wide scripts come out a little ragged. */
+function widthOf(text: string): number {
+  return [...text].length;
+}

@@ -1,0 +1,113 @@
+import { TRANSCRIPTION_STATUSES, type TranscriptionStatus } from "@subtext/client/contract/transcription";
+import { type Command, Option } from "commander";
+import type { TranscriptionSummaryView, TranscriptionView } from "../http/internal/representations.ts";
+import { chooseEnvironment, environmentOption } from "./arguments.ts";
+import { ask, type Terminal } from "./context.ts";
+import { length, properties, table, time } from "./text.ts";
+
+export function addTranscriptions(program: Command, terminal: Terminal): void {
+  const group = program.command("transcriptions").description("transcriptions: how they stand");
+
+  group
+    .command("list")
+    .description("the latest of an environment")
+    .addOption(environmentOption())
+    .addOption(new Option("--status <status>", "only these").choices(TRANSCRIPTION_STATUSES))
+    .action(async ({ env, status }: { env?: string; status?: TranscriptionStatus }, command: Command) => {
+      await ask(
+        terminal,
+        command,
+        async (client) => {
+          const { id } = await chooseEnvironment(client, env);
+          const path = `/environments/${id}/transcriptions${status ? `?status=${status}` : ""}`;
+          return (await client.send<{ data: TranscriptionSummaryView[] }>("GET", path)).data;
+        },
+        (transcriptions) =>
+          table(
+            ["id", "video", "status", "length", "words", "language", "created"],
+            transcriptions.map((each) => [
+              each.id,
+              each.videoId,
+              statusOf(each),
+              length(each.duration),
+              each.wordCount === null ? "–" : String(each.wordCount),
+              each.language ?? "–",
+              time(each.createdAt),
+            ]),
+            "There are none.",
+          ),
+      );
+    });
+
+  group
+    .command("show <id>")
+    .description("everything about one; takes a video's id as well")
+    .action(async (id: string, _options: object, command: Command) => {
+      await ask(
+        terminal,
+        command,
+        (client) => client.send<TranscriptionView>("GET", `/transcriptions/${encodeURIComponent(id)}`),
+        describe,
+      );
+    });
+
+  program
+    .command("reprocess <id>")
+    .description("try a failed transcription again; takes a video's id as well")
+    .action(async (id: string, _options: object, command: Command) => {
+      const path = `/transcriptions/${encodeURIComponent(id)}/reprocess`;
+      await ask(
+        terminal,
+        command,
+        (client) => client.send<TranscriptionView>("POST", path),
+        (transcription) => `The transcription ${transcription.id} is PENDING again.`,
+      );
+    });
+}
+
+function statusOf({ status, progress, failure, skipReason }: TranscriptionSummaryView): string {
+  if (status === "PROCESSING") return `PROCESSING ${Math.floor(progress * 100)} %`;
+  if (status === "FAILED" && failure) return `FAILED ${failure.code}`;
+  return status === "SKIPPED" && skipReason ? `SKIPPED ${skipReason}` : status;
+}
+
+function describe(transcription: TranscriptionView): string {
+  const { failure, stages, video, events } = transcription;
+  return properties([
+    ["transcription", transcription.id],
+    ["video", transcription.videoId],
+    ["file", video.metadata.filename ?? video.metadata.name ?? null],
+    ["size", video.sizeBytes === null ? null : `${video.sizeBytes} bytes`],
+    ["status", statusOf(transcription)],
+    ["reason", failure?.message ?? null],
+    ["attempt", String(transcription.attempt)],
+    ["length", length(transcription.duration)],
+    ["language", transcription.language],
+    ["words", transcription.wordCount === null ? null : String(transcription.wordCount)],
+    ["incomplete", transcription.incomplete ? "damaged parts of the recording are missing" : null],
+    ["engine", transcription.engine],
+    ["decoder", transcription.decoder],
+    ["took", stages === null ? null : stageTimes(stages)],
+    ["uploaded", time(video.uploadedAt)],
+    ["started", time(transcription.startedAt)],
+    ["finished", time(transcription.finishedAt)],
+    ...events.map((event): [string, string] => [
+      "event",
+      [`${event.type} ${time(event.createdAt)}`, ...event.deliveries.map(deliveryText)].join(", "),
+    ]),
+  ]);
+}
+
+function stageTimes(stages: NonNullable<TranscriptionView["stages"]>): string {
+  return Object.entries(stages)
+    .map(([stage, seconds]) => `${stage} ${seconds.toFixed(2)} s`)
+    .join(", ");
+}
+
+function deliveryText({
+  endpointId,
+  status,
+  attempts,
+}: TranscriptionView["events"][number]["deliveries"][number]) {
+  return `${status} to ${endpointId} (${attempts} ${attempts === 1 ? "attempt" : "attempts"})`;
+}

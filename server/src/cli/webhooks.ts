@@ -1,0 +1,136 @@
+import { EVENT_TYPES, type EventType } from "@subtext/client/contract/webhook";
+import type { Command } from "commander";
+import type {
+  DeliveryView,
+  NewWebhookEndpointView,
+  WebhookEndpointView,
+} from "../http/internal/representations.ts";
+import { chooseEnvironment, environmentOption, listOf, parseJsonObject } from "./arguments.ts";
+import { ask, type Terminal } from "./context.ts";
+import { properties, table, time } from "./text.ts";
+
+export function addWebhooks(program: Command, terminal: Terminal): void {
+  const group = program.command("webhooks").description("webhook endpoints: URLs that are told of events");
+
+  group
+    .command("list")
+    .description("the endpoints of an environment")
+    .addOption(environmentOption().makeOptionMandatory())
+    .action(async ({ env }: { env: string }, command: Command) => {
+      await ask(
+        terminal,
+        command,
+        async (client) => {
+          const { id } = await chooseEnvironment(client, env);
+          const path = `/environments/${id}/webhook-endpoints`;
+          return (await client.send<{ data: WebhookEndpointView[] }>("GET", path)).data;
+        },
+        (endpoints) =>
+          table(
+            ["url", "id", "events", "state"],
+            endpoints.map((each) => [each.url, each.id, shortNames(each.eventTypes), stateOf(each)]),
+            "There is no endpoint yet: subtext webhooks create --env <environment> --url <url>",
+          ),
+      );
+    });
+
+  group
+    .command("create")
+    .description("subscribe a URL; its signing secret is shown this once")
+    .addOption(environmentOption().makeOptionMandatory())
+    .requiredOption("--url <url>", "where events are sent")
+    .option("--metadata <json>", "an object that is sent back with every event", parseJsonObject)
+    .option(
+      "--events <list>",
+      `of ${EVENT_TYPES.join(", ")}; completed alone unless said`,
+      listOf(EVENT_TYPES),
+    )
+    .action(
+      async (
+        options: { env: string; url: string; metadata?: Record<string, unknown>; events?: EventType[] },
+        command: Command,
+      ) => {
+        const { env, events, ...body } = options;
+        await ask(
+          terminal,
+          command,
+          async (client) => {
+            const { id } = await chooseEnvironment(client, env);
+            return await client.send<NewWebhookEndpointView>(
+              "POST",
+              `/environments/${id}/webhook-endpoints`,
+              {
+                ...body,
+                ...(events !== undefined && { eventTypes: events }),
+              },
+            );
+          },
+          (endpoint) =>
+            properties([
+              ["secret", endpoint.secret],
+              ["id", endpoint.id],
+              ["url", endpoint.url],
+              ["events", shortNames(endpoint.eventTypes)],
+              ["note", "The secret signs every delivery; it is shown this once."],
+            ]),
+        );
+      },
+    );
+
+  group
+    .command("delete <id>")
+    .description("forget an endpoint and what was sent to it")
+    .action(async (id: string, _options: object, command: Command) => {
+      await ask(
+        terminal,
+        command,
+        async (client) => {
+          await client.send("DELETE", `/webhook-endpoints/${encodeURIComponent(id)}`);
+          return { id, deleted: true };
+        },
+        () => `The endpoint ${id} is deleted.`,
+      );
+    });
+
+  group
+    .command("deliveries <id>")
+    .description("the latest deliveries to an endpoint")
+    .action(async (id: string, _options: object, command: Command) => {
+      await ask(
+        terminal,
+        command,
+        async (client) => {
+          const path = `/webhook-endpoints/${encodeURIComponent(id)}/deliveries`;
+          return (await client.send<{ data: DeliveryView[] }>("GET", path)).data;
+        },
+        (deliveries) =>
+          table(
+            ["event", "id", "status", "attempts", "last answer", "next attempt"],
+            deliveries.map((each) => [
+              shortNames([each.eventType]),
+              each.id,
+              each.status,
+              String(each.attempts.length),
+              lastAnswer(each),
+              time(each.nextAttemptAt),
+            ]),
+            "Nothing was sent to it yet.",
+          ),
+      );
+    });
+}
+
+/** `completed` for `transcriptions.transcription.completed`. */
+function shortNames(types: EventType[]): string {
+  return types.map((type) => type.split(".").at(-1)).join(",");
+}
+
+function stateOf({ disabledAt, disabledReason, failingSince }: WebhookEndpointView): string {
+  if (disabledAt !== null) return `disabled: ${disabledReason ?? ""}`;
+  return failingSince === null ? "well" : `failing since ${time(failingSince)}`;
+}
+
+function lastAnswer({ attempts }: DeliveryView): string {
+  const last = attempts.at(-1);
+  return last === undefined ? "–" : (last.failure ?? String(last.statusCode));
+}
