@@ -59,11 +59,12 @@ async function create(folder: string, onLog: (line: string) => void): Promise<vo
 }
 
 async function syncTree(folder: string): Promise<void> {
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) await syncTree(path);
-    else await sync(path);
-  }
+  const entries = await readdir(folder, { withFileTypes: true });
+  const folders = entries.filter((entry) => entry.isDirectory());
+  for (const { name } of folders) await syncTree(join(folder, name));
+  // A few hundred files at most in one folder, so that the limit on open files is far.
+  const files = entries.filter((entry) => !entry.isDirectory());
+  await Promise.all(files.map(({ name }) => sync(join(folder, name))));
   await sync(folder);
 }
 
