@@ -1,0 +1,225 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Speech } from "@subtext/speech/child/supervise";
+import { SpeechError } from "@subtext/speech/errors";
+import type { TranscribeResult } from "@subtext/speech/transcript";
+import { beforeAll, describe, expect, test } from "vitest";
+import { systemClock } from "../src/clock.ts";
+import { newId } from "../src/ids.ts";
+import { acceptUpload } from "../src/pipeline/accept.ts";
+import { type PipelineDeps, runTranscription } from "../src/pipeline/run.ts";
+import type { Job } from "../src/queue.ts";
+import { type DiskStorage, openDiskStorage } from "../src/storage/disk.ts";
+import { openDiskSources } from "../src/storage/disk-sources.ts";
+import { createTenant, shareService } from "./support/service.ts";
+
+/** A stand-in for the engine: what a test wants to happen at a moment that it chooses. */
+type FakeHearing = (options: Parameters<Speech["transcribe"]>[1]) => Promise<TranscribeResult>;
+
+const service = shareService({ start: false });
+let folder: string;
+let storage: DiskStorage;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "subtext-test-"));
+  storage = await openDiskStorage({
+    folder: join(folder, "files"),
+    baseUrl: "http://x",
+    secret: Buffer.alloc(32),
+  });
+  return () => rm(folder, { recursive: true, force: true });
+});
+
+const HEARD: TranscribeResult = {
+  outcome: "transcribed",
+  words: [{ word: "Hello.", start: 0, end: 0.5, confidence: 1 }],
+  language: "en",
+  duration: 1,
+  voiced: 0.5,
+  engine: "fake",
+  decoder: "fake",
+  incomplete: false,
+  stages: { probe: 0, decode: 0, voiceActivity: 0, engine: 0, total: 0 },
+};
+
+async function pendingTranscription() {
+  const { database, queue } = service.service.parts;
+  const db = database.kysely;
+  const tenant = await createTenant(service);
+  const videoId = newId("video");
+  await db
+    .insertInto("video")
+    .values({
+      id: videoId,
+      environment_id: tenant.environmentId,
+      metadata: "{}",
+      size_bytes: 1,
+      created_at: new Date(),
+    })
+    .execute();
+  const sources = await openDiskSources(join(folder, "uploads"));
+  await writeFile(join(folder, "uploads", videoId), "x");
+  await acceptUpload({ db, queue, clock: systemClock }, { videoId, sizeBytes: 1 });
+
+  const read = () =>
+    db.selectFrom("transcription").selectAll().where("video_id", "=", videoId).executeTakeFirstOrThrow();
+  const jobOf = (row: { id: string; job_id: string }): Job => ({
+    id: row.job_id,
+    subjectId: row.id,
+    signal: new AbortController().signal,
+  });
+  const run = async (hear: FakeHearing, options: { job?: Job; shutdown?: AbortSignal } = {}) => {
+    const deps: PipelineDeps = {
+      db,
+      queue,
+      sources,
+      storage,
+      clock: systemClock,
+      log: service.service.parts.log,
+      maxDurationSeconds: 60,
+      speech: { ...service.service.parts.speech, transcribe: (_path, hearing) => hear(hearing) },
+    };
+    const job = options.job ?? jobOf(await read());
+    await runTranscription(deps, job, options.shutdown ?? new AbortController().signal);
+    return await read();
+  };
+  const eventsOf = async () => {
+    const { id } = await read();
+    return await db.selectFrom("event").selectAll().where("transcription_id", "=", id).execute();
+  };
+  const files = async () => {
+    const { id } = await read();
+    return await Array.fromAsync(storage.list(`transcripts/${id}/`));
+  };
+  return { run, read, jobOf, eventsOf, files, db };
+}
+
+describe("an attempt", () => {
+  test("that succeeds completes the transcription with one event and three files", async () => {
+    const { run, eventsOf, files } = await pendingTranscription();
+    const row = await run(async () => HEARD);
+    expect(row).toMatchObject({ status: "COMPLETED", attempt: 1, word_count: 1, language: "en" });
+    expect(await eventsOf()).toMatchObject([{ type: "transcriptions.transcription.completed" }]);
+    expect(await files()).toHaveLength(3);
+  });
+
+  test("by a job that the row does not name does nothing", async () => {
+    const { run, read } = await pendingTranscription();
+    const { id } = await read();
+    const stale: Job = { id: randomUUID(), subjectId: id, signal: new AbortController().signal };
+    const row = await run(() => Promise.reject(new Error("must not be heard")), { job: stale });
+    expect(row).toMatchObject({ status: "PENDING", attempt: 0 });
+  });
+
+  test("of a job that ran to its end already does nothing", async () => {
+    const { run, jobOf, read, eventsOf } = await pendingTranscription();
+    const job = jobOf(await read());
+    await run(async () => HEARD, { job });
+    const row = await run(() => Promise.reject(new Error("must not be heard")), { job });
+    expect(row).toMatchObject({ status: "COMPLETED", attempt: 1 });
+    expect(await eventsOf()).toHaveLength(1);
+  });
+
+  test("that wakes up after its successor has finished overwrites nothing", async () => {
+    const { run, read, jobOf, eventsOf, files } = await pendingTranscription();
+    const job = jobOf(await read());
+    const asleep = Promise.withResolvers<TranscribeResult>();
+    const first = run(() => asleep.promise, { job });
+    while ((await read()).status !== "PROCESSING") await new Promise((resolve) => setTimeout(resolve, 5));
+    // The queue took the first worker for dead and gave the same job to a second one.
+    const second = await run(async () => HEARD, { job });
+    expect(second).toMatchObject({ status: "COMPLETED", attempt: 2, losses: 1 });
+
+    asleep.resolve({ ...HEARD, words: [], language: "zxx" });
+    expect(await first).toMatchObject({ status: "COMPLETED", attempt: 2, word_count: 1, language: "en" });
+    expect(await eventsOf()).toHaveLength(1);
+    expect((await files()).filter((key) => key.includes("/2/"))).toHaveLength(3);
+  });
+
+  test("that meets a fault that may pass is made again after a while, three times in all", async () => {
+    const { run, eventsOf } = await pendingTranscription();
+    const crash: FakeHearing = () => Promise.reject(new SpeechError("engine_crashed", "It ended."));
+    expect(await run(crash)).toMatchObject({
+      status: "PENDING",
+      attempt: 1,
+      faults: 1,
+      failure_code: "engine_crashed",
+    });
+    expect(await run(crash)).toMatchObject({ status: "PENDING", attempt: 2, faults: 2 });
+    expect(await run(crash)).toMatchObject({ status: "FAILED", attempt: 3, failure_code: "engine_crashed" });
+    expect(await eventsOf()).toMatchObject([
+      {
+        type: "transcriptions.transcription.failed",
+        detail: { error: { code: "engine_crashed", message: "It ended." } },
+      },
+    ]);
+  });
+
+  test("after a fault that passed leaves no trace of it", async () => {
+    const { run } = await pendingTranscription();
+    await run(() => Promise.reject(new SpeechError("engine_hung", "No sign of life.")));
+    expect(await run(async () => HEARD)).toMatchObject({
+      status: "COMPLETED",
+      failure_code: null,
+      attempt: 2,
+    });
+  });
+
+  test("that meets a fault that will not pass fails at once", async () => {
+    const { run } = await pendingTranscription();
+    const row = await run(() => Promise.reject(new SpeechError("undecodable_audio", "It is encrypted.")));
+    expect(row).toMatchObject({ status: "FAILED", attempt: 1, failure_message: "It is encrypted." });
+  });
+
+  test("that meets a fault of our own tells nothing of the inside", async () => {
+    const { run } = await pendingTranscription();
+    const row = await run(() => Promise.reject(new Error("select secret from /etc/passwd")));
+    expect(row).toMatchObject({ status: "PENDING", failure_code: "internal_error" });
+    expect(row.failure_message).not.toContain("secret");
+  });
+
+  test("that is stopped by a shutdown is handed back and costs the video nothing", async () => {
+    const { run } = await pendingTranscription();
+    const shutdown = new AbortController();
+    const stopped = await run(
+      async ({ signal }) => {
+        shutdown.abort(new Error("stopping"));
+        throw signal.reason;
+      },
+      { shutdown: shutdown.signal },
+    );
+    expect(stopped).toMatchObject({ status: "PENDING", faults: 0, losses: 0 });
+    expect(await run(async () => HEARD)).toMatchObject({ status: "COMPLETED" });
+  });
+
+  test("after more lost workers than can be chance fails for good", async () => {
+    const { run, read, jobOf, db } = await pendingTranscription();
+    const row = await read();
+    await db
+      .updateTable("transcription")
+      .set({ status: "PROCESSING", losses: 10 })
+      .where("id", "=", row.id)
+      .execute();
+    expect(await run(async () => HEARD, { job: jobOf(row) })).toMatchObject({
+      status: "FAILED",
+      failure_code: "worker_lost",
+    });
+  });
+
+  test("reports progress, and stops when it learns that it was replaced", async () => {
+    const { run, read, db } = await pendingTranscription();
+    await run(async ({ signal, onProgress }) => {
+      onProgress?.({ done: 15, duration: 60 });
+      while ((await read()).progress === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      expect(await read()).toMatchObject({ progress: 0.25, duration: 60 });
+      const { id } = await read();
+      await db.updateTable("transcription").set({ attempt: 7 }).where("id", "=", id).execute();
+      onProgress?.({ done: 30, duration: 60 });
+      await new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+      return HEARD;
+    });
+    expect(await read()).toMatchObject({ status: "PROCESSING", attempt: 7, progress: 0.25 });
+  });
+});

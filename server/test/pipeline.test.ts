@@ -1,0 +1,137 @@
+import { copyFile, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Word } from "@subtext/captions/words";
+import { describe, expect, test } from "vitest";
+import { systemClock } from "../src/clock.ts";
+import { reprocess } from "../src/pipeline/reprocess.ts";
+import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
+import {
+  createTenant,
+  readTranscription,
+  shareService,
+  until,
+  untilEnded,
+  upload,
+} from "./support/service.ts";
+import { startReceiver } from "./support/webhook-receiver.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const SAMPLE = join(ROOT, "demo/sample/sample.mp4");
+const media = (name: string) => readFile(join(ROOT, "speech/test/fixtures/media", name));
+
+const service = shareService();
+const db = () => service.service.parts.database.kysely;
+
+describe("a video that finished uploading", () => {
+  test("gets its words, files and one verified webhook, without being asked for", async () => {
+    const tenant = await createTenant(service);
+    const receiver = await startReceiver();
+    const { secret } = await createWebhookEndpoint(
+      { db: db(), clock: systemClock, policy: service.service.parts.endpointPolicy },
+      { environmentId: tenant.environmentId, url: receiver.url, metadata: { customer: 42 } },
+    );
+    receiver.trust(secret);
+    const videoId = await upload(service, tenant, await readFile(SAMPLE), {
+      metadata: { filename: "Board meeting.mp4", room: "7" },
+    });
+    const transcription = await untilEnded(service, tenant, videoId);
+    expect(transcription).toMatchObject({ status: "COMPLETED", language: "en", duration: 40.533 });
+
+    const [vtt, json, txt] = await Promise.all(
+      (["vtt", "json", "txt"] as const).map((format) => fetch(transcription.files?.[format].url ?? "")),
+    );
+    expect(vtt?.headers.get("content-type")).toBe("text/vtt; charset=utf-8");
+    expect(vtt?.headers.get("content-disposition")).toContain("Board meeting.en.vtt");
+    expect(await vtt?.text()).toMatch(/^WEBVTT\n\n\d\d:\d\d:\d\d\.\d{3} --> /);
+    const words = (await json?.json()) as Word[];
+    expect(words).toHaveLength(transcription.wordCount ?? -1);
+    expect(Object.keys(words[0] ?? {})).toEqual(["word", "start", "end"]);
+    for (const [index, { start, end }] of words.entries()) {
+      expect(start).toBeGreaterThanOrEqual(words[index - 1]?.end ?? 0);
+      expect(end).toBeGreaterThanOrEqual(start);
+    }
+    expect(words.at(-1)?.end).toBeLessThanOrEqual(40.533);
+    expect(await txt?.text()).toContain("Thank you for watching");
+
+    const { payload } = await until(async () => receiver.received[0]);
+    expect(payload).toMatchObject({
+      type: "transcriptions.transcription.completed",
+      data: {
+        id: transcription.id,
+        videoId,
+        environmentId: tenant.environmentId,
+        status: "COMPLETED",
+        wordCount: transcription.wordCount,
+        videoMetadata: { filename: "Board meeting.mp4", room: "7" },
+      },
+      metadata: { customer: 42 },
+    });
+    expect((await fetch(payload.data.files?.txt.url ?? "")).status).toBe(200);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  test.each([
+    ["video-only.mp4", "no_audio_track"],
+    ["no-samples.webm", "empty_audio_track"],
+    ["silence-aac.mp4", "silent_audio_track"],
+  ])("with nothing to transcribe is SKIPPED: %s", async (name, reason) => {
+    const tenant = await createTenant(service);
+    const videoId = await upload(service, tenant, await media(name));
+    expect(await untilEnded(service, tenant, videoId)).toMatchObject({ status: "SKIPPED", files: null });
+    const row = await db()
+      .selectFrom("transcription")
+      .selectAll()
+      .where("video_id", "=", videoId)
+      .executeTakeFirstOrThrow();
+    expect(row.skip_reason).toBe(reason);
+  });
+
+  test("in which nobody speaks is COMPLETED with three empty, valid files", async () => {
+    const tenant = await createTenant(service);
+    const videoId = await upload(service, tenant, await media("mp4-aac-beeps.mp4"));
+    const transcription = await untilEnded(service, tenant, videoId);
+    expect(transcription).toMatchObject({ status: "COMPLETED", language: "zxx", wordCount: 0 });
+    const contents = await Promise.all(
+      (["vtt", "json", "txt"] as const).map(async (format) =>
+        (await fetch(transcription.files?.[format].url ?? "")).text(),
+      ),
+    );
+    expect(contents.map((content) => content.trim())).toEqual(["WEBVTT", "[]", ""]);
+  });
+
+  test.each([
+    ["empty", Buffer.alloc(0), "unreadable_media"],
+    ["text", Buffer.from("<!doctype html><p>not a video"), "unreadable_media"],
+    ["playlist", Buffer.from("#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n"), "unsupported_media"],
+  ])("that is no media (%s) is FAILED with its reason", async (_what, file, code) => {
+    const tenant = await createTenant(service);
+    const videoId = await upload(service, tenant, file);
+    expect(await untilEnded(service, tenant, videoId)).toMatchObject({
+      status: "FAILED",
+      files: null,
+      completedAt: null,
+    });
+    const row = await db()
+      .selectFrom("transcription")
+      .selectAll()
+      .where("video_id", "=", videoId)
+      .executeTakeFirstOrThrow();
+    expect(row).toMatchObject({ failure_code: code, attempt: 1 });
+  });
+
+  test("and FAILED can be reprocessed when its cause is mended: same id, same creation", async () => {
+    const tenant = await createTenant(service);
+    const videoId = await upload(service, tenant, Buffer.from("broken"));
+    const failed = await untilEnded(service, tenant, videoId);
+    expect(failed.status).toBe("FAILED");
+
+    await copyFile(SAMPLE, join(service.dataFolder, "uploads", videoId));
+    await reprocess({ db: db(), queue: service.service.parts.queue }, failed.id);
+    const completed = await untilEnded(service, tenant, videoId);
+    expect(completed).toMatchObject({ status: "COMPLETED", id: failed.id, createdAt: failed.createdAt });
+    await expect(
+      reprocess({ db: db(), queue: service.service.parts.queue }, failed.id),
+    ).rejects.toMatchObject({ code: "transcription_not_failed" });
+    expect((await readTranscription(service, tenant, videoId)).body.status).toBe("COMPLETED");
+  });
+});

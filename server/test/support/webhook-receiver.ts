@@ -1,0 +1,56 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import type { WebhookPayload } from "@subtext/client/contract/webhook";
+import { Webhook } from "standardwebhooks";
+import { onTestFinished } from "vitest";
+
+export interface Received {
+  id: string;
+  payload: WebhookPayload;
+}
+
+export interface WebhookReceiver {
+  url: string;
+  /** Deliveries whose signature the package `standardwebhooks` found right, in order. */
+  received: Received[];
+  /** Statuses to answer with, first to last; 204 after that. */
+  answers: number[];
+  trust(secret: string): void;
+}
+
+/** An integrator's receiver on loopback. */
+export async function startReceiver(): Promise<WebhookReceiver> {
+  let verifier: Webhook | undefined;
+  const receiver: WebhookReceiver = {
+    url: "",
+    received: [],
+    answers: [],
+    trust(secret) {
+      verifier = new Webhook(secret);
+    },
+  };
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    const header = (name: string) => String(request.headers[name] ?? "");
+    try {
+      if (!verifier) throw new Error("no secret yet");
+      const payload = verifier.verify(body, {
+        "webhook-id": header("webhook-id"),
+        "webhook-timestamp": header("webhook-timestamp"),
+        "webhook-signature": header("webhook-signature"),
+      }) as WebhookPayload;
+      receiver.received.push({ id: header("webhook-id"), payload });
+      response.writeHead(receiver.answers.shift() ?? 204).end("noted");
+    } catch {
+      response.writeHead(401).end();
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  return receiver;
+}
