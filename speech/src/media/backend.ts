@@ -47,10 +47,10 @@ export interface DecodeRequest {
 
 /** How the decoding went, known once the last block is read. */
 export interface DecodeReport {
-  /** Packets that could not be decoded. */
+  /** Packets that were damaged or could not be decoded. */
   failedPackets: number;
-  /** Set where the file ended before its headers said so. */
-  cutShort: boolean;
+  /** True where the container itself is broken, or ends before its headers say so. */
+  damaged: boolean;
   /** The decoder's own last words, for people. */
   complaint: string | null;
 }

@@ -20,6 +20,8 @@ export interface ChildOptions {
   /** Seconds of computing, and seconds that it may be waited for in all; time in which nobody reads is free. */
   patienceSeconds: number;
   signal: AbortSignal;
+  /** Index of the stream that it decodes. */
+  stream?: number;
   /** Given, the child gets a channel and these get its messages. */
   onMessage?: (message: unknown) => void;
 }
@@ -29,7 +31,7 @@ export interface ChildOptions {
  * outliving whoever reads from it.
  */
 export class DecoderChild {
-  readonly complaints = new Complaints();
+  readonly complaints: Complaints;
   /** Resolves when the process is gone and all it wrote to standard error is read. */
   readonly closed: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   readonly #process: ChildProcess;
@@ -40,6 +42,7 @@ export class DecoderChild {
   constructor(options: ChildOptions) {
     options.signal.throwIfAborted();
     this.#options = options;
+    this.complaints = new Complaints(options.stream ?? null);
     const [command, args] = limited(options);
     this.#process = spawn(command, args, {
       stdio: options.onMessage ? ["ignore", "pipe", "pipe", "ipc"] : ["ignore", "pipe", "pipe"],

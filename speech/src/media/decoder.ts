@@ -1,3 +1,4 @@
+import { open } from "node:fs/promises";
 import { SpeechError } from "../errors.ts";
 import type { AudioTrack, Backend, Inspection } from "./backend.ts";
 import { SAMPLE_RATE } from "./limits.ts";
@@ -16,7 +17,7 @@ export function decoderOf(backend: Backend): Decoder {
 }
 
 async function probe(backend: Backend, path: string, signal: AbortSignal): Promise<Probe> {
-  const inspection = await backend.inspect(path, signal);
+  const inspection = await inspect(backend, path, signal);
   // Bytes of any kind may pass for a bare stream of sound; then its first frame can not be found.
   const [only] = inspection.streams === 1 ? inspection.audio : [];
   if (inspection.streams === 0 || (only !== undefined && only.sampleRate === 0)) {
@@ -31,6 +32,33 @@ async function probe(backend: Backend, path: string, signal: AbortSignal): Promi
     audioOffset: track === null ? 0 : audioOffset(inspection, track),
     audioDuration: track?.duration ?? (inspection.streams === 1 ? duration : null),
   };
+}
+
+/** Newer libraries know a playlist by its name only, and call one of another name unreadable. */
+async function inspect(backend: Backend, path: string, signal: AbortSignal): Promise<Inspection> {
+  try {
+    return await backend.inspect(path, signal);
+  } catch (error) {
+    const unreadable = error instanceof SpeechError && error.code === "unreadable_media";
+    if (unreadable && (await isPlaylist(path))) {
+      throw new SpeechError(
+        "unsupported_media",
+        "A playlist only points at recordings; it is not transcribed.",
+      );
+    }
+    throw error;
+  }
+}
+
+async function isPlaylist(path: string): Promise<boolean> {
+  const mark = Buffer.from("#EXTM3U");
+  const file = await open(path);
+  try {
+    const { buffer } = await file.read(Buffer.alloc(mark.length), 0, mark.length, 0);
+    return buffer.equals(mark);
+  } finally {
+    await file.close();
+  }
 }
 
 /** The default track, else the first, of those that can be decoded. */

@@ -70,6 +70,8 @@ export async function versionText(command: string, args: readonly string[]): Pro
   return new DecoderChild({ ...options, memory: "address-space" }).text().catch(() => null);
 }
 
+type StartOptions = Pick<ChildOptions, "patienceSeconds" | "signal" | "stream">;
+
 class FfmpegBackend implements Backend {
   readonly name: string;
   readonly #found: FfmpegInstallation;
@@ -128,10 +130,10 @@ class FfmpegBackend implements Backend {
     signal: AbortSignal,
     read: (child: DecoderChild) => Promise<Result>,
   ): Promise<{ result: Result; complaints: Complaints }> {
-    const seconds = patience(await fileBytes(path), 0);
+    const patienceSeconds = patience(await fileBytes(path), 0);
     for (const pixels of [PIXEL_LIMIT, []]) {
       const args = [...pixels, ...INPUT_LIMITS, ...shown, input(path)];
-      const child = this.#start(this.#found.ffprobe, args, seconds, signal);
+      const child = this.#start(this.#found.ffprobe, args, { patienceSeconds, signal });
       const result = await read(child);
       const { complaints } = child;
       if (!complaints.decoderRefused || pixels.length === 0) return { result, complaints };
@@ -142,8 +144,10 @@ class FfmpegBackend implements Backend {
   decode(path: string, request: DecodeRequest): RunningDecode {
     let child: DecoderChild | null = null;
     const start = async () => {
-      const seconds = patience(await fileBytes(path), request.durationSeconds);
-      child = this.#start(this.#found.ffmpeg, decodeArguments(path, request), seconds, request.signal);
+      const { stream, signal, durationSeconds } = request;
+      const patienceSeconds = patience(await fileBytes(path), durationSeconds);
+      const args = decodeArguments(path, request);
+      child = this.#start(this.#found.ffmpeg, args, { patienceSeconds, signal, stream });
       return child;
     };
     return {
@@ -153,22 +157,15 @@ class FfmpegBackend implements Backend {
       })(),
       report: () => ({
         failedPackets: child!.complaints.failedPackets,
-        cutShort: child!.complaints.cutShort,
+        damaged: child!.complaints.damaged,
         complaint: child!.complaints.last,
       }),
     };
   }
 
-  #start(command: string, args: string[], patienceSeconds: number, signal: AbortSignal): DecoderChild {
-    const options: ChildOptions = {
-      command,
-      args,
-      prlimit: this.#found.prlimit,
-      memory: "address-space",
-      patienceSeconds,
-      signal,
-    };
-    return new DecoderChild(options);
+  #start(command: string, args: string[], options: StartOptions): DecoderChild {
+    const { prlimit } = this.#found;
+    return new DecoderChild({ command, args, prlimit, memory: "address-space", ...options });
   }
 }
 
@@ -184,7 +181,7 @@ const PIXEL_LIMIT = ["-max_pixels", `${MAX_PIXELS}`];
 function decodeArguments(path: string, { stream, channels, trackChannels }: DecodeRequest): string[] {
   const filters = downmixFilters(trackChannels, channels).map(({ name, options }) => `${name}=${options}`);
   return [
-    ...["-nostdin", "-v", "error", ...PIXEL_LIMIT, ...INPUT_LIMITS],
+    ...["-nostdin", "-v", "warning", ...PIXEL_LIMIT, ...INPUT_LIMITS],
     ...["-dts_error_threshold", NEVER, "-dts_delta_threshold", NEVER],
     ...["-i", input(path), "-map", `0:${stream}`, "-vn", "-sn", "-dn"],
     ...["-af", filters.join(","), "-c:a", "pcm_f32le"],

@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
-import { AV_NOPTS_VALUE, AVERROR_EAGAIN, AVERROR_EOF } from "node-av/constants";
+import { AV_NOPTS_VALUE, AV_PKT_FLAG_CORRUPT, AVERROR_EAGAIN, AVERROR_EOF } from "node-av/constants";
 import {
   avChannelLayoutDefault,
   avChannelLayoutDescribe,
@@ -26,7 +26,7 @@ const WRITE_BYTES = 65_536;
 /** Packets after which the event loop may turn, so that a lost parent is noticed. */
 const PACKETS_A_TURN = 500;
 const STDOUT = 1;
-/** libav* says these for a packet it can not use; others (no memory, a lost disk) end the decoding. */
+/** AV_CHANNEL_ORDER_UNSPEC: only the number of channels is known. */
 const ORDER_UNSPECIFIED = 0;
 
 export interface TrackRequest extends Pick<DecodeRequest, "channels" | "trackChannels"> {
@@ -69,6 +69,7 @@ export async function decodeTrack(request: TrackRequest): Promise<number> {
     // Damage that ends the file early stands on standard error; what was read until here counts.
     if (code < 0) break;
     if (packet.streamIndex === stream.index) {
+      if (packet.hasFlags(AV_PKT_FLAG_CORRUPT)) failedPackets++;
       if (decoder.sendPacketSync(packet) < 0) failedPackets++;
       receive();
     }

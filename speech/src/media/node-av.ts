@@ -94,7 +94,7 @@ class NodeAvBackend implements Backend {
       })(),
       report: () => {
         const { complaints } = run!.child;
-        return { failedPackets, cutShort: complaints.cutShort, complaint: complaints.last };
+        return { failedPackets, damaged: complaints.damaged, complaint: complaints.last };
       },
     };
   }

@@ -37,22 +37,32 @@ export interface DecodeEvidence {
  */
 export function judge(evidence: DecodeEvidence): DecodeSummary {
   const { samples, decodedSeconds, report, audioDuration } = evidence;
-  const damaged = report.failedPackets > 0 || report.cutShort;
+  const complained = report.failedPackets > 0 || report.damaged;
   const expected = audioDuration ?? 0;
-  if (damaged && (samples === 0 || decodedSeconds < expected * HARDLY_ANYTHING)) {
+  if (complained && (samples === 0 || decodedSeconds < expected * HARDLY_ANYTHING)) {
     const detail = report.complaint === null ? "" : ` (${report.complaint})`;
     throw new SpeechError("undecodable_audio", `Hardly any of the audio can be decoded${detail}.`);
   }
-  const seconds = samples / SAMPLE_RATE;
-  const missing = expected - seconds;
+  const endsEarlyBy = expected - samples / SAMPLE_RATE;
+  const lost = expected - decodedSeconds;
+  const incomplete =
+    samples > 0 &&
+    (report.damaged ||
+      report.failedPackets > STRAY_PACKETS ||
+      (report.failedPackets > 0 && lost > UNNOTICED_LOSS_SECONDS) ||
+      endsEarlyBy > Math.max(UNNOTICED_LOSS_SECONDS, expected / 100));
   return {
     samples,
     duration: roundToMs(wholeDuration(evidence)),
-    nothing: samples === 0 ? "empty_audio_track" : evidence.peak < SILENCE_PEAK ? "silent_audio_track" : null,
-    incomplete:
-      report.failedPackets > STRAY_PACKETS ||
-      (samples > 0 && (report.cutShort || missing > Math.max(UNNOTICED_LOSS_SECONDS, expected / 100))),
+    nothing: nothing(evidence, incomplete),
+    incomplete,
   };
+}
+
+/** What was lost may have held speech: a damaged track is never called silent. */
+function nothing({ samples, peak }: DecodeEvidence, incomplete: boolean): DecodeSummary["nothing"] {
+  if (samples === 0) return "empty_audio_track";
+  return peak < SILENCE_PEAK && !incomplete ? "silent_audio_track" : null;
 }
 
 /** What the container says, unless the audio plainly goes on longer than that. */
