@@ -125,7 +125,11 @@ export class DecoderChild {
     this.#stdout.destroy();
     this.#process.kill("SIGTERM");
     const timer = setTimeout(() => this.#process.kill("SIGKILL"), GRACE_MS);
-    this.#process.once("close", () => clearTimeout(timer));
+    this.#process.once("exit", () => {
+      clearTimeout(timer);
+      // Whatever it may have started still holds the pipe; nobody waits for that.
+      this.#process.stderr!.destroy();
+    });
   }
 }
 
