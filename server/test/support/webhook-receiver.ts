@@ -3,7 +3,8 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { WebhookPayload } from "@subtext/client/contract/webhook";
 import { Webhook } from "standardwebhooks";
-import { onTestFinished } from "vitest";
+import { onTestFinished, vi } from "vitest";
+import { type Clock, systemClock } from "../../src/clock.ts";
 
 export interface Received {
   id: string;
@@ -19,8 +20,11 @@ export interface WebhookReceiver {
   trust(secret: string): void;
 }
 
-/** An integrator's receiver on loopback. */
-export async function startReceiver(): Promise<WebhookReceiver> {
+/**
+ * An integrator's receiver on loopback.
+ * @param clock of the service, which a test may have moved: the receiver's own stands at the same time
+ */
+export async function startReceiver(clock: Clock = systemClock): Promise<WebhookReceiver> {
   let verifier: Webhook | undefined;
   const receiver: WebhookReceiver = {
     url: "",
@@ -35,6 +39,7 @@ export async function startReceiver(): Promise<WebhookReceiver> {
     const header = (name: string) => String(request.headers[name] ?? "");
     try {
       if (!verifier) throw new Error("no secret yet");
+      vi.useFakeTimers({ toFake: ["Date"], now: clock.now() });
       const payload = verifier.verify(body, {
         "webhook-id": header("webhook-id"),
         "webhook-timestamp": header("webhook-timestamp"),
@@ -44,6 +49,8 @@ export async function startReceiver(): Promise<WebhookReceiver> {
       response.writeHead(receiver.answers.shift() ?? 204).end("noted");
     } catch {
       response.writeHead(401).end();
+    } finally {
+      vi.useRealTimers();
     }
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -1,0 +1,197 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { newId } from "../src/ids.ts";
+import { newJobId } from "../src/queue.ts";
+import { openDiskStorage } from "../src/storage/disk.ts";
+import { type DeliverDeps, deliver } from "../src/webhooks/deliver.ts";
+import { emitEvent } from "../src/webhooks/emit.ts";
+import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
+import { createEndpointPolicy, resolveBySystem } from "../src/webhooks/guard-url.ts";
+import { createTenant, MovableClock, shareService } from "./support/service.ts";
+import { startReceiver } from "./support/webhook-receiver.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const clock = new MovableClock();
+const service = shareService({ start: false, clock });
+
+/** A completed transcription whose event waits for one endpoint; attempts are made by hand. */
+async function emitted(options: { eventTypes?: ["transcriptions.transcription.failed"] } = {}) {
+  const { database, queue, endpointPolicy, log, config } = service.service.parts;
+  const db = database.kysely;
+  const receiver = await startReceiver(clock);
+  const tenant = await createTenant(service, { clock });
+  const endpoint = await createWebhookEndpoint(
+    { db, clock, policy: endpointPolicy },
+    { environmentId: tenant.environmentId, url: receiver.url, ...options },
+  );
+  receiver.trust(endpoint.secret);
+  const videoId = newId("video");
+  const transcriptionId = newId("transcription");
+  const now = clock.now();
+  await db
+    .insertInto("video")
+    .values({
+      id: videoId,
+      environment_id: tenant.environmentId,
+      metadata: "{}",
+      size_bytes: 1,
+      created_at: now,
+    })
+    .execute();
+  await db
+    .insertInto("transcription")
+    .values({
+      id: transcriptionId,
+      video_id: videoId,
+      environment_id: tenant.environmentId,
+      status: "COMPLETED",
+      job_id: newJobId(),
+      file_prefix: `transcripts/${transcriptionId}/1`,
+      language: "en",
+      stages: "null",
+      created_at: now,
+      finished_at: now,
+    })
+    .execute();
+  await db
+    .transaction()
+    .execute((tx) =>
+      emitEvent(
+        { tx, queue, now },
+        { id: transcriptionId, environment_id: tenant.environmentId },
+        "transcriptions.transcription.completed",
+        {},
+      ),
+    );
+  const read = () =>
+    db.selectFrom("delivery").selectAll().where("endpoint_id", "=", endpoint.id).executeTakeFirstOrThrow();
+  const readEndpoint = () =>
+    db.selectFrom("webhook_endpoint").selectAll().where("id", "=", endpoint.id).executeTakeFirstOrThrow();
+  const deps: DeliverDeps = {
+    db,
+    queue,
+    clock,
+    log,
+    storage: await openDiskStorage({
+      folder: join(service.dataFolder, "files"),
+      baseUrl: config.publicUrl,
+      secret: Buffer.alloc(32),
+    }),
+    policy: endpointPolicy,
+    resolve: resolveBySystem,
+    version: "0.0.0",
+    timeoutMs: 2_000,
+  };
+  const attempt = async (changed: Partial<DeliverDeps> = {}) => {
+    const { id, job_id: jobId } = await read();
+    const job = { id: jobId, subjectId: id, signal: new AbortController().signal };
+    await deliver({ ...deps, ...changed }, job, new AbortController().signal);
+    return await read();
+  };
+  return { db, receiver, endpoint, read, readEndpoint, attempt };
+}
+
+describe("a delivery", () => {
+  test("that is taken is done, and is not made again", async () => {
+    const { receiver, attempt, db } = await emitted();
+    const done = await attempt();
+    expect(done).toMatchObject({ status: "succeeded", attempts: 1, next_attempt_at: null });
+    await attempt();
+    expect(receiver.received).toHaveLength(1);
+    const attempts = await db
+      .selectFrom("delivery_attempt")
+      .selectAll()
+      .where("delivery_id", "=", done.id)
+      .execute();
+    expect(attempts).toMatchObject([{ number: 1, status_code: 204, failure: null }]);
+  });
+
+  test("that is refused comes again on the schedule, under the same id, with URLs and a signature made anew", async () => {
+    const { receiver, attempt } = await emitted();
+    receiver.answers.push(500, 503);
+    const first = await attempt();
+    expect(first).toMatchObject({ status: "pending", attempts: 1 });
+    const wait = (first.next_attempt_at?.getTime() ?? 0) - clock.now().getTime();
+    expect(wait).toBeGreaterThan(4_000);
+    expect(wait).toBeLessThan(5_600);
+    clock.advance(5_000);
+    const second = await attempt();
+    expect((second.next_attempt_at?.getTime() ?? 0) - clock.now().getTime()).toBeGreaterThan(4.9 * MINUTE);
+    expect(second.job_id).not.toBe(first.job_id);
+
+    clock.advance(24 * HOUR);
+    const third = await attempt();
+    expect(third).toMatchObject({ status: "succeeded", attempts: 3 });
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
+    const urls = receiver.received.map(({ payload }) => payload.data.files?.vtt.url);
+    expect(urls[2]).not.toBe(urls[0]);
+  });
+
+  test("that is answered 410 disables its endpoint, which gets nothing more", async () => {
+    const { receiver, attempt, readEndpoint } = await emitted();
+    receiver.answers.push(410);
+    expect(await attempt()).toMatchObject({ status: "failed" });
+    expect(await readEndpoint()).toMatchObject({ disabled_reason: "It answered 410 Gone." });
+  });
+
+  test("to an endpoint that failed for five days disables it", async () => {
+    const { receiver, attempt, readEndpoint, db, endpoint } = await emitted();
+    receiver.answers.push(500);
+    await attempt();
+    expect((await readEndpoint()).failing_since).toBeInstanceOf(Date);
+    const fiveDaysAgo = new Date(clock.now().getTime() - 120 * HOUR);
+    await db
+      .updateTable("webhook_endpoint")
+      .set({ failing_since: fiveDaysAgo })
+      .where("id", "=", endpoint.id)
+      .execute();
+    receiver.answers.push(500);
+    expect(await attempt()).toMatchObject({ status: "failed" });
+    expect(await readEndpoint()).toMatchObject({ disabled_reason: "Nothing reached it for five days." });
+  });
+
+  test("that succeeds forgets earlier failures of its endpoint", async () => {
+    const { receiver, attempt, readEndpoint } = await emitted();
+    receiver.answers.push(500);
+    await attempt();
+    await attempt();
+    expect(await readEndpoint()).toMatchObject({ failing_since: null, disabled_at: null });
+  });
+
+  test("to an address that is out of bounds reaches nothing and says so", async () => {
+    const { receiver, attempt, db } = await emitted();
+    const strict = createEndpointPolicy({ allowHttp: true, allowPrivateNetworks: [] });
+    const refused = await attempt({ policy: strict });
+    expect(refused).toMatchObject({ status: "pending", attempts: 1 });
+    const { failure } = await db
+      .selectFrom("delivery_attempt")
+      .selectAll()
+      .where("delivery_id", "=", refused.id)
+      .executeTakeFirstOrThrow();
+    expect(failure).toMatch(/^refused_address: /);
+    expect(receiver.received).toEqual([]);
+  });
+
+  test("is not made for an endpoint that did not subscribe to the kind of event", async () => {
+    const { read } = await emitted({ eventTypes: ["transcriptions.transcription.failed"] });
+    await expect(read()).rejects.toThrow();
+  });
+
+  test("signs with both secrets while a rotation lasts", async () => {
+    const { attempt, db, endpoint, receiver } = await emitted();
+    const other = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=";
+    await db
+      .updateTable("webhook_endpoint")
+      .set({
+        secret: other,
+        previous_secret: endpoint.secret,
+        previous_secret_expires_at: new Date(clock.now().getTime() + HOUR),
+      })
+      .where("id", "=", endpoint.id)
+      .execute();
+    // The receiver still knows the old secret only.
+    expect(await attempt()).toMatchObject({ status: "succeeded" });
+    expect(receiver.received).toHaveLength(1);
+  });
+});
