@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { betterAuth } from "better-auth";
+import { type BetterAuthOptions, betterAuth } from "better-auth";
 import type { Logger } from "pino";
 import type { Clock } from "./clock.ts";
 import { hasOperator, insertOperator, replacePassword } from "./db/operators.ts";
@@ -43,7 +43,7 @@ export type Operators = ReturnType<typeof openOperators>;
 /** The people who run the service: their sign-in, by email and password, and their sessions. */
 export function openOperators(options: OperatorsOptions) {
   const { db, clock } = options;
-  const auth = createAuth(options);
+  const auth = betterAuth(authOptions(options));
 
   const hashPassword = async (password: string): Promise<string> =>
     await (await auth.$context).password.hash(password);
@@ -89,9 +89,10 @@ export function openOperators(options: OperatorsOptions) {
   };
 }
 
-function createAuth({ db, log, secret, publicUrl }: OperatorsOptions) {
+/** What better-auth is told; a test holds our tables against it. */
+export function authOptions({ db, log, secret, publicUrl }: OperatorsOptions) {
   const { origin, protocol } = new URL(publicUrl);
-  return betterAuth({
+  return {
     appName: "Subtext",
     baseURL: origin,
     basePath: SIGN_IN_PATH,
@@ -163,7 +164,7 @@ function createAuth({ db, log, secret, publicUrl }: OperatorsOptions) {
         log[level]({ ...(error && { err: error }) }, `sign-in: ${message}`);
       },
     },
-  });
+  } satisfies BetterAuthOptions;
 }
 
 /** `xxxxx-xxxxx-xxxxx-xxxxx`: long enough to need no rule, short enough to be typed once. */

@@ -12,7 +12,10 @@ export async function hasOperator(db: Db | Tx): Promise<boolean> {
 }
 
 /** False where another process was first. */
-export async function insertOperator(tx: Tx, { id, email, passwordHash, now }: NewOperator): Promise<boolean> {
+export async function insertOperator(
+  tx: Tx,
+  { id, email, passwordHash, now }: NewOperator,
+): Promise<boolean> {
   const times = { created_at: now, updated_at: now };
   const inserted = await tx
     .insertInto("operator")
@@ -40,11 +43,7 @@ export async function replacePassword(
   tx: Tx,
   { email, passwordHash, now }: { email: string; passwordHash: string; now: Date },
 ): Promise<boolean> {
-  const operator = await tx
-    .selectFrom("operator")
-    .select("id")
-    .where("email", "=", email)
-    .executeTakeFirst();
+  const operator = await tx.selectFrom("operator").select("id").where("email", "=", email).executeTakeFirst();
   if (!operator) return false;
   await tx
     .updateTable("operator_account")

@@ -7,6 +7,8 @@ import { registerProblems, sendProblem } from "./problems.ts";
 const MAX_BODY_BYTES = 256 * 1024;
 /** A connection on which nothing moves for so long is closed, whatever it was doing. */
 const IDLE_CONNECTION_MS = 60_000;
+/** How long a client that sent no HTTP may go on sending while it is told so. */
+const LINGER_MS = 2_000;
 
 export interface Health {
   /** Throws where the service can not do its work now. */
@@ -31,8 +33,11 @@ export function createApp({
     connectionTimeout: IDLE_CONNECTION_MS,
     // An upload's request may take hours; a stalled one is ended by the limit above.
     requestTimeout: 0,
-    trustProxy,
+    // The nearest proxy alone: of X-Forwarded-For only its own entry, the last, can not be made up.
+    trustProxy: trustProxy ? (_address, hop) => hop === 0 : false,
     forceCloseConnections: "idle",
+    // An id of any length is the route's to judge: what is not there is 404, however it is spelt.
+    routerOptions: { maxParamLength: 16 * 1024 },
     frameworkErrors: (error, request, reply) => sendProblem(error, request, reply),
     clientErrorHandler: answerUnparsable,
   });
@@ -68,6 +73,8 @@ function answerUnparsable(
   error: NodeJS.ErrnoException,
   socket: import("node:net").Socket,
 ): void {
+  // What a client sends on after it was answered is reported here again.
+  if (socket.writableEnded) return;
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
@@ -86,4 +93,7 @@ function answerUnparsable(
   socket.end(
     `HTTP/1.1 ${status} ${title}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
+  // Closed with bytes unread, the connection would be reset before the client has seen the answer.
+  socket.resume();
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

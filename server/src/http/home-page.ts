@@ -10,16 +10,15 @@ export function registerHomePage(app: FastifyInstance, { version }: { version: s
 <title>Subtext</title>
 <style>
   :root { color-scheme: light dark; font: 1.0625rem/1.6 system-ui, sans-serif; }
-  body { max-width: 38rem; margin: 12vh auto 3rem; padding: 0 1.25rem; }
+  body { max-width: 38rem; margin: 8vh auto 3rem; padding: 0 1.25rem; }
   h1 { font-size: 2.25rem; letter-spacing: -.02em; line-height: 1.1; margin: 0 0 .5rem; }
   h2 { font-size: 1rem; margin: 2.25rem 0 .5rem; }
   p { margin: .5rem 0; }
   .lead { font-size: 1.2rem; }
   .runs::before { content: "●"; color: #1a7f37; margin-right: .5em; }
   code { font: .9em ui-monospace, monospace; background: #8882; border-radius: .3em; padding: .1em .35em; }
-  dl { display: grid; grid-template-columns: max-content 1fr; gap: .5rem 1.25rem; margin: 0; }
-  dd { margin: 0; }
-  @media (max-width: 30rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .75rem; } }
+  dl { margin: 0; }
+  dd { margin: 0 0 .75rem; opacity: .8; }
   @media (prefers-color-scheme: dark) { .runs::before { color: #3fb950; } }
 </style>
 </head>

@@ -1,0 +1,59 @@
+import type { LightMyRequestResponse } from "fastify";
+import type { Credentials } from "../src/operators.ts";
+import type { TestService } from "./support/service.ts";
+
+export interface OperatorRequest {
+  method?: "GET" | "POST" | "PATCH" | "DELETE";
+  body?: object;
+  headers?: Record<string, string>;
+  /** The address that the request comes from. */
+  from?: string;
+}
+
+/** Sends a request to the operator's API as it stands, without any sign-in. */
+export async function send(
+  { service }: TestService,
+  path: string,
+  { method = "GET", body, headers = {}, from = "127.0.0.1" }: OperatorRequest = {},
+): Promise<LightMyRequestResponse> {
+  return await service.parts.app.inject({
+    method,
+    url: `/internal${path}`,
+    headers,
+    remoteAddress: from,
+    ...(body && { payload: body }),
+  });
+}
+
+/** The same with the token that the command line shows. */
+export async function sendAsCommandLine(
+  test: TestService,
+  path: string,
+  request: OperatorRequest = {},
+): Promise<LightMyRequestResponse> {
+  const authorization = `Bearer ${test.service.parts.commandLineToken}`;
+  return await send(test, path, { ...request, headers: { ...request.headers, authorization } });
+}
+
+/** As the page of a browser does. */
+export async function signIn(
+  test: TestService,
+  credentials: Credentials,
+  { from = "127.0.0.1", origin = test.url } = {},
+): Promise<LightMyRequestResponse> {
+  return await send(test, "/auth/sign-in/email", {
+    method: "POST",
+    body: credentials,
+    headers: { origin },
+    from,
+  });
+}
+
+/** The Cookie header that a browser sends after that answer. */
+export function cookieOf(response: LightMyRequestResponse): string {
+  return response.cookies.map(({ name, value }) => `${name}=${encodeURIComponent(value)}`).join("; ");
+}
+
+export function codeOf(response: LightMyRequestResponse): [number, string] {
+  return [response.statusCode, response.json<{ code: string }>().code];
+}

@@ -1,0 +1,290 @@
+import { getMigrations } from "better-auth/db/migration";
+import { beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "../src/clock.ts";
+import { authOptions, type Credentials, openOperators } from "../src/operators.ts";
+import { codeOf, cookieOf, send, sendAsCommandLine, signIn } from "./operator-requests.ts";
+import { MovableClock, shareService, startService } from "./support/service.ts";
+
+const clock = new MovableClock();
+const subtext = shareService({ start: false, clock, env: { LOG_LEVEL: "trace" } });
+let credentials: Credentials;
+
+beforeEach(async () => {
+  credentials = await subtext.service.parts.operators.resetPassword();
+  // Attempts of the tests before this one are forgotten.
+  clock.advance(3_600_000);
+});
+
+describe("the first operator", () => {
+  test("is made once, with a password of its own", async () => {
+    const { database, operators } = subtext.service.parts;
+    await database.kysely.deleteFrom("operator").execute();
+    const first = await operators.makeFirst();
+    expect(first?.email).toBe("operator@subtext.local");
+    expect(first?.password.length).toBeGreaterThanOrEqual(16);
+    expect(await operators.makeFirst()).toBeNull();
+    await database.kysely.deleteFrom("operator").execute();
+    expect((await operators.makeFirst())?.password).not.toBe(first?.password);
+  });
+
+  test("is made once by two processes that start at the same time", async () => {
+    const { database, operators } = subtext.service.parts;
+    await database.kysely.deleteFrom("operator").execute();
+    const made = await Promise.all([operators.makeFirst(), operators.makeFirst()]);
+    expect(made.filter((each) => each !== null)).toHaveLength(1);
+    const [winner] = made.filter((each) => each !== null);
+    expect((await signIn(subtext, winner!)).statusCode).toBe(200);
+  });
+
+  test("has a password that is nowhere in the database", async () => {
+    const rows = await subtext.service.parts.database.kysely
+      .selectFrom("operator")
+      .innerJoin("operator_account", "operator_id", "operator.id")
+      .selectAll()
+      .execute();
+    expect(rows).toHaveLength(1);
+    expect(rows[0]?.password_hash).toMatch(/^[0-9a-f]+:[0-9a-f]+$/);
+    expect(JSON.stringify(rows)).not.toContain(credentials.password);
+  });
+});
+
+describe("signing in", () => {
+  test("gives a cookie that opens the operator's API and that no script and no other site can use", async () => {
+    const response = await signIn(subtext, credentials);
+    expect(response.statusCode).toBe(200);
+    const [cookie] = response.cookies;
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict", path: "/internal" });
+    expect(cookie?.secure).toBeUndefined();
+    const environments = await send(subtext, "/environments", { headers: { cookie: cookieOf(response) } });
+    expect(environments.statusCode).toBe(200);
+    expect(environments.headers["cache-control"]).toBe("no-store");
+  });
+
+  test("gives a secure cookie where the service is reached by https", async () => {
+    const { database, log } = subtext.service.parts;
+    const publicUrl = "https://captions.example/subtext";
+    const secret = Buffer.from(Array.from({ length: 32 }, (_, index) => index * 7));
+    const operators = openOperators({ db: database.kysely, clock: systemClock, log, secret, publicUrl });
+    const response = await operators.handle(
+      new Request("https://captions.example/internal/auth/sign-in/email", {
+        method: "POST",
+        headers: { "content-type": "application/json", origin: "https://captions.example" },
+        body: JSON.stringify(credentials),
+      }),
+    );
+    expect(response.status).toBe(200);
+    expect(response.headers.getSetCookie()[0]).toMatch(/^__Secure-.*; Secure/);
+  });
+
+  test("tells a wrong password and an unknown email apart by nothing", async () => {
+    const wrong = await signIn(subtext, { ...credentials, password: "not-the-password-at-all" });
+    const unknown = await signIn(subtext, { ...credentials, email: "nobody@subtext.local" });
+    expect(codeOf(wrong)).toEqual([401, "sign_in_failed"]);
+    expect(codeOf(unknown)).toEqual([401, "sign_in_failed"]);
+    expect(wrong.json().detail).toBe(unknown.json().detail);
+    expect(wrong.headers["content-type"]).toMatch("application/problem+json");
+  });
+
+  test("refuses a body that holds no email and password", async () => {
+    for (const body of [{}, { email: 5, password: [] }, { email: credentials.email }]) {
+      const response = await send(subtext, "/auth/sign-in/email", { method: "POST", body });
+      expect(codeOf(response)).toEqual([400, "invalid_request"]);
+    }
+  });
+
+  test("is refused for a while after five attempts from one address, with the right password too", async () => {
+    const from = "198.51.100.7";
+    const wrong = { ...credentials, password: "not-the-password-at-all" };
+    for (let attempt = 0; attempt < 5; attempt++) {
+      expect((await signIn(subtext, wrong, { from })).statusCode).toBe(401);
+    }
+    const refused = await signIn(subtext, credentials, { from });
+    expect(codeOf(refused)).toEqual([429, "rate_limited"]);
+    const waitSeconds = Number(refused.headers["retry-after"]);
+    expect(waitSeconds).toBeGreaterThan(0);
+
+    expect((await signIn(subtext, credentials, { from: "198.51.100.8" })).statusCode).toBe(200);
+    clock.advance(waitSeconds * 1000);
+    expect((await signIn(subtext, credentials, { from })).statusCode).toBe(200);
+  });
+
+  test("counts all addresses of one IPv6 network as one", async () => {
+    const wrong = { ...credentials, password: "not-the-password-at-all" };
+    for (let attempt = 0; attempt < 5; attempt++) {
+      await signIn(subtext, wrong, { from: `2001:db8:1:2::${attempt + 1}` });
+    }
+    expect((await signIn(subtext, credentials, { from: "2001:db8:1:2:ffff::9" })).statusCode).toBe(429);
+    expect((await signIn(subtext, credentials, { from: "2001:db8:1:3::1" })).statusCode).toBe(200);
+  });
+
+  test("believes no header about where it comes from", async () => {
+    const wrong = { ...credentials, password: "not-the-password-at-all" };
+    const attempt = (n: number) =>
+      send(subtext, "/auth/sign-in/email", {
+        method: "POST",
+        body: wrong,
+        from: "198.51.100.9",
+        headers: { "x-forwarded-for": `203.0.113.${n}`, "x-subtext-client-address": `203.0.113.${n}` },
+      });
+    for (let n = 0; n < 5; n++) expect((await attempt(n)).statusCode).toBe(401);
+    expect((await attempt(6)).statusCode).toBe(429);
+  });
+
+  test("offers nothing else of the library that does it", async () => {
+    const body = { email: "a@b.example", password: "a-long-password", name: "A" };
+    for (const path of ["/sign-up/email", "/sign-in/social", "/request-password-reset", "/delete-user"]) {
+      const response = await send(subtext, `/auth${path}`, { method: "POST", body });
+      expect(codeOf(response)).toEqual([404, "route_not_found"]);
+    }
+    for (const path of ["/ok", "/error", "/verify-email?token=x", "/callback/google"]) {
+      expect((await send(subtext, `/auth${path}`)).statusCode).toBe(404);
+    }
+  });
+});
+
+describe("a session", () => {
+  test("is needed: without one, or with one that was made up, nothing is told", async () => {
+    const cookie = cookieOf(await signIn(subtext, credentials));
+    const [name, value = ""] = cookie.split("=");
+    const token = value.split(".")[0];
+    const madeUp = [
+      {},
+      { cookie: `${name}=${token}` },
+      { cookie: `${name}=${token}.${"A".repeat(43)}%3D` },
+      { cookie: `${cookie}x` },
+      { cookie: `${name}=` },
+    ];
+    for (const headers of madeUp) {
+      expect(codeOf(await send(subtext, "/environments", { headers }))).toEqual([401, "sign_in_required"]);
+    }
+  });
+
+  test("ends at once when it is signed out, and when another session revokes it", async () => {
+    const first = { cookie: cookieOf(await signIn(subtext, credentials)), origin: subtext.url };
+    const second = { cookie: cookieOf(await signIn(subtext, credentials)), origin: subtext.url };
+    const third = { cookie: cookieOf(await signIn(subtext, credentials)), origin: subtext.url };
+    const status = async (headers: Record<string, string>) =>
+      (await send(subtext, "/environments", { headers })).statusCode;
+    expect(await Promise.all([first, second, third].map(status))).toEqual([200, 200, 200]);
+
+    const sessions = await send(subtext, "/auth/list-sessions", { headers: first });
+    expect(sessions.json()).toHaveLength(3);
+
+    expect((await send(subtext, "/auth/sign-out", { method: "POST", headers: first })).statusCode).toBe(200);
+    expect(await Promise.all([first, second, third].map(status))).toEqual([401, 200, 200]);
+
+    await send(subtext, "/auth/revoke-other-sessions", { method: "POST", headers: second });
+    expect(await Promise.all([first, second, third].map(status))).toEqual([401, 200, 401]);
+  });
+
+  test("changes the password for whoever knows the one before", async () => {
+    const headers = { cookie: cookieOf(await signIn(subtext, credentials)), origin: subtext.url };
+    const change = (currentPassword: string, newPassword: string) =>
+      send(subtext, "/auth/change-password", {
+        method: "POST",
+        headers,
+        body: { currentPassword, newPassword, revokeOtherSessions: true },
+      });
+    expect((await change("not-the-password-at-all", "another-long-password")).statusCode).toBe(400);
+    expect((await change(credentials.password, "short")).statusCode).toBe(400);
+    expect((await change(credentials.password, "another-long-password")).statusCode).toBe(200);
+    // Wrong passwords were used up at the first address.
+    const from = "198.51.100.10";
+    expect((await signIn(subtext, credentials, { from })).statusCode).toBe(401);
+    const changed = { ...credentials, password: "another-long-password" };
+    expect((await signIn(subtext, changed, { from })).statusCode).toBe(200);
+  });
+
+  test("can not be used by a page of another origin, nor by one that hides its origin", async () => {
+    const cookie = cookieOf(await signIn(subtext, credentials));
+    const create = (headers: Record<string, string>, name: string) =>
+      send(subtext, "/environments", { method: "POST", body: { name }, headers: { cookie, ...headers } });
+    for (const origin of [
+      "https://evil.example",
+      "null",
+      `${subtext.url}.evil.example`,
+      "http://127.0.0.1:1",
+    ]) {
+      expect(codeOf(await create({ origin }, origin))).toEqual([403, "origin_not_allowed"]);
+    }
+    expect(codeOf(await create({}, "no origin"))).toEqual([403, "origin_not_allowed"]);
+    expect((await create({ origin: subtext.url }, "own origin")).statusCode).toBe(201);
+
+    const reading = await send(subtext, "/environments", {
+      headers: { cookie, origin: "https://evil.example" },
+    });
+    expect(reading.headers["access-control-allow-origin"]).toBeUndefined();
+  });
+
+  test("can not be begun by a page of another origin", async () => {
+    const response = await signIn(subtext, credentials, { origin: "https://evil.example" });
+    expect(codeOf(response)).toEqual([403, "origin_not_allowed"]);
+    expect(response.cookies).toEqual([]);
+  });
+});
+
+describe("the command line's token", () => {
+  test("opens the operator's API, and nothing like it does", async () => {
+    expect((await sendAsCommandLine(subtext, "/environments")).statusCode).toBe(200);
+    const { commandLineToken } = subtext.service.parts;
+    for (const authorization of ["", "Bearer", "Bearer x", commandLineToken, `Bearer ${commandLineToken}x`]) {
+      const response = await send(subtext, "/environments", { headers: { authorization } });
+      expect(codeOf(response)).toEqual([401, "sign_in_required"]);
+    }
+  });
+
+  test("resets a lost password and ends every session, which a session itself may not do", async () => {
+    const headers = { cookie: cookieOf(await signIn(subtext, credentials)), origin: subtext.url };
+    const bySession = await send(subtext, "/operator/reset-password", { method: "POST", headers });
+    expect(codeOf(bySession)).toEqual([401, "sign_in_required"]);
+
+    const reset = await sendAsCommandLine(subtext, "/operator/reset-password", { method: "POST" });
+    expect((await signIn(subtext, credentials)).statusCode).toBe(401);
+    expect((await signIn(subtext, reset.json<Credentials>())).statusCode).toBe(200);
+    expect((await send(subtext, "/environments", { headers })).statusCode).toBe(401);
+  });
+});
+
+test("the tables are the ones that better-auth asks for", async () => {
+  const { database, log } = subtext.service.parts;
+  const options = authOptions({
+    db: database.kysely,
+    clock,
+    log,
+    secret: Buffer.alloc(32, "secret"),
+    publicUrl: subtext.url,
+  });
+  const { toBeCreated, toBeAdded, schemaProblems } = await getMigrations(options);
+  expect({ toBeCreated, toBeAdded, schemaProblems }).toEqual({
+    toBeCreated: [],
+    toBeAdded: [],
+    schemaProblems: [],
+  });
+});
+
+test("neither passwords nor session tokens are logged", async () => {
+  const response = await signIn(subtext, credentials);
+  await signIn(subtext, { ...credentials, password: "a-password-that-is-wrong" });
+  await send(subtext, "/environments", { headers: { cookie: cookieOf(response) } });
+  const logged = subtext.logged();
+  expect(logged).toContain("/internal/auth/sign-in/email");
+  expect(logged).not.toContain(credentials.password);
+  expect(logged).not.toContain("a-password-that-is-wrong");
+  expect(logged).not.toContain(response.json<{ token: string }>().token);
+  expect(logged).not.toContain(subtext.service.parts.commandLineToken);
+});
+
+test("behind a proxy, the address that the proxy saw counts, not what the client said before", async () => {
+  const proxied = await startService({ start: false, env: { TRUST_PROXY: "true" } });
+  const attempt = (said: string, seen: string) =>
+    send(proxied, "/auth/sign-in/email", {
+      method: "POST",
+      body: { email: "operator@subtext.local", password: "not-the-password-at-all" },
+      headers: { "x-forwarded-for": `${said}, ${seen}` },
+    });
+  for (let n = 0; n < 5; n++) {
+    expect((await attempt(`203.0.113.${n}`, "198.51.100.1")).statusCode).toBe(401);
+  }
+  expect((await attempt("203.0.113.9", "198.51.100.1")).statusCode).toBe(429);
+  expect((await attempt("203.0.113.9", "198.51.100.2")).statusCode).toBe(401);
+});
