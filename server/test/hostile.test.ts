@@ -1,0 +1,83 @@
+import { readdir } from "node:fs/promises";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { describe, expect, test } from "vitest";
+import { createTenant, readTranscription, shareService, untilEnded, upload } from "./support/service.ts";
+
+const service = shareService();
+
+/** Sends raw bytes and reads until the server closes. */
+async function raw(bytes: string): Promise<string> {
+  const socket = connect({ host: "127.0.0.1", port: service.service.parts.config.port });
+  socket.on("error", () => {});
+  socket.write(bytes);
+  return await text(socket);
+}
+
+describe("a hostile client", () => {
+  test("with 5 MB of metadata in a header is refused with a problem, and the service goes on", async () => {
+    const metadata = `a ${Buffer.alloc(5_000_000, "x").toString("base64")}`;
+    const answer = await raw(
+      `POST /api/v1/uploads HTTP/1.1\r\nHost: x\r\nTus-Resumable: 1.0.0\r\nUpload-Metadata: ${metadata}\r\n\r\n`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 431 /);
+    expect(JSON.parse(answer.split("\r\n\r\n")[1] ?? "")).toMatchObject({
+      code: "headers_too_large",
+      status: 431,
+    });
+    expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
+  });
+
+  test("that speaks no HTTP is refused with a problem", async () => {
+    const answer = await raw("\x16\x03\x01 hello\r\n\r\n");
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toContain('"code":"invalid_request"');
+  });
+
+  test("with `../` and odd bytes in names gets a plain file name and leaves nothing outside its folder", async () => {
+    const tenant = await createTenant(service);
+    const videoId = await upload(service, tenant, Buffer.from("not media"), {
+      metadata: { filename: "../../../../etc/cron.d/evil\r\nX-Injected: 1", "../key": "../value" },
+    });
+    await untilEnded(service, tenant, videoId);
+    expect(await readdir(join(service.dataFolder, "uploads"))).toContain(videoId);
+    const entries = await readdir(service.dataFolder, { recursive: true });
+    expect(entries.filter((name) => name.includes("evil") || name.includes("cron"))).toEqual([]);
+  });
+
+  test.each(["../../../database", "..%2F..%2Fdatabase", "video_x/../../files", "%2e%2e", "a".repeat(300)])(
+    "asking for the upload %s gets nothing",
+    async (id) => {
+      const { key } = await createTenant(service);
+      const answer = await raw(
+        `HEAD /api/v1/uploads/${id} HTTP/1.1\r\nHost: x\r\nTus-Resumable: 1.0.0\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`,
+      );
+      expect(answer).toMatch(/^HTTP\/1\.1 (404|405|414) /);
+    },
+  );
+
+  test("can not learn of another environment's video, nor change it", async () => {
+    const owner = await createTenant(service, { aiTranscription: false });
+    const stranger = await createTenant(service);
+    const videoId = await upload(service, owner, Buffer.from("secret"));
+    expect((await readTranscription(service, stranger, videoId)).body).toMatchObject({
+      code: "video_not_found",
+    });
+    expect((await readTranscription(service, owner, videoId)).body).toMatchObject({
+      code: "transcription_not_found",
+    });
+  });
+
+  test("finds no key and no signed URL in the log", async () => {
+    const tenant = await createTenant(service);
+    const videoId = await upload(service, tenant, Buffer.from("x"));
+    await readTranscription(service, tenant, videoId);
+    await fetch(`${service.url}/files/transcripts/x/1/transcript.vtt?expires=1&signature=SECRETSIGNATURE`);
+    const log = service.logged();
+    expect(log).toContain("/transcription");
+    expect(log).not.toContain(tenant.key.slice(-30));
+    expect(log).not.toContain("SECRETSIGNATURE");
+    expect(log).not.toContain("authorization");
+  });
+});
