@@ -10,11 +10,14 @@ import { AppError } from "../../errors.ts";
 import { isPlausibleId } from "../../ids.ts";
 import { type ApiKeyView, type NewApiKeyView, viewApiKey } from "./representations.ts";
 
-const NewApiKey = Type.Object({
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: "^[^\\u0000]*$" })),
-  permissions: Type.Optional(Type.Array(Type.Enum(PERMISSIONS), { minItems: 1, uniqueItems: true })),
-  expiresAt: Type.Optional(Type.String({ format: "date-time" })),
-});
+const NewApiKey = Type.Object(
+  {
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: "^[^\\u0000]*$" })),
+    permissions: Type.Optional(Type.Array(Type.Enum(PERMISSIONS), { minItems: 1, uniqueItems: true })),
+    expiresAt: Type.Optional(Type.String({ format: "date-time" })),
+  },
+  { additionalProperties: false },
+);
 
 export function registerApiKeys(app: FastifyInstance, { db, clock }: { db: Db; clock: Clock }): void {
   app.get<{ Params: { environment: string } }>(

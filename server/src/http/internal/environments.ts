@@ -6,12 +6,15 @@ import type { Db } from "../../db/schema.ts";
 import { createEnvironment, getEnvironment, switchAiTranscription } from "../../environments.ts";
 import { type EnvironmentView, viewEnvironment } from "./representations.ts";
 
-const NewEnvironment = Type.Object({
-  name: Type.String({ maxLength: 200, pattern: "^[^\\u0000]*$" }),
-  aiTranscription: Type.Optional(Type.Boolean()),
-});
+const NewEnvironment = Type.Object(
+  {
+    name: Type.String({ maxLength: 200, pattern: "^[^\\u0000]*$" }),
+    aiTranscription: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+);
 
-const EnvironmentChange = Type.Object({ aiTranscription: Type.Boolean() });
+const EnvironmentChange = Type.Object({ aiTranscription: Type.Boolean() }, { additionalProperties: false });
 
 /** Wherever `:environment` stands in an address, an environment's id or its name may be given. */
 export function registerEnvironments(app: FastifyInstance, { db, clock }: { db: Db; clock: Clock }): void {

@@ -12,6 +12,7 @@ import { registerEnvironments } from "./environments.ts";
 import { registerOperator } from "./operator.ts";
 import { registerSignIn } from "./sign-in.ts";
 import { registerTranscriptions } from "./transcriptions.ts";
+import { validateStrictly } from "./validate.ts";
 import { registerWebhookEndpoints } from "./webhook-endpoints.ts";
 
 export interface InternalDeps {
@@ -31,6 +32,7 @@ export function registerInternal(app: FastifyInstance, deps: InternalDeps): void
   registerSignIn(app, deps);
   app.register(
     async (internal) => {
+      internal.setValidatorCompiler(validateStrictly);
       internal.addHook("onRequest", async (request, reply) => {
         reply.header("cache-control", "no-store");
         refuseOtherOrigins(request, operators.origin);

@@ -24,11 +24,14 @@ import {
 
 const LATEST_DELIVERIES = 50;
 
-const NewWebhookEndpoint = Type.Object({
-  url: Type.String(),
-  eventTypes: Type.Optional(Type.Array(Type.Enum(EVENT_TYPES), { minItems: 1, uniqueItems: true })),
-  metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-});
+const NewWebhookEndpoint = Type.Object(
+  {
+    url: Type.String(),
+    eventTypes: Type.Optional(Type.Array(Type.Enum(EVENT_TYPES), { minItems: 1, uniqueItems: true })),
+    metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  },
+  { additionalProperties: false },
+);
 
 export function registerWebhookEndpoints(
   app: FastifyInstance,

@@ -1,0 +1,91 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { ConfigError, readConfig } from "../src/config.ts";
+
+const root = join(import.meta.dirname, "../..");
+const example = readFileSync(join(root, ".env.example"), "utf8");
+const settings = [...example.matchAll(/^#([A-Z_]+)=(.*)$/gm)].map(([, name = "", value = ""]) => ({
+  name,
+  value,
+}));
+
+function readNames(): string[] {
+  const names = new Set<string>();
+  readConfig(
+    new Proxy({} as Record<string, string>, {
+      get(_target, name) {
+        names.add(String(name));
+        return undefined;
+      },
+    }),
+  );
+  return [...names].sort();
+}
+
+describe(".env.example", () => {
+  test("has every setting that is read, once, and no other", () => {
+    expect(settings.map(({ name }) => name).sort()).toEqual(readNames());
+  });
+
+  test("changes nothing as it stands", () => {
+    const defaults = Object.fromEntries(settings.map(({ name, value }) => [name, value]));
+    expect(readConfig(defaults)).toEqual(readConfig({}));
+  });
+
+  test("explains each setting", () => {
+    const unexplained = example
+      .split(/\n\n/)
+      .filter((block) => /^#[A-Z_]+=/m.test(block) && !/^# [A-Za-z]/m.test(block));
+    expect(unexplained).toEqual([]);
+  });
+});
+
+test("only the entry of the command line reads the environment", () => {
+  const source = join(root, "server/src");
+  const readers = readdirSync(source, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .filter((name) => readFileSync(join(source, name), "utf8").includes("process.env"));
+  expect(readers).toEqual(["cli.ts"]);
+});
+
+describe("a setting that can not be used", () => {
+  const wrong: [string, string][] = [
+    ["PORT", "80a"],
+    ["PORT", "70000"],
+    ["TRUST_PROXY", "yes"],
+    ["PUBLIC_URL", "captions.example.com"],
+    ["PUBLIC_URL", "ftp://captions.example.com"],
+    ["DATABASE_URL", "mysql://localhost/subtext"],
+    ["ENGINE", "parrot"],
+    ["SPEECH_PROCESSES", "0"],
+    ["MAX_UPLOAD_BYTES", "10 GiB"],
+    ["LOG_LEVEL", "loud"],
+  ];
+  for (const [name, value] of wrong) {
+    test(`is named together with what would do: ${name}=${value}`, () => {
+      expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
+      expect(() => readConfig({ [name]: value })).toThrow(`${name}=${value} can not be used: `);
+    });
+  }
+
+  test("is told without the password that it holds", () => {
+    expect(() => readConfig({ DATABASE_URL: "mysql://subtext:hunter2@db/subtext" })).toThrow(
+      "DATABASE_URL=mysql://subtext:…@db/subtext can not be used",
+    );
+  });
+});
+
+describe("the public URL", () => {
+  test("is where the service listens unless told otherwise", () => {
+    expect(readConfig({ PORT: "9000" }).publicUrl).toBe("http://127.0.0.1:9000");
+    expect(readConfig({ HOST: "::1" }).publicUrl).toBe("http://[::1]:8080");
+    expect(readConfig({ HOST: "0.0.0.0" }).publicUrl).toBe("http://127.0.0.1:8080");
+  });
+
+  test("ends without a slash", () => {
+    expect(readConfig({ PUBLIC_URL: "https://a.example/subtext//" }).publicUrl).toBe(
+      "https://a.example/subtext",
+    );
+  });
+});

@@ -1,0 +1,412 @@
+import { describe, expect, test } from "vitest";
+import { insertDelivery, insertEvent, settleAttempt } from "../src/db/events.ts";
+import { claimTranscription, failTranscription } from "../src/db/transcriptions.ts";
+import { insertVideo } from "../src/db/videos.ts";
+import type { Finding } from "../src/doctor.ts";
+import type {
+  ApiKeyView,
+  DeliveryView,
+  EnvironmentView,
+  NewApiKeyView,
+  NewWebhookEndpointView,
+  TranscriptionView,
+  WebhookEndpointView,
+} from "../src/http/internal/representations.ts";
+import { newId } from "../src/ids.ts";
+import { acceptUpload } from "../src/pipeline/accept.ts";
+import { newJobId } from "../src/queue.ts";
+import { codeOf, type OperatorRequest, send, sendAsCommandLine } from "./operator-requests.ts";
+import { shareService } from "./support/service.ts";
+
+const subtext = shareService({ start: false, env: { LOG_LEVEL: "trace" } });
+const secretsSeen: string[] = [];
+let made = 0;
+
+const ask = (path: string, request?: OperatorRequest) => sendAsCommandLine(subtext, path, request);
+const post = (path: string, body?: object) => ask(path, { method: "POST", ...(body && { body }) });
+
+async function createEnvironment(body: { name?: string; aiTranscription?: boolean } = {}) {
+  made += 1;
+  const response = await post("/environments", { name: `Environment ${made}`, ...body });
+  expect(response.statusCode).toBe(201);
+  return response.json<EnvironmentView>();
+}
+
+async function createKey(environmentId: string, body: object = {}) {
+  const response = await post(`/environments/${environmentId}/api-keys`, body);
+  expect(response.statusCode).toBe(201);
+  const key = response.json<NewApiKeyView>();
+  secretsSeen.push(key.key);
+  return key;
+}
+
+/** A video whose upload has finished, and its transcription where the toggle is on. */
+async function acceptVideo(environmentId: string): Promise<string> {
+  const { database, queue, clock } = subtext.service.parts;
+  const videoId = newId("video");
+  await insertVideo(database.kysely, {
+    id: videoId,
+    environmentId,
+    metadata: { filename: "holiday.mp4" },
+    sizeBytes: 12,
+    now: clock.now(),
+  });
+  await acceptUpload({ db: database.kysely, queue, clock }, { videoId, sizeBytes: 12 });
+  return videoId;
+}
+
+async function showTranscription(id: string): Promise<TranscriptionView> {
+  const response = await ask(`/transcriptions/${id}`);
+  expect(response.statusCode).toBe(200);
+  return response.json<TranscriptionView>();
+}
+
+/** Has a worker take the transcription up and fail it for good. */
+async function fail(transcriptionId: string): Promise<void> {
+  const { kysely } = subtext.service.parts.database;
+  const { job_id } = await kysely
+    .selectFrom("transcription")
+    .select("job_id")
+    .where("id", "=", transcriptionId)
+    .executeTakeFirstOrThrow();
+  const row = await claimTranscription(kysely, transcriptionId, job_id, new Date());
+  const failure = { code: "unreadable_media", message: "The file holds neither picture nor sound." };
+  await kysely
+    .transaction()
+    .execute((tx) => failTranscription(tx, { transcriptionId, attempt: row!.attempt }, failure, new Date()));
+}
+
+describe("environments", () => {
+  test("are made, listed and switched, by id or by name", async () => {
+    const production = await createEnvironment({ name: " Production ", aiTranscription: true });
+    expect(production).toEqual({
+      id: expect.stringMatching(/^env_/),
+      name: "Production",
+      aiTranscription: true,
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    });
+    expect((await createEnvironment()).aiTranscription).toBe(false);
+
+    const off = await ask("/environments/Production", { method: "PATCH", body: { aiTranscription: false } });
+    expect(off.json()).toEqual({ ...production, aiTranscription: false });
+    const on = await ask(`/environments/${production.id}`, {
+      method: "PATCH",
+      body: { aiTranscription: true },
+    });
+    expect(on.json()).toEqual(production);
+
+    const { data } = (await ask("/environments")).json<{ data: EnvironmentView[] }>();
+    expect(data).toContainEqual(production);
+  });
+
+  test("have a name each, which must be one", async () => {
+    const { name } = await createEnvironment();
+    expect(codeOf(await post("/environments", { name }))).toEqual([409, "environment_name_taken"]);
+    for (const body of [{}, { name: "" }, { name: "   " }, { name: "x".repeat(101) }, { name: "a\u0000b" }]) {
+      expect(codeOf(await post("/environments", body))).toEqual([400, "invalid_request"]);
+    }
+  });
+
+  test("that are not there are not found, whatever they are called", async () => {
+    for (const name of ["nobody", "%00", "a%2Fb", "%F0%9F%8E%AC"]) {
+      const response = await ask(`/environments/${name}`, {
+        method: "PATCH",
+        body: { aiTranscription: true },
+      });
+      expect([400, 404]).toContain(response.statusCode);
+    }
+  });
+
+  test("are switched by true and false alone", async () => {
+    const { id } = await createEnvironment();
+    for (const body of [
+      {},
+      { aiTranscription: "true" },
+      { aiTranscription: null },
+      { aiTranscription: true, more: 1 },
+    ]) {
+      const response = await ask(`/environments/${id}`, { method: "PATCH", body });
+      expect(codeOf(response)).toEqual([400, "invalid_request"]);
+    }
+  });
+});
+
+describe("API keys", () => {
+  const readWith = (key: string) =>
+    subtext.service.parts.app.inject({
+      url: "/api/v1/videos/video_unknown/transcription",
+      headers: { authorization: `Bearer ${key}` },
+    });
+
+  test("are shown once, work at once and stop at once", async () => {
+    const { id } = await createEnvironment();
+    const { key, ...view } = await createKey(id, { name: "Reader", permissions: ["get_video"] });
+    expect(view).toMatchObject({ environmentId: id, name: "Reader", permissions: ["get_video"] });
+    expect(view).toMatchObject({ expiresAt: null, revokedAt: null, lastUsedAt: null });
+    expect(codeOf(await readWith(key))).toEqual([404, "video_not_found"]);
+
+    const listed = await ask(`/environments/${id}/api-keys`);
+    expect(listed.json<{ data: ApiKeyView[] }>().data.map((each) => each.id)).toEqual([view.id]);
+    expect(listed.payload).not.toContain(key);
+
+    expect((await ask(`/api-keys/${view.id}`, { method: "DELETE" })).statusCode).toBe(204);
+    expect(codeOf(await readWith(key))).toEqual([401, "invalid_api_key"]);
+    const [revoked] = (await ask(`/environments/${id}/api-keys`)).json<{ data: ApiKeyView[] }>().data;
+    expect(revoked?.revokedAt).not.toBeNull();
+  });
+
+  test("may upload and read unless told otherwise, and never lack every permission", async () => {
+    const { id } = await createEnvironment();
+    expect((await createKey(id)).permissions).toEqual(["get_video", "create_video"]);
+    for (const body of [{ permissions: [] }, { permissions: ["everything"] }, { name: "" }]) {
+      expect(codeOf(await post(`/environments/${id}/api-keys`, body))).toEqual([400, "invalid_request"]);
+    }
+  });
+
+  test("end in the future or never", async () => {
+    const { id } = await createEnvironment();
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+    expect((await createKey(id, { expiresAt })).expiresAt).toBe(expiresAt);
+    for (const wrong of ["2020-01-01T00:00:00.000Z", "tomorrow", ""]) {
+      const response = await post(`/environments/${id}/api-keys`, { expiresAt: wrong });
+      expect(codeOf(response)).toEqual([400, "invalid_request"]);
+    }
+  });
+
+  test("that are not there can not be revoked", async () => {
+    for (const id of ["key_unknown", "a%20b", "%00"]) {
+      const response = await ask(`/api-keys/${id}`, { method: "DELETE" });
+      expect([400, 404]).toContain(response.statusCode);
+    }
+  });
+
+  test("do not open the operator's API", async () => {
+    const { key } = await createKey((await createEnvironment()).id);
+    const response = await send(subtext, "/environments", { headers: { authorization: `Bearer ${key}` } });
+    expect(codeOf(response)).toEqual([401, "sign_in_required"]);
+  });
+});
+
+describe("webhook endpoints", () => {
+  test("are made with a secret that is shown once, listed and deleted", async () => {
+    const { id: environmentId } = await createEnvironment();
+    const path = `/environments/${environmentId}/webhook-endpoints`;
+    const url = "https://receiver.example/hook";
+    const created = await post(path, { url, metadata: { team: "video" } });
+    expect(created.statusCode).toBe(201);
+    const { secret, ...view } = created.json<NewWebhookEndpointView>();
+    secretsSeen.push(secret);
+    expect(view).toMatchObject({
+      environmentId,
+      url,
+      eventTypes: ["transcriptions.transcription.completed"],
+      metadata: { team: "video" },
+      disabledAt: null,
+    });
+
+    const listed = await ask(path);
+    expect(listed.json<{ data: WebhookEndpointView[] }>().data).toEqual([view]);
+    expect(listed.payload).not.toContain(secret);
+
+    expect((await ask(`/webhook-endpoints/${view.id}`, { method: "DELETE" })).statusCode).toBe(204);
+    expect((await ask(path)).json<{ data: unknown[] }>().data).toEqual([]);
+    const again = await ask(`/webhook-endpoints/${view.id}`, { method: "DELETE" });
+    expect(codeOf(again)).toEqual([404, "webhook_endpoint_not_found"]);
+  });
+
+  test("must be where webhooks may go, and ask for events that there are", async () => {
+    const { id } = await createEnvironment();
+    const path = `/environments/${id}/webhook-endpoints`;
+    for (const url of ["https://10.0.0.1/", "https://169.254.169.254/", "ftp://a.example", "nonsense"]) {
+      expect(codeOf(await post(path, { url }))).toEqual([400, "webhook_url_rejected"]);
+    }
+    const url = "https://receiver.example/";
+    expect(codeOf(await post(path, { url, eventTypes: ["all"] }))).toEqual([400, "invalid_request"]);
+    expect(codeOf(await post(path, { url, metadata: [1] }))).toEqual([400, "invalid_request"]);
+    const large = { text: "x".repeat(5000) };
+    expect(codeOf(await post(path, { url, metadata: large }))).toEqual([400, "invalid_metadata"]);
+  });
+
+  test("tell what was sent to them, attempt by attempt", async () => {
+    const { id: environmentId } = await createEnvironment({ aiTranscription: true });
+    const videoId = await acceptVideo(environmentId);
+    const transcriptionId = (await showTranscription(videoId)).id;
+    const endpoint = (
+      await post(`/environments/${environmentId}/webhook-endpoints`, { url: "https://receiver.example/" })
+    ).json<NewWebhookEndpointView>();
+    const [eventId, deliveryId, jobId] = [newId("event"), newId("delivery"), newJobId()];
+    const now = new Date("2026-01-02T03:04:05.678Z");
+    await subtext.service.parts.database.kysely.transaction().execute(async (tx) => {
+      const type = "transcriptions.transcription.completed";
+      await insertEvent(tx, { id: eventId, environmentId, type, transcriptionId, detail: {}, now });
+      await insertDelivery(tx, { id: deliveryId, eventId, endpointId: endpoint.id, jobId, now });
+      const attempt = { number: 1, attemptedAt: now, latencyMs: 12, statusCode: 500, failure: null };
+      const next = { status: "pending" as const, jobId: newJobId(), nextAttemptAt: now };
+      await settleAttempt(tx, { id: deliveryId, jobId }, { ...attempt, responseStart: "oops" }, next);
+    });
+
+    const deliveries = await ask(`/webhook-endpoints/${endpoint.id}/deliveries`);
+    expect(deliveries.json<{ data: DeliveryView[] }>().data).toEqual([
+      {
+        id: deliveryId,
+        eventId,
+        eventType: "transcriptions.transcription.completed",
+        transcriptionId,
+        status: "pending",
+        createdAt: now.toISOString(),
+        nextAttemptAt: now.toISOString(),
+        finishedAt: null,
+        attempts: [
+          {
+            number: 1,
+            attemptedAt: now.toISOString(),
+            latencyMs: 12,
+            statusCode: 500,
+            failure: null,
+            responseStart: "oops",
+          },
+        ],
+      },
+    ]);
+    expect((await showTranscription(transcriptionId)).events).toEqual([
+      {
+        id: eventId,
+        type: "transcriptions.transcription.completed",
+        createdAt: now.toISOString(),
+        deliveries: [{ id: deliveryId, endpointId: endpoint.id, status: "pending", attempts: 1 }],
+      },
+    ]);
+  });
+});
+
+describe("transcriptions", () => {
+  test("are shown whole, by their own id and by the video's", async () => {
+    const { id: environmentId } = await createEnvironment({ aiTranscription: true });
+    const videoId = await acceptVideo(environmentId);
+    const shown = await showTranscription(videoId);
+    expect(shown).toMatchObject({
+      videoId,
+      environmentId,
+      status: "PENDING",
+      progress: 0,
+      attempt: 0,
+      failure: null,
+      stages: null,
+      video: { sizeBytes: 12, metadata: { filename: "holiday.mp4" } },
+      events: [],
+    });
+    expect(await showTranscription(shown.id)).toEqual(shown);
+  });
+
+  test("that are not there are told apart by why", async () => {
+    const { id } = await createEnvironment({ aiTranscription: false });
+    const videoId = await acceptVideo(id);
+    const off = await ask(`/transcriptions/${videoId}`);
+    expect(codeOf(off)).toEqual([404, "transcription_not_found"]);
+    expect(off.json().detail).toContain("AI Transcription was off");
+    const unknown = await ask("/transcriptions/video_unknown");
+    expect(codeOf(unknown)).toEqual([404, "transcription_not_found"]);
+    expect(unknown.json().detail).toContain("no video");
+  });
+
+  test("are listed by environment and status, newest first", async () => {
+    const { id } = await createEnvironment({ aiTranscription: true });
+    const videoIds = [await acceptVideo(id), await acceptVideo(id), await acceptVideo(id)];
+    await fail((await showTranscription(videoIds[1]!)).id);
+    const list = async (query: string) =>
+      (await ask(`/environments/${id}/transcriptions${query}`))
+        .json<{ data: TranscriptionView[] }>()
+        .data.map((each) => each.videoId);
+    expect(await list("")).toEqual(videoIds.toReversed());
+    expect(await list("?status=FAILED")).toEqual([videoIds[1]]);
+    expect(await list("?status=PENDING")).toEqual([videoIds[2], videoIds[0]]);
+    const wrong = await ask(`/environments/${id}/transcriptions?status=LOST`);
+    expect(codeOf(wrong)).toEqual([400, "invalid_request"]);
+  });
+
+  test("that failed are told why and go back to PENDING, as the same ones", async () => {
+    const { id } = await createEnvironment({ aiTranscription: true });
+    const videoId = await acceptVideo(id);
+    const before = await showTranscription(videoId);
+    const early = await post(`/transcriptions/${videoId}/reprocess`);
+    expect(codeOf(early)).toEqual([409, "transcription_not_failed"]);
+
+    await fail(before.id);
+    const failed = await showTranscription(videoId);
+    expect(failed).toMatchObject({
+      status: "FAILED",
+      failure: { code: "unreadable_media", message: "The file holds neither picture nor sound." },
+      attempt: 1,
+    });
+    const reopened = await post(`/transcriptions/${videoId}/reprocess`);
+    expect(reopened.statusCode).toBe(202);
+    expect(reopened.json()).toMatchObject({
+      id: before.id,
+      createdAt: before.createdAt,
+      status: "PENDING",
+      failure: null,
+    });
+  });
+});
+
+test("the doctor tells of every part", async () => {
+  const { data } = (await ask("/doctor")).json<{ data: Finding[] }>();
+  expect(data.map(({ name }) => name)).toEqual([
+    "node",
+    "decoder",
+    "engine",
+    "database",
+    "storage",
+    "data folder",
+    "public URL",
+  ]);
+  for (const finding of data) {
+    expect(["ok", "warning", "missing"]).toContain(finding.status);
+    expect(finding.detail).not.toBe("");
+    expect(finding.status === "ok" ? finding.remedy : null).toBeNull();
+  }
+  expect(data.find(({ name }) => name === "database")?.status).toBe("ok");
+});
+
+test("every address asks for a sign-in first", async () => {
+  const requests: [NonNullable<OperatorRequest["method"]>, string][] = [
+    ["GET", "/environments"],
+    ["POST", "/environments"],
+    ["PATCH", "/environments/x"],
+    ["GET", "/environments/x/api-keys"],
+    ["POST", "/environments/x/api-keys"],
+    ["DELETE", "/api-keys/x"],
+    ["GET", "/environments/x/webhook-endpoints"],
+    ["POST", "/environments/x/webhook-endpoints"],
+    ["DELETE", "/webhook-endpoints/x"],
+    ["GET", "/webhook-endpoints/x/deliveries"],
+    ["GET", "/environments/x/transcriptions"],
+    ["GET", "/transcriptions/x"],
+    ["POST", "/transcriptions/x/reprocess"],
+    ["POST", "/operator/reset-password"],
+    ["GET", "/doctor"],
+  ];
+  for (const [method, path] of requests) {
+    const response = await send(subtext, path, { method });
+    expect([path, ...codeOf(response)]).toEqual([path, 401, "sign_in_required"]);
+    expect(response.headers["content-type"]).toMatch("application/problem+json");
+  }
+});
+
+test("the page at / tells what runs, and loads and runs nothing", async () => {
+  const response = await subtext.service.parts.app.inject({ url: "/" });
+  expect(response.statusCode).toBe(200);
+  expect(response.headers["content-type"]).toBe("text/html; charset=utf-8");
+  expect(response.headers["content-security-policy"]).toContain("default-src 'none'");
+  expect(response.payload).toContain("version 0.1.0");
+  expect(response.payload).not.toMatch(/<script|src=|https?:/);
+});
+
+test("no key and no secret is logged", () => {
+  const logged = subtext.logged();
+  expect(logged).toContain("API key created");
+  expect(secretsSeen.length).toBeGreaterThan(3);
+  for (const secret of [...secretsSeen, subtext.service.parts.commandLineToken]) {
+    expect(logged).not.toContain(secret);
+  }
+});
