@@ -1,0 +1,291 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Finding } from "../src/doctor.ts";
+import type {
+  EnvironmentView,
+  NewApiKeyView,
+  NewWebhookEndpointView,
+} from "../src/http/internal/representations.ts";
+import type { RunningService } from "../src/service-file.ts";
+import { freePort, temporaryFolder, until } from "./support/service.ts";
+
+const SUBTEXT = join(import.meta.dirname, "../bin/subtext.js");
+
+interface Outcome {
+  exitCode: number | null;
+  out: string;
+  err: string;
+}
+
+interface RunOptions {
+  env: Record<string, string>;
+  nodeOptions?: string[];
+}
+
+/** Starts the program as a person would: a process of its own, in a folder without a `.env`. */
+function start(args: string[], { env, nodeOptions = [] }: RunOptions): ChildProcess & { seen: Outcome } {
+  const child = spawn(process.execPath, [...nodeOptions, SUBTEXT, ...args], {
+    cwd: tmpdir(),
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: 45_000,
+    killSignal: "SIGKILL",
+  });
+  const seen: Outcome = { exitCode: null, out: "", err: "" };
+  child.stdout?.on("data", (chunk) => {
+    seen.out += chunk;
+  });
+  child.stderr?.on("data", (chunk) => {
+    seen.err += chunk;
+  });
+  return Object.assign(child, { seen });
+}
+
+async function ended(child: ChildProcess & { seen: Outcome }): Promise<Outcome> {
+  if (child.exitCode === null && child.signalCode === null) {
+    await new Promise((resolve) => child.once("close", resolve));
+  }
+  return { ...child.seen, exitCode: child.exitCode };
+}
+
+const run = (args: string[], options: RunOptions) => ended(start(args, options));
+
+/** What a command prints with --json; it must have done well. */
+async function runJson<T>(args: string[], options: RunOptions): Promise<T> {
+  const { exitCode, out, err } = await run([...args, "--json"], options);
+  expect({ args, exitCode, err }).toEqual({ args, exitCode: 0, err: "" });
+  return JSON.parse(out) as T;
+}
+
+/** One line of people's words, and nothing of the inside. */
+function expectOneLine({ err }: Outcome): void {
+  expect(err).toMatch(/^subtext: [^\n]+\n$/);
+}
+
+describe("beside a running service", () => {
+  let options: RunOptions;
+  let url: string;
+  let dataFolder: string;
+  let serve: ReturnType<typeof start>;
+
+  beforeAll(async () => {
+    dataFolder = await mkdtemp(join(tmpdir(), "subtext-test-"));
+    const port = await freePort();
+    url = `http://127.0.0.1:${port}`;
+    options = { env: { DATA_DIR: dataFolder, PORT: String(port) } };
+    serve = start(["serve"], options);
+    await until(async () => serve.seen.out.includes("keys create") || serve.exitCode !== null);
+  });
+
+  afterAll(async () => {
+    serve.kill("SIGKILL");
+    await ended(serve);
+    await rm(dataFolder, { recursive: true, force: true });
+  });
+
+  test("the first start prints credentials that open the operator's API, and logs no password", async () => {
+    expect(serve.seen.out).toContain(url);
+    expect(serve.seen.out).toContain(dataFolder);
+    const email = /Email +(\S+)/.exec(serve.seen.out)?.[1];
+    const password = /Password +(\S+)/.exec(serve.seen.out)?.[1] ?? "";
+    const response = await fetch(`${url}/internal/auth/sign-in/email`, {
+      method: "POST",
+      headers: { "content-type": "application/json", origin: url },
+      body: JSON.stringify({ email, password }),
+    });
+    expect(response.status).toBe(200);
+    const logged = serve.seen.out.split("\n").filter((line) => line.startsWith("{"));
+    expect(logged.length).toBeGreaterThan(0);
+    expect(logged.join("\n")).not.toContain(password);
+  });
+
+  test("the way to it is written down for its own user alone", async () => {
+    const path = join(dataFolder, "service.json");
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    const running = JSON.parse(await readFile(path, "utf8")) as RunningService;
+    expect(running).toEqual({ url, token: expect.any(String), pid: serve.pid });
+  });
+
+  test("commands make, show and end things, as text and as JSON", async () => {
+    const created = await run(["env", "create", "Production", "--transcription", "on"], options);
+    expect(created).toMatchObject({ exitCode: 0, err: "" });
+    expect(created.out).toMatch(/^environment +Production\nid +env_\w+\ntranscription +on\n$/);
+    const off = await runJson<EnvironmentView>(
+      ["env", "set", "Production", "--transcription", "off"],
+      options,
+    );
+    expect(off.aiTranscription).toBe(false);
+    expect(await runJson(["env", "list"], options)).toEqual([off]);
+
+    const keyOptions = ["--env", "Production", "--permissions", "get_video", "--expires-in", "90d"];
+    const key = await runJson<NewApiKeyView>(["keys", "create", ...keyOptions], options);
+    expect(key).toMatchObject({ environmentId: off.id, permissions: ["get_video"] });
+    const days = (Date.parse(key.expiresAt ?? "") - Date.parse(key.createdAt)) / 86_400_000;
+    expect(Math.round(days)).toBe(90);
+    expect((await run(["keys", "revoke", key.id], options)).exitCode).toBe(0);
+    const keys = await run(["keys", "list", "--env", off.id], options);
+    expect(keys.out).toMatch(new RegExp(`^NAME +ID +.*\\n.*${key.id} +get_video +revoked`));
+    expect(keys.out).not.toContain(key.key);
+
+    const hook = [
+      "--env",
+      "Production",
+      "--url",
+      "https://receiver.example/",
+      "--metadata",
+      '{"team":"video"}',
+    ];
+    const events = ["--events", "transcriptions.transcription.completed,transcriptions.transcription.failed"];
+    const endpoint = await runJson<NewWebhookEndpointView>(
+      ["webhooks", "create", ...hook, ...events],
+      options,
+    );
+    expect(endpoint).toMatchObject({ metadata: { team: "video" } });
+    expect(endpoint.eventTypes).toHaveLength(2);
+    expect(await runJson(["webhooks", "deliveries", endpoint.id], options)).toEqual([]);
+    expect((await run(["webhooks", "delete", endpoint.id], options)).exitCode).toBe(0);
+    expect(await runJson(["webhooks", "list", "--env", "Production"], options)).toEqual([]);
+    expect(await runJson(["transcriptions", "list"], options)).toEqual([]);
+    expect(serve.seen.out).not.toContain(key.key);
+    expect(serve.seen.out).not.toContain(endpoint.secret);
+  });
+
+  test("what the service refuses ends with its reason in one line and exit code 1", async () => {
+    for (const args of [
+      ["env", "create", ""],
+      ["keys", "list", "--env", "Nowhere"],
+      ["keys", "revoke", "key_unknown"],
+      ["transcriptions", "show", "video_unknown"],
+      ["reprocess", "a/../b"],
+    ]) {
+      const outcome = await run(args, options);
+      expect([args, outcome.exitCode, outcome.out]).toEqual([args, 1, ""]);
+      expectOneLine(outcome);
+    }
+  });
+
+  test("a second service is refused by the port, and on another port by the data folder", async () => {
+    const other = await temporaryFolder();
+    const samePort = await run(["serve"], { env: { ...options.env, DATA_DIR: other, LOG_LEVEL: "silent" } });
+    expect(samePort.exitCode).toBe(1);
+    expect(samePort.err).toMatch(/^subtext: Port \d+ on 127\.0\.0\.1 is in use already[^\n]*\n$/);
+    // It was no start, so it used up no credentials.
+    expect(samePort.out).toBe("");
+
+    const port = String(await freePort());
+    const sameFolder = await run(["serve"], { env: { ...options.env, PORT: port, LOG_LEVEL: "silent" } });
+    expect(sameFolder.exitCode).toBe(1);
+    expectOneLine(sameFolder);
+    expect(sameFolder.err).toContain("in use");
+  });
+
+  test("SIGTERM stops it with exit code 0, and the next start prints no credentials", async () => {
+    serve.kill("SIGTERM");
+    expect(await ended(serve)).toMatchObject({ exitCode: 0, err: "" });
+    await expect(stat(join(dataFolder, "service.json"))).rejects.toThrow("ENOENT");
+
+    const again = start(["serve"], options);
+    await until(async () => again.seen.out.includes("Subtext runs") || again.exitCode !== null);
+    again.kill("SIGINT");
+    const outcome = await ended(again);
+    expect(outcome.exitCode).toBe(0);
+    expect(outcome.out).not.toContain("Password");
+  });
+});
+
+describe("without a running service", () => {
+  let options: RunOptions;
+  let dataFolder: string;
+
+  beforeAll(async () => {
+    dataFolder = await mkdtemp(join(tmpdir(), "subtext-test-"));
+    options = { env: { DATA_DIR: dataFolder } };
+    return () => rm(dataFolder, { recursive: true, force: true });
+  });
+
+  test("commands open the data folder themselves, whatever a dead service has left behind", async () => {
+    const made = await runJson<EnvironmentView>(["env", "create", "Staging"], options);
+    const gone = { token: "x".repeat(43), url: `http://127.0.0.1:${await freePort()}` };
+    const child = spawn(process.execPath, ["--version"], { stdio: "ignore" });
+    await new Promise((resolve) => child.once("close", resolve));
+    for (const leftBehind of [
+      JSON.stringify({ ...gone, pid: child.pid }),
+      JSON.stringify({ ...gone, pid: process.pid }),
+      '{"url": "http://127',
+    ]) {
+      await writeFile(join(dataFolder, "service.json"), leftBehind);
+      expect(await runJson(["env", "list"], options)).toEqual([made]);
+    }
+  });
+
+  test("the doctor finds all well and ends with 0, or names what is missing and ends with 1", async () => {
+    const findings = await runJson<Finding[]>(["doctor"], options);
+    expect(findings.find(({ name }) => name === "database")).toMatchObject({ status: "ok" });
+
+    const nowhere = {
+      ...options.env,
+      DATABASE_URL: `postgres://subtext:hunter2@127.0.0.1:${await freePort()}/x`,
+    };
+    const unwell = await run(["doctor"], { env: nowhere });
+    expect(unwell.exitCode).toBe(1);
+    expect(unwell.err).toBe("");
+    expect(unwell.out).toMatch(/^database +MISSING/m);
+    expect(unwell.out).toMatch(/^storage +ok/m);
+    expect(unwell.out).toMatch(/^engine +/m);
+    expect(unwell.out).not.toContain("hunter2");
+  });
+
+  test("a setting that can not be used is named in one line", async () => {
+    for (const args of [["serve"], ["env", "list"], ["doctor"]]) {
+      const outcome = await run(args, { env: { ...options.env, PORT: "eighty" } });
+      expect(outcome).toMatchObject({ exitCode: 1, out: "" });
+      expectOneLine(outcome);
+      expect(outcome.err).toContain("PORT=eighty");
+    }
+  });
+
+  test("a command that was mistyped ends with 2 and says how it is meant", async () => {
+    for (const args of [
+      [],
+      ["env"],
+      ["nonsense"],
+      ["env", "create"],
+      ["env", "set", "Staging"],
+      ["env", "create", "X", "--transcription", "maybe"],
+      ["keys", "create"],
+      ["keys", "create", "--env", "Staging", "--expires-in", "soon"],
+      ["keys", "create", "--env", "Staging", "--permissions", "everything"],
+      ["webhooks", "create", "--env", "Staging", "--url", "https://a.example", "--metadata", "[1]"],
+      ["transcriptions", "list", "--status", "LOST"],
+    ]) {
+      const outcome = await run(args, options);
+      expect([args, outcome.exitCode, outcome.out]).toEqual([args, 2, ""]);
+      expect(outcome.err).not.toBe("");
+    }
+  });
+
+  test("settings are read from a .env in the folder that it is started from", async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, ".env"), "PORT=from-the-file\n");
+    const child = spawn(process.execPath, [SUBTEXT, "env", "list"], { cwd: folder, timeout: 45_000 });
+    let err = "";
+    child.stderr.on("data", (chunk) => {
+      err += chunk;
+    });
+    await new Promise((resolve) => child.once("close", resolve));
+    expect(err).toContain("PORT=from-the-file");
+  });
+
+  test("a Node.js that can not run the sources says so in one line", async () => {
+    const outcome = await run(["env", "list"], {
+      ...options,
+      nodeOptions: ["--no-experimental-strip-types"],
+    });
+    expect(outcome).toMatchObject({ exitCode: 1, out: "" });
+    expectOneLine(outcome);
+    expect(outcome.err).toContain("npx subtext");
+  });
+});
