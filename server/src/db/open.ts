@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { ConstructorOptions } from "pg-boss";
 import type { Logger } from "pino";
+import type { AppError } from "../errors.ts";
 import { openEmbedded } from "./embedded/embedded.ts";
 import { openPostgres } from "./postgres.ts";
 
@@ -25,6 +26,11 @@ export interface DatabaseOptions {
   /** Where the embedded database lives. Made, durably, where it does not exist; of one process at a time. */
   folder: string;
   log: Logger;
+  /**
+   * The embedded database could not go on safely, say because the disk is full; it refuses every query until
+   * the process starts anew, and then recovers by itself.
+   */
+  onCrash?: (error: AppError) => void;
 }
 
 /**
@@ -33,8 +39,8 @@ export interface DatabaseOptions {
  * @throws AppError `data_folder_in_use`, `database_version_mismatch`
  */
 export function openDatabase<Schema>(options: DatabaseOptions): Promise<Database<Schema>> {
-  const { databaseUrl, folder, log } = options;
+  const { databaseUrl, ...embedded } = options;
   return databaseUrl === null
-    ? openEmbedded<Schema>({ folder, log })
-    : openPostgres<Schema>({ databaseUrl, log });
+    ? openEmbedded<Schema>(embedded)
+    : openPostgres<Schema>({ databaseUrl, log: options.log });
 }

@@ -3,9 +3,8 @@ import { dirname, resolve } from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
 import { PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from "kysely";
 import { fromPglite, type Db as QueueDatabase } from "pg-boss";
-import type { Logger } from "pino";
 import type { AppError } from "../../errors.ts";
-import type { Database } from "../open.ts";
+import type { Database, DatabaseOptions } from "../open.ts";
 import { guardPool, ScopedKysely, TransactionScope } from "../transaction-scope.ts";
 import { prepareDataFolder } from "./data-folder.ts";
 import { Exclusive } from "./exclusive.ts";
@@ -16,9 +15,7 @@ import { startPglite } from "./start-pglite.ts";
 const MAINTENANCE_INTERVAL_MS = 5_000;
 const MAINTENANCE_MOST_SKIPS = 12;
 
-export interface EmbeddedOptions {
-  folder: string;
-  log: Logger;
+export interface EmbeddedOptions extends Omit<DatabaseOptions, "databaseUrl"> {
   /** Tests give one that counts or fails. */
   fsync?: (fileDescriptor: number) => void;
 }
@@ -38,6 +35,7 @@ export async function openEmbedded<Schema>(options: EmbeddedOptions): Promise<Da
       onCrash(error) {
         crash = error;
         log.fatal({ err: error }, "the embedded database has stopped; restart the service");
+        options.onCrash?.(error);
       },
       ...(options.fsync && { fsync: options.fsync }),
     });

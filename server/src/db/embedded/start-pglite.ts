@@ -20,6 +20,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   maintenance_work_mem: "16MB",
   min_wal_size: "16MB",
   max_wal_size: "32MB",
+  // PostgreSQL would keep a thousand files open in a process that needs some for uploads and sockets.
+  max_files_per_process: "200",
   // As PGlite starts it: there are no other processes to work in.
   exit_on_error: "false",
   search_path: "public",
