@@ -290,7 +290,8 @@ describe("the data folder", () => {
   });
 
   test("that holds other files is refused", async () => {
-    const folder = await temporaryFolder();
+    const folder = join(await temporaryFolder(), "database");
+    await mkdir(folder);
     await writeFile(join(folder, "holiday.txt"), "");
     await expect(open(folder)).rejects.toMatchObject({ code: "database_version_mismatch" });
     expect(await readdir(folder)).toEqual(["holiday.txt"]);
