@@ -20,6 +20,7 @@ export function renderWatchPage({
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
 <title>Subtext: the transcript of the sample video</title>
 <style>
   :root { color-scheme: light dark; }

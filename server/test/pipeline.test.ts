@@ -35,7 +35,7 @@ describe("a video that finished uploading", () => {
       metadata: { filename: "Board meeting.mp4", room: "7" },
     });
     const transcription = await untilEnded(service, tenant, videoId);
-    expect(transcription).toMatchObject({ status: "COMPLETED", language: "en", duration: 40.533 });
+    expect(transcription).toMatchObject({ status: "COMPLETED", language: "en", duration: 43.348 });
 
     const [vtt, json, txt] = await Promise.all(
       (["vtt", "json", "txt"] as const).map((format) => fetch(transcription.files?.[format].url ?? "")),
@@ -50,8 +50,11 @@ describe("a video that finished uploading", () => {
       expect(start).toBeGreaterThanOrEqual(words[index - 1]?.end ?? 0);
       expect(end).toBeGreaterThanOrEqual(start);
     }
-    expect(words.at(-1)?.end).toBeLessThanOrEqual(40.533);
-    expect(await txt?.text()).toContain("Thank you for watching");
+    expect(words.at(-1)?.end).toBeLessThanOrEqual(43.348);
+    const spoken = plainWords(await readFile(join(ROOT, "demo/sample/sample.txt"), "utf8"));
+    const heard = plainWords((await txt?.text()) ?? "");
+    // Quantised models differ a little from processor to processor.
+    expect(spoken.filter((word, index) => heard[index] !== word).length).toBeLessThanOrEqual(1);
 
     const { payload } = await until(async () => receiver.received[0]);
     expect(payload).toMatchObject({
@@ -135,3 +138,7 @@ describe("a video that finished uploading", () => {
     expect((await readTranscription(service, tenant, videoId)).body.status).toBe("COMPLETED");
   });
 });
+
+function plainWords(text: string): string[] {
+  return text.toLowerCase().match(/[a-z]+/g) ?? [];
+}
