@@ -72,6 +72,8 @@ export interface ServiceOptions {
   /** Tests give a clock that they move. */
   clock?: Clock;
   resolve?: ResolveHost;
+  /** Told when the embedded database has crashed: nothing works from then on, and a restart recovers it. */
+  onCrash?: (error: Error) => void;
 }
 
 /** Opens every part, in the order in which they need each other; nothing runs yet. */
@@ -80,11 +82,13 @@ export async function openService({
   log,
   clock = systemClock,
   resolve = resolveBySystem,
+  onCrash,
 }: ServiceOptions): Promise<Service> {
   const database = await openDatabase<Schema>({
     databaseUrl: config.databaseUrl,
     folder: join(config.dataFolder, "database"),
     log,
+    ...(onCrash && { onCrash }),
   });
   const db = database.kysely;
   await migrate(db);

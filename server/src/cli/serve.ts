@@ -17,14 +17,19 @@ export function addServe(program: Command, { env, out }: Terminal): void {
       const { openService } = await import("../main.ts");
       const config = readConfig(env);
       const log = createLog(config.logLevel);
+      const exitOver = (error: unknown, what: string) => {
+        log.fatal({ err: error }, what);
+        process.exit(1);
+      };
       for (const event of ["unhandledRejection", "uncaughtException"]) {
-        process.on(event, (error) => {
-          log.fatal({ err: error }, "a fault that nothing was ready for");
-          process.exit(1);
-        });
+        process.on(event, (error) => exitOver(error, "a fault that nothing was ready for"));
       }
       const toldToStop = stopSignal();
-      const service = await openService({ config, log });
+      const service = await openService({
+        config,
+        log,
+        onCrash: (error) => exitOver(error, "the embedded database crashed; a restart recovers it"),
+      });
       try {
         await service.start();
         // After the start: credentials that are made before a start that fails would never be seen.

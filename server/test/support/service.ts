@@ -1,12 +1,13 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Permission } from "@subtext/client/contract/permission";
 import { PERMISSIONS } from "@subtext/client/contract/permission";
 import type { Transcription } from "@subtext/client/contract/transcription";
+import { Client } from "pg";
 import * as tus from "tus-js-client";
-import { beforeAll, onTestFinished } from "vitest";
+import { beforeAll, inject, onTestFinished } from "vitest";
 import { createApiKey } from "../../src/api-keys.ts";
 import { type Clock, systemClock } from "../../src/clock.ts";
 import { readConfig } from "../../src/config.ts";
@@ -71,10 +72,14 @@ export function shareService(options: StartOptions = {}): TestService {
 
 async function start(options: StartOptions & { dataFolder: string }): Promise<TestService> {
   const { dataFolder } = options;
+  const isNew = (await readdir(dataFolder)).length === 0;
+  if (isNew) await cp(inject("madeDataFolder"), dataFolder, { recursive: true });
   const port = options.port ?? (await freePort());
+  const databaseUrl = await postgresFor(dataFolder);
   const config = readConfig({
     PORT: String(port),
     DATA_DIR: dataFolder,
+    ...(databaseUrl && { DATABASE_URL: databaseUrl }),
     WEBHOOK_ALLOW_HTTP: "true",
     WEBHOOK_ALLOW_NETWORKS: "127.0.0.1/32",
     ...options.env,
@@ -89,6 +94,24 @@ async function start(options: StartOptions & { dataFolder: string }): Promise<Te
   if (options.start === false) await service.parts.app.listen({ port });
   else await service.start();
   return { service, url: config.publicUrl, dataFolder, logged: () => logged };
+}
+
+/** A database of its own for each data folder, where the whole suite is to run on PostgreSQL. */
+async function postgresFor(dataFolder: string): Promise<string | null> {
+  const server = process.env.TEST_DATABASE_URL;
+  if (!server) return null;
+  const name = basename(dataFolder).toLowerCase().replaceAll("-", "_");
+  const client = new Client({ connectionString: server });
+  await client.connect();
+  try {
+    const { rowCount } = await client.query("select from pg_database where datname = $1", [name]);
+    if (!rowCount) await client.query(`create database ${client.escapeIdentifier(name)}`);
+  } finally {
+    await client.end();
+  }
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
 }
 
 export async function temporaryFolder(): Promise<string> {

@@ -1,0 +1,23 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { readConfig } from "../../src/config.ts";
+import { createLog } from "../../src/log.ts";
+import { openService } from "../../src/main.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** A data folder as a first start leaves it. Copy it: to make one anew takes seconds. */
+    madeDataFolder: string;
+  }
+}
+
+/** Once for all test files of a run. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), "subtext-made-"));
+  const service = await openService({ config: readConfig({ DATA_DIR: folder }), log: createLog("silent") });
+  await service.stop();
+  project.provide("madeDataFolder", folder);
+  return () => rm(folder, { recursive: true, force: true });
+}
