@@ -24,7 +24,8 @@ async function probe(backend: Backend, path: string, signal: AbortSignal): Promi
     throw new SpeechError("unreadable_media", "The file holds neither picture nor sound.");
   }
   const track = chooseTrack(inspection.audio);
-  const duration = inspection.duration ?? (await backend.measure(path, signal));
+  // A recorder that could not go back to its header left it empty, or 0.
+  const duration = inspection.duration || (await backend.measure(path, signal));
   return {
     duration: duration > 0 ? roundToMs(duration) : null,
     audioStream: track?.stream ?? null,
