@@ -1,10 +1,10 @@
-import type { Engine, Hearing } from "./engine.ts";
+import type { Engine } from "./engine.ts";
+import { HeardWords } from "./heard-words.ts";
 import type { Decoder } from "./media/media.ts";
 import { StageTimer } from "./stage-timer.ts";
-import type { TimedWord, TranscribeProgress, TranscribeResult } from "./transcript.ts";
-import { packUtterances, type SpokenUtterance } from "./utterances.ts";
+import type { TranscribeProgress, TranscribeResult } from "./transcript.ts";
+import { packUtterances } from "./utterances.ts";
 import { scoreAudio, type VoiceActivity } from "./voice-activity.ts";
-import { inOrder, trimAtPauses } from "./word-times.ts";
 
 /** Shorter utterances tell the engine too little of the sentence, longer ones cost more for each word. */
 const GOOD_UTTERANCE_SECONDS = 20;
@@ -40,72 +40,31 @@ export async function transcribe(path: string, options: TranscribeOptions): Prom
   const scored = scoreAudio(samples, (block, preceding) =>
     timer.time("voiceActivity", () => voiceActivity.probabilities(block, preceding, signal)),
   );
+  const maxUtteranceSeconds = Math.min(engine.maxUtteranceSeconds, GOOD_UTTERANCE_SECONDS);
+  const groups = packUtterances(scored, maxUtteranceSeconds, audioOffset);
+
   const report = throttled(options.onProgress);
-
-  const groups = packUtterances(scored, Math.min(engine.maxUtteranceSeconds, GOOD_UTTERANCE_SECONDS));
-
-  const words: TimedWord[] = [];
-  let voiced = 0;
+  report({ done: 0, duration });
+  const heard = new HeardWords(engine.name);
   for await (const { utterances, settledSeconds } of groups) {
-    const placed = utterances.map((utterance) => shifted(utterance, audioOffset));
-    const hearings = await timer.time("engine", () => hearAll(engine, placed, signal));
-    for (const [index, { words: heard }] of hearings.entries()) {
-      words.push(...trimAtPauses(heard, placed[index]!.speech));
-      voiced += spokenSeconds(placed[index]!);
-    }
+    const hearings = await timer.time("engine", () => engine.hear(utterances, signal));
+    for (const [index, hearing] of hearings.entries()) heard.add(utterances[index]!, hearing);
     report({ done: settledSeconds, duration });
   }
 
-  const summary = audio.summary();
-  if (summary.nothing !== null) {
-    return { outcome: "skipped", reason: summary.nothing, duration: summary.duration };
-  }
+  const { nothing, incomplete, duration: measured } = audio.summary();
+  if (nothing !== null) return { outcome: "skipped", reason: nothing, duration: measured };
   return {
     outcome: "transcribed",
-    words: inOrder(words, summary.duration),
-    language: words.length === 0 ? "zxx" : "en",
-    duration: summary.duration,
-    voiced: Math.round(voiced * 1000) / 1000,
+    words: heard.words(measured),
+    language: heard.language(),
+    duration: measured,
+    voiced: heard.voiced,
     engine: engine.name,
     decoder: decoder.name,
-    incomplete: summary.incomplete,
+    incomplete,
     stages: timer.stages(),
   };
-}
-
-/** Hears utterances in batches of like length, for each batch costs as much as its longest; keeps order. */
-async function hearAll(
-  engine: Engine,
-  utterances: readonly SpokenUtterance[],
-  signal: AbortSignal,
-): Promise<Hearing[]> {
-  const byLength = [...utterances.keys()].sort(
-    (left, right) => utterances[left]!.samples.length - utterances[right]!.samples.length,
-  );
-  const batches = Math.ceil(utterances.length / engine.batchSize);
-  const size = Math.ceil(utterances.length / batches);
-  const hearings: Hearing[] = [];
-  for (let first = 0; first < byLength.length; first += size) {
-    const batch = byLength.slice(first, first + size);
-    const heard = await engine.hear(
-      batch.map((index) => utterances[index]!),
-      signal,
-    );
-    for (const [place, index] of batch.entries()) hearings[index] = heard[place]!;
-  }
-  return hearings;
-}
-
-function shifted(utterance: SpokenUtterance, seconds: number): SpokenUtterance {
-  return {
-    samples: utterance.samples,
-    start: utterance.start + seconds,
-    speech: utterance.speech.map(({ start, end }) => ({ start: start + seconds, end: end + seconds })),
-  };
-}
-
-function spokenSeconds({ speech }: SpokenUtterance): number {
-  return speech.reduce((sum, { start, end }) => sum + end - start, 0);
 }
 
 function throttled(onProgress: ((progress: TranscribeProgress) => void) | undefined) {

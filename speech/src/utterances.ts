@@ -16,7 +16,7 @@ const LONG_SILENCE_WINDOWS = Math.round(2 / WINDOW_SECONDS);
 /** How much must follow the longest utterance before it is known where it and the next one lie. */
 const LOOK_AHEAD_WINDOWS = 2 * PADDING_WINDOWS + MIN_SPEECH_WINDOWS + MIN_SILENCE_WINDOWS;
 
-/** An utterance and where in it somebody speaks, in seconds of the recording's audio. */
+/** An utterance and where in it somebody speaks, in seconds of the media. */
 export interface SpokenUtterance extends Utterance {
   speech: { start: number; end: number }[];
 }
@@ -24,34 +24,38 @@ export interface SpokenUtterance extends Utterance {
 /** The utterances that a few more minutes of a recording brought. */
 export interface UtteranceGroup {
   utterances: SpokenUtterance[];
-  /** Everything before this second is silent or in this group or an earlier one. */
+  /** Everything before this second of the media is silent or in this group or an earlier one. */
   settledSeconds: number;
 }
 
 /**
  * Packs speech into utterances as long as the engine takes, cut at pauses. Utterances come in order and
  * never overlap; every window of speech is in exactly one. Holds no more audio than one block of `scored`
- * and the longest utterance. Times count from the first sample.
+ * and the longest utterance.
+ * @param audioOffset Seconds of the media at which the first sample stands.
  */
 export async function* packUtterances(
   scored: AsyncIterable<ScoredAudio>,
   maxUtteranceSeconds: number,
+  audioOffset = 0,
 ): AsyncGenerator<UtteranceGroup> {
-  const packer = new UtterancePacker(Math.floor(maxUtteranceSeconds / WINDOW_SECONDS));
+  const packer = new UtterancePacker(Math.floor(maxUtteranceSeconds / WINDOW_SECONDS), audioOffset);
   for await (const audio of scored) yield packer.add(audio);
   yield packer.finish();
 }
 
 class UtterancePacker {
   readonly #maxWindows: number;
+  readonly #audioOffset: number;
   #samples: Float32Array = new Float32Array(0);
   #probabilities: Float32Array = new Float32Array(0);
   #speaking = false;
   /** Windows of the recording before those held. */
   #dropped = 0;
 
-  constructor(maxWindows: number) {
+  constructor(maxWindows: number, audioOffset: number) {
     this.#maxWindows = maxWindows;
+    this.#audioOffset = audioOffset;
   }
 
   add({ samples, probabilities }: ScoredAudio): UtteranceGroup {
@@ -76,16 +80,23 @@ class UtterancePacker {
       this.#drop(plan);
       if (plan.segments.length === 0) break;
     }
-    return { utterances, settledSeconds: this.#dropped * WINDOW_SECONDS };
+    return { utterances, settledSeconds: this.#seconds(0) };
   }
 
   #cut({ start, end, segments }: UtterancePlan): SpokenUtterance {
-    const seconds = (window: number) => (this.#dropped + window) * WINDOW_SECONDS;
     return {
       samples: this.#samples.slice(start * WINDOW_SAMPLES, end * WINDOW_SAMPLES),
-      start: seconds(start),
-      speech: segments.map((segment) => ({ start: seconds(segment.start), end: seconds(segment.end) })),
+      start: this.#seconds(start),
+      speech: segments.map((segment) => ({
+        start: this.#seconds(segment.start),
+        end: this.#seconds(segment.end),
+      })),
     };
+  }
+
+  /** Of the media. */
+  #seconds(window: number): number {
+    return this.#audioOffset + (this.#dropped + window) * WINDOW_SECONDS;
   }
 
   #drop({ end, speaking }: UtterancePlan): void {

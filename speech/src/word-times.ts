@@ -8,24 +8,42 @@ export interface SpokenStretch {
 
 /** Shorter gaps may be stops inside a word. */
 const MIN_PAUSE_SECONDS = 0.2;
-/** Speech sets in up to a window before it is noticed, and fades out after it is. */
-const ONSET_SECONDS = 0.03;
-const FADE_SECONDS = 0.06;
+/** Speech sets in up to a window before it is noticed, and its end is noticed a window late. */
+const LATE_SECONDS = 0.03;
+/** Speech that is left over beside a pause belongs to the word there, if it is no more than this. */
+const LEFT_OVER_SECONDS = 0.25;
 
 /**
- * Trims words at pauses. An aligner lets a word that follows a pause begin inside the pause, and one before
- * it run on into it: each word is held to the stretch of speech that it shares most time with. A word that
- * lies wholly in a pause stays where it is.
- * @param words in order
+ * Fits words to the pauses between them. An aligner lets a word that follows a pause begin inside the pause
+ * or late, and one before it run on into it or end early: each word is held to the stretch of speech that
+ * it shares most time with, and a word at the edge of a stretch reaches that edge. A word that lies wholly
+ * in a pause stays where it is.
+ * @param words in order, not overlapping
  * @param speech in order
  */
-export function trimAtPauses(words: readonly TimedWord[], speech: readonly SpokenStretch[]): TimedWord[] {
+export function fitToPauses(words: readonly TimedWord[], speech: readonly SpokenStretch[]): TimedWord[] {
   const stretches = betweenPauses(speech);
-  return words.map((word) => {
-    const stretch = mostShared(stretches, word);
-    if (stretch === undefined) return word;
-    return { ...word, start: Math.max(word.start, stretch.start), end: Math.min(word.end, stretch.end) };
-  });
+  const places = words.map((word) => mostShared(stretches, word));
+  const fitted: TimedWord[] = [];
+  for (const [index, word] of words.entries()) {
+    const stretch = places[index];
+    if (stretch === undefined) {
+      fitted.push(word);
+      continue;
+    }
+    let start = Math.max(word.start, stretch.start - LATE_SECONDS);
+    let end = Math.min(word.end, stretch.end);
+    const isFirst = places[index - 1] !== stretch;
+    const isLast = places[index + 1] !== stretch;
+    if (isFirst && start - stretch.start <= LEFT_OVER_SECONDS) start = Math.min(start, stretch.start);
+    if (isLast && stretch.end - end <= LEFT_OVER_SECONDS) end = Math.max(end, stretch.end - LATE_SECONDS);
+    fitted.push({
+      ...word,
+      start: Math.max(start, words[index - 1]?.end ?? start),
+      end: Math.min(end, words[index + 1]?.start ?? end),
+    });
+  }
+  return fitted;
 }
 
 /**
@@ -49,7 +67,7 @@ function betweenPauses(speech: readonly SpokenStretch[]): SpokenStretch[] {
     if (last !== undefined && start - last.end < MIN_PAUSE_SECONDS) last.end = end;
     else stretches.push({ start, end });
   }
-  return stretches.map(({ start, end }) => ({ start: start - ONSET_SECONDS, end: end + FADE_SECONDS }));
+  return stretches;
 }
 
 function mostShared(stretches: readonly SpokenStretch[], word: TimedWord): SpokenStretch | undefined {

@@ -1,0 +1,253 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Engine } from "../src/engine.ts";
+import { openMoonshine } from "../src/engines/moonshine.ts";
+import type { Decoder } from "../src/media/media.ts";
+import { openDecoder } from "../src/media/open-decoder.ts";
+import { type TranscribeOptions, transcribe } from "../src/transcribe.ts";
+import type { TranscribeProgress, Transcript } from "../src/transcript.ts";
+import { openVoiceActivity, type VoiceActivity } from "../src/voice-activity.ts";
+import { nonSpeech } from "./sounds.ts";
+import { compareWords, ENGLISH, plainWords, quantile, realSpeech, spoken } from "./spoken.ts";
+import { sequence, theChildren, theWeather, wavFile } from "./wav.ts";
+
+let folder: string;
+let decoder: Decoder;
+let engine: Engine;
+let voiceActivity: VoiceActivity;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "speech-transcribe-"));
+  decoder = await openDecoder();
+  engine = await openMoonshine({ threads: 1 });
+  voiceActivity = await openVoiceActivity({ threads: 1 });
+});
+afterAll(async () => {
+  await voiceActivity.close();
+  await engine.close();
+  rmSync(folder, { recursive: true });
+});
+
+function run(path: string, options: Partial<TranscribeOptions> = {}) {
+  const signal = new AbortController().signal;
+  return transcribe(path, { decoder, engine, voiceActivity, maxDurationSeconds: 43_200, signal, ...options });
+}
+
+async function transcriptOf(path: string, options?: Partial<TranscribeOptions>): Promise<Transcript> {
+  const result = await run(path, options);
+  if (result.outcome !== "transcribed") throw new Error(`skipped: ${result.reason}`);
+  return result;
+}
+
+function written(name: string, samples: Float32Array): string {
+  const path = join(folder, name);
+  writeFileSync(path, wavFile(samples));
+  return path;
+}
+
+function fixture(path: string): string {
+  return fileURLToPath(new URL(`fixtures/${path}`, import.meta.url));
+}
+
+function expectTimesInOrder({ words, duration }: Transcript): void {
+  let free = 0;
+  for (const { word, start, end } of words) {
+    expect(word).toMatch(/^\S+$/);
+    expect(start).toBeGreaterThanOrEqual(free);
+    expect(end).toBeGreaterThanOrEqual(start);
+    free = end;
+  }
+  expect(free).toBeLessThanOrEqual(duration);
+}
+
+describe("where nobody speaks there are no words", () => {
+  const { silence, ...sounds } = nonSpeech(6);
+
+  for (const [name, samples] of Object.entries(sounds)) {
+    test(`${name} is a transcript without language`, async () => {
+      const transcript = await transcriptOf(written("sound.wav", samples));
+      expect(transcript).toMatchObject({ words: [], language: "zxx", duration: 6 });
+    });
+  }
+
+  test("digital silence is skipped", async () => {
+    const result = await run(written("silence.wav", silence!));
+    expect(result).toEqual({ outcome: "skipped", reason: "silent_audio_track", duration: 6 });
+  });
+
+  test("a video without sound is skipped", async () => {
+    const path = join(folder, "mute.mp4");
+    execFileSync("ffmpeg", ["-v", "error", "-f", "lavfi", "-i", "color=s=64x64:r=5:d=2", path]);
+    expect(await run(path)).toMatchObject({ outcome: "skipped", reason: "no_audio_track" });
+  });
+});
+
+describe("words stand where they are spoken", () => {
+  test("words beside a pause begin within 100 ms of the truth and end within 200 ms", async () => {
+    const [before, after] = [spoken("english-1"), spoken("english-2")];
+    for (const pause of [0.4, 1, 1.7, 4]) {
+      const path = written("pause.wav", sequence(1, before.samples, pause, after.samples, 1));
+      const transcript = await transcriptOf(path);
+      expectTimesInOrder(transcript);
+      const pauseStarts = 1 + before.samples.length / 16_000;
+      const next = transcript.words.findIndex(({ start }) => start > pauseStarts);
+      const first = transcript.words[0]!;
+      const last = transcript.words[next - 1]!;
+      expect([last.word, transcript.words[next]!.word]).toEqual(["umbrella.", "The"]);
+      expect(Math.abs(first.start - 1)).toBeLessThan(0.1);
+      expect(Math.abs(last.end - pauseStarts)).toBeLessThan(0.2);
+      expect(Math.abs(transcript.words[next]!.start - (pauseStarts + pause))).toBeLessThan(0.1);
+      expect(Math.abs(transcript.words.at(-1)!.end - (transcript.duration - 1))).toBeLessThan(0.2);
+    }
+  });
+
+  test("audio that begins after the picture is timed as the player plays it", async () => {
+    const path = join(folder, "late.mp4");
+    const audio = written("audio.wav", sequence(0.5, theChildren, 0.5));
+    const picture = ["-f", "lavfi", "-i", "color=s=64x64:r=5:d=6"];
+    execFileSync("ffmpeg", [
+      "-v",
+      "error",
+      ...picture,
+      "-itsoffset",
+      "2.5",
+      "-i",
+      audio,
+      "-c:a",
+      "aac",
+      path,
+    ]);
+    const transcript = await transcriptOf(path);
+    expectTimesInOrder(transcript);
+    expect(Math.abs(transcript.words[0]!.start - 3)).toBeLessThan(0.1);
+  });
+
+  test("a recording of many minutes has every sentence once, in order, at its time", async () => {
+    const { parts, said } = manyMinutes();
+    const transcript = await transcriptOf(written("long.wav", sequence(...parts)));
+    expect(transcript.duration).toBeGreaterThan(300);
+    expectTimesInOrder(transcript);
+    const { agreeing, errorRate } = compareWords(
+      said.map(({ word }) => word),
+      transcript.words.map(({ word }) => plain(word)),
+    );
+    expect(errorRate).toBeLessThan(0.15);
+    const errors = agreeing
+      .filter(([at]) => said[at]!.start !== null)
+      .map(([at, heard]) => Math.abs(transcript.words[heard]!.start - said[at]!.start!));
+    expect(quantile(errors, 0.5)).toBeLessThan(0.08);
+    expect(quantile(errors, 0.9)).toBeLessThan(0.25);
+    expect(Math.max(...errors)).toBeLessThan(1);
+    expect(transcript.language).toBe("en");
+  });
+});
+
+/** Six rounds of ten English sentences with pauses of all lengths, and each word with its start where it is known. */
+function manyMinutes() {
+  const parts: (Float32Array | number)[] = [];
+  const said: { word: string; start: number | null }[] = [];
+  let at = 0;
+  const add = (part: Float32Array | number) => {
+    parts.push(part);
+    at += typeof part === "number" ? part : part.length / 16_000;
+  };
+  for (let sentence = 0; sentence < 60; sentence++) {
+    const { samples, words } = spoken(ENGLISH[sentence % ENGLISH.length]!);
+    for (const { word, start } of words)
+      said.push({ word: plain(word), start: start === null ? null : at + start });
+    add(samples);
+    add([0.25, 0.5, 1, 0.125, 3][sentence % 5]!);
+  }
+  return { parts, said };
+}
+
+function plain(word: string): string {
+  return plainWords(word).join("");
+}
+
+describe("the language", () => {
+  test("English is told", async () => {
+    const transcript = await transcriptOf(
+      written("english.wav", sequence(0.3, theWeather, 0.5, theChildren)),
+    );
+    expect(transcript.language).toBe("en");
+    expect(transcript.engine).toBe("moonshine-tiny");
+    expect(transcript.decoder).toBe(decoder.name);
+  });
+
+  test("of another language no English is made up: it fails and says what to install", async () => {
+    await expect(run(fixture("speech/es.wav"))).rejects.toMatchObject({
+      code: "language_unsupported",
+      retryable: false,
+      message: expect.stringContaining("Install a multilingual model"),
+    });
+  });
+
+  test("of a few seconds of another language nothing is told and nothing made up", async () => {
+    const transcript = await transcriptOf(fixture("speech/fr.wav"));
+    expect(transcript).toMatchObject({ language: "und", words: [] });
+  });
+});
+
+describe("while it works", () => {
+  test("progress grows from nothing towards the end", async () => {
+    const seen: TranscribeProgress[] = [];
+    const path = written("progress.wav", sequence(...manyMinutes().parts));
+    const { duration } = await transcriptOf(path, { onProgress: (progress) => seen.push(progress) });
+    expect(seen[0]).toEqual({ done: 0, duration });
+    expect(seen.length).toBeGreaterThan(1);
+    for (const [index, { done }] of seen.entries()) {
+      expect(done).toBeGreaterThanOrEqual(seen[index - 1]?.done ?? 0);
+      expect(done).toBeLessThan(duration + 0.1);
+    }
+  });
+
+  test("an abort ends it with the signal's reason and leaves its parts usable", async () => {
+    const path = written("aborted.wav", sequence(...manyMinutes().parts));
+    const abort = new AbortController();
+    const onProgress = () => setTimeout(() => abort.abort(new Error("deleted")), 100);
+    await expect(run(path, { signal: abort.signal, onProgress })).rejects.toThrow("deleted");
+    const transcript = await transcriptOf(written("after.wav", sequence(0.5, theChildren, 0.5)));
+    expect(transcript.words[0]!.word).toBe("Children");
+  });
+
+  test("a recording longer than allowed is refused", async () => {
+    const path = written("too-long.wav", sequence(theWeather, 1, theChildren));
+    await expect(run(path, { maxDurationSeconds: 2 })).rejects.toMatchObject({ code: "media_too_long" });
+  });
+});
+
+describe("real recordings", () => {
+  const jfk = realSpeech("jfk.wav");
+  const lucier = realSpeech("lucier.mp3");
+  const reason = "the recordings are not beside the project";
+
+  test("a clear address is heard word for word", async ({ skip }) => {
+    if (jfk === null) return skip(reason);
+    const { words } = await transcriptOf(jfk);
+    const said =
+      "and so my fellow americans ask not what your country can do for you ask what you can do for your country";
+    expect(plainWords(words.map(({ word }) => word).join(" "))).toEqual(said.split(" "));
+  });
+
+  test("slow speech full of pauses is heard with at most 12 % of the words wrong", async ({ skip }) => {
+    if (lucier === null) return skip(reason);
+    const transcript = await transcriptOf(lucier);
+    expectTimesInOrder(transcript);
+    const said = plainWords(readFileSync(lucier.replace(".mp3", ".txt"), "utf8"));
+    const heard = plainWords(transcript.words.map(({ word }) => word).join(" "));
+    expect(compareWords(said, heard).errorRate).toBeLessThanOrEqual(0.12);
+  });
+
+  for (const name of ["japanese.mp3", "smartphone.mp3"]) {
+    test(`${name} is refused as not English`, async ({ skip }) => {
+      const path = realSpeech(name);
+      if (path === null) return skip(reason);
+      await expect(run(path)).rejects.toMatchObject({ code: "language_unsupported" });
+    });
+  }
+});
