@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
+import ipaddr from "ipaddr.js";
 
 /** Every setting of the service; `.env.example` explains them, and nothing else reads the environment. */
 export interface Config {
@@ -79,6 +80,13 @@ export function readConfig(env: Env): Config {
     return value;
   };
 
+  const networks = (name: string): string[] => {
+    const blocks = (text(name) ?? "").split(/[\s,]+/).filter(Boolean);
+    const wrong = blocks.find((block) => !ipaddr.isValidCIDR(block));
+    if (wrong === undefined) return blocks;
+    throw new ConfigError(name, wrong, "it must be networks in CIDR notation, such as 10.1.0.0/16");
+  };
+
   const logLevel = text("LOG_LEVEL") ?? "info";
   if (!isLogLevel(logLevel)) {
     throw new ConfigError("LOG_LEVEL", logLevel, `it must be one of ${LOG_LEVELS.join(", ")}`);
@@ -110,7 +118,7 @@ export function readConfig(env: Env): Config {
     maxDurationSeconds: integer("MAX_DURATION_SECONDS", 12 * 3600, 1, 100 * 3600),
     uploadExpiryMs: integer("UPLOAD_EXPIRY_HOURS", 24, 1, 10_000) * 3_600_000,
     webhookAllowHttp: flag("WEBHOOK_ALLOW_HTTP"),
-    webhookAllowNetworks: (text("WEBHOOK_ALLOW_NETWORKS") ?? "").split(/[\s,]+/).filter(Boolean),
+    webhookAllowNetworks: networks("WEBHOOK_ALLOW_NETWORKS"),
     rateLimitPerSecond: integer("RATE_LIMIT_PER_SECOND", 10, 1, 1_000_000),
     rateLimitBurst: integer("RATE_LIMIT_BURST", 60, 1, 1_000_000),
     logLevel,

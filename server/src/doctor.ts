@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { access, statfs } from "node:fs/promises";
+import { access, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { describeDecoders } from "@subtext/speech/media/open-decoder";
 import type { Config } from "./config.ts";
@@ -87,6 +87,7 @@ async function examineDataFolder({ dataFolder }: Config): Promise<Finding> {
   try {
     const existing = await nearestExisting(dataFolder);
     await access(existing, constants.W_OK);
+    if (!(await stat(existing)).isDirectory()) throw new Error(`${existing} is not a folder`);
     const { bavail, bsize } = await statfs(existing);
     const free = bavail * bsize;
     const detail = `${dataFolder}, ${(free / 1024 ** 3).toFixed(1)} GiB free`;

@@ -61,6 +61,7 @@ describe("a setting that can not be used", () => {
     ["SPEECH_PROCESSES", "0"],
     ["MAX_UPLOAD_BYTES", "10 GiB"],
     ["LOG_LEVEL", "loud"],
+    ["WEBHOOK_ALLOW_NETWORKS", "localhost"],
   ];
   for (const [name, value] of wrong) {
     test(`is named together with what would do: ${name}=${value}`, () => {
@@ -68,6 +69,14 @@ describe("a setting that can not be used", () => {
       expect(() => readConfig({ [name]: value })).toThrow(`${name}=${value} can not be used: `);
     });
   }
+
+  test("is told alone where others beside it would do", () => {
+    expect(() => readConfig({ WEBHOOK_ALLOW_NETWORKS: "10.0.0.0/8, fd00::/129" })).toThrow(
+      "WEBHOOK_ALLOW_NETWORKS=fd00::/129 can not be used",
+    );
+    const { webhookAllowNetworks } = readConfig({ WEBHOOK_ALLOW_NETWORKS: " 10.0.0.0/8,fd00::/8 ::1/128" });
+    expect(webhookAllowNetworks).toEqual(["10.0.0.0/8", "fd00::/8", "::1/128"]);
+  });
 
   test("is told without the password that it holds", () => {
     expect(() => readConfig({ DATABASE_URL: "mysql://subtext:hunter2@db/subtext" })).toThrow(

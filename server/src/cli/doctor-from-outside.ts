@@ -5,6 +5,7 @@ import type { Config } from "../config.ts";
 import { openDatabase } from "../db/open.ts";
 import type { Schema } from "../db/schema.ts";
 import { diagnose, type Finding } from "../doctor.ts";
+import { AppError } from "../errors.ts";
 import { describeDatabase, describeEngine, openSpeech } from "../main.ts";
 import { openDiskStorage } from "../storage/disk.ts";
 
@@ -39,6 +40,9 @@ export async function diagnoseFromOutside(config: Config, reason: unknown): Prom
     },
   });
   if (findings.some(({ status }) => status === "missing")) return findings;
-  const detail = reason instanceof Error ? reason.message : String(reason);
+  // What was put around it for the other commands only sends people here.
+  const original =
+    reason instanceof Error && !(reason instanceof AppError) ? (reason.cause ?? reason) : reason;
+  const detail = original instanceof Error ? original.message : String(original);
   return [...findings, { name: "service", status: "missing", detail, remedy: null }];
 }

@@ -3,6 +3,7 @@ import { pino } from "pino";
 import type { Config } from "../config.ts";
 import { createLog } from "../log.ts";
 import { type RunningService, readServiceFile } from "../service-file.ts";
+import { openServiceFor } from "./open-service.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
@@ -59,17 +60,15 @@ export function overHttp({ url, token }: RunningService): InternalClient {
 
 /**
  * The same requests to an app that does not listen.
- * @throws AppError where the service can not be opened: `data_folder_in_use` and others
+ * @throws Error where the service does not open, among them AppError `data_folder_in_use`
  */
 export async function openInProcess(config: Config): Promise<InternalClient> {
-  // Loaded where it is needed: a command that another process answers is done in a fraction of the time.
-  const { openService } = await import("../main.ts");
   // Its faults belong beside the command's output, not in it.
   const log = createLog(
     config.logLevel === "silent" ? "silent" : "error",
     pino.destination({ fd: 2, sync: true }),
   );
-  const { parts, stop } = await openService({ config, log });
+  const { parts, stop } = await openServiceFor({ config, log });
   return {
     async send(method, path, body) {
       const { statusCode, payload } = await parts.app.inject({

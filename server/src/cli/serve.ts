@@ -3,6 +3,7 @@ import { type Config, readConfig } from "../config.ts";
 import { createLog } from "../log.ts";
 import type { Credentials } from "../operators.ts";
 import type { Terminal } from "./context.ts";
+import { openServiceFor } from "./open-service.ts";
 import { properties } from "./text.ts";
 
 /** npm passes on a signal that the terminal has sent to this process already; that is no second one. */
@@ -13,8 +14,6 @@ export function addServe(program: Command, { env, out }: Terminal): void {
     .command("serve")
     .description("run the service")
     .action(async () => {
-      // Loaded here, so that the other commands need not wait for it.
-      const { openService } = await import("../main.ts");
       const config = readConfig(env);
       const log = createLog(config.logLevel);
       const exitOver = (error: unknown, what: string) => {
@@ -24,12 +23,12 @@ export function addServe(program: Command, { env, out }: Terminal): void {
       for (const event of ["unhandledRejection", "uncaughtException"]) {
         process.on(event, (error) => exitOver(error, "a fault that nothing was ready for"));
       }
-      const toldToStop = stopSignal();
-      const service = await openService({
+      const service = await openServiceFor({
         config,
         log,
         onCrash: (error) => exitOver(error, "the embedded database crashed; a restart recovers it"),
       });
+      const toldToStop = stopSignal();
       try {
         await service.start();
         // After the start: credentials that are made before a start that fails would never be seen.
@@ -43,7 +42,10 @@ export function addServe(program: Command, { env, out }: Terminal): void {
     });
 }
 
-/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
+/**
+ * Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. Until this is called a
+ * first one does, as it does to any process: a service that is being opened has nothing to hand back.
+ */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let firstAt: number | null = null;

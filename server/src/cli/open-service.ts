@@ -1,0 +1,17 @@
+import { AppError } from "../errors.ts";
+import type { Service, ServiceOptions } from "../main.ts";
+
+/** @throws Error with a message for people */
+export async function openServiceFor(options: ServiceOptions): Promise<Service> {
+  // Loaded where it is needed: a command that another process answers is done in a fraction of the time.
+  const { openService } = await import("../main.ts");
+  try {
+    return await openService(options);
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`The service does not open: ${reason}. To see which part is at fault: subtext doctor`, {
+      cause: error,
+    });
+  }
+}
