@@ -7,8 +7,11 @@ import { reprocess } from "../src/pipeline/reprocess.ts";
 import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
 import {
   createTenant,
+  freePort,
   readTranscription,
   shareService,
+  startService,
+  temporaryFolder,
   until,
   untilEnded,
   upload,
@@ -136,6 +139,33 @@ describe("a video that finished uploading", () => {
       reprocess({ db: db(), queue: service.service.parts.queue }, failed.id),
     ).rejects.toMatchObject({ code: "transcription_not_failed" });
     expect((await readTranscription(service, tenant, videoId)).body.status).toBe("COMPLETED");
+  });
+});
+
+describe("a service that is stopped while it works", () => {
+  test("hands the video back at no cost, and the next start completes it", async () => {
+    const dataFolder = await temporaryFolder();
+    const port = await freePort();
+    const before = await startService({ dataFolder, port });
+    const tenant = await createTenant(before);
+    const videoId = await upload(before, tenant, await readFile(SAMPLE));
+    await until(async () => (await readTranscription(before, tenant, videoId)).body.status === "PROCESSING");
+    await before.service.stop();
+
+    const after = await startService({ dataFolder, port });
+    const row = await after.service.parts.database.kysely
+      .selectFrom("transcription")
+      .selectAll()
+      .where("video_id", "=", videoId)
+      .executeTakeFirstOrThrow();
+    expect(row).toMatchObject({ faults: 0, losses: 0 });
+    expect(await untilEnded(after, tenant, videoId)).toMatchObject({ status: "COMPLETED" });
+  });
+
+  test("answers about its health until then", async () => {
+    expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
+    const ready = await fetch(`${service.url}/readyz`);
+    expect([ready.status, await ready.json()]).toEqual([200, { status: "ready" }]);
   });
 });
 
