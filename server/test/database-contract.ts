@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Kysely, sql } from "kysely";
 import { fromKysely, PgBoss } from "pg-boss";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import type { Database } from "../src/db/open.ts";
+import type { Database } from "../src/db/database.ts";
 
 interface Schema {
   [table: string]: { id: number; name: string };

@@ -1,37 +1,6 @@
-import type { Kysely } from "kysely";
-import type { ConstructorOptions } from "pg-boss";
-import type { Logger } from "pino";
-import type { AppError } from "../errors.ts";
+import type { Database, DatabaseOptions } from "./database.ts";
 import { openEmbedded } from "./embedded/embedded.ts";
 import { openPostgres } from "./postgres.ts";
-
-/** PostgreSQL, in this process or elsewhere; the same SQL, the same values and the same errors from both. */
-export interface Database<Schema> {
-  /** Refuses, with `query_outside_transaction`, a query beside a transaction from inside its callback. */
-  readonly kysely: Kysely<Schema>;
-  /** What `new PgBoss` needs to live in this database. Stop pg-boss before `close`. */
-  readonly boss: ConstructorOptions;
-  readonly kind: "embedded" | "postgres";
-  /** Of the PostgreSQL server: `18.6`. */
-  readonly version: string;
-  /** Throws where the database does not answer. */
-  check(): Promise<void>;
-  /** Waits for what is running; queries made later are refused. */
-  close(): Promise<void>;
-}
-
-export interface DatabaseOptions {
-  /** `postgres://…`, or null for the embedded database. */
-  databaseUrl: string | null;
-  /** Where the embedded database lives. Made, durably, where it does not exist; of one process at a time. */
-  folder: string;
-  log: Logger;
-  /**
-   * The embedded database could not go on safely, say because the disk is full; it refuses every query until
-   * the process starts anew, and then recovers by itself.
-   */
-  onCrash?: (error: AppError) => void;
-}
 
 /**
  * A commit that was acknowledged survives the death of this process and a power cut, on both kinds.

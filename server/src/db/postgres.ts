@@ -3,7 +3,7 @@ import pg from "pg";
 import type { Logger } from "pino";
 import { AppError } from "../errors.ts";
 import { COLUMN_PARSERS } from "./column-types.ts";
-import type { Database } from "./open.ts";
+import type { Database } from "./database.ts";
 import { guardPool, ScopedKysely, TransactionScope } from "./transaction-scope.ts";
 
 /** pg-boss asks for no less. */

@@ -4,7 +4,7 @@ import type { PGlite } from "@electric-sql/pglite";
 import { PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from "kysely";
 import { fromPglite, type Db as QueueDatabase } from "pg-boss";
 import type { AppError } from "../../errors.ts";
-import type { Database, DatabaseOptions } from "../open.ts";
+import type { Database, DatabaseOptions } from "../database.ts";
 import { guardPool, ScopedKysely, TransactionScope } from "../transaction-scope.ts";
 import { prepareDataFolder } from "./data-folder.ts";
 import { Exclusive } from "./exclusive.ts";
