@@ -16,7 +16,7 @@ export interface Hearing {
   meanLogProbability: number;
   /** How much the text repeats itself: bytes of the text ÷ bytes of it compressed. */
   compressionRatio: number;
-  /** Set where the engine stopped at its token limit rather than at an end of text. */
+  /** Set where the engine stopped at its token limit or in a loop rather than at an end of text. */
   cutOff: boolean;
 }
 

@@ -17,8 +17,8 @@ export interface AttentionHead {
 export interface GreedyOptions {
   /** `[rows, frames, width]`, as the encoder gave it. */
   encoderStates: Tensor;
-  /** Tokens that every row starts with; they are not part of what comes out. */
-  prompt: readonly number[];
+  /** Tokens that each row starts with, equally many; they are not part of what comes out. */
+  prompts: readonly (readonly number[])[];
   endToken: number;
   /** Most tokens to choose, for each row. */
   maxTokens: readonly number[];
@@ -85,8 +85,6 @@ function tensorShape(metadata: readonly InferenceSession.ValueMetadata[], name: 
 
 /** One recording of a batch while it is decoded. */
 interface Row {
-  /** Its place in the batch asked for. */
-  index: number;
   maxTokens: number;
   tokens: number[];
   logProbabilities: number[];
@@ -107,8 +105,7 @@ export async function decodeGreedy(
 ): Promise<DecodedSequence[]> {
   const frames = options.encoderStates.dims[1] ?? 0;
   const rows = options.maxTokens.map(
-    (maxTokens, index): Row => ({
-      index,
+    (maxTokens): Row => ({
       maxTokens,
       tokens: [],
       logProbabilities: [],
@@ -119,7 +116,7 @@ export async function decodeGreedy(
   let active = [...rows];
   let encoderStates = options.encoderStates;
   let cache = emptyCache(decoder, rows.length);
-  let inputTokens = rows.map(() => options.prompt);
+  let inputTokens = options.prompts;
   let cached = false;
 
   while (active.some((row) => !row.stop)) {
@@ -129,7 +126,7 @@ export async function decodeGreedy(
       encoderStates,
       cache,
       cached,
-      layers: options.attentionHeads,
+      attentionHeads: options.attentionHeads,
     });
     const logits = floats(outputs, "logits");
     const positions = inputTokens[0]?.length ?? 0;
@@ -182,12 +179,12 @@ interface Step {
   encoderStates: Tensor;
   cache: Cache;
   cached: boolean;
-  layers: readonly AttentionHead[];
+  attentionHeads: readonly AttentionHead[];
 }
 
 async function runStep(
   decoder: Seq2SeqDecoder,
-  { inputTokens, encoderStates, cache, cached, layers }: Step,
+  { inputTokens, encoderStates, cache, cached, attentionHeads }: Step,
 ): Promise<InferenceSession.OnnxValueMapType> {
   const feeds: Record<string, Tensor> = {
     input_ids: new Tensor("int64", BigInt64Array.from(inputTokens.flat(), BigInt), [
@@ -203,7 +200,7 @@ async function runStep(
     ...decoder.caches
       .filter((name) => !cached || !name.includes(".encoder."))
       .map((name) => `present.${name}`),
-    ...new Set(layers.map(({ layer }) => crossAttentionOutput(layer))),
+    ...new Set(attentionHeads.map(({ layer }) => crossAttentionOutput(layer))),
   ];
   try {
     return await decoder.session.run(feeds, wanted);
