@@ -24,7 +24,7 @@ import { registerUploads } from "./http/public/uploads.ts";
 import { RateLimiter } from "./http/rate-limit.ts";
 import { type Operators, openOperators } from "./operators.ts";
 import { runTranscription } from "./pipeline/run.ts";
-import { sweep } from "./pipeline/sweep.ts";
+import { type Sweeper, startSweeping } from "./pipeline/sweep.ts";
 import { Queue } from "./queue.ts";
 import { removeServiceFile, writeServiceFile } from "./service-file.ts";
 import { openDiskStorage } from "./storage/disk.ts";
@@ -78,19 +78,26 @@ export interface ServiceOptions {
 }
 
 /** Opens every part, in the order in which they need each other; nothing runs yet. */
-export async function openService({
-  config,
-  log,
-  clock = systemClock,
-  resolve = resolveBySystem,
-  onCrash,
-}: ServiceOptions): Promise<Service> {
+export async function openService(options: ServiceOptions): Promise<Service> {
+  const { config, log, onCrash } = options;
   const database = await openDatabase<Schema>({
     databaseUrl: config.databaseUrl,
     folder: join(config.dataFolder, "database"),
     log,
     ...(onCrash && { onCrash }),
   });
+  try {
+    return await wire(database, options);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function wire(
+  database: Database<Schema>,
+  { config, log, clock = systemClock, resolve = resolveBySystem }: ServiceOptions,
+): Promise<Service> {
   const db = database.kysely;
   await migrate(db);
   const queue = new Queue(database.boss, database.kind, log);
@@ -104,7 +111,7 @@ export async function openService({
     baseUrl: config.publicUrl,
     secret,
   });
-  const speech = openSpeech(config);
+  const speech = openSpeech(config, log);
   const endpointPolicy = createEndpointPolicy({
     allowHttp: config.webhookAllowHttp,
     allowPrivateNetworks: config.webhookAllowNetworks,
@@ -167,15 +174,7 @@ export async function openService({
   registerHomePage(app, { version: packageJson.version });
 
   const shutdown = new AbortController();
-  const sweepDeps = { db, queue, clock, sources, storage, log, uploadExpiryMs: config.uploadExpiryMs };
-  let sweeping = Promise.resolve();
-  let sweepTimer: NodeJS.Timeout | undefined;
-  const startSweep = () => {
-    sweeping = sweeping
-      .then(() => sweep(sweepDeps, shutdown.signal))
-      .catch((error) => log.error({ err: error }, "the sweep failed"));
-  };
-
+  let sweeper: Sweeper | undefined;
   let stopped: Promise<void> | undefined;
   return {
     parts: { config, log, clock, database, queue, speech, endpointPolicy, operators, commandLineToken, app },
@@ -212,8 +211,10 @@ export async function openService({
           run: (job) => deliver(deliveries, job, shutdown.signal),
         },
       });
-      startSweep();
-      sweepTimer = setInterval(startSweep, SWEEP_EVERY_MS);
+      sweeper = startSweeping(
+        { db, queue, clock, sources, storage, log, uploadExpiryMs: config.uploadExpiryMs },
+        SWEEP_EVERY_MS,
+      );
       await app.listen({ host: config.host, port: config.port });
       await writeServiceFile(config.dataFolder, {
         url: localUrl(app.server.address() as AddressInfo),
@@ -231,14 +232,13 @@ export async function openService({
   async function stopInOrder(): Promise<void> {
     log.info("stopping");
     await removeServiceFile(config.dataFolder, commandLineToken);
-    clearInterval(sweepTimer);
     await queue.pause();
     shutdown.abort(new Error("the service is stopping"));
     // An upload may go on for hours; its client resumes it after the restart.
     const impatience = setTimeout(() => app.server.closeAllConnections(), CLOSE_CONNECTIONS_AFTER_MS);
     await app.close();
     clearTimeout(impatience);
-    await sweeping;
+    await sweeper?.stop();
     await queue.stop(STOP_WITHIN_MS);
     await speech.close();
     await database.close();
@@ -247,13 +247,14 @@ export async function openService({
 }
 
 /** Processes are made when the first recording comes. */
-export function openSpeech(config: Config): Speech {
+export function openSpeech(config: Config, log: Logger): Speech {
   return createSpeech({
     engine: "moonshine",
     processes: config.speechProcesses,
     threads: config.speechThreads,
     memoryLimitBytes: config.speechMemoryLimitBytes,
     heartbeatTimeoutMs: 30_000,
+    log: (line) => log.warn({ line }, "a speech process wrote"),
     ...(config.ffmpegPath !== null && { ffmpegPath: config.ffmpegPath }),
   });
 }

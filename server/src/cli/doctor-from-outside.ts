@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { pino } from "pino";
 import type { Config } from "../config.ts";
 import { openDatabase } from "../db/open.ts";
 import type { Schema } from "../db/schema.ts";
 import { diagnose, type Finding } from "../doctor.ts";
 import { AppError } from "../errors.ts";
+import { createLog } from "../log.ts";
 import { describeDatabase, describeEngine, openSpeech } from "../main.ts";
 import { openDiskStorage } from "../storage/disk.ts";
 
@@ -14,10 +14,10 @@ import { openDiskStorage } from "../storage/disk.ts";
  * @param reason why it does not
  */
 export async function diagnoseFromOutside(config: Config, reason: unknown): Promise<Finding[]> {
+  const log = createLog("silent");
   const findings = await diagnose(config, {
     async database() {
       const folder = join(config.dataFolder, "database");
-      const log = pino({ level: "silent" });
       const database = await openDatabase<Schema>({ databaseUrl: config.databaseUrl, folder, log });
       try {
         return await describeDatabase(database);
@@ -31,7 +31,7 @@ export async function diagnoseFromOutside(config: Config, reason: unknown): Prom
       await storage.check();
     },
     async engine() {
-      const speech = openSpeech(config);
+      const speech = openSpeech(config, log);
       try {
         return await describeEngine(speech);
       } finally {

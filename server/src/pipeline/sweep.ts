@@ -13,6 +13,31 @@ export interface SweepDeps extends AcceptDeps {
   log: Logger;
 }
 
+export interface Sweeper {
+  /** Resolves when no sweep runs any more. */
+  stop(): Promise<void>;
+}
+
+/** Sweeps now and then every so often, one sweep at a time. */
+export function startSweeping(deps: SweepDeps, everyMs: number): Sweeper {
+  const stopped = new AbortController();
+  let sweeping = Promise.resolve();
+  const start = () => {
+    sweeping = sweeping
+      .then(() => sweep(deps, stopped.signal))
+      .catch((error) => deps.log.error({ err: error }, "the sweep failed"));
+  };
+  start();
+  const timer = setInterval(start, everyMs);
+  return {
+    async stop() {
+      clearInterval(timer);
+      stopped.abort();
+      await sweeping;
+    },
+  };
+}
+
 /**
  * Puts right what a crash can leave between a file and its row: takes in uploads that finished without
  * being accepted, removes uploads that have expired, and files that no row owns. Safe beside live traffic
