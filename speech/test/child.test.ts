@@ -116,6 +116,11 @@ test("a process that takes more memory than it may is ended", async () => {
   await expect(outcome).rejects.toMatchObject({ code: "engine_out_of_memory", retryable: true });
 });
 
+test("an engine that can not be loaded is told as such", async () => {
+  const outcome = open({ engine: "none" as "moonshine" }).describe();
+  await expect(outcome).rejects.toMatchObject({ code: "model_unusable", retryable: true });
+});
+
 test("an error of the recording crosses the border with its code and message", async () => {
   const path = join(folder, "text.mp4");
   writeFileSync(path, "This is no recording.".repeat(100));

@@ -29,7 +29,7 @@ interface LoadedParts {
 
 type TranscribeJob = Extract<ToSpeechProcess, { type: "transcribe" }>;
 
-class SpeechProcess {
+class Transcriber {
   #parts: Promise<LoadedParts> | null = null;
   #running: { job: number; abort: AbortController } | null = null;
 
@@ -106,8 +106,8 @@ function end(): never {
   process.exit(1);
 }
 
-const speech = new SpeechProcess();
-process.on("message", (value) => speech.receive(parseToSpeechProcess(value)));
+const transcriber = new Transcriber();
+process.on("message", (value) => transcriber.receive(parseToSpeechProcess(value)));
 process.on("disconnect", end);
 process.on("SIGTERM", end);
 const heartbeat = () => send({ type: "alive", residentBytes: process.memoryUsage.rss() });
