@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 const HEADER_BYTES = 44;
 
 /** Samples of a 16 kHz mono 16-bit WAV file with the plain 44-byte header, −1 … 1. */
-export function readWav(path: string): Float32Array {
+function readWav(path: string): Float32Array {
   const pcm = readFileSync(path).subarray(HEADER_BYTES);
   return Float32Array.from({ length: pcm.length >> 1 }, (_, index) => pcm.readInt16LE(2 * index) / 32_768);
 }

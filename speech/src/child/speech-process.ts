@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { SpeechError } from "../errors.ts";
 import type { TranscribeProgress, TranscribeResult } from "../transcript.ts";
 import {
+  type FromSpeechProcess,
   fromErrorMessage,
   parseFromSpeechProcess,
   type SpeechDescription,
@@ -136,7 +137,13 @@ export class SpeechProcess {
 
   #receive(value: unknown): void {
     this.#silentMs = 0;
-    const message = parseFromSpeechProcess(value);
+    let message: FromSpeechProcess;
+    try {
+      message = parseFromSpeechProcess(value);
+    } catch (cause) {
+      this.#end(new SpeechError("engine_crashed", "The speech process sent what is no message.", { cause }));
+      return;
+    }
     if (message.type === "ready") this.#ready.resolve(message.description);
     else if (message.type === "alive") this.#weigh(message.residentBytes);
     else if (message.type === "unusable") this.#end(fromErrorMessage(message.error));
