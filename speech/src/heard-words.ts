@@ -7,13 +7,14 @@ import { fitToPauses, inOrder } from "./word-times.ts";
 
 /** At this score an engine makes words up: of laughter, of music, of a few seconds of another language. */
 const MADE_UP_SCORE = -1;
+/** In a recording that may be in another language, only what is heard as well as English is taken for words. */
+const DOUBTFUL_SCORE = -0.55;
 
 /** What an engine that knows English only has heard in a recording so far. */
 export class HeardWords {
   readonly #engineName: string;
   readonly #evidence = new EnglishEvidence();
-  readonly #words: TimedWord[] = [];
-  #anyHeard = false;
+  readonly #heard: { words: TimedWord[]; score: number }[] = [];
   #voiced = 0;
 
   constructor(engineName: string) {
@@ -27,9 +28,10 @@ export class HeardWords {
     this.#evidence.add(hearing, seconds);
     if (this.#evidence.isHopeless()) throw this.#notEnglish();
     if (hearing.words.length === 0) return;
-    this.#anyHeard = true;
-    if (englishScore(hearing, seconds) <= MADE_UP_SCORE) return;
-    this.#words.push(...fitToPauses(hearing.words, speech));
+    this.#heard.push({
+      words: fitToPauses(hearing.words, speech),
+      score: englishScore(hearing, seconds),
+    });
   }
 
   /** Seconds in which somebody speaks, 3 decimals. */
@@ -37,18 +39,25 @@ export class HeardWords {
     return Math.round(this.#voiced * 1000) / 1000;
   }
 
-  /** @param duration Seconds of the media. */
+  /**
+   * Without what the engine made up.
+   * @param duration Seconds of the media.
+   */
   words(duration: number): TimedWord[] {
-    return inOrder(this.#words, duration);
+    const limit = this.#evidence.verdict() === "english" ? MADE_UP_SCORE : DOUBTFUL_SCORE;
+    const kept = this.#heard.filter(({ score }) => score > limit);
+    return inOrder(
+      kept.flatMap(({ words }) => words),
+      duration,
+    );
   }
 
   /**
-   * `zxx` where no words were heard; `und` where they may be English or not: those that are not made up
-   * stay, but are not passed off as English.
+   * `zxx` where no words were heard; `und` where they may be English or not.
    * @throws SpeechError `language_unsupported`
    */
   language(): "en" | "und" | "zxx" {
-    if (!this.#anyHeard) return "zxx";
+    if (this.#heard.length === 0) return "zxx";
     const verdict = this.#evidence.verdict();
     if (verdict === "other") throw this.#notEnglish();
     return verdict === "english" ? "en" : "und";

@@ -67,8 +67,9 @@ export class SpeechProcess {
     this.#process = fork(MAIN, {
       // Leader of a process group: what it starts can be ended with it.
       detached: true,
-      // No secrets of the service; glibc keeps one pool of memory for each thread unless told otherwise.
-      env: { MALLOC_ARENA_MAX: "2" },
+      // None of the service's secrets. glibc keeps one pool of memory for each thread unless told otherwise;
+      // PATH is where ffmpeg is looked for.
+      env: { MALLOC_ARENA_MAX: "2", PATH: process.env.PATH ?? "" },
       execArgv: ["--disable-warning=ExperimentalWarning"],
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
