@@ -109,7 +109,7 @@ test("stops when it is told to", async () => {
 const jfk = realSpeech("jfk.wav");
 // Real recordings are not ours to publish; where they are not at hand, made speech has to do.
 test.skipIf(jfk === null)("hears a president word for word", async () => {
-  const [hearing] = await engine.hear([{ samples: decoded(jfk as string), start: 0 }], signal);
+  const [hearing] = await engine.hear([{ samples: await decoded(jfk as string), start: 0 }], signal);
   const said =
     "And so my fellow Americans ask not what your country can do for you ask what you can do for your country";
   expect(plainWords(text(hearing))).toEqual(plainWords(said));
@@ -120,7 +120,7 @@ const lucierText = realSpeech("lucier.txt");
 test.skipIf(lucier === null || lucierText === null)("hears a slow speaker who stutters", async () => {
   const voiceActivity = await openVoiceActivity({ threads: 2 });
   async function* chunks() {
-    yield decoded(lucier as string);
+    yield await decoded(lucier as string);
   }
   const scored = scoreAudio(chunks(), (block, preceding) =>
     voiceActivity.probabilities(block, preceding, signal),

@@ -1,6 +1,6 @@
-import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { openDecoder } from "../src/media/open-decoder.ts";
 
 /** Speech that `fixtures/speech/make.ts` made, with what was said when. */
 export interface Spoken {
@@ -34,10 +34,13 @@ export function realSpeech(name: string): string | null {
   return existsSync(path) ? path : null;
 }
 
-export function decoded(path: string): Float32Array {
-  const arguments_ = ["-v", "error", "-i", path, "-ac", "1", "-ar", "16000", "-f", "f32le", "-"];
-  const bytes = execFileSync("ffmpeg", arguments_, { maxBuffer: 1 << 28 });
-  return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+/** All samples of a recording, by whichever decoder is there. */
+export async function decoded(path: string): Promise<Float32Array> {
+  const { signal } = new AbortController();
+  const decoder = await openDecoder();
+  const probe = await decoder.probe(path, signal);
+  const { chunks } = decoder.decode(path, { probe, maxDurationSeconds: 3600, signal });
+  return Float32Array.from((await Array.fromAsync(chunks)).flatMap((chunk) => [...chunk]));
 }
 
 export function plainWords(text: string): string[] {

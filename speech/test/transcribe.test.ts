@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -80,9 +79,10 @@ describe("where nobody speaks there are no words", () => {
   });
 
   test("a video without sound is skipped", async () => {
-    const path = join(folder, "mute.mp4");
-    execFileSync("ffmpeg", ["-v", "error", "-f", "lavfi", "-i", "color=s=64x64:r=5:d=2", path]);
-    expect(await run(path)).toMatchObject({ outcome: "skipped", reason: "no_audio_track" });
+    expect(await run(fixture("media/video-only.mp4"))).toMatchObject({
+      outcome: "skipped",
+      reason: "no_audio_track",
+    });
   });
 });
 
@@ -106,22 +106,7 @@ describe("words stand where they are spoken", () => {
   });
 
   test("audio that begins after the picture is timed as the player plays it", async () => {
-    const path = join(folder, "late.mp4");
-    const audio = written("audio.wav", sequence(0.5, theChildren, 0.5));
-    const picture = ["-f", "lavfi", "-i", "color=s=64x64:r=5:d=6"];
-    execFileSync("ffmpeg", [
-      "-v",
-      "error",
-      ...picture,
-      "-itsoffset",
-      "2.5",
-      "-i",
-      audio,
-      "-c:a",
-      "aac",
-      path,
-    ]);
-    const transcript = await transcriptOf(path);
+    const transcript = await transcriptOf(fixture("vad/the-children-late.mp4"));
     expectTimesInOrder(transcript);
     expect(Math.abs(transcript.words[0]!.start - 3)).toBeLessThan(0.1);
   });

@@ -4,8 +4,8 @@ import { SpeechError } from "../errors.ts";
 import { Complaints } from "./complaints.ts";
 import { MEMORY_BYTES } from "./limits.ts";
 
-/** Where programs are looked for; the parent's own environment is not read and not passed on. */
-const ENVIRONMENT = { PATH: "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin", LC_ALL: "C" };
+/** All that a decoder gets of the environment: where programs are looked for, and messages in English. */
+const ENVIRONMENT = { PATH: process.env.PATH ?? "", LC_ALL: "C" };
 
 /** Milliseconds between the polite signal and the one that can not be refused. */
 const GRACE_MS = 300;
