@@ -65,12 +65,12 @@ function startLong(speech: Speech, jobSignal = signal): Promise<unknown> {
 }
 
 /** Decoders of the long recording below a process. */
-function decoders(pid = process.pid): number[] {
-  return descendantsRunning(pid, long);
+function decoders(): number[] {
+  return descendantsRunning(process.pid, long);
 }
 
-async function decoding(pid = process.pid): Promise<void> {
-  await until(() => decoders(pid).length > 0);
+async function decoding(): Promise<void> {
+  await until(() => decoders().length > 0);
 }
 
 test("a recording is transcribed, and the process stays for the next one", async () => {
@@ -189,9 +189,11 @@ test("closing ends the job under way and every process", async () => {
 test("when the service is killed, its speech process and their decoders end too", async () => {
   const service = fileURLToPath(new URL("fixtures/child/service.ts", import.meta.url));
   const parent = spawn(process.execPath, [service, long], { stdio: "inherit" });
-  await decoding(parent.pid);
-  const orphans = descendants(parent.pid!);
-  expect(orphans.length).toBeGreaterThan(1);
+  let orphans: number[] = [];
+  await until(() => {
+    orphans = descendants(parent.pid!);
+    return orphans.length > 1;
+  });
   parent.kill("SIGKILL");
   await until(() => !orphans.some(runs));
 });
