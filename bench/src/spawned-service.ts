@@ -64,6 +64,7 @@ export class SpawnedService {
       if (ready) return;
       await sleep(100);
     }
+    throw new Error(`the service did not start: exit code ${child.exitCode}, signal ${child.signalCode}`);
   }
 
   /** True while the process is there. */

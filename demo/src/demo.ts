@@ -138,18 +138,16 @@ async function upload(baseUrl: string, key: string): Promise<string> {
 
 async function watchUntilReceived(videoId: string) {
   const line = progressLine("Transcribing");
-  const timer = setInterval(async () => {
+  const failed = Promise.withResolvers<never>();
+  const look = async () => {
     const row = await findTranscriptionOfVideo(running().parts.database.kysely, videoId);
     if (row) line.show(row.progress, row.status);
-    if (row?.status === "FAILED") {
-      clearInterval(timer);
-      console.error(`\nThe transcription failed: ${row.failure_code}: ${row.failure_message}`);
-      process.exitCode = 1;
-      process.kill(process.pid, "SIGINT");
-    }
-  }, 200);
+    if (row?.status !== "FAILED") return;
+    throw new Error(`the transcription failed: ${row.failure_code}: ${row.failure_message}`);
+  };
+  const timer = setInterval(() => look().catch(failed.reject), 200);
   try {
-    return await receiver.received;
+    return await Promise.race([receiver.received, failed.promise]);
   } finally {
     clearInterval(timer);
     line.end();

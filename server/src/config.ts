@@ -99,13 +99,14 @@ export function readConfig(env: Env): Config {
   const port = integer("PORT", 8080, 1, 65535);
   const host = text("HOST") ?? "127.0.0.1";
   const speechProcesses = integer("SPEECH_PROCESSES", 1, 1, 64);
+  const publicUrl = url("PUBLIC_URL", ["http:", "https:"]) ?? `http://${urlHost(host)}:${port}`;
+  if (new URL(publicUrl).pathname !== "/") {
+    throw new ConfigError("PUBLIC_URL", hidePassword(publicUrl), "the service can not live below a path");
+  }
   return {
     host,
     port,
-    publicUrl: (url("PUBLIC_URL", ["http:", "https:"]) ?? `http://${urlHost(host)}:${port}`).replace(
-      /\/+$/,
-      "",
-    ),
+    publicUrl: new URL(publicUrl).origin,
     trustProxy: flag("TRUST_PROXY"),
     dataFolder: resolve(text("DATA_DIR") ?? "data"),
     databaseUrl: url("DATABASE_URL", ["postgres:", "postgresql:"]),
@@ -137,5 +138,5 @@ function urlHost(host: string): string {
 }
 
 function hidePassword(url: string): string {
-  return url.replace(/:[^:@/]*@/, ":…@");
+  return url.replace(/\/\/.*@/s, "//…@");
 }

@@ -13,8 +13,8 @@ export async function createEnvironment(
   { name, aiTranscription }: { name: string; aiTranscription: boolean },
 ): Promise<EnvironmentRow> {
   const trimmed = name.trim();
-  if (trimmed.length === 0 || trimmed.length > 100) {
-    throw new AppError("invalid_request", "An environment's name has 1 to 100 characters.");
+  if (trimmed.length === 0 || trimmed.length > 100 || /[\p{Cc}\p{Cs}]/u.test(trimmed)) {
+    throw new AppError("invalid_request", "An environment's name has 1 to 100 printable characters.");
   }
   const row = {
     id: newId("env"),

@@ -36,6 +36,7 @@ export const APP_ERRORS = {
   storage_object_missing: { status: 404, retryable: false, title: "The stored file is missing" },
 
   data_folder_in_use: { status: 503, retryable: true, title: "Another process uses the data folder" },
+  data_folder_mismatch: { status: 503, retryable: false, title: "The data folder is another database's" },
   database_version_mismatch: { status: 503, retryable: false, title: "The database is of another version" },
   query_outside_transaction: { status: 500, retryable: false, title: "A query bypassed its transaction" },
 

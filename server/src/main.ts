@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { mkdir } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createSpeech, type Speech } from "@subtext/speech/child/supervise";
@@ -13,6 +14,7 @@ import { openDatabase } from "./db/open.ts";
 import type { Schema } from "./db/schema.ts";
 import { serviceSecret } from "./db/secrets.ts";
 import { diagnose } from "./doctor.ts";
+import { type FolderLock, lockFolder } from "./folder-lock.ts";
 import { createApp } from "./http/app.ts";
 import { authorizeWith } from "./http/authorize.ts";
 import { registerHomePage } from "./http/home-page.ts";
@@ -22,6 +24,7 @@ import { registerFiles } from "./http/public/files.ts";
 import { registerTranscription } from "./http/public/transcription.ts";
 import { registerUploads } from "./http/public/uploads.ts";
 import { RateLimiter } from "./http/rate-limit.ts";
+import { matchInstallation } from "./installation.ts";
 import { type Operators, openOperators } from "./operators.ts";
 import { runTranscription } from "./pipeline/run.ts";
 import { type Sweeper, startSweeping } from "./pipeline/sweep.ts";
@@ -86,9 +89,13 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     log,
     ...(onCrash && { onCrash }),
   });
+  let lock: FolderLock | undefined;
   try {
-    return await wire(database, options);
+    // Uploads are written under locks of this process: two on one folder would write into each other's.
+    lock = lockFolder(join(config.dataFolder, "service"));
+    return await wire(database, lock, options);
   } catch (error) {
+    lock?.release();
     await database.close();
     throw error;
   }
@@ -96,6 +103,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
 
 async function wire(
   database: Database<Schema>,
+  lock: FolderLock,
   { config, log, clock = systemClock, resolve = resolveBySystem }: ServiceOptions,
 ): Promise<Service> {
   const db = database.kysely;
@@ -106,8 +114,11 @@ async function wire(
   const secret = await serviceSecret(db, "url_signing");
   const uploadsFolder = join(config.dataFolder, "uploads");
   const sources = await openDiskSources(uploadsFolder);
+  const filesFolder = join(config.dataFolder, "files");
+  await mkdir(filesFolder, { recursive: true, mode: 0o700 });
+  await matchInstallation(db, config.dataFolder, [uploadsFolder, filesFolder]);
   const storage = await openDiskStorage({
-    folder: join(config.dataFolder, "files"),
+    folder: filesFolder,
     baseUrl: config.publicUrl,
     secret,
   });
@@ -136,7 +147,7 @@ async function wire(
     queue,
     clock,
     sources,
-    store: openDiskUploadStore({ folder: uploadsFolder, db, expiryMs: config.uploadExpiryMs }),
+    store: openDiskUploadStore({ folder: uploadsFolder, db, sources, expiryMs: config.uploadExpiryMs }),
     maxUploadBytes: config.maxUploadBytes,
     authorize: authorizeWith({ db, clock, limiter }, "create_video"),
     authorizePiece: authorizeWith({ db, clock, limiter: null }, "create_video"),
@@ -231,19 +242,34 @@ async function wire(
 
   async function stopInOrder(): Promise<void> {
     log.info("stopping");
-    await removeServiceFile(config.dataFolder, commandLineToken);
-    await queue.pause();
-    shutdown.abort(new Error("the service is stopping"));
-    // An upload may go on for hours; its client resumes it after the restart.
-    const impatience = setTimeout(() => app.server.closeAllConnections(), CLOSE_CONNECTIONS_AFTER_MS);
-    await app.close();
-    clearTimeout(impatience);
-    await sweeper?.stop();
-    await queue.stop(STOP_WITHIN_MS);
-    await speech.close();
-    await database.close();
+    const steps: [string, () => Promise<unknown> | void][] = [
+      ["service file", () => removeServiceFile(config.dataFolder, commandLineToken)],
+      ["queue paused", () => queue.pause()],
+      ["work handed back", () => shutdown.abort(new Error("the service is stopping"))],
+      ["connections", () => closeApp(app)],
+      ["sweep", () => sweeper?.stop()],
+      ["queue", () => queue.stop(STOP_WITHIN_MS)],
+      ["speech", () => speech.close()],
+      ["database", () => database.close()],
+      ["lock", () => lock.release()],
+    ];
+    for (const [step, stop] of steps) {
+      try {
+        await stop();
+      } catch (error) {
+        // One part that can not be closed is no reason to leave the others open.
+        log.error({ err: error, step }, "a part could not be stopped");
+      }
+    }
     log.info("stopped");
   }
+}
+
+async function closeApp(app: FastifyInstance): Promise<void> {
+  // An upload may go on for hours; its client resumes it after the restart.
+  const impatience = setTimeout(() => app.server.closeAllConnections(), CLOSE_CONNECTIONS_AFTER_MS);
+  await app.close();
+  clearTimeout(impatience);
 }
 
 /** Processes are made when the first recording comes. */

@@ -20,7 +20,7 @@ interface QueueHandlers {
   deliver: { run: JobHandler; concurrency: number };
 }
 
-type QueueName = keyof QueueHandlers;
+export type QueueName = keyof QueueHandlers;
 
 /** A worker that is silent for so long is taken for dead; pg-boss allows no less. */
 const HEARTBEAT_SECONDS = 10;
@@ -34,8 +34,10 @@ const QUEUES: Record<QueueName, { expireInSeconds: number }> = {
 /** The durable queue, in the same database as the rows it is about, so that both commit together. */
 export class Queue {
   readonly #boss: PgBoss;
+  readonly #log: Logger;
 
   constructor(database: ConstructorOptions, kind: "embedded" | "postgres", log: Logger) {
+    this.#log = log;
     this.#boss = new PgBoss({
       ...database,
       useListenNotify: true,
@@ -55,15 +57,22 @@ export class Queue {
   async start(): Promise<void> {
     await this.#boss.start();
     for (const [name, { expireInSeconds }] of Object.entries(QUEUES)) {
-      await this.#boss.createQueue(name, {
+      const options = {
         heartbeatSeconds: HEARTBEAT_SECONDS,
         expireInSeconds,
         // How often work is tried again is counted on the rows; a job comes back as often as workers die.
         retryLimit: 1000,
-        retryDelay: 0,
+        retryDelay: 1,
+        retryBackoff: true,
+        retryDelayMax: 60,
+        // A backlog may be long, and a row waits for its job.
+        retentionSeconds: 10 * 365 * 86_400,
         deleteAfterSeconds: 3600,
         notify: true,
-      });
+      };
+      await this.#boss.createQueue(name, options);
+      // Of a queue that is there already, the creation changes nothing.
+      await this.#boss.updateQueue(name, options);
       // pg-boss reads a queue's settings at first use, past the caller's transaction, which on a database
       // with one connection would wait for ever. Read them now.
       await this.#boss.findJobs(name, { id: randomUUID() });
@@ -82,7 +91,16 @@ export class Queue {
           heartbeatRefreshSeconds: 3,
         },
         async ([job]) => {
-          if (job) await run({ id: job.id, subjectId: job.data.subjectId, signal: job.signal });
+          if (!job) return;
+          try {
+            await run({ id: job.id, subjectId: job.data.subjectId, signal: job.signal });
+          } catch (error) {
+            this.#log.warn(
+              { err: error, queue: name, jobId: job.id },
+              "a job ended early and will come back",
+            );
+            throw error;
+          }
         },
       );
     }

@@ -152,7 +152,7 @@ describe("an attempt", () => {
     expect(await eventsOf()).toMatchObject([
       {
         type: "transcriptions.transcription.failed",
-        detail: { error: { code: "engine_crashed", message: "It ended." } },
+        detail: { error: { code: "engine_crashed", message: "It ended." }, duration: null },
       },
     ]);
   });

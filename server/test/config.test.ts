@@ -78,11 +78,14 @@ describe("a setting that can not be used", () => {
     expect(webhookAllowNetworks).toEqual(["10.0.0.0/8", "fd00::/8", "::1/128"]);
   });
 
-  test("is told without the password that it holds", () => {
-    expect(() => readConfig({ DATABASE_URL: "mysql://subtext:hunter2@db/subtext" })).toThrow(
-      "DATABASE_URL=mysql://subtext:…@db/subtext can not be used",
-    );
-  });
+  test.each(["mysql://subtext:hunter2@db/subtext", "mysql://u:hunt/er2@db/x", "mysql://u:hunt@er2@db/x"])(
+    "is told without the password that it holds: %s",
+    (url) => {
+      expect(() => readConfig({ DATABASE_URL: url })).toThrow(
+        /^DATABASE_URL=mysql:\/\/…@db\/\w+ can not be used/,
+      );
+    },
+  );
 });
 
 describe("the public URL", () => {
@@ -93,8 +96,10 @@ describe("the public URL", () => {
   });
 
   test("ends without a slash", () => {
-    expect(readConfig({ PUBLIC_URL: "https://a.example/subtext//" }).publicUrl).toBe(
-      "https://a.example/subtext",
-    );
+    expect(readConfig({ PUBLIC_URL: "https://a.example/" }).publicUrl).toBe("https://a.example");
+  });
+
+  test("has no path: addresses in answers are counted from the root", () => {
+    expect(() => readConfig({ PUBLIC_URL: "https://a.example/subtext" })).toThrow("PUBLIC_URL=");
   });
 });

@@ -135,20 +135,44 @@ describe("a delivery", () => {
     expect(await readEndpoint()).toMatchObject({ disabled_reason: "It answered 410 Gone." });
   });
 
-  test("to an endpoint that failed for five days disables it", async () => {
+  test("that is given up disables an endpoint that nothing has reached for five days, and not before", async () => {
     const { receiver, attempt, readEndpoint, db, endpoint } = await emitted();
-    receiver.answers.push(500);
-    await attempt();
-    expect((await readEndpoint()).failing_since).toBeInstanceOf(Date);
     const fiveDaysAgo = new Date(clock.now().getTime() - 120 * HOUR);
     await db
       .updateTable("webhook_endpoint")
       .set({ failing_since: fiveDaysAgo })
       .where("id", "=", endpoint.id)
       .execute();
+    for (let number = 1; number < 10; number++) {
+      receiver.answers.push(500);
+      expect(await attempt()).toMatchObject({ status: "pending", attempts: number });
+      expect(await readEndpoint()).toMatchObject({ failing_since: fiveDaysAgo, disabled_at: null });
+    }
     receiver.answers.push(500);
-    expect(await attempt()).toMatchObject({ status: "failed" });
+    expect(await attempt()).toMatchObject({ status: "failed", attempts: 10 });
     expect(await readEndpoint()).toMatchObject({ disabled_reason: "Nothing reached it for five days." });
+  });
+
+  test("that fails late does not undo what an attempt has proved meanwhile", async () => {
+    const { receiver, attempt, readEndpoint, db, endpoint } = await emitted();
+    const fiveDaysAgo = new Date(clock.now().getTime() - 120 * HOUR);
+    await db
+      .updateTable("webhook_endpoint")
+      .set({ failing_since: fiveDaysAgo })
+      .where("id", "=", endpoint.id)
+      .execute();
+    receiver.beforeAnswer = async () => {
+      // Another delivery is taken while this one hangs.
+      await db
+        .updateTable("webhook_endpoint")
+        .set({ failing_since: null })
+        .where("id", "=", endpoint.id)
+        .execute();
+    };
+    receiver.answers.push(500);
+    await attempt();
+    const { failing_since: since } = await readEndpoint();
+    expect(since?.getTime()).toBeGreaterThan(fiveDaysAgo.getTime());
   });
 
   test("that succeeds forgets earlier failures of its endpoint", async () => {

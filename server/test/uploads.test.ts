@@ -69,7 +69,7 @@ async function sweepNow({ service, dataFolder }: TestService, clock: MovableCloc
       }),
       uploadExpiryMs: config.uploadExpiryMs,
     },
-    new AbortController().signal,
+    { strays: true, signal: new AbortController().signal },
   );
 }
 
@@ -207,7 +207,12 @@ describe("an upload request that is not acceptable", () => {
       400,
       "invalid_metadata",
     ],
-    ["of another tus version", { "upload-length": "1", "tus-resumable": "0.2.2" }, 400, "upload_rejected"],
+    [
+      "of another tus version",
+      { "upload-length": "1", "tus-resumable": "0.2.2" },
+      412,
+      "upload_version_unsupported",
+    ],
   ])("%s gets a coded problem and makes nothing", async (_what, headers, status, code) => {
     const tenant = await createTenant(service);
     const response = await create(service, tenant, headers);

@@ -20,6 +20,8 @@ export async function findEnvironment(db: Db, idOrName: string): Promise<Environ
     .selectFrom("environment")
     .selectAll()
     .where((where) => where.or([where("id", "=", idOrName), where("name", "=", idOrName)]))
+    // An environment may be named like the id of another.
+    .orderBy((order) => order("id", "=", idOrName), "desc")
     .executeTakeFirst();
 }
 

@@ -112,6 +112,8 @@ interface EventTable {
 }
 
 export interface EventDetail {
+  /** Of the failed event: what was known then, since a later attempt may learn more. */
+  duration?: number | null;
   error?: { code: string; message: string };
   reason?: string;
 }
@@ -161,8 +163,11 @@ interface DeliveryAttemptTable {
   response_start: string | null;
 }
 
+/** `installation` is no secret: it ties the database to its data folder. */
+export type SecretName = "url_signing" | "session" | "installation";
+
 interface ServiceSecretTable {
-  name: "url_signing" | "session";
+  name: SecretName;
   /** Base64. */
   value: string;
 }

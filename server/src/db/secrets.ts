@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import type { Db } from "./schema.ts";
+import type { Db, SecretName } from "./schema.ts";
 
 /** The service's own secret of that name, made at first use and the same in every process after. */
-export async function serviceSecret(db: Db, name: "url_signing" | "session"): Promise<Buffer> {
+export async function serviceSecret(db: Db, name: SecretName): Promise<Buffer> {
   await db
     .insertInto("service_secret")
     .values({ name, value: randomBytes(32).toString("base64") })

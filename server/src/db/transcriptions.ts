@@ -31,6 +31,13 @@ export async function findTranscription(db: Db, id: string): Promise<Transcripti
   return await db.selectFrom("transcription").selectAll().where("id", "=", id).executeTakeFirst();
 }
 
+/** By id; those that are not there are left out. */
+export async function findTranscriptions(db: Db, ids: string[]): Promise<Map<string, TranscriptionRow>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db.selectFrom("transcription").selectAll().where("id", "in", ids).execute();
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
 export async function findTranscriptionOfVideo(
   db: Db,
   videoId: string,
@@ -150,15 +157,22 @@ export interface Failure {
   message: string;
 }
 
-export async function failTranscription(tx: Tx, hold: Hold, failure: Failure, now: Date): Promise<boolean> {
-  return await moved(
-    held(tx, hold).set({
+/** @returns the row after the move, or undefined where the hold is void */
+export async function failTranscription(
+  tx: Tx,
+  hold: Hold,
+  failure: Failure,
+  now: Date,
+): Promise<TranscriptionRow | undefined> {
+  return await held(tx, hold)
+    .set({
       status: "FAILED",
       failure_code: failure.code,
       failure_message: failure.message,
       finished_at: now,
-    }),
-  );
+    })
+    .returningAll()
+    .executeTakeFirst();
 }
 
 /** PROCESSING → PENDING under a new job: `failure` where the attempt met a fault, null where it was handed back. */

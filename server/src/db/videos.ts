@@ -36,9 +36,9 @@ export async function declareVideoSize(db: Db, id: string, sizeBytes: number): P
 }
 
 /**
- * Marks the upload as complete. The row stays locked until the transaction ends, so that of several
- * completions of one upload only the first finds it open.
- * @returns the row as it was, or undefined where it is complete already or gone
+ * The row of an upload that is still open, locked until the transaction ends: of several completions of one
+ * upload only the first finds it open.
+ * @returns undefined where it is complete already or gone
  */
 export async function lockOpenUpload(tx: Tx, id: string): Promise<VideoRow | undefined> {
   return await tx
@@ -64,6 +64,12 @@ export async function completeUpload(
     })
     .where("id", "=", id)
     .execute();
+}
+
+/** Of these ids, the ones that videos have. */
+export async function existingVideoIds(db: Db, ids: string[]): Promise<Set<string>> {
+  const rows = await db.selectFrom("video").select("id").where("id", "in", ids).execute();
+  return new Set(rows.map(({ id }) => id));
 }
 
 export async function listOpenUploads(db: Db): Promise<VideoRow[]> {

@@ -63,13 +63,15 @@ export async function markEndpointHealthy(tx: Tx, id: string): Promise<void> {
     .execute();
 }
 
-export async function markEndpointFailing(tx: Tx, id: string, since: Date): Promise<void> {
-  await tx
+/** @returns since when the endpoint fails, which may be longer than the time given */
+export async function markEndpointFailing(tx: Tx, id: string, since: Date): Promise<Date | null> {
+  const row = await tx
     .updateTable("webhook_endpoint")
-    .set({ failing_since: since })
+    .set((set) => ({ failing_since: set.fn.coalesce("failing_since", set.val(since)) }))
     .where("id", "=", id)
-    .where("failing_since", "is", null)
-    .execute();
+    .returning("failing_since")
+    .executeTakeFirst();
+  return row?.failing_since ?? null;
 }
 
 export async function disableEndpoint(tx: Tx, id: string, reason: string, now: Date): Promise<void> {

@@ -7,6 +7,7 @@ import { registerProblems, sendProblem } from "./problems.ts";
 const MAX_BODY_BYTES = 256 * 1024;
 /** A connection on which nothing moves for so long is closed, whatever it was doing. */
 const IDLE_CONNECTION_MS = 60_000;
+const CHECK_HOLDS_MS = 1_000;
 /** How long a client that sent no HTTP may go on sending while it is told so. */
 const LINGER_MS = 2_000;
 
@@ -52,13 +53,17 @@ export function createApp({
   });
 
   app.get("/healthz", async () => ({ status: "ok" }));
+  let checked: { at: number; result: Promise<void> } | undefined;
   app.get("/readyz", async (_request, reply) => {
     reply.header("cache-control", "no-store");
+    // The check writes and reads; nobody who asks more often may make it do so.
+    if (!checked || performance.now() - checked.at > CHECK_HOLDS_MS) {
+      checked = { at: performance.now(), result: health.check() };
+    }
     try {
-      await health.check();
+      await checked.result;
     } catch (error) {
       throw new AppError("service_unavailable", "A part of the service does not answer.", {
-        headers: { "retry-after": "5" },
         cause: error,
       });
     }

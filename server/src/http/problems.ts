@@ -3,6 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError, type AppErrorCode } from "../errors.ts";
 import { type KnownRoute, methodsOf } from "./route-methods.ts";
 
+const RETRY_AFTER_SECONDS = "5";
+
 /** Fastify's own errors that say more than their status does. */
 const CODES_OF_STATUS: Record<number, AppErrorCode> = {
   404: "route_not_found",
@@ -59,7 +61,11 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   }
   return reply
     .code(appError.status)
-    .headers({ "cache-control": "no-store", ...appError.headers })
+    .headers({
+      "cache-control": "no-store",
+      ...(appError.status === 503 && { "retry-after": RETRY_AFTER_SECONDS }),
+      ...appError.headers,
+    })
     .type("application/problem+json")
     .serializer((payload: unknown) => JSON.stringify(payload))
     .send(problem);

@@ -162,8 +162,11 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
       if (!(await returnToPending(tx, hold, jobId, failure))) return;
       const startAfter = new Date(now.getTime() + backoffSeconds * 1000);
       await queue.send(tx, "transcribe", { id: jobId, subjectId: row.id, startAfter });
-    } else if (await failTranscription(tx, hold, failure, now)) {
-      await emitEvent({ tx, queue, now }, row, "transcriptions.transcription.failed", { error: failure });
+    } else {
+      const failed = await failTranscription(tx, hold, failure, now);
+      if (!failed) return;
+      const detail = { error: failure, duration: failed.duration };
+      await emitEvent({ tx, queue, now }, row, "transcriptions.transcription.failed", detail);
     }
   });
   log.warn(

@@ -1,6 +1,15 @@
 import type { Logger } from "pino";
-import { findTranscription } from "../db/transcriptions.ts";
-import { deleteOpenUpload, findVideo, listOpenUploads } from "../db/videos.ts";
+import {
+  findDeliveriesWithoutJob,
+  findTranscriptionsWithoutJob,
+  type JobLoss,
+  replaceDeliveryJob,
+  replaceTranscriptionJob,
+} from "../db/lost-jobs.ts";
+import type { Tx } from "../db/schema.ts";
+import { findTranscriptions } from "../db/transcriptions.ts";
+import { deleteOpenUpload, existingVideoIds, listOpenUploads } from "../db/videos.ts";
+import { newJobId, type QueueName } from "../queue.ts";
 import type { Sources } from "../storage/sources.ts";
 import type { Storage } from "../storage/storage.ts";
 import { ownerOf, TRANSCRIPTS_PREFIX } from "../storage/transcript-files.ts";
@@ -18,14 +27,19 @@ export interface Sweeper {
   stop(): Promise<void>;
 }
 
+/** Looking for strays reads every file's name, so it is done at every so many sweeps only. */
+const STRAYS_AT_EVERY = 12;
+const BATCH = 500;
+
 /** Sweeps now and then every so often, one sweep at a time. */
 export function startSweeping(deps: SweepDeps, everyMs: number): Sweeper {
   const stopped = new AbortController();
   let sweeping = Promise.resolve();
+  let sweeps = 0;
   const start = () => {
-    sweeping = sweeping
-      .then(() => sweep(deps, stopped.signal))
-      .catch((error) => deps.log.error({ err: error }, "the sweep failed"));
+    const strays = sweeps % STRAYS_AT_EVERY === 0;
+    sweeps += 1;
+    sweeping = sweeping.then(() => sweep(deps, { strays, signal: stopped.signal }));
   };
   start();
   const timer = setInterval(start, everyMs);
@@ -39,53 +53,116 @@ export function startSweeping(deps: SweepDeps, everyMs: number): Sweeper {
 }
 
 /**
- * Puts right what a crash can leave between a file and its row: takes in uploads that finished without
- * being accepted, removes uploads that have expired, and files that no row owns. Safe beside live traffic
- * and beside other processes that sweep.
+ * Puts right what a crash can leave between a file, its row and its job: takes in uploads that finished
+ * without being accepted, removes uploads that have expired, gives rows a new job where theirs is gone, and
+ * removes files that no row owns. Safe beside live traffic and beside other processes that sweep. A part
+ * that fails is logged and does not keep the others from their work.
  */
-export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void> {
-  await sweepOpenUploads(deps, signal);
-  await sweepStraySources(deps, signal);
-  await sweepStrayTranscripts(deps, signal);
+export async function sweep(
+  deps: SweepDeps,
+  { strays, signal }: { strays: boolean; signal: AbortSignal },
+): Promise<void> {
+  const parts = [
+    sweepOpenUploads,
+    sweepLostJobs,
+    ...(strays ? [sweepStraySources, sweepStrayTranscripts] : []),
+  ];
+  for (const part of parts) {
+    if (signal.aborted) return;
+    await part(deps, signal).catch((error) =>
+      deps.log.error({ err: error, part: part.name }, "a sweep failed"),
+    );
+  }
 }
 
 async function sweepOpenUploads(deps: SweepDeps, signal: AbortSignal): Promise<void> {
   const { db, sources, clock, log, uploadExpiryMs } = deps;
   for (const video of await listOpenUploads(db)) {
     if (signal.aborted) return;
-    const sizeBytes = await sources.sizeOf(video.id);
-    if (sizeBytes !== null && sizeBytes === video.size_bytes) {
+    const file = await sources.inspect(video.id);
+    if (file !== null && file.sizeBytes === video.size_bytes) {
       await sources.sync(video.id);
-      if (await acceptUpload(deps, { videoId: video.id, sizeBytes })) {
+      if (await acceptUpload(deps, { videoId: video.id, sizeBytes: file.sizeBytes })) {
         log.info({ videoId: video.id }, "a finished upload was taken in late");
       }
-    } else if (video.created_at.getTime() + uploadExpiryMs < clock.now().getTime()) {
-      // The row first: without it the file is stray, and the next sweep would find it.
+      continue;
+    }
+    const lastSign = Math.max(video.created_at.getTime(), file?.writtenAt.getTime() ?? 0);
+    if (lastSign + uploadExpiryMs < clock.now().getTime()) {
+      // The row first: without it the file is stray, and a later sweep would find it.
       if (await deleteOpenUpload(db, video.id)) await sources.remove(video.id);
       log.info({ videoId: video.id }, "an expired upload was removed");
     }
   }
 }
 
+async function sweepLostJobs(deps: SweepDeps, signal: AbortSignal): Promise<void> {
+  const { db } = deps;
+  await replaceJobs(
+    deps,
+    "transcribe",
+    await findTranscriptionsWithoutJob(db),
+    replaceTranscriptionJob,
+    signal,
+  );
+  await replaceJobs(deps, "deliver", await findDeliveriesWithoutJob(db), replaceDeliveryJob, signal);
+}
+
+async function replaceJobs(
+  { db, queue, log }: SweepDeps,
+  name: QueueName,
+  losses: JobLoss[],
+  replace: (tx: Tx, loss: JobLoss, newId: string) => Promise<boolean>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const loss of losses) {
+    if (signal.aborted) return;
+    const jobId = newJobId();
+    await db.transaction().execute(async (tx) => {
+      if (!(await replace(tx, loss, jobId))) return;
+      const startAfter = loss.dueAt ? { startAfter: loss.dueAt } : {};
+      await queue.send(tx, name, { id: jobId, subjectId: loss.id, ...startAfter });
+      log.warn({ queue: name, subjectId: loss.id }, "a lost job was replaced");
+    });
+  }
+}
+
 async function sweepStraySources({ db, sources, log }: SweepDeps, signal: AbortSignal): Promise<void> {
-  for await (const videoId of sources.list()) {
+  for await (const videoIds of batches(sources.list(), BATCH)) {
     if (signal.aborted) return;
     // Rows are made before their files, so a file without one has lost it.
-    if (await findVideo(db, videoId)) continue;
-    await sources.remove(videoId);
-    log.info({ videoId }, "a recording without a video was removed");
+    const known = await existingVideoIds(db, videoIds);
+    for (const videoId of videoIds.filter((id) => !known.has(id))) {
+      await sources.remove(videoId);
+      log.info({ videoId }, "a recording without a video was removed");
+    }
   }
 }
 
 async function sweepStrayTranscripts({ db, storage, log }: SweepDeps, signal: AbortSignal): Promise<void> {
-  for await (const key of storage.list(TRANSCRIPTS_PREFIX)) {
+  for await (const keys of batches(storage.list(TRANSCRIPTS_PREFIX), BATCH)) {
     if (signal.aborted) return;
-    const owner = ownerOf(key);
-    const row = owner && (await findTranscription(db, owner.transcriptionId));
-    const beingWritten = row?.status === "PROCESSING" && row.attempt === owner?.attempt;
-    const owned = row?.status === "COMPLETED" && row.file_prefix === owner?.prefix;
-    if (beingWritten || owned) continue;
-    await storage.remove(key);
-    log.info({ key }, "a transcript file without a transcription was removed");
+    const owners = new Map(keys.map((key) => [key, ownerOf(key)]));
+    const ids = [...owners.values()].flatMap((owner) => owner?.transcriptionId ?? []);
+    const rows = await findTranscriptions(db, [...new Set(ids)]);
+    for (const [key, owner] of owners) {
+      const row = owner ? rows.get(owner.transcriptionId) : undefined;
+      const beingWritten = row?.status === "PROCESSING" && row.attempt === owner?.attempt;
+      const owned = row?.status === "COMPLETED" && row.file_prefix === owner?.prefix;
+      if (beingWritten || owned) continue;
+      await storage.remove(key);
+      log.info({ key }, "a transcript file without a transcription was removed");
+    }
   }
+}
+
+async function* batches<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
+  let batch: T[] = [];
+  for await (const item of items) {
+    batch.push(item);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
 }

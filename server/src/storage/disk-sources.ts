@@ -22,9 +22,9 @@ export async function openDiskSources(folder: string): Promise<Sources> {
       return { path, release: async () => {} };
     },
 
-    async sizeOf(videoId) {
+    async inspect(videoId) {
       const found = await stat(pathOf(videoId)).catch(nullWhereMissing);
-      return found?.size ?? null;
+      return found && { sizeBytes: found.size, writtenAt: found.mtime };
     },
 
     async sync(videoId) {
@@ -43,7 +43,8 @@ export async function openDiskSources(folder: string): Promise<Sources> {
     },
 
     async *list() {
-      for await (const entry of await opendir(folder)) if (entry.isFile()) yield entry.name;
+      for await (const entry of await opendir(folder))
+        if (entry.isFile() && isPlausibleId(entry.name)) yield entry.name;
     },
   };
 }

@@ -10,12 +10,12 @@ export interface LocalSource {
 export interface Sources {
   /** @throws AppError `storage_object_missing`, `storage_unavailable` */
   open(videoId: string, signal: AbortSignal): Promise<LocalSource>;
-  /** Bytes that are there, or null where there is no such file. */
-  sizeOf(videoId: string): Promise<number | null>;
+  /** Null where there is no such file. */
+  inspect(videoId: string): Promise<{ sizeBytes: number; writtenAt: Date } | null>;
   /** Makes sure that what was uploaded outlives a power cut. */
   sync(videoId: string): Promise<void>;
   /** One that is not there is no error. */
   remove(videoId: string): Promise<void>;
-  /** Every recording and part of one that lies there. */
+  /** Every recording and part of one that lies there, by the id of its video. */
   list(): AsyncIterable<string>;
 }

@@ -2,7 +2,14 @@ import type { Transcription } from "@subtext/client/contract/transcription";
 import type { WebhookPayload } from "@subtext/client/contract/webhook";
 import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
-import { cancelDelivery, findDueDelivery, findEvent, firstAttemptAt, settleAttempt } from "../db/events.ts";
+import {
+  cancelDelivery,
+  type DeliveryOutcome,
+  findDueDelivery,
+  findEvent,
+  firstAttemptAt,
+  settleAttempt,
+} from "../db/events.ts";
 import type { Db, DeliveryRow, EventRow, WebhookEndpointRow } from "../db/schema.ts";
 import { findTranscription } from "../db/transcriptions.ts";
 import { findVideo } from "../db/videos.ts";
@@ -17,7 +24,7 @@ import { representTranscription } from "../representations.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { EndpointPolicy, ResolveHost } from "./guard-url.ts";
 import { type AttemptOutcome, postWebhook } from "./post.ts";
-import { nextAttempt, shouldDisable } from "./schedule.ts";
+import { type NextStep, nextAttempt, shouldDisable } from "./schedule.ts";
 import { signWebhook } from "./sign.ts";
 
 export interface DeliverDeps {
@@ -82,10 +89,11 @@ async function renderPayload(
     now: clock.now(),
     videoMetadata: video.metadata,
   });
+  const { duration: _ofThen, ...told } = event.detail;
   return {
     type: event.type,
     timestamp: event.created_at.toISOString(),
-    data: { ...asOf(event, represented), ...event.detail, videoMetadata: video.metadata },
+    data: { ...asOf(event, represented), ...told, videoMetadata: video.metadata },
     metadata: endpoint.metadata,
   };
 }
@@ -98,6 +106,7 @@ function asOf(event: EventRow, transcription: Transcription): Transcription {
     status: "FAILED",
     language: null,
     wordCount: null,
+    duration: event.detail.duration ?? null,
     files: null,
     completedAt: null,
   };
@@ -123,16 +132,12 @@ async function settle(
     now,
     random: Math.random(),
   });
-  const failingSince = next.kind === "delivered" ? null : (endpoint.failing_since ?? at);
-  const disabled =
-    next.kind === "disable_endpoint"
-      ? "It answered 410 Gone."
-      : shouldDisable({ failingSince, now })
-        ? "Nothing reached it for five days."
-        : null;
-  const nextJobId = next.kind === "retry" && disabled === null ? newJobId() : null;
 
   const recorded = await db.transaction().execute(async (tx) => {
+    // The endpoint's row first: whoever settles an attempt locks the two in the same order.
+    const failingSince = next.kind === "delivered" ? null : await markEndpointFailing(tx, endpoint.id, at);
+    if (next.kind === "delivered") await markEndpointHealthy(tx, endpoint.id);
+    const following = whatFollows(next, now);
     const settled = await settleAttempt(
       tx,
       { id: delivery.id, jobId: delivery.job_id },
@@ -144,17 +149,15 @@ async function settle(
         failure: outcome.kind === "failed" ? `${outcome.reason}: ${outcome.message}` : null,
         responseStart: outcome.kind === "response" ? outcome.bodyStart : null,
       },
-      next.kind === "retry" && nextJobId !== null
-        ? { status: "pending", jobId: nextJobId, nextAttemptAt: next.at }
-        : { status: next.kind === "delivered" ? "succeeded" : "failed", finishedAt: now },
+      following,
     );
     if (!settled) return false;
-    if (next.kind === "retry" && nextJobId !== null) {
-      await queue.send(tx, "deliver", { id: nextJobId, subjectId: delivery.id, startAfter: next.at });
+    if (following.status === "pending") {
+      const startAfter = following.nextAttemptAt;
+      await queue.send(tx, "deliver", { id: following.jobId, subjectId: delivery.id, startAfter });
     }
-    if (failingSince) await markEndpointFailing(tx, endpoint.id, failingSince);
-    else await markEndpointHealthy(tx, endpoint.id);
-    if (disabled) await disableEndpoint(tx, endpoint.id, disabled, now);
+    const reason = disablingReason(next, failingSince, now);
+    if (reason) await disableEndpoint(tx, endpoint.id, reason, now);
     return true;
   });
   const { kind, latencyMs } = outcome;
@@ -171,4 +174,16 @@ async function settle(
     },
     "webhook attempted",
   );
+}
+
+function whatFollows(next: NextStep, now: Date): DeliveryOutcome {
+  if (next.kind === "retry") return { status: "pending", jobId: newJobId(), nextAttemptAt: next.at };
+  return { status: next.kind === "delivered" ? "succeeded" : "failed", finishedAt: now };
+}
+
+/** Judged where a delivery is given up, not at the first attempt after a long quiet. */
+function disablingReason(next: NextStep, failingSince: Date | null, now: Date): string | null {
+  if (next.kind === "disable_endpoint") return "It answered 410 Gone.";
+  if (next.kind !== "give_up") return null;
+  return shouldDisable({ failingSince, now }) ? "Nothing reached it for five days." : null;
 }

@@ -28,8 +28,12 @@ export async function createWebhookEndpoint(
 ): Promise<{ id: string; secret: string }> {
   const parsed = parseEndpointUrl(url, policy);
   const metadataText = JSON.stringify(metadata);
-  if (Buffer.byteLength(metadataText) > MAX_METADATA_BYTES || metadataText.includes("\\u0000")) {
-    throw new AppError("invalid_metadata", `Metadata may hold ${MAX_METADATA_BYTES} bytes, and no U+0000.`);
+  if (Buffer.byteLength(metadataText) > MAX_METADATA_BYTES) {
+    throw new AppError("invalid_metadata", `Metadata may hold ${MAX_METADATA_BYTES} bytes of JSON.`);
+  }
+  // PostgreSQL can keep neither U+0000 nor half a character; JSON.stringify escapes both.
+  if (/\\u(0000|d[89a-f][0-9a-f]{2})/.test(metadataText)) {
+    throw new AppError("invalid_metadata", "Metadata may hold neither U+0000 nor lone surrogates.");
   }
   const id = newId("endpoint");
   const secret = newSigningSecret();

@@ -72,10 +72,10 @@ export function shareService(options: StartOptions = {}): TestService {
 
 async function start(options: StartOptions & { dataFolder: string }): Promise<TestService> {
   const { dataFolder } = options;
-  const isNew = (await readdir(dataFolder)).length === 0;
-  if (isNew) await cp(inject("madeDataFolder"), dataFolder, { recursive: true });
-  const port = options.port ?? (await freePort());
   const databaseUrl = await postgresFor(dataFolder);
+  const isNew = (await readdir(dataFolder)).length === 0;
+  if (isNew && databaseUrl === null) await cp(inject("madeDataFolder"), dataFolder, { recursive: true });
+  const port = options.port ?? (await freePort());
   const config = readConfig({
     PORT: String(port),
     DATA_DIR: dataFolder,

@@ -17,6 +17,8 @@ export interface WebhookReceiver {
   received: Received[];
   /** Statuses to answer with, first to last; 204 after that. */
   answers: number[];
+  /** What happens between the request and its answer. */
+  beforeAnswer: () => Promise<void>;
   trust(secret: string): void;
 }
 
@@ -30,6 +32,7 @@ export async function startReceiver(clock: Clock = systemClock): Promise<Webhook
     url: "",
     received: [],
     answers: [],
+    beforeAnswer: async () => {},
     trust(secret) {
       verifier = new Webhook(secret);
     },
@@ -45,7 +48,9 @@ export async function startReceiver(clock: Clock = systemClock): Promise<Webhook
         "webhook-timestamp": header("webhook-timestamp"),
         "webhook-signature": header("webhook-signature"),
       }) as WebhookPayload;
+      vi.useRealTimers();
       receiver.received.push({ id: header("webhook-id"), payload });
+      await receiver.beforeAnswer();
       response.writeHead(receiver.answers.shift() ?? 204).end("noted");
     } catch {
       response.writeHead(401).end();

@@ -4,11 +4,11 @@ import type { PGlite } from "@electric-sql/pglite";
 import { PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from "kysely";
 import { fromPglite, type Db as QueueDatabase } from "pg-boss";
 import type { AppError } from "../../errors.ts";
+import { lockFolder } from "../../folder-lock.ts";
 import type { Database, DatabaseOptions } from "../database.ts";
 import { guardPool, ScopedKysely, TransactionScope } from "../transaction-scope.ts";
 import { prepareDataFolder } from "./data-folder.ts";
 import { Exclusive } from "./exclusive.ts";
-import { lockFolder } from "./folder-lock.ts";
 import { startMaintenance } from "./maintenance.ts";
 import { startPglite } from "./start-pglite.ts";
 

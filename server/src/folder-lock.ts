@@ -1,6 +1,6 @@
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { tryLock } from "fs-native-extensions";
-import { AppError } from "../../errors.ts";
+import { AppError } from "./errors.ts";
 
 /** Held until it is released or the process dies, however it dies: the kernel keeps it. */
 export interface FolderLock {

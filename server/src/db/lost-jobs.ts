@@ -1,0 +1,61 @@
+import { sql } from "kysely";
+import type { Db, Tx } from "./schema.ts";
+
+/** A row that waits for a job which is not there (any more). */
+export interface JobLoss {
+  id: string;
+  jobId: string;
+  /** When the next job is due; null for at once. */
+  dueAt: Date | null;
+}
+
+/** pg-boss forgets jobs that failed too often or waited too long; rows wait for ever. */
+const HELD = sql`('created', 'retry', 'active')`;
+
+export async function findTranscriptionsWithoutJob(db: Db): Promise<JobLoss[]> {
+  const { rows } = await sql<JobLoss>`
+    select id, job_id as "jobId", null as "dueAt" from transcription
+    where status in ('PENDING', 'PROCESSING') and not exists (
+      select from pgboss.job where name = 'transcribe' and job.id = job_id and state in ${HELD}
+    )`.execute(db);
+  return rows;
+}
+
+export async function findDeliveriesWithoutJob(db: Db): Promise<JobLoss[]> {
+  const { rows } = await sql<JobLoss>`
+    select id, job_id as "jobId", next_attempt_at as "dueAt" from delivery
+    where status = 'pending' and not exists (
+      select from pgboss.job where name = 'deliver' and job.id = job_id and state in ${HELD}
+    )`.execute(db);
+  return rows;
+}
+
+/** Names the row's new job; false where somebody has moved the row meanwhile. */
+export async function replaceTranscriptionJob(
+  tx: Tx,
+  { id, jobId }: JobLoss,
+  newId: string,
+): Promise<boolean> {
+  const row = await tx
+    .updateTable("transcription")
+    .set({ job_id: newId })
+    .where("id", "=", id)
+    .where("job_id", "=", jobId)
+    .where("status", "in", ["PENDING", "PROCESSING"])
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Names the row's new job; false where somebody has moved the row meanwhile. */
+export async function replaceDeliveryJob(tx: Tx, { id, jobId }: JobLoss, newId: string): Promise<boolean> {
+  const row = await tx
+    .updateTable("delivery")
+    .set({ job_id: newId })
+    .where("id", "=", id)
+    .where("job_id", "=", jobId)
+    .where("status", "=", "pending")
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}
