@@ -1,4 +1,6 @@
+import { statfs } from "node:fs/promises";
 import type { VideoMetadata } from "@subtext/client/contract/webhook";
+import { FileStore } from "@tus/file-store";
 import { type ServerOptions, Server as TusServer } from "@tus/server";
 import type { DataStore } from "@tus/utils";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -9,9 +11,35 @@ import { isPlausibleId, newId } from "../../ids.ts";
 import { type AcceptDeps, acceptUpload } from "../../pipeline/accept.ts";
 import type { Sources } from "../../storage/sources.ts";
 import type { Authorize, Principal } from "../authorize.ts";
+import { createUploadLocker } from "./upload-locker.ts";
 
 const UPLOADS_PATH = "/api/v1/uploads";
+const TUS_VERSION = "1.0.0";
+const PIECE_MEDIA_TYPE = "application/offset+octet-stream";
 const MAX_METADATA_BYTES = 4096;
+/** What uploads leave free: the embedded database may live on the same disk and stops where that is full. */
+const RESERVED_BYTES = 1024 ** 3;
+const FULL_RETRY_AFTER_SECONDS = 60;
+/** The one who writes is told to make an end and has 3 seconds for it. */
+const LOCK_TIMEOUT_MS = 10_000;
+
+/** All that a page of another origin may read; browsers show it nothing else, also of a refusal. */
+const EXPOSED_HEADERS = [
+  "Location",
+  "RateLimit",
+  "RateLimit-Policy",
+  "Retry-After",
+  "Tus-Extension",
+  "Tus-Max-Size",
+  "Tus-Resumable",
+  "Tus-Version",
+  "Upload-Defer-Length",
+  "Upload-Expires",
+  "Upload-Length",
+  "Upload-Metadata",
+  "Upload-Offset",
+  "X-Request-Id",
+].join(", ");
 
 export interface UploadsDeps extends AcceptDeps {
   store: DataStore;
@@ -29,12 +57,21 @@ interface UploadRequest {
   log: FastifyRequest["log"];
   /** What went wrong inside, before tus made a line of text of it. */
   failure?: unknown;
+  /** An upload that this one request made and filled, and whose bytes outlive a power cut. */
+  stored?: { id: string; sizeBytes: number };
 }
 
 /** tus 1.0: creation, creation with upload, deferred length, termination, expiration. */
 export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): Promise<void> {
   const requests = new WeakMap<object, UploadRequest>();
-  const tus = new TusServer({ datastore: deps.store, ...tusOptions(deps, requests) });
+  const tus = new TusServer({ datastore: tellingWhyFull(deps.store), ...tusOptions(deps, requests) });
+
+  // On the whole app, for what is not found or not allowed beside the routes is answered outside of them.
+  app.addHook("onRequest", async (request, reply) => {
+    if (!request.url.startsWith(UPLOADS_PATH)) return;
+    reply.header("access-control-allow-origin", "*");
+    reply.header("access-control-expose-headers", EXPOSED_HEADERS);
+  });
 
   await app.register(async (uploads) => {
     // Bodies are streamed by the tus server, whatever they call themselves.
@@ -45,21 +82,30 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
       if (request.method === "OPTIONS") return null;
       return await (request.method === "POST" ? deps.authorize : deps.authorizePiece)(request, reply);
     };
-    const answer = async (request: FastifyRequest, reply: FastifyReply) => {
-      reply.header("access-control-allow-origin", "*");
+    const serve = async (request: FastifyRequest, reply: FastifyReply) => {
       const principal = await authorized(request, reply);
+      if (request.method !== "OPTIONS") checkProtocol(request);
       const upload: UploadRequest = { principal, log: request.log };
       requests.set(request.raw, upload);
       const response = await tus.handleWeb(new NodeRequest({ req: request.raw, res: reply.raw }));
-      const headers = Object.fromEntries(response.headers);
+      const { "access-control-expose-headers": _own, ...headers } = Object.fromEntries(response.headers);
+      if (response.status >= 500 && upload.stored) return await answerStored(upload.stored, upload, reply);
       if (response.status >= 400) {
-        if (!request.raw.complete) headers.connection = "close";
         throw uploadError(response.status, await response.text(), headers, upload.failure);
       }
       return await reply
         .code(response.status)
         .headers(headers)
         .send(await response.text());
+    };
+    const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+      try {
+        return await serve(request, reply);
+      } catch (error) {
+        // To keep the connection the rest of the body would have to be read, and it may be gigabytes.
+        if (!request.raw.complete) reply.header("connection", "close");
+        throw error;
+      }
     };
     uploads.route({ method: ["POST", "OPTIONS"], url: UPLOADS_PATH, handler: answer });
     uploads.route({
@@ -70,10 +116,7 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
   });
 }
 
-function tusOptions(
-  deps: UploadsDeps,
-  requests: WeakMap<object, UploadRequest>,
-): Omit<ServerOptions, "locker"> {
+function tusOptions(deps: UploadsDeps, requests: WeakMap<object, UploadRequest>): ServerOptions {
   type TusRequest = Parameters<NonNullable<ServerOptions["onUploadFinish"]>>[0];
   const requestOf = (request: TusRequest): UploadRequest => {
     const known = request.runtime?.node && requests.get(request.runtime.node.req);
@@ -87,6 +130,8 @@ function tusOptions(
     relativeLocation: true,
     maxSize: deps.maxUploadBytes,
     disableTerminationForFinishedUploads: true,
+    allowedHeaders: ["X-Request-ID"],
+    locker: createUploadLocker({ timeoutMs: LOCK_TIMEOUT_MS }),
     namingFunction: () => newId("video"),
 
     async onIncomingRequest(request, uploadId) {
@@ -95,12 +140,18 @@ function tusOptions(
       if (!video || video.environment_id !== requestOf(request).principal?.environmentId) {
         throw new AppError("upload_not_found", "This environment has no upload with this id.");
       }
+      const contentLength = request.headers.get("content-length");
+      // One without a body only tells that the upload is complete.
+      if (request.method === "PATCH" && contentLength !== "0") {
+        await requireSpace(deps.store, Number(contentLength ?? 0));
+      }
     },
 
     async onUploadCreate(request, upload) {
       const { principal } = requestOf(request);
       if (!principal) throw new AppError("missing_api_key", "Uploads need an API key.");
       const metadata = checkMetadata(upload.metadata ?? {});
+      await requireSpace(deps.store, upload.size ?? 0);
       await insertVideo(deps.db, {
         id: upload.id,
         environmentId: principal.environmentId,
@@ -113,6 +164,9 @@ function tusOptions(
 
     async onUploadFinish(request, upload) {
       await deps.sources.sync(upload.id);
+      if (request.method === "POST") {
+        requestOf(request).stored = { id: upload.id, sizeBytes: upload.offset };
+      }
       const accepted = await acceptUpload(deps, { videoId: upload.id, sizeBytes: upload.offset });
       if (accepted)
         requestOf(request).log.info({ videoId: upload.id, bytes: upload.offset }, "upload accepted");
@@ -124,6 +178,82 @@ function tusOptions(
       return undefined;
     },
   };
+}
+
+/**
+ * @throws AppError `upload_version_unsupported`, `unsupported_media_type`: tus asks for these, and the tus
+ * server answers 400 and 403
+ */
+function checkProtocol({ method, headers }: FastifyRequest): void {
+  if (headers["tus-resumable"] !== TUS_VERSION) {
+    throw new AppError("upload_version_unsupported", `Send the header \`Tus-Resumable: ${TUS_VERSION}\`.`, {
+      headers: { "tus-resumable": TUS_VERSION, "tus-version": TUS_VERSION },
+    });
+  }
+  if (method === "PATCH" && headers["content-type"] !== PIECE_MEDIA_TYPE) {
+    throw new AppError("unsupported_media_type", `Send the header \`Content-Type: ${PIECE_MEDIA_TYPE}\`.`, {
+      headers: { "tus-resumable": TUS_VERSION },
+    });
+  }
+}
+
+/**
+ * For an upload that was made and filled by one POST, but could not be accepted then, as when the database
+ * was away for a moment. An error would make the client send all again and so make a second video, while
+ * the sweep takes in the first. What 201 says is true: the bytes are safe, all of them, at this address;
+ * the client has nothing left to do, and the sweep accepts. After a PATCH an error does no such harm, for
+ * the client then asks how far the same upload is. Nor can the first be undone here: its acceptance may
+ * have been committed, and only the word of it lost.
+ */
+async function answerStored(
+  { id, sizeBytes }: { id: string; sizeBytes: number },
+  { log, failure }: UploadRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  log.error({ err: failure, videoId: id }, "an upload is complete and was not accepted; the sweep will");
+  return await reply
+    .code(201)
+    .headers({
+      location: `${UPLOADS_PATH}/${id}`,
+      "tus-resumable": TUS_VERSION,
+      "upload-offset": String(sizeBytes),
+    })
+    .send();
+}
+
+/** @throws AppError `storage_full` where so many bytes more would use up what is to stay free */
+async function requireSpace(store: DataStore, bytes: number): Promise<void> {
+  if (!(store instanceof FileStore)) return;
+  const { bavail, bsize } = await statfs(store.directory);
+  if (bavail * bsize < bytes + RESERVED_BYTES) throw storageFull();
+}
+
+/**
+ * The same store, but it tells of a full disk: the file store names no reason when a write fails, though
+ * the stream that it read from was destroyed with it.
+ */
+function tellingWhyFull(store: DataStore): DataStore {
+  const write: DataStore["write"] = async (readable, id, offset) => {
+    try {
+      return await store.write(readable, id, offset);
+    } catch (error) {
+      throw isFull(readable.errored) ? storageFull(readable.errored) : error;
+    }
+  };
+  return Object.create(store, { write: { value: write } });
+}
+
+function storageFull(cause?: unknown): AppError {
+  return new AppError("storage_full", "There is no space left for uploads.", {
+    headers: { "retry-after": String(FULL_RETRY_AFTER_SECONDS) },
+    cause,
+  });
+}
+
+function isFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error ? error.code : undefined;
+  return code === "ENOSPC" || code === "EDQUOT" || isFull(error.cause);
 }
 
 function checkMetadata(metadata: VideoMetadata): VideoMetadata {
@@ -147,7 +277,6 @@ const CODES: Record<number, AppErrorCode> = {
   404: "upload_not_found",
   409: "upload_conflict",
   410: "upload_expired",
-  412: "upload_version_unsupported",
   413: "payload_too_large",
   501: "upload_rejected",
 };
@@ -165,8 +294,11 @@ function uploadError(
       cause: failure,
     });
   }
+  if (isFull(failure)) {
+    const { code, message, headers } = storageFull();
+    return new AppError(code, message, { headers: { ...kept, ...headers }, cause: failure });
+  }
   const code = CODES[status];
   if (!code) return failure ?? new Error(`the tus server answered ${status}: ${text.trim()}`);
-  if (code === "upload_version_unsupported") kept["tus-version"] = "1.0.0";
   return new AppError(code, text.trim(), { headers: kept, cause: failure });
 }

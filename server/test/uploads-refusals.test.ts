@@ -1,0 +1,266 @@
+import { spawnSync } from "node:child_process";
+import { stat } from "node:fs/promises";
+import { type IncomingMessage, type OutgoingHttpHeaders, request } from "node:http";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { sql } from "kysely";
+import { describe, expect, onTestFinished, test } from "vitest";
+import {
+  createTenant,
+  shareService,
+  startService,
+  type Tenant,
+  type TestService,
+  until,
+} from "./support/service.ts";
+
+const MIB = 1024 ** 2;
+const service = shareService({ start: false });
+
+function headersOf({ key }: Tenant, more: Record<string, string> = {}): Record<string, string> {
+  return { authorization: `Bearer ${key}`, "tus-resumable": "1.0.0", ...more };
+}
+
+async function post({ url }: TestService, tenant: Tenant, more: Record<string, string>, body?: string) {
+  return await fetch(`${url}/api/v1/uploads`, {
+    method: "POST",
+    headers: headersOf(tenant, more),
+    ...(body !== undefined && { body }),
+  });
+}
+
+async function create(service: TestService, tenant: Tenant, sizeBytes: number): Promise<URL> {
+  const created = await post(service, tenant, { "upload-length": String(sizeBytes) });
+  expect(created.status).toBe(201);
+  return new URL(created.headers.get("location") ?? "", service.url);
+}
+
+async function offsetOf(address: URL, tenant: Tenant): Promise<number> {
+  const response = await fetch(address, { method: "HEAD", headers: headersOf(tenant) });
+  return Number(response.headers.get("upload-offset"));
+}
+
+/** A PATCH whose body the test writes by and by. */
+function startPiece(address: URL, tenant: Tenant, more: OutgoingHttpHeaders = {}) {
+  const piece = request(address, {
+    method: "PATCH",
+    headers: {
+      ...headersOf(tenant),
+      "content-type": "application/offset+octet-stream",
+      "upload-offset": "0",
+      ...more,
+    },
+  });
+  onTestFinished(() => void piece.destroy());
+  const response = new Promise<IncomingMessage>((resolve, reject) => {
+    piece.on("response", resolve);
+    piece.on("error", reject);
+  });
+  response.catch(() => {});
+  return { piece, response };
+}
+
+const fileOf = ({ dataFolder }: TestService, address: URL) =>
+  join(dataFolder, "uploads", address.pathname.split("/").at(-1) ?? "");
+
+const sizeOf = async (path: string): Promise<number> => (await stat(path)).size;
+
+describe("a page of another origin", () => {
+  test.each<[string, string, string, { keyed?: boolean; tus?: boolean }, number]>([
+    ["a key is missing", "POST", "", {}, 401],
+    ["the version is missing", "POST", "", { keyed: true }, 412],
+    ["an upload is not there", "HEAD", "/video_00000000000000000000000000", { keyed: true, tus: true }, 404],
+    ["a method is not allowed", "GET", "", {}, 405],
+    ["there is no such address", "GET", "/a/b", {}, 404],
+  ])("may read the answer where %s", async (_what, method, path, { keyed = false, tus = false }, status) => {
+    const tenant = await createTenant(service);
+    const response = await fetch(`${service.url}/api/v1/uploads${path}`, {
+      method,
+      headers: {
+        ...(keyed && { authorization: `Bearer ${tenant.key}` }),
+        ...(tus && { "tus-resumable": "1.0.0" }),
+      },
+    });
+    expect(response.status).toBe(status);
+    expect(response.headers.get("access-control-allow-origin")).toBe("*");
+    const exposed = response.headers.get("access-control-expose-headers")?.split(", ");
+    expect(exposed).toEqual(expect.arrayContaining(["Retry-After", "RateLimit", "X-Request-Id", "Location"]));
+  });
+
+  test("may read when an upload expires and where it stands, and send a request id", async () => {
+    const tenant = await createTenant(service);
+    const created = await post(service, tenant, { "upload-length": "10" });
+    const exposed = created.headers.get("access-control-expose-headers")?.split(", ");
+    expect(exposed).toEqual(expect.arrayContaining(["Upload-Expires", "Upload-Offset", "Tus-Version"]));
+    const preflight = await fetch(`${service.url}/api/v1/uploads`, { method: "OPTIONS" });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get("access-control-allow-headers")).toContain("X-Request-ID");
+  });
+});
+
+describe("an upload request of another protocol", () => {
+  test.each(["POST", "HEAD", "PATCH", "DELETE"])(
+    "by %s with a wrong or no version is 412 and names the right one",
+    async (method) => {
+      const tenant = await createTenant(service);
+      const address = await create(service, tenant, 10);
+      for (const version of [undefined, "0.2.2"]) {
+        const response = await fetch(method === "POST" ? `${service.url}/api/v1/uploads` : address, {
+          method,
+          headers: {
+            authorization: `Bearer ${tenant.key}`,
+            "upload-length": "10",
+            ...(version && { "tus-resumable": version }),
+          },
+        });
+        expect([response.status, response.headers.get("tus-version")]).toEqual([412, "1.0.0"]);
+        if (method !== "HEAD") {
+          expect(await response.json()).toMatchObject({ code: "upload_version_unsupported" });
+        }
+      }
+      expect(await offsetOf(address, tenant)).toBe(0);
+    },
+  );
+
+  test.each(["application/octet-stream", undefined])(
+    "by a piece of the content type %s is 415",
+    async (type) => {
+      const tenant = await createTenant(service);
+      const address = await create(service, tenant, 4);
+      const response = await fetch(address, {
+        method: "PATCH",
+        headers: headersOf(tenant, { "upload-offset": "0", ...(type && { "content-type": type }) }),
+        body: Buffer.from("abcd"),
+      });
+      expect([response.status, await response.json()]).toMatchObject([
+        415,
+        { code: "unsupported_media_type" },
+      ]);
+      expect(await offsetOf(address, tenant)).toBe(0);
+    },
+  );
+});
+
+describe("a refusal of a piece", () => {
+  test("whose body is still coming closes the connection", async () => {
+    const { hostname, port } = new URL(service.url);
+    const socket = connect(Number(port), hostname);
+    onTestFinished(() => void socket.destroy());
+    socket.write(
+      "PATCH /api/v1/uploads/video_00000000000000000000000000 HTTP/1.1\r\nHost: a.example\r\nAuthorization: Bearer wrong\r\nContent-Type: application/offset+octet-stream\r\nContent-Length: 1000000000\r\n\r\nabc",
+    );
+    const answer = await text(socket);
+    expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+    expect(answer.toLowerCase()).toContain("connection: close");
+  });
+
+  test("whose body is there keeps it", async () => {
+    const response = await fetch(`${service.url}/api/v1/uploads`, { method: "POST" });
+    expect([response.status, response.headers.get("connection")]).toEqual([401, "keep-alive"]);
+  });
+});
+
+describe("an upload that stalls", () => {
+  test("gives way to who asks how far it is, and goes on from there", async () => {
+    const tenant = await createTenant(service, { aiTranscription: false });
+    const address = await create(service, tenant, 10);
+    const { piece, response } = startPiece(address, tenant, { "content-length": 10 });
+    piece.write("abcd");
+    await until(async () => (await sizeOf(fileOf(service, address))) === 4);
+    expect(await offsetOf(address, tenant)).toBe(4);
+    expect((await response).headers["upload-offset"]).toBe("4");
+    const rest = startPiece(address, tenant, { "upload-offset": 4 });
+    rest.piece.end("efghij");
+    expect((await rest.response).headers["upload-offset"]).toBe("10");
+  });
+});
+
+describe("an upload made and filled by one request while it can not be accepted", () => {
+  test("is told to be complete, for a second one would be made else", async () => {
+    const tenant = await createTenant(service);
+    const db = service.service.parts.database.kysely;
+    await sql`alter table transcription rename to transcription_away`.execute(db);
+    onTestFinished(async () => {
+      await sql`alter table if exists transcription_away rename to transcription`.execute(db);
+    });
+    const created = await post(
+      service,
+      tenant,
+      { "upload-length": "4", "content-type": "application/offset+octet-stream" },
+      "abcd",
+    );
+    expect([created.status, created.headers.get("upload-offset")]).toEqual([201, "4"]);
+    const address = new URL(created.headers.get("location") ?? "", service.url);
+    const rowOf = async () =>
+      await db
+        .selectFrom("video")
+        .select("uploaded_at")
+        .where("environment_id", "=", tenant.environmentId)
+        .executeTakeFirstOrThrow();
+    expect(await rowOf()).toEqual({ uploaded_at: null });
+    expect(await sizeOf(fileOf(service, address))).toBe(4);
+
+    await sql`alter table transcription_away rename to transcription`.execute(db);
+    expect(await offsetOf(address, tenant)).toBe(4);
+    const { piece, response } = startPiece(address, tenant, { "upload-offset": 4 });
+    piece.end();
+    expect((await response).statusCode).toBe(204);
+    expect((await rowOf()).uploaded_at).toBeInstanceOf(Date);
+  });
+});
+
+describe("uploads on a disk that fills", () => {
+  /** A service whose uploads lie on a file system of their own, or null where it can not be had. */
+  async function startOnSmallDisk(megabytes: number) {
+    if (process.platform !== "linux" || process.getuid?.() !== 0) return null;
+    const service = await startService({ start: false });
+    const folder = join(service.dataFolder, "uploads");
+    const mount = (options: string) =>
+      spawnSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", folder]).status === 0;
+    if (!mount(`size=${megabytes}m`)) return null;
+    onTestFinished(() => void spawnSync("umount", ["--lazy", folder]));
+    return { service, resize: (megabytes: number) => mount(`remount,size=${megabytes}m`) };
+  }
+
+  test("are not begun, nor gone on with, where they would take the last of it", async (context) => {
+    const disk = await startOnSmallDisk(1034);
+    if (!disk) return context.skip("no file system can be mounted here");
+    const tenant = await createTenant(disk.service);
+    const refused = await post(disk.service, tenant, { "upload-length": String(11 * MIB) });
+    expect([refused.status, await refused.json()]).toMatchObject([507, { code: "storage_full" }]);
+    expect(refused.headers.get("retry-after")).toBe("60");
+
+    const address = await create(disk.service, tenant, 9 * MIB);
+    expect(disk.resize(1024)).toBe(true);
+    const { piece, response } = startPiece(address, tenant);
+    piece.end(Buffer.alloc(9 * MIB));
+    expect((await response).statusCode).toBe(507);
+    expect(await offsetOf(address, tenant)).toBe(0);
+  });
+
+  test("in the middle of a piece are told so, and go on when there is room", async (context) => {
+    const disk = await startOnSmallDisk(1100);
+    if (!disk) return context.skip("no file system can be mounted here");
+    const tenant = await createTenant(disk.service, { aiTranscription: false });
+    const address = await create(disk.service, tenant, 9 * MIB);
+    const { piece, response } = startPiece(address, tenant);
+    piece.write(Buffer.alloc(MIB));
+    await until(async () => (await sizeOf(fileOf(disk.service, address))) === MIB);
+    expect(disk.resize(2)).toBe(true);
+    piece.write(Buffer.alloc(2 * MIB));
+    const refused = await response;
+    expect([refused.statusCode, JSON.parse(await text(refused))]).toMatchObject([
+      507,
+      { code: "storage_full" },
+    ]);
+    expect(refused.headers["retry-after"]).toBe("60");
+
+    expect(disk.resize(1100)).toBe(true);
+    const offset = await offsetOf(address, tenant);
+    expect(offset).toBeGreaterThanOrEqual(MIB);
+    const rest = startPiece(address, tenant, { "upload-offset": offset });
+    rest.piece.end(Buffer.alloc(9 * MIB - offset));
+    expect((await rest.response).headers["upload-offset"]).toBe(String(9 * MIB));
+  });
+});
