@@ -22,7 +22,7 @@ const SERVER_ROOMS: Record<string, string[]> = {
   webhooks: ["storage", "db", "queue.ts", "representations.ts", "clock.ts", "errors.ts", "ids.ts"],
   "representations.ts": ["storage", "db"],
   storage: ["db", "errors.ts", "ids.ts", "clock.ts"],
-  db: ["errors.ts"],
+  db: ["errors.ts", "folder-lock.ts"],
 };
 
 const root = resolve(import.meta.dirname, "..");
