@@ -242,7 +242,7 @@ async function wire(
 
   async function stopInOrder(): Promise<void> {
     log.info("stopping");
-    const steps: [string, () => Promise<unknown> | void][] = [
+    const steps: [string, () => unknown][] = [
       ["service file", () => removeServiceFile(config.dataFolder, commandLineToken)],
       ["queue paused", () => queue.pause()],
       ["work handed back", () => shutdown.abort(new Error("the service is stopping"))],

@@ -6,7 +6,7 @@ import { Webhook } from "standardwebhooks";
 import { onTestFinished, vi } from "vitest";
 import { type Clock, systemClock } from "../../src/clock.ts";
 
-export interface Received {
+interface Received {
   id: string;
   payload: WebhookPayload;
 }
