@@ -239,16 +239,21 @@ describe("uploads on a disk that fills", () => {
     expect(await offsetOf(address, tenant)).toBe(0);
   });
 
-  test("in the middle of a piece are told so, and go on when there is room", async (context) => {
+  // Of the last bytes the write fails when the request has been read to its end already.
+  test.each([
+    ["in the middle of a piece", 2 * MIB, false],
+    ["at the end of a piece", 1000, true],
+  ])("%s are told so, and go on when there is room", async (_when, moreBytes, isLast, context) => {
     const disk = await startOnSmallDisk(1100);
     if (!disk) return context.skip("no file system can be mounted here");
     const tenant = await createTenant(disk.service, { aiTranscription: false });
     const address = await create(disk.service, tenant, 9 * MIB);
-    const { piece, response } = startPiece(address, tenant);
+    const length = isLast ? { "content-length": MIB + moreBytes } : {};
+    const { piece, response } = startPiece(address, tenant, length);
     piece.write(Buffer.alloc(MIB));
     await until(async () => (await sizeOf(fileOf(disk.service, address))) === MIB);
-    expect(disk.resize(2)).toBe(true);
-    piece.write(Buffer.alloc(2 * MIB));
+    expect(disk.resize(isLast ? 1 : 2)).toBe(true);
+    piece.write(Buffer.alloc(moreBytes));
     const refused = await response;
     expect([refused.statusCode, JSON.parse(await text(refused))]).toMatchObject([
       507,

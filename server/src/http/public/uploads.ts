@@ -1,4 +1,7 @@
+import { createWriteStream } from "node:fs";
 import { statfs } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import type { VideoMetadata } from "@subtext/client/contract/webhook";
 import { FileStore } from "@tus/file-store";
 import { type ServerOptions, Server as TusServer } from "@tus/server";
@@ -64,7 +67,7 @@ interface UploadRequest {
 /** tus 1.0: creation, creation with upload, deferred length, termination, expiration. */
 export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): Promise<void> {
   const requests = new WeakMap<object, UploadRequest>();
-  const tus = new TusServer({ datastore: tellingWhyFull(deps.store), ...tusOptions(deps, requests) });
+  const tus = new TusServer({ datastore: tellingWhyWritesFail(deps.store), ...tusOptions(deps, requests) });
 
   // On the whole app, for what is not found or not allowed beside the routes is answered outside of them.
   app.addHook("onRequest", async (request, reply) => {
@@ -229,16 +232,15 @@ async function requireSpace(store: DataStore, bytes: number): Promise<void> {
 }
 
 /**
- * The same store, but it tells of a full disk: the file store names no reason when a write fails, though
- * the stream that it read from was destroyed with it.
+ * The same store with a write that fails with the reason of the file system, such as ENOSPC. The file
+ * store's own drops it, and where the request has been read to its end nothing else holds it.
  */
-function tellingWhyFull(store: DataStore): DataStore {
+function tellingWhyWritesFail(store: DataStore): DataStore {
+  if (!(store instanceof FileStore)) return store;
   const write: DataStore["write"] = async (readable, id, offset) => {
-    try {
-      return await store.write(readable, id, offset);
-    } catch (error) {
-      throw isFull(readable.errored) ? storageFull(readable.errored) : error;
-    }
+    const file = createWriteStream(join(store.directory, id), { flags: "r+", start: offset });
+    await pipeline(readable, file);
+    return offset + file.bytesWritten;
   };
   return Object.create(store, { write: { value: write } });
 }
