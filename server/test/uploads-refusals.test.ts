@@ -240,10 +240,10 @@ describe("uploads on a disk that fills", () => {
   });
 
   // Of the last bytes the write fails when the request has been read to its end already.
-  test.each([
-    ["in the middle of a piece", 2 * MIB, false],
-    ["at the end of a piece", 1000, true],
-  ])("%s are told so, and go on when there is room", async (_when, moreBytes, isLast, context) => {
+  test.for([
+    ["in the middle of a piece", 2 * MIB, false] as const,
+    ["at the end of a piece", 1000, true] as const,
+  ])("%s are told so, and go on when there is room", async ([_when, moreBytes, isLast], context) => {
     const disk = await startOnSmallDisk(1100);
     if (!disk) return context.skip("no file system can be mounted here");
     const tenant = await createTenant(disk.service, { aiTranscription: false });
