@@ -1,8 +1,32 @@
+import { createWriteStream } from "node:fs";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { FileStore } from "@tus/file-store";
-import { Upload } from "@tus/utils";
+import { type DataStore, Upload } from "@tus/utils";
 import type { Db } from "../db/schema.ts";
 import { declareVideoSize, deleteOpenUpload, findVideo } from "../db/videos.ts";
+import { requireSpace } from "./disk-space.ts";
 import type { Sources } from "./sources.ts";
+
+/** What a tus server keeps uploads in, and whether there is room for more. */
+export interface UploadStore extends DataStore {
+  /** @throws AppError `storage_full` where so many bytes more would leave too little free */
+  requireSpace(bytes: number): Promise<void>;
+}
+
+class DiskUploadStore extends FileStore implements UploadStore {
+  /** Fails with the reason of the file system, such as ENOSPC; the file store's own drops it. */
+  override async write(readable: Readable, uploadId: string, offset: number): Promise<number> {
+    const file = createWriteStream(join(this.directory, uploadId), { flags: "r+", start: offset });
+    await pipeline(readable, file);
+    return offset + file.bytesWritten;
+  }
+
+  async requireSpace(bytes: number): Promise<void> {
+    await requireSpace(this.directory, bytes);
+  }
+}
 
 /**
  * The tus store on disk. What is known of an upload is its video's row, not a file beside it: a crash can
@@ -14,9 +38,9 @@ export function openDiskUploadStore(options: {
   db: Db;
   sources: Sources;
   expiryMs: number;
-}): FileStore {
+}): UploadStore {
   const { folder, db, sources, expiryMs } = options;
-  return new FileStore({
+  return new DiskUploadStore({
     directory: folder,
     expirationPeriodInMilliseconds: expiryMs,
     configstore: {

@@ -1,18 +1,14 @@
-import { createWriteStream } from "node:fs";
-import { statfs } from "node:fs/promises";
-import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
 import type { VideoMetadata } from "@subtext/client/contract/webhook";
-import { FileStore } from "@tus/file-store";
 import { type ServerOptions, Server as TusServer } from "@tus/server";
-import type { DataStore } from "@tus/utils";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { NodeRequest } from "srvx/node";
 import { findVideo, insertVideo } from "../../db/videos.ts";
 import { AppError, type AppErrorCode } from "../../errors.ts";
 import { isPlausibleId, newId } from "../../ids.ts";
 import { type AcceptDeps, acceptUpload } from "../../pipeline/accept.ts";
+import { isDiskFull, storageFull } from "../../storage/disk-space.ts";
 import type { Sources } from "../../storage/sources.ts";
+import type { UploadStore } from "../../storage/upload-store.ts";
 import type { Authorize, Principal } from "../authorize.ts";
 import { createUploadLocker } from "./upload-locker.ts";
 
@@ -20,9 +16,6 @@ const UPLOADS_PATH = "/api/v1/uploads";
 const TUS_VERSION = "1.0.0";
 const PIECE_MEDIA_TYPE = "application/offset+octet-stream";
 const MAX_METADATA_BYTES = 4096;
-/** What uploads leave free: the embedded database may live on the same disk and stops where that is full. */
-const RESERVED_BYTES = 1024 ** 3;
-const FULL_RETRY_AFTER_SECONDS = 60;
 /** The one who writes is told to make an end and has 3 seconds for it. */
 const LOCK_TIMEOUT_MS = 10_000;
 
@@ -45,7 +38,7 @@ const EXPOSED_HEADERS = [
 ].join(", ");
 
 export interface UploadsDeps extends AcceptDeps {
-  store: DataStore;
+  store: UploadStore;
   sources: Sources;
   /** For new uploads. */
   authorize: Authorize;
@@ -67,7 +60,7 @@ interface UploadRequest {
 /** tus 1.0: creation, creation with upload, deferred length, termination, expiration. */
 export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): Promise<void> {
   const requests = new WeakMap<object, UploadRequest>();
-  const tus = new TusServer({ datastore: tellingWhyWritesFail(deps.store), ...tusOptions(deps, requests) });
+  const tus = new TusServer({ datastore: deps.store, ...tusOptions(deps, requests) });
 
   // On the whole app, for what is not found or not allowed beside the routes is answered outside of them.
   app.addHook("onRequest", async (request, reply) => {
@@ -146,7 +139,7 @@ function tusOptions(deps: UploadsDeps, requests: WeakMap<object, UploadRequest>)
       const contentLength = request.headers.get("content-length");
       // One without a body only tells that the upload is complete.
       if (request.method === "PATCH" && contentLength !== "0") {
-        await requireSpace(deps.store, Number(contentLength ?? 0));
+        await deps.store.requireSpace(Number(contentLength ?? 0));
       }
     },
 
@@ -154,7 +147,7 @@ function tusOptions(deps: UploadsDeps, requests: WeakMap<object, UploadRequest>)
       const { principal } = requestOf(request);
       if (!principal) throw new AppError("missing_api_key", "Uploads need an API key.");
       const metadata = checkMetadata(upload.metadata ?? {});
-      await requireSpace(deps.store, upload.size ?? 0);
+      await deps.store.requireSpace(upload.size ?? 0);
       await insertVideo(deps.db, {
         id: upload.id,
         environmentId: principal.environmentId,
@@ -224,40 +217,6 @@ async function answerStored(
     .send();
 }
 
-/** @throws AppError `storage_full` where so many bytes more would use up what is to stay free */
-async function requireSpace(store: DataStore, bytes: number): Promise<void> {
-  if (!(store instanceof FileStore)) return;
-  const { bavail, bsize } = await statfs(store.directory);
-  if (bavail * bsize < bytes + RESERVED_BYTES) throw storageFull();
-}
-
-/**
- * The same store with a write that fails with the reason of the file system, such as ENOSPC. The file
- * store's own drops it, and where the request has been read to its end nothing else holds it.
- */
-function tellingWhyWritesFail(store: DataStore): DataStore {
-  if (!(store instanceof FileStore)) return store;
-  const write: DataStore["write"] = async (readable, id, offset) => {
-    const file = createWriteStream(join(store.directory, id), { flags: "r+", start: offset });
-    await pipeline(readable, file);
-    return offset + file.bytesWritten;
-  };
-  return Object.create(store, { write: { value: write } });
-}
-
-function storageFull(cause?: unknown): AppError {
-  return new AppError("storage_full", "There is no space left for uploads.", {
-    headers: { "retry-after": String(FULL_RETRY_AFTER_SECONDS) },
-    cause,
-  });
-}
-
-function isFull(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = "code" in error ? error.code : undefined;
-  return code === "ENOSPC" || code === "EDQUOT" || isFull(error.cause);
-}
-
 function checkMetadata(metadata: VideoMetadata): VideoMetadata {
   const bytes = Buffer.byteLength(JSON.stringify(metadata));
   if (bytes > MAX_METADATA_BYTES) {
@@ -290,15 +249,10 @@ function uploadError(
   failure: unknown,
 ): unknown {
   const { "content-length": _length, "content-type": _type, ...kept } = headers;
-  if (failure instanceof AppError) {
-    return new AppError(failure.code, failure.message, {
-      headers: { ...kept, ...failure.headers },
-      cause: failure,
-    });
-  }
-  if (isFull(failure)) {
-    const { code, message, headers } = storageFull();
-    return new AppError(code, message, { headers: { ...kept, ...headers }, cause: failure });
+  const named = isDiskFull(failure) ? storageFull(failure) : failure;
+  if (named instanceof AppError) {
+    const { code, message } = named;
+    return new AppError(code, message, { headers: { ...kept, ...named.headers }, cause: failure });
   }
   const code = CODES[status];
   if (!code) return failure ?? new Error(`the tus server answered ${status}: ${text.trim()}`);
