@@ -228,6 +228,8 @@ describe("the name of a saved file", () => {
           /^inline; filename="[^"\\%]+"; filename\*=UTF-8''[A-Za-z0-9!#$&+.^_`|~%-]+$/,
         );
       }),
+      // A combining mark and nothing else.
+      { examples: [["\u{10376}"]], numRuns: 1000 },
     );
   });
 });

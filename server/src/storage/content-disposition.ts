@@ -34,7 +34,7 @@ export function safeFileName(name: string): string {
 export function contentDisposition(fileName: string, contentType: string): string {
   const name = safeFileName(fileName);
   const disposition = SHOWN_TYPES.has(contentType) ? "inline" : "attachment";
-  // "%" is left out of the fallback because some clients decode it there.
+  // "%" is left out of the fallback because some clients decode it there. A name may be marks and no letter.
   const ascii = name
     .normalize("NFKD")
     .replace(/\p{M}/gu, "")
@@ -43,5 +43,5 @@ export function contentDisposition(fileName: string, contentType: string): strin
     /['()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-  return `${disposition}; filename="${ascii}"; filename*=UTF-8''${encoded}`;
+  return `${disposition}; filename="${ascii || "file"}"; filename*=UTF-8''${encoded}`;
 }
