@@ -6,6 +6,7 @@ import {
 } from "@subtext/client/contract/transcription";
 import type { VideoMetadata } from "@subtext/client/contract/webhook";
 import type { TranscriptionRow } from "./db/schema.ts";
+import { safeFileName } from "./storage/content-disposition.ts";
 import type { Storage } from "./storage/storage.ts";
 import { fileKey } from "./storage/transcript-files.ts";
 
@@ -57,12 +58,6 @@ async function presignFiles(
 function fileStem(row: TranscriptionRow, metadata: VideoMetadata): string {
   const uploadedName = metadata.filename ?? metadata.name ?? "";
   const base = uploadedName.split(/[\\/]/).at(-1) ?? "";
-  const stem = base
-    .replace(/\.[^.]{1,5}$/, "")
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed
-    .replace(/[\u0000-\u001f\u007f-\u009f"<>|?*:\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "")
-    .replace(/^\.+/, "")
-    .trim()
-    .slice(0, 100);
-  return `${stem || row.video_id}.${row.language}`;
+  const stem = base.replace(/\.[^.]{1,5}$/, "");
+  return `${stem === "" ? row.video_id : safeFileName(stem)}.${row.language}`;
 }

@@ -2,12 +2,10 @@ import { EVENT_TYPES, type EventType } from "@subtext/client/contract/webhook";
 import type { Clock } from "../clock.ts";
 import type { Db } from "../db/schema.ts";
 import { insertWebhookEndpoint } from "../db/webhook-endpoints.ts";
-import { AppError } from "../errors.ts";
 import { newId } from "../ids.ts";
+import { checkMetadata } from "../metadata.ts";
 import { type EndpointPolicy, parseEndpointUrl } from "./guard-url.ts";
 import { newSigningSecret } from "./sign.ts";
-
-const MAX_METADATA_BYTES = 4096;
 
 export interface NewEndpointRequest {
   environmentId: string;
@@ -27,14 +25,7 @@ export async function createWebhookEndpoint(
   { environmentId, url, eventTypes = [EVENT_TYPES[0]], metadata = {} }: NewEndpointRequest,
 ): Promise<{ id: string; secret: string }> {
   const parsed = parseEndpointUrl(url, policy);
-  const metadataText = JSON.stringify(metadata);
-  if (Buffer.byteLength(metadataText) > MAX_METADATA_BYTES) {
-    throw new AppError("invalid_metadata", `Metadata may hold ${MAX_METADATA_BYTES} bytes of JSON.`);
-  }
-  // PostgreSQL can keep neither U+0000 nor half a character; JSON.stringify escapes both.
-  if (/\\u(0000|d[89a-f][0-9a-f]{2})/.test(metadataText)) {
-    throw new AppError("invalid_metadata", "Metadata may hold neither U+0000 nor lone surrogates.");
-  }
+  checkMetadata(metadata, "Metadata");
   const id = newId("endpoint");
   const secret = newSigningSecret();
   await insertWebhookEndpoint(db, {

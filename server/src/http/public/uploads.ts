@@ -5,6 +5,7 @@ import { NodeRequest } from "srvx/node";
 import { findVideo, insertVideo } from "../../db/videos.ts";
 import { AppError, type AppErrorCode } from "../../errors.ts";
 import { isPlausibleId, newId } from "../../ids.ts";
+import { checkMetadata } from "../../metadata.ts";
 import { type AcceptDeps, acceptUpload } from "../../pipeline/accept.ts";
 import { isDiskFull, storageFull } from "../../storage/disk-space.ts";
 import type { Sources } from "../../storage/sources.ts";
@@ -15,7 +16,6 @@ import { createUploadLocker } from "./upload-locker.ts";
 const UPLOADS_PATH = "/api/v1/uploads";
 const TUS_VERSION = "1.0.0";
 const PIECE_MEDIA_TYPE = "application/offset+octet-stream";
-const MAX_METADATA_BYTES = 4096;
 /** The one who writes is told to make an end and has 3 seconds for it. */
 const LOCK_TIMEOUT_MS = 10_000;
 
@@ -146,7 +146,8 @@ function tusOptions(deps: UploadsDeps, requests: WeakMap<object, UploadRequest>)
     async onUploadCreate(request, upload) {
       const { principal } = requestOf(request);
       if (!principal) throw new AppError("missing_api_key", "Uploads need an API key.");
-      const metadata = checkMetadata(upload.metadata ?? {});
+      const metadata: VideoMetadata = upload.metadata ?? {};
+      checkMetadata(metadata, "Upload-Metadata");
       await deps.store.requireSpace(upload.size ?? 0);
       await insertVideo(deps.db, {
         id: upload.id,
@@ -215,21 +216,6 @@ async function answerStored(
       "upload-offset": String(sizeBytes),
     })
     .send();
-}
-
-function checkMetadata(metadata: VideoMetadata): VideoMetadata {
-  const bytes = Buffer.byteLength(JSON.stringify(metadata));
-  if (bytes > MAX_METADATA_BYTES) {
-    throw new AppError(
-      "invalid_metadata",
-      `Upload-Metadata may hold ${MAX_METADATA_BYTES} bytes; it holds ${bytes}.`,
-    );
-  }
-  // PostgreSQL can not keep U+0000 in text.
-  if (JSON.stringify(metadata).includes("\\u0000")) {
-    throw new AppError("invalid_metadata", "Upload-Metadata may not hold the character U+0000.");
-  }
-  return metadata;
 }
 
 const CODES: Record<number, AppErrorCode> = {
