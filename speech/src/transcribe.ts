@@ -47,7 +47,7 @@ export async function transcribe(path: string, options: TranscribeOptions): Prom
   report({ done: 0, duration });
   const heard = new HeardWords(engine.name);
   for await (const { utterances, settledSeconds } of groups) {
-    const hearings = await timer.time("engine", () => engine.hear(utterances, signal));
+    const hearings = await timer.time("engine", () => engine.hear(utterances, { signal }));
     for (const [index, hearing] of hearings.entries()) heard.add(utterances[index]!, hearing);
     report({ done: settledSeconds, duration });
   }

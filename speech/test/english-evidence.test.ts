@@ -13,7 +13,7 @@ afterAll(() => engine.close());
 async function evidenceOf(names: readonly string[]): Promise<EnglishEvidence> {
   const utterances = names.map((name) => ({ samples: spoken(name).samples, start: 0 }));
   const evidence = new EnglishEvidence();
-  const hearings = await engine.hear(utterances, new AbortController().signal);
+  const hearings = await engine.hear(utterances, { signal: new AbortController().signal });
   for (const [index, hearing] of hearings.entries()) {
     evidence.add(hearing, (utterances[index]?.samples.length ?? 0) / 16_000);
   }
@@ -33,7 +33,14 @@ function hearing(text: string, confidence: number, cutOff = false): Hearing {
     .split(" ")
     .filter((word) => word !== "")
     .map((word, index) => ({ word, start: index, end: index + 1, confidence }));
-  return { words, meanLogProbability: Math.log(confidence), compressionRatio: 1, cutOff };
+  return {
+    words,
+    language: null,
+    noSpeechProbability: null,
+    meanLogProbability: Math.log(confidence),
+    compressionRatio: 1,
+    cutOff,
+  };
 }
 const clear = hearing("we will talk about the plan for the next week and then go home", 0.9);
 const guessed = hearing("the city is on the ground of a new seniority for all of us here", 0.3);

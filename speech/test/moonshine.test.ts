@@ -15,7 +15,7 @@ beforeAll(async () => {
   engine = await openMoonshine({ threads: 2 });
   hearings = await engine.hear(
     clips.map(({ samples }, index) => ({ samples, start: 100 * index })),
-    signal,
+    { signal },
   );
 });
 
@@ -77,14 +77,14 @@ test("gives words in order, apart, inside their utterance and sure of themselves
 
 test("hears utterances in a batch as well as alone", async () => {
   const alone: Hearing[] = [];
-  for (const { samples } of clips) alone.push(...(await engine.hear([{ samples, start: 0 }], signal)));
+  for (const { samples } of clips) alone.push(...(await engine.hear([{ samples, start: 0 }], { signal })));
   // Activations are quantised over the whole batch, so an unsure word may change, for better or worse.
   expect(errorRateOf(hearings)).toBeLessThan(errorRateOf(alone) + 0.04);
 });
 
 test("hears nothing where there is nothing, however short", async () => {
   const utterances = [0, 1, 400, 16_000].map((length) => ({ samples: new Float32Array(length), start: 0 }));
-  const heard = await engine.hear(utterances, signal);
+  const heard = await engine.hear(utterances, { signal });
   expect(heard.map(({ words }) => words)).toEqual([[], [], [], []]);
 });
 
@@ -94,14 +94,14 @@ test("comes to an end on sound that is no speech", async () => {
     state = (state * 16_807) % 2_147_483_647;
     return 0.3 * Math.sin(i / 20) + 0.3 * (state / 2_147_483_647 - 0.5);
   });
-  const [hearing] = await engine.hear([{ samples: noise, start: 0 }], signal);
+  const [hearing] = await engine.hear([{ samples: noise, start: 0 }], { signal });
   expect(hearing?.words.length).toBeLessThanOrEqual(75);
 });
 
 test("stops when it is told to", async () => {
   const samples = clips[0]?.samples ?? new Float32Array(0);
   const controller = new AbortController();
-  const heard = engine.hear([{ samples, start: 0 }], controller.signal);
+  const heard = engine.hear([{ samples, start: 0 }], { signal: controller.signal });
   controller.abort(new Error("no longer wanted"));
   await expect(heard).rejects.toThrow("no longer wanted");
 });
@@ -109,7 +109,7 @@ test("stops when it is told to", async () => {
 const jfk = realSpeech("jfk.wav");
 // Real recordings are not ours to publish; where they are not at hand, made speech has to do.
 test.skipIf(jfk === null)("hears a president word for word", async () => {
-  const [hearing] = await engine.hear([{ samples: await decoded(jfk as string), start: 0 }], signal);
+  const [hearing] = await engine.hear([{ samples: await decoded(jfk as string), start: 0 }], { signal });
   const said =
     "And so my fellow Americans ask not what your country can do for you ask what you can do for your country";
   expect(plainWords(text(hearing))).toEqual(plainWords(said));
@@ -127,7 +127,9 @@ test.skipIf(lucier === null || lucierText === null)("hears a slow speaker who st
   );
   const heard: string[] = [];
   for await (const { utterances } of packUtterances(scored, 20)) {
-    heard.push(...(await engine.hear(utterances, signal)).flatMap((hearing) => plainWords(text(hearing))));
+    heard.push(
+      ...(await engine.hear(utterances, { signal })).flatMap((hearing) => plainWords(text(hearing))),
+    );
   }
   await voiceActivity.close();
   const said = plainWords(readFileSync(lucierText as string, "utf8"));

@@ -5,7 +5,7 @@ import { deflateRawSync } from "node:zlib";
 import { LlamaTokenizer } from "llama-tokenizer-js";
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { alignTokens } from "../alignment.ts";
-import type { Engine, Hearing, Utterance } from "../engine.ts";
+import type { Engine, Hearing, HearOptions, Utterance } from "../engine.ts";
 import { SpeechError } from "../errors.ts";
 import { addCrossAttentionOutputs } from "../onnx/graph.ts";
 import {
@@ -99,7 +99,6 @@ class Moonshine implements Engine {
   readonly name = "moonshine-tiny";
   readonly languages = ["en"];
   readonly maxUtteranceSeconds = 30;
-  readonly batchSize = MAX_BATCH;
   readonly #encoder: InferenceSession;
   readonly #decoder: Seq2SeqDecoder;
   readonly #pieces: readonly string[];
@@ -110,7 +109,7 @@ class Moonshine implements Engine {
     this.#pieces = pieces;
   }
 
-  async hear(utterances: readonly Utterance[], signal: AbortSignal): Promise<Hearing[]> {
+  async hear(utterances: readonly Utterance[], { signal }: HearOptions): Promise<Hearing[]> {
     const hearings = new Map<Utterance, Hearing>();
     for (const batch of batchesOfLikeLength(utterances)) {
       signal.throwIfAborted();
@@ -180,6 +179,8 @@ class Moonshine implements Engine {
         secondsPerFrame: FRAMES.length / SAMPLE_RATE,
         correction: TIME_CORRECTION_SECONDS,
       }),
+      language: null,
+      noSpeechProbability: null,
       meanLogProbability: mean(sequence.logProbabilities),
       compressionRatio: compressionRatio(words.map(({ text }) => text).join(" ")),
       cutOff: sequence.stop !== "end",
