@@ -1,6 +1,9 @@
 import { basename, resolve } from "node:path";
-import { SpeechError } from "../../errors.ts";
 import type { AttentionHead } from "../../onnx/seq2seq.ts";
+import { findGraphs } from "./graph-files.ts";
+import { isIntegerIn, type JsonFile, readJson, readJsonIfPresent, shortened } from "./json-file.ts";
+import { readSpecialTokens } from "./special-tokens.ts";
+import { readVocabulary } from "./tokenizer-files.ts";
 
 /** What a Whisper model says of itself in the files beside its graphs. */
 export interface WhisperModel {
@@ -37,7 +40,7 @@ export interface WhisperTokens {
   transcribe: number | null;
   noTimestamps: number | null;
   noSpeech: number | null;
-  /** `<|0.00|>`; the next ones follow in steps of 0.02 s to the end of the vocabulary. */
+  /** `<|0.00|>`; the next ones follow in steps of 0.02 s to the end of the window. */
   firstTimestamp: number | null;
   /** Stands before text that was said earlier. */
   previous: number | null;
@@ -46,14 +49,106 @@ export interface WhisperTokens {
 }
 
 export interface ModelFilesOptions {
-  /** `fp32`, `fp16`, `quantized`, `int8`, `uint8`, `q4`, `q4f16` or `bnb4`; the best that is there if left out. */
+  /** `quantized`, `uint8`, `fp32`, `int8`, `q4`, `fp16`, `q4f16` or `bnb4`; the best that is there if left out. */
   variant?: string;
 }
 
-/** @throws SpeechError `model_unusable`, naming the file and what is wrong with it */
+/** What the service hands to engines. */
+const SAMPLE_RATE = 16_000;
+/** Far beyond any model there is; a damaged file must not make us ask for all the memory. */
+const MAX_VOCABULARY = 1_000_000;
+const MAX_WINDOW_SECONDS = 600;
+const MAX_FFT_SAMPLES = 16_384;
+const MAX_COUNT = 4_096;
+
+/**
+ * Reads everything that tells one Whisper model from another, in the layout in which the hub's ONNX
+ * community publishes them.
+ * @throws SpeechError `model_unusable`, naming the file and what is wrong with it
+ */
 export async function readWhisperModel(
   folder: string,
-  _options: ModelFilesOptions = {},
+  { variant }: ModelFilesOptions = {},
 ): Promise<WhisperModel> {
-  throw new SpeechError("model_unusable", `${basename(resolve(folder))} cannot be read yet.`);
+  const name = basename(resolve(folder));
+  const config = await readJson(folder, "config.json");
+  const preprocessor = await readJson(folder, "preprocessor_config.json");
+  const generation = (await readJsonIfPresent(folder, "generation_config.json")) ?? config;
+
+  const vocabularySize = config.requiredInteger("vocab_size", 1, MAX_VOCABULARY);
+  const vocabulary = await readVocabulary(folder, vocabularySize);
+  const decoderLayers = config.requiredInteger("decoder_layers", 1, MAX_COUNT);
+  const decoderHeads = config.requiredInteger("decoder_attention_heads", 1, MAX_COUNT);
+  const tokenList = (key: string) => readTokenList([generation, config], key, vocabularySize);
+  return {
+    name,
+    ...(await findGraphs(folder, variant)),
+    ...readSpectrum(config, preprocessor),
+    decoderLayers,
+    decoderHeads,
+    vocabularySize,
+    maxTokens: config.requiredInteger("max_target_positions", 1, 1_000_000),
+    tokens: readSpecialTokens({ config, generation, vocabulary, vocabularySize, name }),
+    suppressed: tokenList("suppress_tokens"),
+    suppressedAtBegin: tokenList("begin_suppress_tokens"),
+    alignmentHeads: readAlignmentHeads(generation, decoderLayers, decoderHeads),
+    tokenBytes: vocabulary.tokenBytes,
+  };
+}
+
+type Spectrum = Pick<WhisperModel, "window" | "melBins" | "hopSamples" | "fftSamples">;
+
+function readSpectrum(config: JsonFile, preprocessor: JsonFile): Spectrum {
+  const sampleRate = preprocessor.integer("sampling_rate", 1, 1_000_000) ?? SAMPLE_RATE;
+  if (sampleRate !== SAMPLE_RATE) {
+    throw preprocessor.unusable(`asks for ${sampleRate} samples a second; ${SAMPLE_RATE} is all we have`);
+  }
+  const melBins = config.requiredInteger("num_mel_bins", 1, MAX_COUNT);
+  const featureSize = preprocessor.integer("feature_size", 1, MAX_COUNT) ?? melBins;
+  if (featureSize !== melBins) {
+    throw preprocessor.unusable(`states ${featureSize} mel bins (feature_size), ${config.path} ${melBins}`);
+  }
+  const maxSamples = MAX_WINDOW_SECONDS * SAMPLE_RATE;
+  const fftSamples = preprocessor.requiredInteger("n_fft", 16, MAX_FFT_SAMPLES);
+  const hopSamples = preprocessor.requiredInteger("hop_length", 1, fftSamples);
+  const samples =
+    preprocessor.integer("n_samples", fftSamples, maxSamples) ??
+    preprocessor.requiredInteger("chunk_length", 1, MAX_WINDOW_SECONDS) * SAMPLE_RATE;
+  const melFrames = Math.floor(samples / hopSamples);
+  const statedFrames = preprocessor.integer("nb_max_frames", 1, maxSamples) ?? melFrames;
+  if (statedFrames !== melFrames) {
+    throw preprocessor.unusable(
+      `states ${statedFrames} frames (nb_max_frames), but ${samples} samples have ${melFrames}`,
+    );
+  }
+  const encoderFrames = config.requiredInteger("max_source_positions", 1, melFrames);
+  return {
+    window: { seconds: samples / SAMPLE_RATE, samples, melFrames, encoderFrames },
+    melBins,
+    hopSamples,
+    fftSamples,
+  };
+}
+
+/** Null and −1 stand for none; numbers beyond the vocabulary can not be chosen anyhow. */
+function readTokenList(files: readonly JsonFile[], key: string, vocabularySize: number): number[] {
+  const file = files.find((candidate) => candidate.has(key));
+  return (file?.list(key) ?? []).filter((token): token is number => {
+    if (!Number.isInteger(token)) throw file?.unusable(`lists ${shortened(token)} in ${key}`);
+    return isIntegerIn(token, 0, vocabularySize - 1);
+  });
+}
+
+function readAlignmentHeads(generation: JsonFile, layers: number, heads: number): AttentionHead[] | null {
+  const stated = generation.list("alignment_heads");
+  if (!stated || stated.length === 0) return null;
+  return stated.map((pair) => {
+    const [layer, head] = Array.isArray(pair) ? pair : [];
+    if (!isIntegerIn(layer, 0, layers - 1) || !isIntegerIn(head, 0, heads - 1)) {
+      throw generation.unusable(
+        `states the alignment head ${shortened(pair)}; the decoder has ${layers} layers of ${heads} heads`,
+      );
+    }
+    return { layer, head };
+  });
 }

@@ -1,0 +1,90 @@
+import { open, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { SpeechError } from "../../errors.ts";
+
+export interface GraphFiles {
+  encoderPath: string;
+  decoderPath: string;
+}
+
+/**
+ * Endings of the graph files by how their weights are kept, best first for onnxruntime on processors.
+ * `quantized` (8 bits) runs fastest and takes a quarter of the memory. Then `uint8`; signed `int8` is put
+ * behind `fp32`, as the runtime has no signed convolution and such an encoder often does not load. 4 bits
+ * save memory, hardly time. Half precision is computed as `fp32` between conversions, so it is last but for
+ * `bnb4`, for which there is no fast kernel.
+ */
+const VARIANTS: ReadonlyMap<string, string> = new Map([
+  ["quantized", "_quantized"],
+  ["uint8", "_uint8"],
+  ["fp32", ""],
+  ["int8", "_int8"],
+  ["q4", "_q4"],
+  ["fp16", "_fp16"],
+  ["q4f16", "_q4f16"],
+  ["bnb4", "_bnb4"],
+]);
+
+/** Exports keep their graphs beside the other files or, as the hub's ONNX community does, in `onnx/`. */
+const FOLDERS = ["onnx", "."];
+
+/** `ModelProto` begins with its `ir_version`: field 1, a number. */
+const ONNX_FIRST_BYTE = 0x08;
+
+/**
+ * Finds the graphs of a model. Encoder and decoder need not be of one variant where none is asked for.
+ * @throws SpeechError `model_unusable` where one is missing, or is no ONNX file
+ */
+export async function findGraphs(folder: string, variant: string | undefined): Promise<GraphFiles> {
+  if (variant !== undefined && !VARIANTS.has(variant)) {
+    throw new SpeechError(
+      "model_unusable",
+      `There is no variant ${variant} of models; known are ${[...VARIANTS.keys()].join(", ")}.`,
+    );
+  }
+  const endings = variant === undefined ? [...VARIANTS.values()] : [VARIANTS.get(variant) as string];
+  const present = new Set((await Promise.all(FOLDERS.map((inner) => filesOf(folder, inner)))).flat());
+  const find = async (graph: string) => {
+    const wanted = endings.flatMap((ending) => FOLDERS.map((inner) => join(inner, `${graph}${ending}.onnx`)));
+    const found = wanted.find((name) => present.has(name));
+    if (found === undefined) {
+      throw new SpeechError(
+        "model_unusable",
+        `The model in ${folder} has no ${variant === undefined ? "" : `${variant} `}${graph}: ` +
+          `${wanted.length > 2 ? `none of ${wanted.length} names such as ` : ""}${wanted.slice(0, 2).join(" or ")} is there.`,
+      );
+    }
+    const path = join(folder, found);
+    await expectOnnx(path);
+    return path;
+  };
+  return { encoderPath: await find("encoder_model"), decoderPath: await find("decoder_model_merged") };
+}
+
+async function filesOf(folder: string, inner: string): Promise<string[]> {
+  try {
+    return (await readdir(join(folder, inner))).map((name) => join(inner, name));
+  } catch {
+    return [];
+  }
+}
+
+/** Catches what a failed download leaves under the name: nothing, a web page, a pointer to large storage. */
+async function expectOnnx(path: string): Promise<void> {
+  let firstByte: number | undefined;
+  try {
+    const file = await open(path);
+    try {
+      const { bytesRead, buffer } = await file.read(Buffer.alloc(1), 0, 1, 0);
+      firstByte = bytesRead === 1 ? buffer[0] : undefined;
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw new SpeechError("model_unusable", `The model file ${path} cannot be read.`, { cause: error });
+  }
+  if (firstByte !== ONNX_FIRST_BYTE) {
+    const what = firstByte === undefined ? "is empty" : "is no ONNX model";
+    throw new SpeechError("model_unusable", `The model file ${path} ${what}.`);
+  }
+}

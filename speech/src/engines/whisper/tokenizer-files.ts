@@ -1,0 +1,62 @@
+import { bytesOfPiece } from "./byte-level-pieces.ts";
+import { isIntegerIn, type JsonFile, readJson, readJsonIfPresent, shortened } from "./json-file.ts";
+
+/** What a model's tokenizer files say of its tokens. */
+export interface Vocabulary {
+  /** The file that stands for all, for messages. */
+  path: string;
+  /** Special tokens and timestamps by their text (`<|endoftext|>`, `<|0.00|>`). */
+  special: ReadonlyMap<string, number>;
+  /** Bytes of UTF-8 that each token stands for; null for special tokens and for numbers without a token. */
+  tokenBytes: readonly (Uint8Array | null)[];
+}
+
+const SPECIAL_TOKEN = /^<\|.*\|>$/s;
+
+/**
+ * Reads `tokenizer.json`, or `vocab.json` with `added_tokens.json` where an export has only these.
+ * @throws SpeechError `model_unusable`
+ */
+export async function readVocabulary(folder: string, vocabularySize: number): Promise<Vocabulary> {
+  const tokenizer = await readJsonIfPresent(folder, "tokenizer.json");
+  const special = new Map<string, number>();
+  const tokenBytes = new Array<Uint8Array | null>(vocabularySize).fill(null);
+
+  const addPiece = (file: JsonFile, piece: string, id: unknown) => {
+    if (!isIntegerIn(id, 0, Number.MAX_SAFE_INTEGER)) {
+      throw file.unusable(`gives the token ${shortened(piece)} the number ${shortened(id)}`);
+    }
+    if (id >= vocabularySize) return;
+    if (SPECIAL_TOKEN.test(piece)) special.set(piece, id);
+    else tokenBytes[id] = bytesOfPiece(piece);
+  };
+  const addAdded = (file: JsonFile, content: unknown, id: unknown, isSpecial: boolean) => {
+    if (typeof content !== "string" || !isIntegerIn(id, 0, Number.MAX_SAFE_INTEGER)) {
+      throw file.unusable(`adds a token ${shortened(content)} with the number ${shortened(id)}`);
+    }
+    if (id >= vocabularySize) return;
+    const spells = !isSpecial && !SPECIAL_TOKEN.test(content);
+    if (!spells) special.set(content, id);
+    // Added tokens are written as they are, not in the alphabet of bytes.
+    tokenBytes[id] = spells ? new TextEncoder().encode(content) : null;
+  };
+
+  let path: string;
+  if (tokenizer) {
+    path = tokenizer.path;
+    const pieces = tokenizer.object("model")?.object("vocab");
+    if (!pieces) throw tokenizer.unusable("holds no vocabulary of byte pairs (model.vocab)");
+    for (const [piece, id] of pieces.entries()) addPiece(tokenizer, piece, id);
+    for (const added of tokenizer.list("added_tokens") ?? []) {
+      const { content, id, special: isSpecial } = (added ?? {}) as Record<string, unknown>;
+      addAdded(tokenizer, content, id, isSpecial === true);
+    }
+  } else {
+    const vocabulary = await readJson(folder, "vocab.json");
+    path = vocabulary.path;
+    for (const [piece, id] of vocabulary.entries()) addPiece(vocabulary, piece, id);
+    const added = await readJsonIfPresent(folder, "added_tokens.json");
+    for (const [content, id] of added?.entries() ?? []) addAdded(added as JsonFile, content, id, false);
+  }
+  return { path, special, tokenBytes };
+}
