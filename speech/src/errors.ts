@@ -19,6 +19,14 @@ export const SPEECH_ERRORS = {
   decoder_crashed: { retryable: true },
   /** A model file is missing, damaged or of another shape than its engine expects. */
   model_unusable: { retryable: true },
+  /** No model has this name, or none is installed under it. */
+  model_not_found: { retryable: false },
+  /** The hub does not answer, refuses, or breaks off too often; what has arrived is kept and gone on from. */
+  model_download_failed: { retryable: true },
+  /** What was downloaded is not what the hub says it is, or an installed model's files have changed or gone. */
+  model_corrupt: { retryable: true },
+  /** The models' folder can not be written to, is full, or is in use by another download. */
+  model_store_failed: { retryable: true },
   /** The engine's process ended on its own. */
   engine_crashed: { retryable: true },
   /** The engine's process showed no sign of life within its limit. */
