@@ -1,0 +1,76 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openMoonshine } from "@subtext/speech/engines/moonshine";
+import { SpeechError } from "@subtext/speech/errors";
+import { openDecoder } from "@subtext/speech/media/open-decoder";
+import { transcribe } from "@subtext/speech/transcribe";
+import type { TimedWord } from "@subtext/speech/transcript";
+import { openVoiceActivity } from "@subtext/speech/voice-activity";
+import { wavFile } from "../../speech/test/wav.ts";
+import { over } from "./accuracy-made-speech.ts";
+import { pinkNoise } from "./accuracy-sounds.ts";
+
+export interface Heard {
+  words: TimedWord[];
+  /** The language told; `refused` where it is told as one that the engine does not know. */
+  language: string;
+}
+
+/** The whole way from a file to words, with the bundled engine. */
+export interface Listening {
+  hear(samples: Float32Array): Promise<Heard>;
+  hearFile(path: string): Promise<Heard>;
+  decode(path: string): Promise<Float32Array>;
+  withNoise(path: string, decibels: number): Promise<Float32Array>;
+  close(): Promise<void>;
+}
+
+/** @param folder for the files that are heard */
+export async function openListening(folder: string): Promise<Listening> {
+  const decoder = await openDecoder();
+  const engine = await openMoonshine({ threads: 1 });
+  const voiceActivity = await openVoiceActivity({ threads: 1 });
+  const { signal } = new AbortController();
+
+  async function hearFile(path: string): Promise<Heard> {
+    try {
+      const result = await transcribe(path, {
+        decoder,
+        engine,
+        voiceActivity,
+        maxDurationSeconds: 43_200,
+        signal,
+      });
+      if (result.outcome === "skipped") return { words: [], language: "skipped" };
+      return { words: result.words, language: result.language };
+    } catch (error) {
+      if (error instanceof SpeechError && error.code === "language_unsupported") {
+        return { words: [], language: "refused" };
+      }
+      throw error;
+    }
+  }
+
+  async function decode(path: string): Promise<Float32Array> {
+    const probe = await decoder.probe(path, signal);
+    const { chunks } = decoder.decode(path, { probe, maxDurationSeconds: 3600, signal });
+    return Float32Array.from((await Array.fromAsync(chunks)).flatMap((chunk) => [...chunk]));
+  }
+
+  return {
+    hearFile,
+    decode,
+    hear(samples) {
+      const path = join(folder, "clip.wav");
+      writeFileSync(path, wavFile(samples));
+      return hearFile(path);
+    },
+    async withNoise(path, decibels) {
+      return over({ samples: await decode(path), words: [] }, pinkNoise(30), decibels).samples;
+    },
+    async close() {
+      await voiceActivity.close();
+      await engine.close();
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { compileSpeaker, type SpokenText, speak } from "../../speech/test/fixtures/speech/speak.ts";
+
+export const SAMPLE_RATE = 16_000;
+
+/** A word as it was said, seconds; null where the voice runs it into the word before. */
+export interface SaidWord {
+  word: string;
+  start: number | null;
+  end: number | null;
+}
+
+/** Sound and what is said in it. */
+export interface Clip {
+  samples: Float32Array;
+  words: SaidWord[];
+}
+
+/** Speaks texts through libespeak-ng, and keeps what it made for the next run. */
+export class Speaker {
+  readonly #folder: string;
+  readonly #binary: string;
+
+  /** @param folder made where it is missing */
+  constructor(folder: string) {
+    mkdirSync(folder, { recursive: true });
+    this.#folder = folder;
+    this.#binary = join(folder, "speak");
+    compileSpeaker(this.#binary);
+  }
+
+  say(voice: string, wordsPerMinute: number, text: string): Clip {
+    const key = createHash("sha256")
+      .update(JSON.stringify([voice, wordsPerMinute, text]))
+      .digest("hex");
+    const kept = join(this.#folder, key.slice(0, 24));
+    if (!existsSync(`${kept}.json`)) {
+      const spoken = speak(this.#binary, voice, wordsPerMinute, text);
+      writeFileSync(`${kept}.pcm`, spoken.pcm);
+      writeFileSync(`${kept}.json`, JSON.stringify(spoken.words));
+    }
+    const words = JSON.parse(readFileSync(`${kept}.json`, "utf8")) as SpokenText["words"];
+    return { samples: samplesOf(readFileSync(`${kept}.pcm`)), words };
+  }
+}
+
+/** Samples of signed 16-bit little endian sound, −1 … 1. */
+export function samplesOf(pcm: Buffer): Float32Array {
+  return Float32Array.from({ length: pcm.length >> 1 }, (_, index) => pcm.readInt16LE(2 * index) / 32_768);
+}
+
+/** One clip after the other; numbers are seconds of silence. */
+export function joinClips(parts: readonly (Clip | number)[]): Clip {
+  const lengths = parts.map((part) =>
+    typeof part === "number" ? Math.round(part * SAMPLE_RATE) : part.samples.length,
+  );
+  const samples = new Float32Array(lengths.reduce((sum, length) => sum + length, 0));
+  const words: SaidWord[] = [];
+  let at = 0;
+  for (const [index, part] of parts.entries()) {
+    if (typeof part !== "number") {
+      samples.set(part.samples, at);
+      words.push(...shifted(part.words, at / SAMPLE_RATE));
+    }
+    at += lengths[index] as number;
+  }
+  return { samples, words };
+}
+
+function shifted(words: readonly SaidWord[], seconds: number): SaidWord[] {
+  return words.map(({ word, start, end }) => ({
+    word,
+    start: start === null ? null : start + seconds,
+    end: end === null ? null : end + seconds,
+  }));
+}
+
+/**
+ * The clip with a sound under it.
+ * @param decibels How much louder the speech is, mean power over what is not silent.
+ */
+export function over(clip: Clip, sound: Float32Array, decibels: number): Clip {
+  const gain = (rootMeanSquare(clip.samples) / rootMeanSquare(sound)) * 10 ** (-decibels / 20);
+  const samples = clip.samples.map(
+    (sample, index) => 0.7 * (sample + gain * (sound[index % sound.length] as number)),
+  );
+  return { samples, words: clip.words };
+}
+
+function rootMeanSquare(samples: Float32Array): number {
+  let energy = 0;
+  let count = 0;
+  for (const sample of samples) {
+    if (Math.abs(sample) < 1e-4) continue;
+    energy += sample ** 2;
+    count++;
+  }
+  return Math.sqrt(energy / Math.max(1, count));
+}
+
+/** The same numbers every time, 0 … 1 (mulberry32). */
+export function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Some of the items in an order of chance. */
+export function drawn<T>(items: readonly T[], count: number, random: () => number): T[] {
+  return items
+    .map((item) => ({ item, place: random() }))
+    .toSorted((a, b) => a.place - b.place)
+    .slice(0, count)
+    .map(({ item }) => item);
+}

@@ -1,0 +1,99 @@
+import { compareWords, plainWords, quantile } from "../../speech/test/spoken.ts";
+import type { SaidWord } from "./accuracy-made-speech.ts";
+
+/** What was said and heard in some clips, added up. */
+export class Tally {
+  readonly starts: number[] = [];
+  readonly ends: number[] = [];
+  clips = 0;
+  #said = 0;
+  #wrong = 0;
+
+  /** Words are compared without case and punctuation; those that agree have their times compared. */
+  add(said: readonly SaidWord[], heard: readonly { word: string; start: number; end: number }[]): void {
+    const plain = (word: string) => plainWords(word).join("");
+    const { agreeing, errorRate } = compareWords(
+      said.map(({ word }) => plain(word)),
+      heard.map(({ word }) => plain(word)),
+    );
+    this.clips++;
+    this.#said += said.length;
+    this.#wrong += Math.round(errorRate * said.length);
+    for (const [saidAt, heardAt] of agreeing) {
+      const [truth, found] = [said[saidAt] as SaidWord, heard[heardAt]];
+      if (found === undefined) continue;
+      if (truth.start !== null) this.starts.push(Math.abs(found.start - truth.start));
+      if (truth.end !== null) this.ends.push(Math.abs(found.end - truth.end));
+    }
+  }
+
+  merge(other: Tally): void {
+    this.starts.push(...other.starts);
+    this.ends.push(...other.ends);
+    this.clips += other.clips;
+    this.#said += other.#said;
+    this.#wrong += other.#wrong;
+  }
+
+  get words(): number {
+    return this.#said;
+  }
+
+  get wordError(): number {
+    return this.#said === 0 ? 0 : this.#wrong / this.#said;
+  }
+
+  /** Cells: clips, words, word error, start median and p90, end median and p90. */
+  row(): string[] {
+    const milliseconds = (values: readonly number[], share: number) =>
+      values.length === 0 ? "–" : `${Math.round(1000 * quantile(values, share))} ms`;
+    return [
+      String(this.clips),
+      String(this.#said),
+      this.wordError.toFixed(3),
+      milliseconds(this.starts, 0.5),
+      milliseconds(this.starts, 0.9),
+      milliseconds(this.ends, 0.5),
+      milliseconds(this.ends, 0.9),
+    ];
+  }
+}
+
+export const TALLY_HEAD = [
+  "clips",
+  "words",
+  "word error",
+  "start median",
+  "start p90",
+  "end median",
+  "end p90",
+];
+
+/** How often each truth was taken for what. */
+export class Confusion {
+  readonly #rows = new Map<string, Map<string, number>>();
+
+  add(truth: string, told: string): void {
+    const row = this.#rows.get(truth) ?? new Map<string, number>();
+    row.set(told, (row.get(told) ?? 0) + 1);
+    this.#rows.set(truth, row);
+  }
+
+  count(truths: (truth: string) => boolean, told?: string): number {
+    let sum = 0;
+    for (const [truth, row] of this.#rows) {
+      if (!truths(truth)) continue;
+      for (const [name, count] of row) if (told === undefined || name === told) sum += count;
+    }
+    return sum;
+  }
+
+  table(): { head: string[]; rows: string[][] } {
+    const told = [...new Set([...this.#rows.values()].flatMap((row) => [...row.keys()]))].toSorted();
+    const rows = [...this.#rows].map(([truth, row]) => [
+      truth,
+      ...told.map((name) => String(row.get(name) ?? "·")),
+    ]);
+    return { head: ["spoken", ...told.map((name) => `→ ${name}`)], rows };
+  }
+}

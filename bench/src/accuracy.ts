@@ -1,0 +1,185 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { CONDITIONS, englishClips, otherClips } from "./accuracy-clips.ts";
+import { openListening } from "./accuracy-listening.ts";
+import { Speaker } from "./accuracy-made-speech.ts";
+import { Confusion, TALLY_HEAD, Tally } from "./accuracy-scores.ts";
+import { nonSpeech } from "./accuracy-sounds.ts";
+import { CALIBRATION_LANGUAGES, HELD_OUT_LANGUAGES } from "./accuracy-texts.ts";
+import { printTable } from "./table.ts";
+
+/**
+ * How right transcripts are: words, their times, what is invented where nobody speaks, and languages. All
+ * speech is made by libespeak-ng, which tells when it says each word; noise and music are made by sox. Needs
+ * cc, libespeak-ng-dev, sox and ffmpeg. The same every time; about a quarter of an hour, `--quick` a few minutes.
+ */
+const { values } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    /** A folder with real recordings: jfk.wav, lucier.mp3 and .txt, laugh1.mp3, japanese.mp3, … */
+    audio: { type: "string", default: join(import.meta.dirname, "../../../shared/audio") },
+    /** Which parts to run, of speech, sounds, languages and recordings. */
+    parts: { type: "string", default: "speech,sounds,languages,recordings" },
+  },
+});
+const JFK =
+  "and so my fellow americans ask not what your country can do for you ask what you can do for your country";
+const parts = new Set(values.parts.split(","));
+const speaker = new Speaker(join(tmpdir(), "subtext-accuracy"));
+const folder = mkdtempSync(join(tmpdir(), "subtext-accuracy-run-"));
+const listening = await openListening(folder);
+const confusion = new Confusion();
+try {
+  if (parts.has("speech")) await measureSpeech();
+  if (parts.has("sounds")) await measureSounds();
+  if (parts.has("languages")) await measureLanguages();
+  if (parts.has("recordings")) await measureRecordings();
+} finally {
+  await listening.close();
+  rmSync(folder, { recursive: true });
+}
+
+/** English with known word times. What is shorter than 10 s is left out of the languages' table. */
+async function measureSpeech(): Promise<void> {
+  const tallies = new Map<string, Tally>();
+  const tally = (name: string) => tallies.get(name) ?? tallies.set(name, new Tally()).get(name)!;
+  for (const clip of englishClips(speaker, values.quick ? 1 : 3)) {
+    const { words, language } = await listening.hear(clip.samples);
+    const voices = clip.heldOut ? "held-out voices" : "calibration voices";
+    tally(`${voices}, ${clip.condition}`).add(clip.words, words);
+    confusion.add(`English, ${voices}`, language);
+  }
+  const all = new Tally();
+  for (const part of tallies.values()) all.merge(part);
+  printTable(
+    "English, bundled engine (to reach: start median ≤ 45 ms, p90 ≤ 130 ms)",
+    ["speech", ...TALLY_HEAD],
+    [
+      ...["calibration voices", "held-out voices"].flatMap((voices) =>
+        CONDITIONS.map((condition) => {
+          const name = `${voices}, ${condition}`;
+          return [name, ...tally(name).row()];
+        }),
+      ),
+      ["all", ...all.row()],
+    ],
+  );
+}
+
+async function measureSounds(): Promise<void> {
+  const seconds = values.quick ? 15 : 60;
+  const laugh = recording("laugh1.mp3");
+  const laughSamples = laugh === null ? null : await listening.decode(laugh);
+  let words = 0;
+  let minutes = 0;
+  const rows: string[][] = [];
+  for (const [name, samples] of nonSpeech(speaker, seconds, laughSamples)) {
+    const heard = await listening.hear(samples);
+    words += heard.words.length;
+    minutes += samples.length / 16_000 / 60;
+    if (heard.words.length > 0 || !["zxx", "skipped"].includes(heard.language)) {
+      rows.push([
+        name,
+        heard.language,
+        String(heard.words.length),
+        heard.words
+          .map(({ word }) => word)
+          .join(" ")
+          .slice(0, 60),
+      ]);
+    }
+  }
+  printTable(
+    "Where nobody speaks, bundled engine (to reach: 0 words)",
+    ["sound", "told as", "words", "text"],
+    [
+      ...rows,
+      [`all ${minutes.toFixed(1)} minutes`, "", String(words), `${(words / minutes).toFixed(2)} a minute`],
+    ],
+  );
+}
+
+async function measureLanguages(): Promise<void> {
+  const perLanguage = values.quick ? 2 : 10;
+  for (const language of [...CALIBRATION_LANGUAGES, ...HELD_OUT_LANGUAGES]) {
+    for (const clip of otherClips(speaker, language, perLanguage)) {
+      confusion.add(language.code, (await listening.hear(clip.samples)).language);
+    }
+  }
+  const { head, rows } = confusion.table();
+  printTable("What language is told, bundled engine, ten seconds or more", head, rows);
+  const share = (count: number, of: number) => `${((100 * count) / Math.max(1, of)).toFixed(1)} % of ${of}`;
+  const english = (truth: string) => truth.startsWith("English");
+  const heldOut = (truth: string) => HELD_OUT_LANGUAGES.some(({ code }) => code === truth);
+  const others = (truth: string) => !english(truth);
+  printTable(
+    "English or not",
+    ["decision", "measured", "to reach"],
+    [
+      [
+        "other languages that pass as English",
+        share(confusion.count(others, "en"), confusion.count(others)),
+        "≤ 2 %",
+      ],
+      ["… of those held out", share(confusion.count(heldOut, "en"), confusion.count(heldOut)), "≤ 2 %"],
+      [
+        "English that is refused",
+        share(confusion.count(english, "refused"), confusion.count(english)),
+        "≤ 1 %",
+      ],
+      ["English left undecided", share(confusion.count(english, "und"), confusion.count(english)), ""],
+    ],
+  );
+}
+
+async function measureRecordings(): Promise<void> {
+  const rows: string[][] = [];
+  for (const [name, text] of [
+    ["jfk.wav", JFK],
+    ["lucier.mp3", null],
+  ] as const) {
+    const path = recording(name);
+    if (path === null) continue;
+    const said = text ?? readFileSync(path.replace(/\.\w+$/, ".txt"), "utf8");
+    const { words, language } = await listening.hearFile(path);
+    const tally = new Tally();
+    tally.add(
+      said.match(/\S+/g)!.map((word) => ({ word, start: null, end: null })),
+      words,
+    );
+    rows.push([name, language, String(tally.words), tally.wordError.toFixed(3)]);
+    for (const decibels of values.quick ? [] : [20, 10, 5]) {
+      const noisy = await listening.hear(await listening.withNoise(path, decibels));
+      const under = new Tally();
+      under.add(
+        said.match(/\S+/g)!.map((word) => ({ word, start: null, end: null })),
+        noisy.words,
+      );
+      rows.push([
+        `${name}, noise ${decibels} dB`,
+        noisy.language,
+        String(under.words),
+        under.wordError.toFixed(3),
+      ]);
+    }
+  }
+  for (const name of ["japanese.mp3", "smartphone.mp3", "bonjour_vous_allez_bien.mp3"]) {
+    const path = recording(name);
+    if (path === null) continue;
+    const { words, language } = await listening.hearFile(path);
+    rows.push([name, language, "–", `${words.length} words given`]);
+  }
+  if (rows.length > 0)
+    printTable(
+      "Recordings, bundled engine (to reach: jfk 0, lucier ≤ 0.08)",
+      ["recording", "told as", "words", "word error"],
+      rows,
+    );
+}
+
+function recording(name: string): string | null {
+  const path = join(values.audio, name);
+  return existsSync(path) ? path : null;
+}
