@@ -21,8 +21,8 @@ export interface KnownModel {
 }
 
 /**
- * Good enough to be trusted with most languages, small enough for a machine without a GPU: the next smaller one
- * mishears every fifth word outside the large languages, the next larger one takes three times as long.
+ * The largest one that still keeps up with speech on a few processor cores: 244 million parameters, against 74 of
+ * the next smaller and 769 of the next larger one.
  */
 export const DEFAULT_MODEL_NAME = "whisper-small";
 

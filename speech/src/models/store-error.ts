@@ -1,0 +1,17 @@
+import { SpeechError } from "../errors.ts";
+
+/** What the file system refused, in words that say what to do. */
+export function storeError(error: unknown, path: string): SpeechError {
+  if (error instanceof SpeechError) return error;
+  const { code, message } = error as NodeJS.ErrnoException;
+  const reasons: Record<string, string> = {
+    ENOSPC: "the disk is full: make space, and it goes on from where it stopped",
+    EDQUOT: "the disk quota is used up: make space, and it goes on from where it stopped",
+    EACCES: "it may not be written to by this user: let MODELS_DIR name a folder that may",
+    EPERM: "it may not be written to by this user: let MODELS_DIR name a folder that may",
+    EROFS: "it lies on a disk that can only be read: let MODELS_DIR name a folder that can be written to",
+    ELOOP: "a link stands in its place",
+  };
+  const reason = (code && reasons[code]) ?? message;
+  return new SpeechError("model_store_failed", `${path}: ${reason}.`, { cause: error });
+}

@@ -1,0 +1,229 @@
+import { mkdir, readdir, rm } from "node:fs/promises";
+import { basename, isAbsolute, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { SpeechError } from "../errors.ts";
+import { KNOWN_MODELS, type KnownModel } from "./catalogue.ts";
+import { hashFile } from "./content-hash.ts";
+import { PERSISTENCE, type Persistence } from "./download.ts";
+import type { Hub } from "./hub.ts";
+import { downloadModel, removeSetAside, setAside } from "./install.ts";
+import { MANIFEST_NAME, type Manifest, readDownloadRecord, readManifest } from "./manifest.ts";
+import { type ModelLock, tryModelLock } from "./model-lock.ts";
+import { type DownloadProgress, ProgressMeter } from "./progress.ts";
+import { storeError } from "./store-error.ts";
+import {
+  isFolder,
+  lookAtInstalled,
+  lookAtPartial,
+  PARTIAL,
+  type StoredModel,
+  wrongSize,
+} from "./stored-model.ts";
+
+/** A model that an engine can be opened with. */
+export interface FoundModel {
+  name: string;
+  /** Absolute path. */
+  folder: string;
+  /** Null for a folder that was put there by hand. */
+  manifest: Manifest | null;
+}
+
+export interface InstallOptions {
+  hub: Hub;
+  signal: AbortSignal;
+  onProgress?: (progress: DownloadProgress) => void;
+  persistence?: Persistence;
+}
+
+/**
+ * A folder of models: `<name>/` for an installed one, `<name>.partial/` for one that is being downloaded, or was.
+ * Any number of processes may use it at once. Readers need no lock: a model comes and goes in one step.
+ */
+export interface ModelStore {
+  readonly folder: string;
+  /** Everything that lies there, by name; nothing where there is no such folder yet. */
+  list(): Promise<StoredModel[]>;
+  /**
+   * @param nameOrFolder a model's name, or an absolute path to a folder, which is used as it is and only read
+   * @throws SpeechError `model_not_found`, `model_corrupt`
+   */
+  find(nameOrFolder: string): Promise<FoundModel>;
+  /**
+   * Downloads a model where it is not installed, or damaged. Where another process does so, waits for it.
+   * @returns `already` where there was nothing to do
+   * @throws SpeechError `model_download_failed`, `model_corrupt`, `model_store_failed`
+   * @throws the reason of `signal`; what has arrived is kept
+   */
+  install(model: KnownModel, options: InstallOptions): Promise<{ model: StoredModel; already: boolean }>;
+  /**
+   * Reads every file and compares it with the hash it was installed with.
+   * @returns what is wrong, a line each
+   * @throws SpeechError `model_not_found`, also for a folder that was put there by hand: nothing states its hashes
+   */
+  verify(name: string, signal: AbortSignal): Promise<string[]>;
+  /**
+   * Removes a model and what was begun of one. What has it open keeps what it has read.
+   * @returns whether there was anything
+   * @throws SpeechError `model_store_failed` while it is being downloaded
+   */
+  remove(name: string): Promise<boolean>;
+}
+
+const NAME = /^[a-z0-9][a-z0-9._-]{0,80}$/;
+const REMOVED = ".removed";
+const LOCK_POLL_MS = 300;
+
+export function openModelStore({
+  folder,
+  now = () => new Date(),
+}: {
+  /** Absolute path; made where a model is installed first. */
+  folder: string;
+  now?: () => Date;
+}): ModelStore {
+  const folderOf = (name: string) => join(folder, name);
+  const lockOf = (name: string) => join(folder, `.${name}.lock`);
+
+  async function list(): Promise<StoredModel[]> {
+    const entries = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return [];
+      throw storeError(error, folder);
+    });
+    const names = new Set(entries.map((entry) => entry.replace(/\.partial$/, "")).filter(isModelName));
+    const models = await Promise.all([...names].sort().map(look));
+    return models.filter((model) => model !== null);
+  }
+
+  async function look(name: string): Promise<StoredModel | null> {
+    return (await lookAtInstalled(name, folderOf(name))) ?? (await lookAtPartial(name, folderOf(name)));
+  }
+
+  async function find(nameOrFolder: string): Promise<FoundModel> {
+    if (isAbsolute(nameOrFolder)) return await findFolder(nameOrFolder);
+    requireName(nameOrFolder);
+    const model = await look(nameOrFolder);
+    if (model?.state === "installed")
+      return { name: model.name, folder: model.folder, manifest: model.manifest };
+    if (model?.state === "damaged") {
+      throw new SpeechError(
+        "model_corrupt",
+        `The model ${nameOrFolder} is damaged: ${model.damage.join(" ")} \`npx subtext models pull ${nameOrFolder}\` mends it.`,
+      );
+    }
+    throw new SpeechError(
+      "model_not_found",
+      `The model ${nameOrFolder} is not installed in ${folder}: \`npx subtext models pull ${nameOrFolder}\`.`,
+    );
+  }
+
+  async function install(
+    model: KnownModel,
+    { hub, signal, onProgress = () => {}, persistence = PERSISTENCE }: InstallOptions,
+  ): Promise<{ model: StoredModel; already: boolean }> {
+    requireName(model.name);
+    const paths = { folder: folderOf(model.name), partialFolder: folderOf(model.name) + PARTIAL };
+    const whole = async () => {
+      const found = await lookAtInstalled(model.name, paths.folder);
+      return found?.state === "installed" ? found : null;
+    };
+    const before = await whole();
+    if (before) return { model: before, already: true };
+    const meter = new ProgressMeter(() => performance.now());
+    await mkdir(folder, { recursive: true }).catch((error) => {
+      throw storeError(error, folder);
+    });
+    const lock = await takeLock(model.name, signal, async () => {
+      const partial = await lookAtPartial(model.name, paths.folder);
+      if (partial) onProgress(meter.progress(partial.bytes, partial.totalBytes, true));
+    });
+    try {
+      const meanwhile = await whole();
+      if (meanwhile) return { model: meanwhile, already: true };
+      await downloadModel(
+        { hub, persistence, signal },
+        model,
+        paths,
+        (received, total) => onProgress(meter.progress(received, total, false)),
+        now,
+      );
+      const installed = await whole();
+      if (installed) return { model: installed, already: false };
+      throw new SpeechError("model_store_failed", `${paths.folder} was changed by something else.`);
+    } finally {
+      lock.release();
+    }
+  }
+
+  async function takeLock(
+    name: string,
+    signal: AbortSignal,
+    onWait: () => Promise<void>,
+  ): Promise<ModelLock> {
+    for (;;) {
+      signal.throwIfAborted();
+      const lock = tryModelLock(lockOf(name));
+      if ("release" in lock) return lock;
+      await onWait();
+      await delay(LOCK_POLL_MS, undefined, { signal }).catch(() => {
+        throw signal.reason;
+      });
+    }
+  }
+
+  async function verify(name: string, signal: AbortSignal): Promise<string[]> {
+    requireName(name);
+    const manifest = await readManifest(folderOf(name));
+    if (manifest === null) {
+      throw new SpeechError(
+        "model_not_found",
+        `${folderOf(name)} has no ${MANIFEST_NAME} to be compared with.`,
+      );
+    }
+    const damage: string[] = [];
+    for (const { path, bytes, hash } of manifest.files) {
+      const wrong = await wrongSize(folderOf(name), path, bytes);
+      if (wrong !== null) damage.push(wrong);
+      else if ((await hashFile(join(folderOf(name), path), bytes, hash.algorithm, signal)).hex !== hash.hex) {
+        damage.push(`${path} has other content than it was installed with.`);
+      }
+    }
+    return damage;
+  }
+
+  async function remove(name: string): Promise<boolean> {
+    requireName(name);
+    if ((await look(name)) === null) return false;
+    const lock = tryModelLock(lockOf(name));
+    if ("holder" in lock) {
+      throw new SpeechError("model_store_failed", `${name} is being downloaded by ${lock.holder}.`);
+    }
+    try {
+      await rm(folderOf(name) + PARTIAL, { recursive: true, force: true });
+      await setAside(folderOf(name));
+      await removeSetAside(folderOf(name));
+      return true;
+    } catch (error) {
+      throw storeError(error, folderOf(name));
+    } finally {
+      lock.release();
+    }
+  }
+
+  return { folder, list, find, install, verify, remove };
+}
+
+async function findFolder(folder: string): Promise<FoundModel> {
+  if (!(await isFolder(folder))) throw new SpeechError("model_not_found", `${folder} is no folder.`);
+  return { name: basename(folder), folder, manifest: await readManifest(folder) };
+}
+
+function isModelName(text: string): boolean {
+  return NAME.test(text) && !text.endsWith(PARTIAL) && !text.endsWith(REMOVED) && !text.includes("..");
+}
+
+function requireName(text: string): void {
+  if (isModelName(text)) return;
+  const names = KNOWN_MODELS.map(({ name }) => name).join(", ");
+  throw new SpeechError("model_not_found", `"${text}" is no model's name; there are ${names}.`);
+}
