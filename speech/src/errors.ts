@@ -33,6 +33,12 @@ export const SPEECH_ERRORS = {
   engine_hung: { retryable: true },
   /** The engine's process grew past its memory limit and was ended. */
   engine_out_of_memory: { retryable: true },
+  /** The transcription server refuses what is asked of it: a wrong key, address, model or setting. */
+  engine_refused: { retryable: false },
+  /** No transcription server answered within the tries and the time that a request has. */
+  engine_unavailable: { retryable: true },
+  /** The transcription server's answer is no transcription. */
+  engine_answer_invalid: { retryable: true },
 } as const satisfies Record<string, { retryable: boolean }>;
 
 export type SpeechErrorCode = keyof typeof SPEECH_ERRORS;

@@ -1,0 +1,85 @@
+const ENGLISH_NAMES = new Intl.DisplayNames(["en"], { type: "language", fallback: "none" });
+
+/** Codes of no one language: one without a code, more than one, no words at all. */
+const NO_LANGUAGE = new Set(["mis", "mul", "zxx"]);
+
+/** Where a language has a two-letter code of its own, but its canonical tag is another. */
+const TWO_LETTER_CODES: Readonly<Record<string, string>> = { fil: "tl" };
+
+/** English names that models print, or people write, beside the one that the platform knows. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  bengali: "bn",
+  bokmal: "nb",
+  castilian: "es",
+  farsi: "fa",
+  flemish: "nl",
+  haitian: "ht",
+  letzeburgesch: "lb",
+  mandarin: "zh",
+  moldavian: "ro",
+  moldovan: "ro",
+  myanmar: "my",
+  nynorsk: "nn",
+  panjabi: "pa",
+  pushto: "ps",
+  sinhalese: "si",
+  tagalog: "tl",
+  uighur: "ug",
+  valencian: "ca",
+};
+
+/** Languages without a two-letter code that speech models write. */
+const THREE_LETTER_CODES = ["ast", "ceb", "chr", "ckb", "haw", "hmn", "kea", "scn", "yue"];
+
+const CODES_BY_NAME: ReadonlyMap<string, string> = new Map([
+  ...[...twoLetterCodes(), ...THREE_LETTER_CODES].flatMap((code): [string, string][] => {
+    const name = ENGLISH_NAMES.of(code);
+    const canonical = canonicalCode(code);
+    return name === undefined || canonical === null ? [] : [[plain(name), canonical]];
+  }),
+  ...Object.entries(OTHER_NAMES),
+]);
+
+/**
+ * The code of a language that is told by its English name (`Spanish`, `haitian creole`), by an ISO 639 code
+ * of any part (`es`, `spa`, `ger`), by a tag (`pt-BR`, `zh_CN`), or by a code that is out of use (`iw`, `jw`).
+ * @returns lower-case ISO 639-1 where one exists, else 639-3; null where it tells no one language
+ */
+export function languageCode(name: string): string | null {
+  const written = plain(name);
+  return CODES_BY_NAME.get(written) ?? canonicalCode(written.replaceAll("_", "-"));
+}
+
+/** The English name of a language, for people; the code itself where it has none. */
+export function languageName(code: string): string {
+  const canonical = canonicalCode(code);
+  return (canonical === null ? undefined : ENGLISH_NAMES.of(canonical)) ?? code;
+}
+
+/** Null for what is no tag of a language that has a name. */
+function canonicalCode(tag: string): string | null {
+  // The platform has no language for `und`.
+  let language: string | undefined;
+  try {
+    language = new Intl.Locale(tag).language;
+  } catch {
+    return null;
+  }
+  if (!language || NO_LANGUAGE.has(language) || ENGLISH_NAMES.of(language) === undefined) return null;
+  return TWO_LETTER_CODES[language] ?? language;
+}
+
+/** Without what stands in parentheses (`Chinese (Simplified)`), without accents, in lower case. */
+function plain(name: string): string {
+  return name
+    .replace(/\(.*\)/u, "")
+    .normalize("NFD")
+    .replace(/\p{M}/gu, "")
+    .trim()
+    .toLowerCase();
+}
+
+function twoLetterCodes(): string[] {
+  const letters = Array.from({ length: 26 }, (_, index) => String.fromCharCode(97 + index));
+  return letters.flatMap((first) => letters.map((second) => first + second));
+}
