@@ -7,14 +7,9 @@ import { InferenceSession, Tensor } from "onnxruntime-node";
 import { alignTokens } from "../alignment.ts";
 import type { Engine, Hearing, HearOptions, Utterance } from "../engine.ts";
 import { SpeechError } from "../errors.ts";
+import { describeDecoder, type Seq2SeqDecoder } from "../onnx/decoder.ts";
 import { addCrossAttentionOutputs } from "../onnx/graph.ts";
-import {
-  type AttentionHead,
-  type DecodedSequence,
-  decodeGreedy,
-  describeDecoder,
-  type Seq2SeqDecoder,
-} from "../onnx/seq2seq.ts";
+import { type AttentionHead, type DecodedSequence, decodeSequences } from "../onnx/seq2seq.ts";
 import { type FrameLayout, quietFrames } from "../quietness.ts";
 import { spelledWords } from "../sentence-piece.ts";
 import { mean, timedWords } from "../timed-words.ts";
@@ -34,7 +29,6 @@ const END_TOKEN = 2;
 /** From the model's authors: more than this for a second of speech is a loop. */
 const TOKENS_PER_SECOND = 6.5;
 const SPARE_TOKENS = 6;
-const DECODER_LAYERS = 6;
 /** Shorter sounds give the encoder no frame. */
 const MIN_SAMPLES = 4_000;
 
@@ -71,13 +65,7 @@ export async function openMoonshine(options: MoonshineOptions): Promise<Engine> 
       ...threads,
       extra: { session: { intra_op } },
     });
-    const model = addCrossAttentionOutputs(
-      await readFile(join(folder, "decoder_model_merged.onnx")),
-      Array.from(
-        { length: DECODER_LAYERS },
-        (_, layer) => `/model/decoder/layers.${layer}/encoder_attn/Softmax_output_0`,
-      ),
-    );
+    const model = addCrossAttentionOutputs(await readFile(join(folder, "decoder_model_merged.onnx")));
     const session = await InferenceSession.create(model, {
       ...threads,
       // Lets the quantised output projection be unpacked once at load rather than at every token.
@@ -113,7 +101,7 @@ class Moonshine implements Engine {
     const hearings = new Map<Utterance, Hearing>();
     for (const batch of batchesOfLikeLength(utterances)) {
       signal.throwIfAborted();
-      const sequences = await decodeGreedy(this.#decoder, {
+      const sequences = await decodeSequences(this.#decoder, {
         encoderStates: await this.#encode(batch),
         prompts: batch.map(() => [START_TOKEN]),
         endToken: END_TOKEN,

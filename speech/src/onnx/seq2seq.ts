@@ -1,11 +1,13 @@
-import { type InferenceSession, Tensor } from "onnxruntime-node";
-import { SpeechError } from "../errors.ts";
-import { crossAttentionOutput } from "./graph.ts";
+import type { Tensor } from "onnxruntime-node";
+import { emptyCache, runStep, type Seq2SeqDecoder } from "./decoder.ts";
+import { lengthBeforeLoop } from "./loops.ts";
+import { asFloats, keepRows } from "./tensors.ts";
+import { chooseToken, probabilitiesOf, seededRandom, type TokenChoice } from "./token-choice.ts";
 
 /**
- * Greedy decoding of encoder-decoder speech models with a key/value cache, many recordings at once: the
- * loop that every model exported as `encoder_model.onnx` and `decoder_model_merged.onnx` (Optimum's
- * layout) shares. What differs between models (layers, heads, vocabulary) is read from the session.
+ * Decoding of encoder-decoder speech models with a key/value cache, many recordings at once: the loop that
+ * every model exported as `encoder_model.onnx` and `decoder_model_merged.onnx` (Optimum's layout) shares.
+ * What differs between models (layers, heads, vocabulary, precision) is read from the session.
  */
 
 /** One attention head of a decoder; both count from 0. */
@@ -14,7 +16,7 @@ export interface AttentionHead {
   head: number;
 }
 
-export interface GreedyOptions {
+export interface DecodeOptions {
   /** `[rows, frames, width]`, as the encoder gave it. */
   encoderStates: Tensor;
   /** Tokens that each row starts with, equally many; they are not part of what comes out. */
@@ -24,14 +26,26 @@ export interface GreedyOptions {
   maxTokens: readonly number[];
   /** Heads whose cross-attention is wanted; their layers need `cross_attentions.N` outputs. */
   attentionHeads: readonly AttentionHead[];
+  /** How many frames of it are wanted, for each row; all if left out. */
+  attentionFrames?: readonly number[];
+  /** Sets the logits of tokens that may not come next to −∞, given the tokens chosen so far. */
+  forbid?: (logits: Float32Array, tokens: readonly number[]) => void;
+  /** Draws tokens by chance, each row from the same seed, so that what else is in the batch changes nothing. */
+  sampling?: { temperature: number; seed: number };
+  /** A token whose probability right after the prompt's first token is wanted: Whisper's no-speech token. */
+  watchedToken?: number | null;
   signal: AbortSignal;
 }
 
 export interface DecodedSequence {
   /** Tokens chosen, without the prompt and the end token. */
   tokens: number[];
-  /** Natural logarithm of each token's probability. */
+  /** Natural logarithm of each token's probability, whatever the temperature. */
   logProbabilities: number[];
+  /** The same of the end token; null where decoding stopped for another reason. */
+  endLogProbability: number | null;
+  /** Probability of the watched token; null where none was. */
+  watchedProbability: number | null;
   /**
    * Why decoding stopped: the model said so, the token limit, or a phrase that came back again and again
    * (of which `tokens` keeps the first).
@@ -46,52 +60,21 @@ export interface DecodedSequence {
   frames: number;
 }
 
-/** A decoder session and what its metadata tell. */
-export interface Seq2SeqDecoder {
-  session: InferenceSession;
-  heads: number;
-  headSize: number;
-  vocabularySize: number;
-  /** `0.decoder.key`, `0.encoder.value`, …: the names of the caches without their `past_key_values.`. */
-  caches: string[];
-}
-
-/** @throws SpeechError `model_unusable` where the session is no merged decoder with a key/value cache. */
-export function describeDecoder(session: InferenceSession): Seq2SeqDecoder {
-  const prefix = "past_key_values.";
-  const caches = session.inputNames
-    .filter((name) => name.startsWith(prefix))
-    .map((name) => name.slice(prefix.length));
-  const [, heads, , headSize] = tensorShape(session.inputMetadata, `${prefix}${caches[0]}`);
-  const vocabularySize = tensorShape(session.outputMetadata, "logits")[2];
-  const expected = ["input_ids", "encoder_hidden_states", "use_cache_branch"];
-  if (
-    caches.length === 0 ||
-    typeof heads !== "number" ||
-    typeof headSize !== "number" ||
-    typeof vocabularySize !== "number" ||
-    !expected.every((name) => session.inputNames.includes(name)) ||
-    !caches.every((name) => session.outputNames.includes(`present.${name}`))
-  ) {
-    throw new SpeechError("model_unusable", "The decoder is not a merged decoder with a key/value cache.");
-  }
-  return { session, heads, headSize, vocabularySize, caches };
-}
-
-function tensorShape(metadata: readonly InferenceSession.ValueMetadata[], name: string) {
-  const found = metadata.find((value) => value.name === name);
-  return found?.isTensor ? found.shape : [];
-}
-
 /** One recording of a batch while it is decoded. */
 interface Row {
   maxTokens: number;
+  frames: number;
+  random: () => number;
   tokens: number[];
   logProbabilities: number[];
+  endLogProbability: number | null;
+  watchedProbability: number | null;
   /** One `[heads, frames]` for each step. */
   attention: Float32Array[];
   stop: DecodedSequence["stop"] | null;
 }
+
+const KEEP_ROWS_SHARE = 0.6;
 
 /**
  * Decodes all rows together, each to its own end.
@@ -99,52 +82,47 @@ interface Row {
  * @throws SpeechError `model_unusable` where the model gives what its metadata do not promise; the
  * signal's reason where it is aborted.
  */
-export async function decodeGreedy(
+export async function decodeSequences(
   decoder: Seq2SeqDecoder,
-  options: GreedyOptions,
+  options: DecodeOptions,
 ): Promise<DecodedSequence[]> {
+  const { prompts, attentionHeads, sampling } = options;
   const frames = options.encoderStates.dims[1] ?? 0;
   const rows = options.maxTokens.map(
-    (maxTokens): Row => ({
+    (maxTokens, row): Row => ({
       maxTokens,
+      frames: Math.min(frames, options.attentionFrames?.[row] ?? frames),
+      random: seededRandom(sampling?.seed ?? 0),
       tokens: [],
       logProbabilities: [],
+      endLogProbability: null,
+      watchedProbability: null,
       attention: [],
       stop: maxTokens > 0 ? null : "limit",
     }),
   );
   let active = [...rows];
-  let encoderStates = options.encoderStates;
+  let encoderStates = asFloats(options.encoderStates, decoder.statesType);
   let cache = emptyCache(decoder, rows.length);
-  let inputTokens = options.prompts;
+  let inputTokens = prompts;
   let cached = false;
 
   while (active.some((row) => !row.stop)) {
     options.signal.throwIfAborted();
-    const outputs = await runStep(decoder, {
-      inputTokens,
-      encoderStates,
-      cache,
-      cached,
-      attentionHeads: options.attentionHeads,
-    });
-    const logits = floats(outputs, "logits");
-    const positions = inputTokens[0]?.length ?? 0;
+    const step = await runStep(decoder, { inputTokens, encoderStates, cache, cached, attentionHeads });
     for (const [place, row] of active.entries()) {
+      if (!cached && typeof options.watchedToken === "number") {
+        const first = step.logits(place, 0);
+        row.watchedProbability = probabilitiesOf(first, [options.watchedToken])[0] ?? null;
+      }
       if (row.stop) continue;
-      const lastPosition = (place + 1) * positions - 1;
-      const choice = chooseToken(logits, lastPosition * decoder.vocabularySize, decoder.vocabularySize);
-      row.attention.push(gatherAttention(outputs, options.attentionHeads, place, positions, frames));
+      const logits = step.logits(place, step.positions - 1);
+      options.forbid?.(logits, row.tokens);
+      const choice = chooseToken(logits, sampling ? { ...sampling, random: row.random } : null);
+      row.attention.push(step.attention(place, row.frames));
       advance(row, choice, options.endToken);
     }
-
-    // The encoder's half of the cache is made by the first step only and stays as it is.
-    cache = Object.fromEntries(
-      decoder.caches.map((name) => [
-        name,
-        (cached && name.includes(".encoder.") ? cache[name] : outputs[`present.${name}`]) as Tensor,
-      ]),
-    );
+    cache = step.cache;
     cached = true;
 
     // Rows that have ended still cost time; moving the others together costs a copy of the caches.
@@ -158,101 +136,33 @@ export async function decodeGreedy(
     }
     inputTokens = active.map((row) => [row.tokens.at(-1) ?? options.endToken]);
   }
-  return rows.map((row) => finish(row, options.attentionHeads.length, frames));
+  return rows.map((row) => finish(row, attentionHeads.length));
 }
 
-const KEEP_ROWS_SHARE = 0.6;
-
-type Cache = Record<string, Tensor>;
-
-function emptyCache(decoder: Seq2SeqDecoder, rows: number): Cache {
-  return Object.fromEntries(
-    decoder.caches.map((name) => [
-      name,
-      new Tensor("float32", new Float32Array(0), [rows, decoder.heads, 0, decoder.headSize]),
-    ]),
-  );
-}
-
-interface Step {
-  inputTokens: readonly (readonly number[])[];
-  encoderStates: Tensor;
-  cache: Cache;
-  cached: boolean;
-  attentionHeads: readonly AttentionHead[];
-}
-
-async function runStep(
+/**
+ * What each row says right after one token: the probability of each of the tokens asked for.
+ * @param encoderStates `[rows, frames, width]`, as the encoder gave it.
+ */
+export async function probabilitiesAfter(
   decoder: Seq2SeqDecoder,
-  { inputTokens, encoderStates, cache, cached, attentionHeads }: Step,
-): Promise<InferenceSession.OnnxValueMapType> {
-  const feeds: Record<string, Tensor> = {
-    input_ids: new Tensor("int64", BigInt64Array.from(inputTokens.flat(), BigInt), [
-      inputTokens.length,
-      inputTokens[0]?.length ?? 0,
-    ]),
-    encoder_hidden_states: encoderStates,
-    use_cache_branch: new Tensor("bool", [cached], [1]),
-  };
-  for (const name of decoder.caches) feeds[`past_key_values.${name}`] = cache[name] as Tensor;
-  const wanted = [
-    "logits",
-    ...decoder.caches
-      .filter((name) => !cached || !name.includes(".encoder."))
-      .map((name) => `present.${name}`),
-    ...new Set(attentionHeads.map(({ layer }) => crossAttentionOutput(layer))),
-  ];
-  try {
-    return await decoder.session.run(feeds, wanted);
-  } catch (error) {
-    throw new SpeechError("model_unusable", "The decoder model cannot be run.", { cause: error });
-  }
+  encoderStates: Tensor,
+  startToken: number,
+  tokens: readonly number[],
+): Promise<number[][]> {
+  const rows = encoderStates.dims[0] ?? 0;
+  const step = await runStep(decoder, {
+    inputTokens: Array.from({ length: rows }, () => [startToken]),
+    encoderStates: asFloats(encoderStates, decoder.statesType),
+    cache: emptyCache(decoder, rows),
+    cached: false,
+    attentionHeads: [],
+  });
+  return Array.from({ length: rows }, (_, row) => probabilitiesOf(step.logits(row, 0), tokens));
 }
 
-function floats(outputs: InferenceSession.OnnxValueMapType, name: string): Float32Array {
-  const tensor = outputs[name];
-  if (!tensor || !(tensor.data instanceof Float32Array)) {
-    throw new SpeechError("model_unusable", `The decoder gave no ${name}.`);
-  }
-  return tensor.data;
-}
-
-/** The likeliest token of one row and the logarithm of its probability. */
-function chooseToken(logits: Float32Array, offset: number, length: number) {
-  let token = 0;
-  let highest = Number.NEGATIVE_INFINITY;
-  const end = offset + length;
-  for (let i = offset; i < end; i++) {
-    const logit = logits[i] as number;
-    if (logit > highest) {
-      highest = logit;
-      token = i - offset;
-    }
-  }
-  let sum = 0;
-  for (let i = offset; i < end; i++) sum += Math.exp((logits[i] as number) - highest);
-  return { token, logProbability: -Math.log(sum) };
-}
-
-function gatherAttention(
-  outputs: InferenceSession.OnnxValueMapType,
-  heads: readonly AttentionHead[],
-  row: number,
-  positions: number,
-  frames: number,
-): Float32Array {
-  const gathered = new Float32Array(heads.length * frames);
-  for (const [place, { layer, head }] of heads.entries()) {
-    const name = crossAttentionOutput(layer);
-    const layerHeads = outputs[name]?.dims[1] ?? 0;
-    const start = (((row * layerHeads + head) * positions + positions - 1) * frames) as number;
-    gathered.set(floats(outputs, name).subarray(start, start + frames), place * frames);
-  }
-  return gathered;
-}
-
-function advance(row: Row, choice: { token: number; logProbability: number }, endToken: number): void {
+function advance(row: Row, choice: TokenChoice, endToken: number): void {
   if (choice.token === endToken) {
+    row.endLogProbability = choice.logProbability;
     row.stop = "end";
     return;
   }
@@ -269,41 +179,15 @@ function advance(row: Row, choice: { token: number; logProbability: number }, en
   }
 }
 
-const LOOP_TOKENS = 16;
-const LOOP_REPEATS = 4;
-const LONGEST_LOOP = 24;
-
-/**
- * Whether the tokens end in a phrase said over and over: at least 4 times on end and 16 tokens in all.
- * @returns How many tokens to keep so that the phrase stands once; null where nothing loops.
- */
-export function lengthBeforeLoop(tokens: readonly number[]): number | null {
-  for (let period = 1; period <= LONGEST_LOOP; period++) {
-    const needed = Math.max(LOOP_REPEATS * period, LOOP_TOKENS);
-    if (tokens.length < needed) continue;
-    let same = period;
-    while (same < tokens.length && tokens.at(-1 - same) === tokens.at(-1 - same + period)) same++;
-    if (same >= needed) return tokens.length - same + period;
-  }
-  return null;
-}
-
-function keepRows(tensor: Tensor, rows: readonly number[]): Tensor {
-  const data = tensor.data as Float32Array;
-  const stride = data.length / (tensor.dims[0] ?? 1);
-  const kept = new Float32Array(rows.length * stride);
-  for (const [place, row] of rows.entries()) {
-    kept.set(data.subarray(row * stride, (row + 1) * stride), place * stride);
-  }
-  return new Tensor("float32", kept, [rows.length, ...tensor.dims.slice(1)]);
-}
-
-function finish(row: Row, heads: number, frames: number): DecodedSequence {
+function finish(row: Row, heads: number): DecodedSequence {
+  const { tokens, logProbabilities, endLogProbability, watchedProbability, frames } = row;
   const attention = new Float32Array(row.attention.length * heads * frames);
   for (const [step, values] of row.attention.entries()) attention.set(values, step * heads * frames);
   return {
-    tokens: row.tokens,
-    logProbabilities: row.logProbabilities,
+    tokens,
+    logProbabilities,
+    endLogProbability,
+    watchedProbability,
     stop: row.stop ?? "end",
     attention,
     steps: row.attention.length,
