@@ -38,6 +38,7 @@ const HEARD: TranscribeResult = {
   language: "en",
   duration: 1,
   voiced: 0.5,
+  stretches: [],
   engine: "fake",
   decoder: "fake",
   incomplete: false,

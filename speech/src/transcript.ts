@@ -10,6 +10,25 @@ export interface TimedWord {
   confidence: number;
 }
 
+/** A part of a recording in which one language is spoken, and what became of it. */
+export interface LanguageStretch {
+  /** Seconds of the media, 3 decimals. */
+  start: number;
+  /** Seconds of the media, 3 decimals; ≤ the start of the next stretch. */
+  end: number;
+  /** ISO 639-1 (or 639-3) code; `und` where none can be told. */
+  language: string;
+  /**
+   * How sure the language is, 0 … 1: the probability that was detected, weighted by seconds of speech. Where
+   * only an engine of one language listened: the mean probability of its words.
+   */
+  probability: number;
+  /** Which engine and model gave the words: `moonshine-tiny`. */
+  engine: string;
+  /** How many words of the transcript it gave. */
+  words: number;
+}
+
 /** What ends without a transcript because there is nothing to transcribe at all. */
 export type SkipReason = "no_audio_track" | "empty_audio_track" | "silent_audio_track";
 
@@ -31,7 +50,9 @@ export interface Transcript {
   duration: number;
   /** Seconds in which somebody speaks. */
   voiced: number;
-  /** Which engine and model gave the words: `moonshine-tiny`. */
+  /** In order, not overlapping; together they hold every word. */
+  stretches: LanguageStretch[];
+  /** Which engine and model gave most of the words: `moonshine-tiny`. */
   engine: string;
   /** Which decoder was used: `ffmpeg 5.1.9` or `node-av 6.1.1`. */
   decoder: string;

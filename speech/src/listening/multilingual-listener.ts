@@ -1,0 +1,147 @@
+import type { Engine, Hearing } from "../engine.ts";
+import type { SpokenUtterance } from "../utterances.ts";
+import { inBatches } from "./batches.ts";
+import { ENGLISH_PROBABILITY, type EnglishShare, englishShare } from "./english-share.ts";
+import {
+  type Heard,
+  type HeardUtterance,
+  heardUtterance,
+  type ListenOptions,
+  meanProbability,
+  milliseconds,
+  mostSpoken,
+  transcriptOf,
+} from "./heard.ts";
+import { type HearingEvidence, isInvented, repeatedInventions } from "./invented-text.ts";
+import { type LanguageTeller, languageTeller } from "./language-teller.ts";
+import {
+  type DetectedUtterance,
+  type DetectLanguages,
+  LanguageTracker,
+  type ToldUtterance,
+} from "./language-tracker.ts";
+import { endOf, speechSeconds } from "./utterance-parts.ts";
+
+/**
+ * No language can be told of a recording where the likeliest path is less likely than this in the mean and
+ * people seem to say fewer words than people do.
+ */
+const UNTELLABLE_PROBABILITY = 0.4;
+const UNTELLABLE_WORDS_PER_SECOND = 0.7;
+
+const NO_SHARE: EnglishShare = { taken: new Map(), detected: new Map() };
+
+type HeardWithEvidence = HeardUtterance & HearingEvidence;
+
+/** Listens with an engine of many languages, beside one that knows English only where there is such a one. */
+export class MultilingualListener {
+  readonly #engine: Engine;
+  readonly #english: Engine | null;
+  readonly #teller: LanguageTeller;
+  readonly #tracker = new LanguageTracker();
+  readonly #heard: HeardWithEvidence[] = [];
+  #voiced = 0;
+
+  /** @param english Takes what is in English beyond doubt. */
+  constructor(engine: Engine, english: Engine | null) {
+    this.#engine = engine;
+    // Without detection the other engine would have to hear all of it anyway.
+    this.#english = engine.detectLanguages === undefined ? null : english;
+    this.#teller = languageTeller(engine);
+  }
+
+  async hear(group: readonly SpokenUtterance[], { signal, onHeard }: ListenOptions): Promise<void> {
+    const detect = (utterances: readonly SpokenUtterance[]) => this.#teller.tell(utterances, signal);
+    const share =
+      this.#english === null ? NO_SHARE : await englishShare(group, this.#english, detect, signal);
+    const batches = inBatches(group, this.#teller.batch);
+    let ahead = await detected(batches[0] ?? [], share, detect);
+    for (const [index, batch] of batches.entries()) {
+      const next = ahead;
+      ahead = await detected(batches[index + 1] ?? [], share, detect);
+      await this.#write(await this.#tracker.settle(next, ahead, detect), share, signal);
+      onHeard(endOf(batch.at(-1)!));
+    }
+  }
+
+  finish(durationSeconds: number): Heard {
+    const invented = repeatedInventions(this.#heard);
+    const heard = this.#heard.filter((utterance) => !invented.has(utterance));
+    return {
+      ...transcriptOf(heard, durationSeconds),
+      language: this.#isTellable(heard) ? (mostSpoken(heard) ?? "zxx") : "und",
+      voiced: milliseconds(this.#voiced),
+    };
+  }
+
+  async #write(told: readonly ToldUtterance[], { taken }: EnglishShare, signal: AbortSignal): Promise<void> {
+    const hearings = new Map<ToldUtterance, { hearing: Hearing; engine: string }>();
+    const toHear: ToldUtterance[] = [];
+    for (const one of told) {
+      const hearing = one.language === "en" ? taken.get(one.utterance) : undefined;
+      if (hearing !== undefined && this.#english !== null) {
+        hearings.set(one, { hearing, engine: this.#english.name });
+      } else {
+        toHear.push(one);
+      }
+    }
+    if (toHear.length > 0) {
+      const written = await this.#teller.write(
+        toHear.map(({ utterance }) => utterance),
+        toHear.map(({ language }) => language),
+        signal,
+      );
+      for (const [index, one] of toHear.entries()) {
+        hearings.set(one, { hearing: written[index]!, engine: this.#engine.name });
+      }
+    }
+    for (const one of told) {
+      const { hearing, engine } = hearings.get(one)!;
+      this.#keep(one, hearing, engine);
+    }
+  }
+
+  #keep({ utterance, language, probability }: ToldUtterance, hearing: Hearing, engine: string): void {
+    const seconds = speechSeconds(utterance);
+    this.#voiced += seconds;
+    if (hearing.words.length === 0 || isInvented(hearing, seconds)) return;
+    const { meanLogProbability, compressionRatio, noSpeechProbability, cutOff } = hearing;
+    this.#heard.push({
+      ...heardUtterance(utterance, hearing.words, {
+        language: language ?? hearing.language ?? "und",
+        probability,
+        engine,
+      }),
+      meanLogProbability,
+      compressionRatio,
+      noSpeechProbability,
+      cutOff,
+    });
+  }
+
+  #isTellable(heard: readonly HeardUtterance[]): boolean {
+    const words = heard.reduce((sum, utterance) => sum + utterance.words.length, 0);
+    return (
+      meanProbability(heard) >= UNTELLABLE_PROBABILITY ||
+      words === 0 ||
+      words >= UNTELLABLE_WORDS_PER_SECOND * this.#voiced
+    );
+  }
+}
+
+async function detected(
+  utterances: readonly SpokenUtterance[],
+  share: EnglishShare,
+  detect: DetectLanguages,
+): Promise<DetectedUtterance[]> {
+  const isKnown = (utterance: SpokenUtterance) => share.taken.has(utterance) || share.detected.has(utterance);
+  const unknown = utterances.filter((utterance) => !isKnown(utterance));
+  const told = unknown.length === 0 ? [] : await detect(unknown);
+  const probabilities = new Map(unknown.map((utterance, index) => [utterance, told[index]!]));
+  return utterances.map((utterance) => ({
+    utterance,
+    probabilities:
+      share.detected.get(utterance) ?? probabilities.get(utterance) ?? new Map([["en", ENGLISH_PROBABILITY]]),
+    isPure: share.taken.has(utterance),
+  }));
+}
