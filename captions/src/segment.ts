@@ -48,6 +48,7 @@ function segmentRun(run: readonly Span[]): Span[] {
       text: word.trim(),
       start: Math.round(clock.starts[from + spoken.from]!),
       end: Math.round(clock.ends[from + spoken.to - 1]!),
+      confidence: least(clock.confidences.slice(from + spoken.from, from + spoken.to)),
     });
     from += word.length;
   }
@@ -72,11 +73,17 @@ function cutWords(text: string): string[] {
   return words;
 }
 
+function least(confidences: readonly (number | undefined)[]): number | undefined {
+  const known = confidences.filter((confidence) => confidence !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}
+
 /** When each UTF-16 unit of a run begins and ends, milliseconds: letters share the time, marks take none. */
-function characterClock(run: readonly Span[]): { starts: number[]; ends: number[] } {
+function characterClock(run: readonly Span[]) {
   const starts: number[] = [];
   const ends: number[] = [];
-  for (const { text, start, end } of run) {
+  const confidences: (number | undefined)[] = [];
+  for (const { text, start, end, confidence } of run) {
     const units = [...text].flatMap((character) =>
       new Array<boolean>(character.length).fill(SPOKEN.test(character)),
     );
@@ -86,9 +93,10 @@ function characterClock(run: readonly Span[]): { starts: number[]; ends: number[
       starts.push(start + ((end - start) * done) / Math.max(all, 1));
       if (spoken) done++;
       ends.push(start + ((end - start) * done) / Math.max(all, 1));
+      confidences.push(confidence);
     }
   }
-  return { starts, ends };
+  return { starts, ends, confidences };
 }
 
 /** The part of a word that is spoken, as offsets: a full stop that an engine timed apart adds no time to it. */

@@ -5,6 +5,8 @@ export interface Span {
   start: number;
   /** Milliseconds; NaN where unknown. */
   end: number;
+  /** 0 … 1. */
+  confidence?: number | undefined;
 }
 
 /** A word of unknown time is given at most this much of the gap that it falls into. */
@@ -18,12 +20,13 @@ const UNKNOWN_WORD_MS = 500;
  * start after it, as engines know starts better than ends.
  */
 export function repairTimes(spans: readonly Span[], limitMs: number): Span[] {
-  const repaired = spans.map(({ text, start, end }) => {
+  const repaired = spans.map((span): Span => {
+    const { start, end } = span;
     const from = Number.isFinite(start) ? start : end;
     const to = Number.isFinite(end) ? end : start;
-    if (!Number.isFinite(from)) return { text, start: Number.NaN, end: Number.NaN };
+    if (!Number.isFinite(from)) return { ...span, start: Number.NaN, end: Number.NaN };
     const startMs = clamp(Math.round(from), 0, limitMs);
-    return { text, start: startMs, end: clamp(Math.round(to), startMs, limitMs) };
+    return { ...span, start: startMs, end: clamp(Math.round(to), startMs, limitMs) };
   });
   const trusted = longestNonDecreasing(repaired.map((span) => span.start));
 

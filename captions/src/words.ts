@@ -9,6 +9,8 @@ export interface Word {
   start: number;
   /** Seconds, ≥ `start`. */
   end: number;
+  /** Probability that the engine gave it, 0 … 1; left out where it gave none. */
+  confidence?: number | undefined;
 }
 
 /** White space at which words part. Non-breaking spaces are left out: `1 000` and `Bonjour !` are one word. */
@@ -31,14 +33,15 @@ const OUTER_SPACE = /^[\p{Z}\u200c\u200d]+|[\p{Z}]+$/gu;
 export function normalizeWords(words: readonly Word[], durationSeconds: number): Word[] {
   const spans = joinFragments(words.flatMap(cleanSpans));
   const timed = repairTimes(spans, limitMilliseconds(durationSeconds));
-  return segmentUnspaced(timed).map(({ text, start, end }) => ({
+  return segmentUnspaced(timed).map(({ text, start, end, confidence }) => ({
     word: text,
     start: start / 1000,
     end: end / 1000,
+    ...(confidence !== undefined && { confidence }),
   }));
 }
 
-function cleanSpans({ word, start, end }: Word): Span[] {
+function cleanSpans({ word, start, end, confidence }: Word): Span[] {
   const texts = word
     .toWellFormed()
     .replace(INNER_SPACE, "\u00a0")
@@ -50,7 +53,7 @@ function cleanSpans({ word, start, end }: Word): Span[] {
   return texts.map((text) => {
     const from = done / all;
     done += text.length;
-    return { text, start: at(from), end: at(done / all) };
+    return { text, start: at(from), end: at(done / all), confidence };
   });
 
   function at(fraction: number): number {

@@ -47,13 +47,31 @@ describe("whatever an engine gives", () => {
     );
   });
 
-  test("words hold nothing but word, start and end", () => {
+  test("words hold word, start, end and a confidence that the engine gave, and nothing else", () => {
     fc.assert(
       fc.property(brokenSpeech, (words) => {
-        for (const entry of normalizeWords(words, 100))
+        const given = words.map((entry) => entry.confidence);
+        for (const entry of normalizeWords(words, 100)) {
+          expect(Object.keys(entry)).toEqual(["word", "start", "end", "confidence"]);
+          expect(given).toContain(entry.confidence);
+        }
+        const unsure = words.map(({ confidence: _, ...entry }) => entry);
+        for (const entry of normalizeWords(unsure, 100))
           expect(Object.keys(entry)).toEqual(["word", "start", "end"]);
       }),
     );
+  });
+
+  test("a word that is put together from pieces is as sure as the least sure of them", () => {
+    const pieces = [
+      { ...word("東", 0, 0.2), confidence: 0.9 },
+      { ...word("京", 0.2, 0.4), confidence: 0.5 },
+      { ...word("Hello", 2, 3), confidence: 0.8 },
+    ];
+    expect(normalizeWords(pieces, 10).map((entry) => [entry.word, entry.confidence])).toEqual([
+      ["東京", 0.5],
+      ["Hello", 0.8],
+    ]);
   });
 
   test("normalizing twice changes nothing more", () => {
