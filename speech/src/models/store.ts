@@ -7,7 +7,7 @@ import { hashFile } from "./content-hash.ts";
 import { PERSISTENCE, type Persistence } from "./download.ts";
 import type { Hub } from "./hub.ts";
 import { downloadModel, removeSetAside, setAside } from "./install.ts";
-import { MANIFEST_NAME, type Manifest, readDownloadRecord, readManifest } from "./manifest.ts";
+import { MANIFEST_NAME, type Manifest, readManifest } from "./manifest.ts";
 import { type ModelLock, tryModelLock } from "./model-lock.ts";
 import { type DownloadProgress, ProgressMeter } from "./progress.ts";
 import { storeError } from "./store-error.ts";
