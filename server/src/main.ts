@@ -275,7 +275,12 @@ async function closeApp(app: FastifyInstance): Promise<void> {
 /** Processes are made when the first recording comes. */
 export function openSpeech(config: Config, log: Logger): Speech {
   return createSpeech({
-    engine: "moonshine",
+    parts: () => ({
+      bundled: true,
+      multilingual: null,
+      bundledTakesEnglish: false,
+      remedy: "Install a multilingual model and transcribe the recording again.",
+    }),
     processes: config.speechProcesses,
     threads: config.speechThreads,
     memoryLimitBytes: config.speechMemoryLimitBytes,
@@ -293,8 +298,8 @@ export async function describeDatabase(database: Database<Schema>): Promise<stri
 
 /** @throws SpeechError where the engine does not load */
 export async function describeEngine(speech: Speech): Promise<string> {
-  const { engine, languages } = await speech.describe();
-  return `${engine} (${languages.join(", ")})`;
+  const { engines } = await speech.describe();
+  return engines.map(({ name, languages }) => `${name} (${languages.join(", ")})`).join(", ");
 }
 
 /** How this machine reaches what listens there. */

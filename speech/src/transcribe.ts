@@ -1,78 +1,116 @@
-import type { Engine } from "./engine.ts";
-import { HeardWords } from "./heard-words.ts";
-import type { Decoder } from "./media/media.ts";
+import { ahead } from "./ahead.ts";
+import { createListener, type Engines } from "./listening/listener.ts";
+import type { Decoder, Probe } from "./media/media.ts";
+import { RemainingTime } from "./remaining-time.ts";
 import { StageTimer } from "./stage-timer.ts";
 import type { TranscribeProgress, TranscribeResult } from "./transcript.ts";
 import { packUtterances } from "./utterances.ts";
 import { scoreAudio, type VoiceActivity } from "./voice-activity.ts";
 
-/** Shorter utterances tell the engine too little of the sentence, longer ones cost more for each word. */
+/**
+ * Where the bundled engine hears alone: shorter utterances tell it too little of the sentence, longer ones
+ * cost more for each word. Engines of many languages take the longest they can, for each costs them the same.
+ */
 const GOOD_UTTERANCE_SECONDS = 20;
-const PROGRESS_INTERVAL_MS = 1_000;
+/** Chunks that are decoded while voice activity is at work: some seconds. */
+const CHUNKS_AHEAD = 4;
+/** Groups of utterances, a few minutes each, that are made ready while the engine hears the one before. */
+const GROUPS_AHEAD = 1;
 
 export interface TranscribeOptions {
   decoder: Decoder;
-  engine: Engine;
+  engines: Engines;
   voiceActivity: VoiceActivity;
   /** Seconds; a longer recording throws `media_too_long`. */
   maxDurationSeconds: number;
   signal: AbortSignal;
-  /** Called at most once a second. */
+  /** Called whenever more words are settled: several times a minute, and at most every few milliseconds. */
   onProgress?: (progress: TranscribeProgress) => void;
 }
 
 /**
- * Transcribes one file: decode → voice activity → utterances → engine → words, streamed, so that memory
- * stays the same however long the recording is.
+ * Transcribes one file: decode → voice activity → utterances → listener → words, streamed, so that memory
+ * stays the same however long the recording is. Each part works ahead of the next by a bounded piece.
  * @param path absolute
  * @throws SpeechError
  */
 export async function transcribe(path: string, options: TranscribeOptions): Promise<TranscribeResult> {
-  const { decoder, engine, voiceActivity, signal } = options;
+  const { decoder, engines, voiceActivity } = options;
   const timer = new StageTimer();
+  // What works ahead is stopped also where an error, not the caller, ends the work.
+  const left = new AbortController();
+  const signal = AbortSignal.any([options.signal, left.signal]);
 
   const probe = await timer.time("probe", () => decoder.probe(path, signal));
   const { duration, audioOffset } = probe;
   if (probe.audioStream === null) return { outcome: "skipped", reason: "no_audio_track", duration };
 
   const audio = decoder.decode(path, { probe, maxDurationSeconds: options.maxDurationSeconds, signal });
-  const samples = timer.timeEach("decode", audio.chunks);
+  const samples = ahead(timer.timeEach("decode", audio.chunks), CHUNKS_AHEAD);
   const scored = scoreAudio(samples, (block, preceding) =>
     timer.time("voiceActivity", () => voiceActivity.probabilities(block, preceding, signal)),
   );
-  const maxUtteranceSeconds = Math.min(engine.maxUtteranceSeconds, GOOD_UTTERANCE_SECONDS);
-  const groups = packUtterances(scored, maxUtteranceSeconds, audioOffset);
+  const groups = ahead(packUtterances(scored, utteranceSeconds(engines), audioOffset), GROUPS_AHEAD);
 
-  const report = throttled(options.onProgress);
-  report({ done: 0, duration });
-  const heard = new HeardWords(engine.name);
-  for await (const { utterances, settledSeconds } of groups) {
-    const hearings = await timer.time("engine", () => engine.hear(utterances, { signal }));
-    for (const [index, hearing] of hearings.entries()) heard.add(utterances[index]!, hearing);
-    report({ done: settledSeconds, duration });
+  const listener = createListener(engines);
+  const report = progressOf(probe, options.onProgress);
+  report(0);
+  try {
+    for await (const { utterances, settledSeconds } of groups) {
+      await timer.time("engine", () => listener.hear(utterances, { signal, onHeard: report }));
+      report(settledSeconds);
+    }
+  } catch (error) {
+    options.signal.throwIfAborted();
+    throw error;
+  } finally {
+    left.abort();
   }
 
   const { nothing, incomplete, duration: measured } = audio.summary();
   if (nothing !== null) return { outcome: "skipped", reason: nothing, duration: measured };
+  const heard = listener.finish(measured);
   return {
     outcome: "transcribed",
-    words: heard.words(measured),
-    language: heard.language(),
+    ...heard,
     duration: measured,
-    voiced: heard.voiced,
-    engine: engine.name,
+    engine: engineOfMostWords(heard.stretches) ?? (engines.multilingual ?? engines.bundled)?.name ?? "",
     decoder: decoder.name,
     incomplete,
     stages: timer.stages(),
   };
 }
 
-function throttled(onProgress: ((progress: TranscribeProgress) => void) | undefined) {
-  let last = Number.NEGATIVE_INFINITY;
-  return (progress: TranscribeProgress) => {
-    const now = performance.now();
-    if (now - last < PROGRESS_INTERVAL_MS) return;
-    last = now;
-    onProgress?.(progress);
+function utteranceSeconds({ bundled, multilingual, bundledTakesEnglish }: Engines): number {
+  const longest = (engine: { maxUtteranceSeconds: number } | null) =>
+    engine?.maxUtteranceSeconds ?? Number.POSITIVE_INFINITY;
+  if (multilingual === null) return Math.min(longest(bundled), GOOD_UTTERANCE_SECONDS);
+  return Math.min(longest(multilingual), longest(bundledTakesEnglish ? bundled : null));
+}
+
+function engineOfMostWords(stretches: readonly { engine: string; words: number }[]): string | null {
+  const words = new Map<string, number>();
+  for (const stretch of stretches) {
+    words.set(stretch.engine, (words.get(stretch.engine) ?? 0) + stretch.words);
+  }
+  return [...words].toSorted(([, a], [, b]) => b - a)[0]?.[0] ?? null;
+}
+
+/** Takes seconds of the media that are settled; tells only what is news, never a step back. */
+function progressOf(
+  { duration }: Probe,
+  onProgress: ((progress: TranscribeProgress) => void) | undefined,
+): (settledSeconds: number) => void {
+  const remaining = new RemainingTime();
+  let furthest = -1;
+  return (settledSeconds) => {
+    const done = Math.min(Math.max(0, settledSeconds), duration ?? Number.POSITIVE_INFINITY);
+    if (done <= furthest) return;
+    furthest = done;
+    onProgress?.({
+      done,
+      duration,
+      remainingSeconds: remaining.after(done, duration, performance.now()),
+    });
   };
 }

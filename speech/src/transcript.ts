@@ -76,4 +76,6 @@ export interface TranscribeProgress {
   done: number;
   /** Seconds of the media; null until probed. */
   duration: number | null;
+  /** Seconds of work that are left, at the pace of late; null while it can not be told. */
+  remainingSeconds: number | null;
 }

@@ -1,12 +1,13 @@
-import type { Engine } from "../engine.ts";
-import { openMoonshine } from "../engines/moonshine.ts";
-import { SpeechError } from "../errors.ts";
+import { modelFileBytes } from "../engines/model-file-bytes.ts";
+import { openEngines } from "../engines/open-engines.ts";
+import type { Engines } from "../listening/listener.ts";
 import type { Decoder } from "../media/media.ts";
 import { openDecoder } from "../media/open-decoder.ts";
 import { transcribe } from "../transcribe.ts";
-import { openVoiceActivity, type VoiceActivity } from "../voice-activity.ts";
+import type { TranscribeProgress } from "../transcript.ts";
+import type { VoiceActivity } from "../voice-activity.ts";
+import { openVoiceActivityLane } from "./lane.ts";
 import {
-  type EngineName,
   type FromSpeechProcess,
   parseToSpeechProcess,
   type SpeechParts,
@@ -15,15 +16,16 @@ import {
 } from "./messages.ts";
 
 /**
- * The speech process: loads a decoder, voice activity and an engine once, then transcribes one recording
+ * The speech process: loads a decoder, voice activity and its engines once, then transcribes one recording
  * at a time. It sees files and samples, never the database or the storage.
  */
 
 const HEARTBEAT_INTERVAL_MS = 1_000;
+const PROGRESS_INTERVAL_MS = 1_000;
 
 interface LoadedParts {
   decoder: Decoder;
-  engine: Engine;
+  engines: Engines;
   voiceActivity: VoiceActivity;
 }
 
@@ -38,11 +40,8 @@ class Transcriber {
       case "open":
         this.#parts = load(message.parts);
         this.#parts.then(
-          ({ engine, decoder }) =>
-            send({
-              type: "ready",
-              description: { engine: engine.name, languages: engine.languages, decoder: decoder.name },
-            }),
+          ({ engines, decoder }) =>
+            send({ type: "ready", description: { engines: describe(engines), decoder: decoder.name } }),
           (error) => send({ type: "unusable", error: toErrorMessage(error) }),
         );
         break;
@@ -64,7 +63,7 @@ class Transcriber {
         ...(await this.#parts),
         maxDurationSeconds,
         signal: abort.signal,
-        onProgress: (progress) => send({ type: "progress", job, progress }),
+        onProgress: atMostEverySecond((progress) => send({ type: "progress", job, progress })),
       });
       this.#running = null;
       send({ type: "transcribed", job, result });
@@ -75,19 +74,28 @@ class Transcriber {
   }
 }
 
-async function load({ engine, threads, ffmpegPath }: SpeechParts): Promise<LoadedParts> {
+async function load({ engines, threads, ffmpegPath }: SpeechParts): Promise<LoadedParts> {
+  send({ type: "loading", modelBytes: await modelFileBytes(engines) });
   const decoder = await openDecoder(ffmpegPath === null ? {} : { ffmpegPath });
-  const voiceActivity = await openVoiceActivity({ threads: 1 });
-  return { decoder, voiceActivity, engine: await openEngine(engine, threads) };
+  const voiceActivity = await openVoiceActivityLane();
+  return { decoder, voiceActivity, engines: await openEngines(engines, { threads }) };
 }
 
-function openEngine(engine: EngineName, threads: number): Promise<Engine> {
-  switch (engine) {
-    case "moonshine":
-      return openMoonshine({ threads });
-    default:
-      throw new SpeechError("model_unusable", `There is no engine named ${engine satisfies never}.`);
-  }
+function describe({ multilingual, bundled }: Engines) {
+  return [multilingual, bundled]
+    .filter((engine) => engine !== null)
+    .map(({ name, languages }) => ({ name, languages }));
+}
+
+/** The first at once, the latest of each second, and the end of the recording. */
+function atMostEverySecond(onProgress: (progress: TranscribeProgress) => void) {
+  let last = Number.NEGATIVE_INFINITY;
+  return (progress: TranscribeProgress) => {
+    const now = performance.now();
+    if (now - last < PROGRESS_INTERVAL_MS && progress.done !== progress.duration) return;
+    last = now;
+    onProgress(progress);
+  };
 }
 
 /** Where the service is gone, nobody reads; the end of the channel ends this process. */

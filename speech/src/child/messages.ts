@@ -1,13 +1,11 @@
+import type { EngineParts } from "../engines/open-engines.ts";
 import { SPEECH_ERRORS, SpeechError, type SpeechErrorCode } from "../errors.ts";
 import type { TranscribeProgress, TranscribeResult } from "../transcript.ts";
 
-/** Which engines a speech process can load. */
-export type EngineName = "moonshine";
-
 /** What a speech process is made of. */
 export interface SpeechParts {
-  engine: EngineName;
-  /** Threads that one inference may use. */
+  engines: EngineParts;
+  /** Threads that its models may use. */
   threads: number;
   /** Null to look for ffmpeg in the usual folders. */
   ffmpegPath: string | null;
@@ -15,12 +13,17 @@ export interface SpeechParts {
 
 /** For people, logs and `doctor`. */
 export interface SpeechDescription {
-  /** `moonshine-tiny` */
-  engine: string;
-  /** ISO 639-1 codes. */
-  languages: readonly string[];
+  /** The one that hears most first. */
+  engines: readonly EngineDescription[];
   /** `ffmpeg 5.1.9` */
   decoder: string;
+}
+
+export interface EngineDescription {
+  /** `moonshine-tiny` */
+  name: string;
+  /** ISO 639-1 (or 639-3) codes. */
+  languages: readonly string[];
 }
 
 /** From the service to a speech process: `open` once, then one job at a time. */
@@ -31,6 +34,8 @@ export type ToSpeechProcess =
 
 /** From a speech process to the service. */
 export type FromSpeechProcess =
+  /** Before it loads its models; bytes of the files that they come from. */
+  | { type: "loading"; modelBytes: number }
   | { type: "ready"; description: SpeechDescription }
   /** Sent every second from the first moment on. */
   | { type: "alive"; residentBytes: number }
@@ -66,6 +71,7 @@ export function parseToSpeechProcess(value: unknown): ToSpeechProcess {
 /** @throws TypeError where the value is no message of this protocol. */
 export function parseFromSpeechProcess(value: unknown): FromSpeechProcess {
   const message = parse<FromSpeechProcess>(value, {
+    loading: ["modelBytes"],
     ready: ["description"],
     alive: ["residentBytes"],
     unusable: ["error"],

@@ -17,16 +17,26 @@ const MAIN = fileURLToPath(new URL("main.ts", import.meta.url));
 const WATCH_INTERVAL_MS = 250;
 /** Between the polite signal and the one that can not be refused. */
 const TERM_GRACE_MS = 2_000;
-/** What an abort may take before the process is given up. */
-const ABORT_GRACE_MS = 5_000;
+/** What an abort may take before the process is given up: work is to end within a second. */
+const ABORT_GRACE_MS = 900;
+/**
+ * Bytes of memory for each byte of a model's files. While a model is loaded, what was read, the copy with its
+ * outputs added, what the runtime makes of it and that packed for its processor lie side by side.
+ */
+const MEMORY_PER_MODEL_BYTE = 4;
 const MEBIBYTE = 1024 ** 2;
 
 export interface SpeechProcessOptions {
   parts: SpeechParts;
-  /** Resident bytes of the process, its model included; one that grows past them is ended. */
+  /**
+   * Resident bytes of the process, the bundled engine included; one that grows past them is ended. A model
+   * that it loads from files comes on top, in proportion to them.
+   */
   memoryLimitBytes: number;
   /** One that shows no sign of life for so long is ended. */
   heartbeatTimeoutMs: number;
+  /** A job whose progress stands still for so long is ended with its process, whatever signs of life there are. */
+  stallTimeoutMs: number;
   /** Gets the lines that the process writes to its standard error. */
   log: (line: string) => void;
 }
@@ -41,6 +51,8 @@ interface Job {
   id: number;
   onProgress: ((progress: TranscribeProgress) => void) | undefined;
   settled: PromiseWithResolvers<TranscribeResult>;
+  /** Since its last progress; null before the first: until then it is decoders that work, within limits of their own. */
+  stalledMs: number | null;
 }
 
 /**
@@ -55,6 +67,7 @@ export class SpeechProcess {
   readonly #watch: NodeJS.Timeout;
   /** Counted by looks rather than by the clock: time in which this process itself stood still is no silence. */
   #silentMs = 0;
+  #modelBytes = 0;
   #lastLine = "";
   /** Why it was ended, where it was us who ended it. */
   #fault: Error | null = null;
@@ -101,7 +114,12 @@ export class SpeechProcess {
     await this.ready;
     signal.throwIfAborted();
     this.#jobs += 1;
-    const job: Job = { id: this.#jobs, onProgress: options.onProgress, settled: Promise.withResolvers() };
+    const job: Job = {
+      id: this.#jobs,
+      onProgress: options.onProgress,
+      settled: Promise.withResolvers(),
+      stalledMs: null,
+    };
     let impatience: NodeJS.Timeout | undefined;
     const abort = () => {
       this.#send({ type: "abort", job: job.id });
@@ -145,12 +163,15 @@ export class SpeechProcess {
       this.#end(new SpeechError("engine_crashed", "The speech process sent what is no message.", { cause }));
       return;
     }
-    if (message.type === "ready") this.#ready.resolve(message.description);
+    if (message.type === "loading") this.#modelBytes = message.modelBytes;
+    else if (message.type === "ready") this.#ready.resolve(message.description);
     else if (message.type === "alive") this.#weigh(message.residentBytes);
     else if (message.type === "unusable") this.#end(fromErrorMessage(message.error));
     else if (message.job === this.#job?.id) {
-      if (message.type === "progress") this.#job.onProgress?.(message.progress);
-      else if (message.type === "transcribed") this.#job.settled.resolve(message.result);
+      if (message.type === "progress") {
+        this.#job.stalledMs = 0;
+        this.#job.onProgress?.(message.progress);
+      } else if (message.type === "transcribed") this.#job.settled.resolve(message.result);
       else this.#job.settled.reject(fromErrorMessage(message.error));
     }
   }
@@ -162,14 +183,21 @@ export class SpeechProcess {
       const seconds = Math.round(this.#silentMs / 1000);
       this.#end(new SpeechError("engine_hung", `The engine showed no sign of life for ${seconds} s.`));
     }
+    if (this.#job !== null && this.#job.stalledMs !== null) {
+      this.#job.stalledMs += WATCH_INTERVAL_MS;
+      if (this.#job.stalledMs > this.#options.stallTimeoutMs) {
+        const seconds = Math.round(this.#job.stalledMs / 1000);
+        this.#end(new SpeechError("engine_hung", `The engine came no further for ${seconds} s.`));
+      }
+    }
     const residentBytes = await residentBytesOf(this.#process.pid);
     if (residentBytes !== null) this.#weigh(residentBytes);
   }
 
   #weigh(residentBytes: number): void {
-    const { memoryLimitBytes } = this.#options;
-    if (residentBytes <= memoryLimitBytes) return;
-    const [has, may] = [residentBytes, memoryLimitBytes].map((bytes) => Math.round(bytes / MEBIBYTE));
+    const limitBytes = this.#options.memoryLimitBytes + this.#modelBytes * MEMORY_PER_MODEL_BYTE;
+    if (residentBytes <= limitBytes) return;
+    const [has, may] = [residentBytes, limitBytes].map((bytes) => Math.round(bytes / MEBIBYTE));
     this.#end(new SpeechError("engine_out_of_memory", `The engine took ${has} MiB; it may take ${may} MiB.`));
   }
 

@@ -1,19 +1,28 @@
+import type { EngineParts } from "../engines/open-engines.ts";
 import type { TranscribeResult } from "../transcript.ts";
-import type { EngineName, SpeechDescription } from "./messages.ts";
+import type { SpeechDescription } from "./messages.ts";
 import { type JobOptions, SpeechProcess } from "./speech-process.ts";
 
 const IDLE_MS = 10 * 60_000;
+/** Beyond what the largest model needs for a batch on a slow processor. */
+const STALL_TIMEOUT_MS = 15 * 60_000;
 
 export interface SpeechOptions {
-  engine: EngineName;
+  /** Which engines to load; asked anew for every process that starts. */
+  parts: () => EngineParts;
   /** How many recordings are worked on at once, each in a process of its own; further ones wait. */
   processes: number;
-  /** Threads of each process. */
+  /** Threads that the models of each process may use. */
   threads: number;
-  /** Resident bytes of one process, its model included; one that grows past them is ended. */
+  /**
+   * Resident bytes of one process, the bundled engine included; one that grows past them is ended. A model
+   * that it loads from files comes on top, in proportion to them.
+   */
   memoryLimitBytes: number;
   /** A process that shows no sign of life for so long is ended. */
   heartbeatTimeoutMs: number;
+  /** A job whose progress stands still for so long is ended; fifteen minutes unless told. */
+  stallTimeoutMs?: number;
   /** A process without work for so long is ended to give its memory back; ten minutes unless told. */
   idleMs?: number;
   /** The ffmpeg to use, else it is looked for. */
@@ -32,6 +41,11 @@ export interface Speech {
   transcribe(path: string, options: JobOptions): Promise<TranscribeResult>;
   /** What is loaded; loads it where nothing is. @throws SpeechError */
   describe(): Promise<SpeechDescription>;
+  /**
+   * Tells that `parts` would answer differently now: processes of before end when their job has ended, and
+   * whatever begins from now on is heard with the new engines.
+   */
+  renew(): void;
   /** Ends every process and rejects the jobs that they work on. */
   close(): Promise<void>;
 }
@@ -51,6 +65,7 @@ class SpeechProcesses implements Speech {
     this.#options = options;
     this.#seats = Array.from({ length: options.processes }, () => ({
       process: null,
+      outdated: false,
       taken: false,
       idle: undefined,
     }));
@@ -67,13 +82,21 @@ class SpeechProcesses implements Speech {
   }
 
   async describe(): Promise<SpeechDescription> {
-    const loaded = this.#seats.find(({ process }) => process?.usable);
+    const loaded = this.#seats.find(isLoaded);
     if (loaded?.process) return await loaded.process.ready;
     const seat = await this.#take(this.#closed.signal);
     try {
       return await this.#processOf(seat).ready;
     } finally {
       this.#free(seat);
+    }
+  }
+
+  renew(): void {
+    for (const seat of this.#seats) {
+      if (seat.process === null) continue;
+      seat.outdated = true;
+      if (!seat.taken) void seat.process.stop();
     }
   }
 
@@ -90,7 +113,7 @@ class SpeechProcesses implements Speech {
   async #take(signal: AbortSignal): Promise<Seat> {
     signal.throwIfAborted();
     const free = this.#seats.filter(({ taken }) => !taken);
-    let seat = free.find(({ process }) => process?.usable) ?? free[0];
+    let seat = free.find(isLoaded) ?? free[0];
     if (seat === undefined) {
       const turn = Promise.withResolvers<Seat>();
       this.#waiting.push(turn.resolve);
@@ -109,6 +132,7 @@ class SpeechProcesses implements Speech {
   }
 
   #free(seat: Seat): void {
+    if (seat.outdated) void seat.process?.stop();
     const next = this.#waiting.shift();
     if (next !== undefined) {
       next(seat);
@@ -120,12 +144,14 @@ class SpeechProcesses implements Speech {
   }
 
   #processOf(seat: Seat): SpeechProcess {
-    if (seat.process?.usable) return seat.process;
-    const { engine, threads, ffmpegPath = null, memoryLimitBytes, heartbeatTimeoutMs, log } = this.#options;
+    if (seat.process !== null && isLoaded(seat)) return seat.process;
+    const { parts, threads, ffmpegPath = null, memoryLimitBytes, heartbeatTimeoutMs, log } = this.#options;
+    seat.outdated = false;
     seat.process = new SpeechProcess({
-      parts: { engine, threads, ffmpegPath },
+      parts: { engines: parts(), threads, ffmpegPath },
       memoryLimitBytes,
       heartbeatTimeoutMs,
+      stallTimeoutMs: this.#options.stallTimeoutMs ?? STALL_TIMEOUT_MS,
       log: log ?? (() => {}),
     });
     return seat.process;
@@ -135,9 +161,15 @@ class SpeechProcesses implements Speech {
 /** Room for one process. */
 interface Seat {
   process: SpeechProcess | null;
+  /** Whether its process has engines that are no longer the ones wanted. */
+  outdated: boolean;
   taken: boolean;
   /** Runs while nobody has the seat. */
   idle: NodeJS.Timeout | undefined;
+}
+
+function isLoaded({ process, outdated }: Seat): boolean {
+  return process?.usable === true && !outdated;
 }
 
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -1,0 +1,49 @@
+import type { Hearing, LanguageProbabilities } from "../engine.ts";
+import type { ErrorMessage } from "./messages.ts";
+
+/** What one lane loads. */
+export type LanePart =
+  | { kind: "voiceActivity" }
+  | { kind: "moonshine"; threads: number }
+  | { kind: "whisper"; folder: string; threads: number };
+
+/** What a lane says of the engine that it has loaded. */
+export interface LaneDescription {
+  name: string;
+  languages: readonly string[];
+  maxUtteranceSeconds: number;
+  detectsLanguages: boolean;
+}
+
+/** An utterance on its way to a lane. */
+export interface SentUtterance {
+  /** The same number is the same utterance. */
+  id: number;
+  start: number;
+  /** Null where the lane still has them from the call before. */
+  samples: Float32Array | null;
+}
+
+export type LaneCall =
+  | { method: "hear"; utterances: SentUtterance[]; languages: readonly (string | null)[] | null }
+  | { method: "detectLanguages"; utterances: SentUtterance[] }
+  | { method: "probabilities"; samples: Float32Array; preceding: Float32Array };
+
+export interface LaneResults {
+  hear: Hearing[];
+  detectLanguages: LanguageProbabilities[];
+  probabilities: Float32Array;
+}
+
+export type ToLane =
+  | { type: "call"; id: number; call: LaneCall }
+  | { type: "abort"; id: number }
+  /** Utterances that it need not keep any longer. */
+  | { type: "forget"; utterances: number[] };
+
+export type FromLane =
+  /** Null where what was loaded is no engine. */
+  | { type: "opened"; description: LaneDescription | null }
+  | { type: "unusable"; error: ErrorMessage }
+  | { type: "done"; id: number; result: LaneResults[keyof LaneResults] }
+  | { type: "failed"; id: number; error: ErrorMessage };

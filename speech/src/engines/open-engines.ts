@@ -1,0 +1,59 @@
+import { openLanedEngine } from "../child/laned-engine.ts";
+import type { Engine } from "../engine.ts";
+import type { Engines } from "../listening/listener.ts";
+
+/** Which engines there are to listen with. */
+export interface EngineParts {
+  /** The engine that comes with the package and knows English. */
+  bundled: boolean;
+  multilingual: MultilingualPart | null;
+  /** Whether the bundled engine may take what is English beyond doubt. */
+  bundledTakesEnglish: boolean;
+  /** What helps where people speak a language that no engine knows: a sentence for people. */
+  remedy: string;
+}
+
+export type MultilingualPart =
+  | {
+      kind: "whisper";
+      /** Absolute. */
+      folder: string;
+    }
+  | { kind: "openai"; servers: { url: string; apiKey: string | null }[]; model: string };
+
+export interface OpenEnginesOptions {
+  /** Threads that all models together may use at a time. */
+  threads: number;
+}
+
+/**
+ * Loads what there is to listen with. An engine that no recording would be heard with is left aside.
+ * @throws SpeechError `model_unusable`
+ */
+export async function openEngines(parts: EngineParts, { threads }: OpenEnginesOptions): Promise<Engines> {
+  const { bundledTakesEnglish, remedy } = parts;
+  const multilingual =
+    parts.multilingual === null ? null : await openMultilingual(parts.multilingual, threads);
+  const listens = parts.bundled && (multilingual === null || bundledTakesEnglish);
+  try {
+    const bundled = listens ? await openLanedEngine({ kind: "moonshine", threads: 1 }, threads) : null;
+    return { bundled, multilingual, bundledTakesEnglish, remedy };
+  } catch (error) {
+    await multilingual?.close();
+    throw error;
+  }
+}
+
+async function openMultilingual(part: MultilingualPart, threads: number): Promise<Engine> {
+  switch (part.kind) {
+    case "whisper":
+      // One copy of the weights: they are large, and so are the products that its threads share.
+      return await openLanedEngine({ kind: "whisper", folder: part.folder, threads }, 1);
+    case "openai":
+      throw new Error("not yet");
+  }
+}
+
+export async function closeEngines({ bundled, multilingual }: Engines): Promise<void> {
+  await Promise.all([bundled?.close(), multilingual?.close()]);
+}
