@@ -1,5 +1,10 @@
 import type { Clock } from "./clock.ts";
-import { findEnvironment, insertEnvironment, setAiTranscription } from "./db/environments.ts";
+import {
+  findEnvironment,
+  insertEnvironment,
+  setAiTranscription,
+  setAllowedOrigins,
+} from "./db/environments.ts";
 import type { Db, EnvironmentRow } from "./db/schema.ts";
 import { AppError } from "./errors.ts";
 import { newId } from "./ids.ts";
@@ -16,13 +21,13 @@ export async function createEnvironment(
   if (trimmed.length === 0 || trimmed.length > 100 || /[\p{Cc}\p{Cs}]/u.test(trimmed)) {
     throw new AppError("invalid_request", "An environment's name has 1 to 100 printable characters.");
   }
-  const row = {
+  const row = await insertEnvironment(db, {
     id: newId("env"),
     name: trimmed,
     ai_transcription: aiTranscription,
     created_at: clock.now(),
-  };
-  if (!(await insertEnvironment(db, row))) {
+  });
+  if (!row) {
     throw new AppError("environment_name_taken", `There is an environment ${trimmed} already.`);
   }
   return row;
@@ -46,4 +51,24 @@ export async function switchAiTranscription(db: Db, id: string, on: boolean): Pr
   const row = await setAiTranscription(db, id, on);
   if (!row) throw new AppError("environment_not_found", `There is no environment ${id}.`);
   return row;
+}
+
+/**
+ * Origins of pages that may upload to the environment: `https://app.example`, or `*` alone for any. None at
+ * all lets no page upload; programs that are no browser tell no origin and are not asked.
+ * @throws AppError `invalid_request`, `environment_not_found`
+ */
+export async function setUploadOrigins(db: Db, id: string, origins: string[]): Promise<EnvironmentRow> {
+  const wrong = origins.find((origin) => origin !== "*" && !isOrigin(origin));
+  if (wrong !== undefined) {
+    throw new AppError("invalid_request", `${wrong} is no origin; one looks like https://app.example.`);
+  }
+  const row = await setAllowedOrigins(db, id, [...new Set(origins)]);
+  if (!row) throw new AppError("environment_not_found", `There is no environment ${id}.`);
+  return row;
+}
+
+/** As browsers spell it: without a path, and without the port that goes without saying. */
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text;
 }

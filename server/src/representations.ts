@@ -4,7 +4,7 @@ import {
   type Transcription,
   type TranscriptionFiles,
 } from "@subtext/client/contract/transcription";
-import type { VideoMetadata } from "@subtext/client/contract/webhook";
+import type { VideoMetadata } from "@subtext/client/contract/video";
 import type { TranscriptionRow } from "./db/schema.ts";
 import { safeFileName } from "./storage/content-disposition.ts";
 import type { Storage } from "./storage/storage.ts";

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { nullable, oneOf, timestamp } from "./values.ts";
 
 /** The states of a transcription; FAILED can be reprocessed, COMPLETED and SKIPPED are final. */
 export const TRANSCRIPTION_STATUSES = ["PENDING", "PROCESSING", "COMPLETED", "FAILED", "SKIPPED"] as const;
@@ -13,16 +14,11 @@ export const FILE_CONTENT_TYPES = {
 export type FileFormat = keyof typeof FILE_CONTENT_TYPES;
 export const FILE_FORMATS = Object.keys(FILE_CONTENT_TYPES) as FileFormat[];
 
-const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
-
-const Timestamp = (description: string) => Type.String({ format: "date-time", description });
-
 const TranscriptionFile = <Format extends FileFormat>(format: Format) =>
   Type.Object(
     {
       url: Type.String({ format: "uri", description: "Gives the file without a key, for 5 minutes" }),
-      expiresAt: Timestamp("When the URL ends, ISO 8601 UTC with milliseconds"),
+      expiresAt: timestamp("When the URL ends, ISO 8601 UTC with milliseconds"),
       contentType: Type.Literal(FILE_CONTENT_TYPES[format]),
     },
     { additionalProperties: false },
@@ -30,7 +26,7 @@ const TranscriptionFile = <Format extends FileFormat>(format: Format) =>
 
 export const TranscriptionFiles = Type.Object(
   { vtt: TranscriptionFile("vtt"), json: TranscriptionFile("json"), txt: TranscriptionFile("txt") },
-  { additionalProperties: false },
+  { $id: "TranscriptionFiles", additionalProperties: false },
 );
 
 /** What `GET /api/v1/videos/{videoId}/transcription` answers with: exactly ten fields, always all there. */
@@ -39,16 +35,16 @@ export const Transcription = Type.Object(
     id: Type.String({ description: "Identifier of the transcription" }),
     videoId: Type.String({ description: "Identifier of the video" }),
     environmentId: Type.String({ description: "Identifier of the environment that owns the video" }),
-    status: Type.Enum(TRANSCRIPTION_STATUSES),
-    language: Nullable(
+    status: oneOf(TRANSCRIPTION_STATUSES),
+    language: nullable(
       Type.String(),
       "Detected language, ISO 639-1 or 639-3; `zxx` where nobody speaks, `und` where it can not be told; null until known",
     ),
-    wordCount: Nullable(Type.Integer({ minimum: 0 }), "Words in the transcript; null until COMPLETED"),
-    duration: Nullable(Type.Number({ minimum: 0 }), "Seconds of the media; null until probed"),
-    files: Nullable(TranscriptionFiles, "Null in every state but COMPLETED"),
-    createdAt: Timestamp("ISO 8601 UTC with milliseconds"),
-    completedAt: Nullable(Type.String({ format: "date-time" }), "Null in every state but COMPLETED"),
+    wordCount: nullable(Type.Integer({ minimum: 0 }), "Words in the transcript; null until COMPLETED"),
+    duration: nullable(Type.Number({ minimum: 0 }), "Seconds of the media; null until probed"),
+    files: nullable(TranscriptionFiles, "Null in every state but COMPLETED"),
+    createdAt: timestamp("ISO 8601 UTC with milliseconds"),
+    completedAt: nullable(timestamp("ISO 8601 UTC with milliseconds"), "Null in every state but COMPLETED"),
   },
   { $id: "Transcription", additionalProperties: false },
 );

@@ -1,4 +1,7 @@
-import type { Transcription } from "./transcription.ts";
+import { type Static, type TProperties, Type } from "typebox";
+import { Transcription } from "./transcription.ts";
+import { timestamp } from "./values.ts";
+import { VideoMetadata } from "./video.ts";
 
 /** The kinds of event that a webhook endpoint can subscribe to. */
 export const EVENT_TYPES = [
@@ -8,10 +11,66 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Values are text as the uploader sent it; null where a key came without a value. */
-export type VideoMetadata = Record<string, string | null>;
+/** Of the event that is sent on demand alone, to see whether an endpoint is reached. */
+export const TEST_EVENT_TYPE = "webhooks.endpoint.test";
+export type SentEventType = EventType | typeof TEST_EVENT_TYPE;
 
-/** The body of a webhook. It is made anew at every attempt, so its file URLs are always fresh. */
+const EndpointMetadata = Type.Record(Type.String(), Type.Unknown(), {
+  description: "The endpoint's own object",
+});
+
+function eventOf<const Kind extends SentEventType, Data extends TProperties>(
+  id: string,
+  kind: Kind,
+  data: Data,
+) {
+  return Type.Object(
+    {
+      type: Type.Literal(kind),
+      timestamp: timestamp("When the event happened, ISO 8601 UTC with milliseconds"),
+      data: Type.Object(data, { additionalProperties: false }),
+      metadata: EndpointMetadata,
+    },
+    { $id: id, additionalProperties: false },
+  );
+}
+
+const told = { ...Transcription.properties, videoMetadata: VideoMetadata };
+
+export const TranscriptionCompletedEvent = eventOf("TranscriptionCompletedEvent", EVENT_TYPES[0], told);
+
+export const TranscriptionFailedEvent = eventOf("TranscriptionFailedEvent", EVENT_TYPES[1], {
+  ...told,
+  error: Type.Object(
+    { code: Type.String({ description: "See the reasons of failure" }), message: Type.String() },
+    { additionalProperties: false },
+  ),
+});
+
+export const TranscriptionSkippedEvent = eventOf("TranscriptionSkippedEvent", EVENT_TYPES[2], {
+  ...told,
+  reason: Type.String({ description: "`no_audio_track`, `empty_audio_track` or `silent_audio_track`" }),
+});
+
+export const WebhookTestEvent = eventOf("WebhookTestEvent", TEST_EVENT_TYPE, {
+  webhookEndpointId: Type.String(),
+  environmentId: Type.String(),
+});
+
+/**
+ * The bodies of webhooks, by their `type`. A body is made anew at every attempt, so its file URLs are always
+ * fresh.
+ */
+export const WEBHOOK_EVENTS = {
+  [EVENT_TYPES[0]]: TranscriptionCompletedEvent,
+  [EVENT_TYPES[1]]: TranscriptionFailedEvent,
+  [EVENT_TYPES[2]]: TranscriptionSkippedEvent,
+  [TEST_EVENT_TYPE]: WebhookTestEvent,
+} as const satisfies Record<SentEventType, unknown>;
+
+export type WebhookTestEvent = Static<typeof WebhookTestEvent>;
+
+/** The body of a webhook about a transcription. */
 export interface WebhookPayload {
   type: EventType;
   /** When the event happened, ISO 8601 UTC with milliseconds. */
@@ -27,3 +86,10 @@ export interface WebhookPayload {
   /** The endpoint's own object. */
   metadata: Record<string, unknown>;
 }
+
+/** Every body that an endpoint can be sent, told apart by `type`. */
+export type WebhookEvent =
+  | Static<typeof TranscriptionCompletedEvent>
+  | Static<typeof TranscriptionFailedEvent>
+  | Static<typeof TranscriptionSkippedEvent>
+  | WebhookTestEvent;

@@ -1,4 +1,4 @@
-import { EVENT_TYPES, type EventType } from "@subtext/client/contract/webhook";
+import { EVENT_TYPES, type EventType, type SentEventType } from "@subtext/client/contract/webhook";
 import type { Command } from "commander";
 import type {
   DeliveryView,
@@ -121,7 +121,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
 }
 
 /** `completed` for `transcriptions.transcription.completed`. */
-function shortNames(types: EventType[]): string {
+function shortNames(types: SentEventType[]): string {
   return types.map((type) => type.split(".").at(-1)).join(",");
 }
 

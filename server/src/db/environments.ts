@@ -1,13 +1,23 @@
 import type { Db, EnvironmentRow, Tx } from "./schema.ts";
 
-export async function insertEnvironment(db: Db | Tx, row: EnvironmentRow): Promise<boolean> {
-  const inserted = await db
+export interface NewEnvironment {
+  id: string;
+  name: string;
+  ai_transcription: boolean;
+  created_at: Date;
+}
+
+/** @returns undefined where the name is taken */
+export async function insertEnvironment(
+  db: Db | Tx,
+  row: NewEnvironment,
+): Promise<EnvironmentRow | undefined> {
+  return await db
     .insertInto("environment")
     .values(row)
     .onConflict((conflict) => conflict.column("name").doNothing())
-    .returning("id")
+    .returningAll()
     .executeTakeFirst();
-  return inserted !== undefined;
 }
 
 export async function listEnvironments(db: Db): Promise<EnvironmentRow[]> {
@@ -36,6 +46,28 @@ export async function setAiTranscription(
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirst();
+}
+
+export async function setAllowedOrigins(
+  db: Db,
+  id: string,
+  origins: string[],
+): Promise<EnvironmentRow | undefined> {
+  return await db
+    .updateTable("environment")
+    .set({ allowed_origins: JSON.stringify(origins) })
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export async function findAllowedOrigins(db: Db, id: string): Promise<string[]> {
+  const row = await db
+    .selectFrom("environment")
+    .select("allowed_origins")
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return row?.allowed_origins ?? [];
 }
 
 /**

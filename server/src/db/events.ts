@@ -1,4 +1,5 @@
-import type { EventType } from "@subtext/client/contract/webhook";
+import type { SentEventType } from "@subtext/client/contract/webhook";
+import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
 import type { Db, DeliveryAttemptRow, DeliveryRow, EventDetail, EventRow, Tx } from "./schema.ts";
 
 export async function insertEvent(
@@ -6,11 +7,10 @@ export async function insertEvent(
   event: {
     id: string;
     environmentId: string;
-    type: EventType;
-    transcriptionId: string;
+    type: SentEventType;
     detail: EventDetail;
     now: Date;
-  },
+  } & ({ transcriptionId: string } | { endpointId: string }),
 ): Promise<void> {
   await tx
     .insertInto("event")
@@ -18,7 +18,9 @@ export async function insertEvent(
       id: event.id,
       environment_id: event.environmentId,
       type: event.type,
-      transcription_id: event.transcriptionId,
+      ...("transcriptionId" in event
+        ? { transcription_id: event.transcriptionId }
+        : { endpoint_id: event.endpointId }),
       detail: JSON.stringify(event.detail),
       created_at: event.now,
     })
@@ -58,12 +60,13 @@ export async function findDueDelivery(db: Db, id: string, jobId: string): Promis
     .executeTakeFirst();
 }
 
-export async function firstAttemptAt(db: Db, deliveryId: string): Promise<Date | null> {
+/** When this attempt of the delivery was made; null where it was not. */
+export async function attemptMadeAt(db: Db, deliveryId: string, number: number): Promise<Date | null> {
   const row = await db
     .selectFrom("delivery_attempt")
     .select("attempted_at")
     .where("delivery_id", "=", deliveryId)
-    .where("number", "=", 1)
+    .where("number", "=", number)
     .executeTakeFirst();
   return row?.attempted_at ?? null;
 }
@@ -128,10 +131,32 @@ export async function cancelDelivery(db: Db, id: string, now: Date): Promise<voi
 }
 
 export type DeliveryWithAttempts = DeliveryRow & {
-  event_type: EventType;
-  transcription_id: string;
+  event_type: SentEventType;
+  transcription_id: string | null;
   made: DeliveryAttemptRow[];
 };
+
+export interface DeliveryFilter {
+  status: DeliveryStatus | null;
+  /** Only those that were made before the one with this id. */
+  before: string | null;
+  limit: number;
+}
+
+/** The deliveries to an endpoint, newest first, each with its attempts in order. */
+export async function pageOfDeliveries(
+  db: Db,
+  endpointId: string,
+  { status, before, limit }: DeliveryFilter,
+): Promise<DeliveryWithAttempts[]> {
+  const deliveries = await deliveriesTo(db, endpointId)
+    .$if(status !== null, (query) => query.where("delivery.status", "=", status!))
+    .$if(before !== null, (query) => query.where("delivery.id", "<", before!))
+    .orderBy("delivery.id", "desc")
+    .limit(limit)
+    .execute();
+  return await withAttempts(db, deliveries);
+}
 
 /** The latest deliveries to an endpoint, newest first, each with its attempts in order. */
 export async function listDeliveries(
@@ -139,16 +164,65 @@ export async function listDeliveries(
   endpointId: string,
   limit: number,
 ): Promise<DeliveryWithAttempts[]> {
-  const deliveries = await db
+  return await pageOfDeliveries(db, endpointId, { status: null, before: null, limit });
+}
+
+export async function findDelivery(
+  db: Db | Tx,
+  endpointId: string,
+  id: string,
+): Promise<DeliveryWithAttempts | undefined> {
+  const rows = await deliveriesTo(db, endpointId).where("delivery.id", "=", id).execute();
+  return (await withAttempts(db, rows))[0];
+}
+
+/** Those that ended without success since that time, oldest first, at most `limit`; locked. */
+export async function lockUndelivered(
+  tx: Tx,
+  endpointId: string,
+  { since, limit }: { since: Date; limit: number },
+): Promise<{ id: string }[]> {
+  return await tx
+    .selectFrom("delivery")
+    .select("id")
+    .where("endpoint_id", "=", endpointId)
+    .where("status", "in", ["failed", "canceled"])
+    .where("created_at", ">=", since)
+    .orderBy("created_at")
+    .orderBy("id")
+    .limit(limit)
+    .forUpdate()
+    .execute();
+}
+
+/** Begins the schedule anew under another job, in whichever state the delivery is; its attempts are kept. */
+export async function restartDelivery(tx: Tx, id: string, jobId: string, now: Date): Promise<void> {
+  await tx
+    .updateTable("delivery")
+    .set((set) => ({
+      status: "pending",
+      job_id: jobId,
+      attempts_before: set.ref("attempts"),
+      next_attempt_at: now,
+      finished_at: null,
+    }))
+    .where("id", "=", id)
+    .execute();
+}
+
+function deliveriesTo(db: Db | Tx, endpointId: string) {
+  return db
     .selectFrom("delivery")
     .innerJoin("event", "event.id", "delivery.event_id")
     .selectAll("delivery")
     .select(["event.type as event_type", "event.transcription_id"])
-    .where("delivery.endpoint_id", "=", endpointId)
-    .orderBy("delivery.created_at", "desc")
-    .orderBy("delivery.id", "desc")
-    .limit(limit)
-    .execute();
+    .where("delivery.endpoint_id", "=", endpointId);
+}
+
+async function withAttempts(
+  db: Db | Tx,
+  deliveries: Omit<DeliveryWithAttempts, "made">[],
+): Promise<DeliveryWithAttempts[]> {
   if (deliveries.length === 0) return [];
   const attempts = await db
     .selectFrom("delivery_attempt")

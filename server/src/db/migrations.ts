@@ -8,6 +8,8 @@ import type { Migration } from "kysely/migration";
 export const MIGRATIONS: Record<string, Migration> = {
   "0001_first": { up: first },
   "0002_operators": { up: operators },
+  "0003_stretches": { up: stretches },
+  "0004_contract": { up: contract },
 };
 
 async function first(db: Kysely<unknown>): Promise<void> {
@@ -231,4 +233,68 @@ async function operators(db: Kysely<unknown>): Promise<void> {
     .addColumn("created_at", "timestamptz", (c) => c.notNull())
     .addColumn("updated_at", "timestamptz", (c) => c.notNull())
     .execute();
+}
+
+/** Which engine heard which language where, and how long the work that is going on will take. */
+async function stretches(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .alterTable("transcription")
+    .addColumn("stretches", "jsonb")
+    .addColumn("remaining_seconds", "double precision")
+    .execute();
+}
+
+/** Lists by page, uploads without a key, test events, deliveries begun anew, and repeated POSTs. */
+async function contract(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .alterTable("environment")
+    .addColumn("allowed_origins", "jsonb", (c) => c.notNull().defaultTo(sql`'["*"]'::jsonb`))
+    .execute();
+
+  // Ids sort by their making, so a page follows them; the index that begins with the time is not used.
+  await db.schema.createIndex("video_environment_id").on("video").columns(["environment_id", "id"]).execute();
+  await db.schema.dropIndex("video_environment").execute();
+  await db.schema
+    .createIndex("transcription_environment_status")
+    .on("transcription")
+    .columns(["environment_id", "status", "video_id"])
+    .execute();
+
+  await db.schema
+    .alterTable("event")
+    .alterColumn("transcription_id", (c) => c.dropNotNull())
+    .execute();
+  await db.schema
+    .alterTable("event")
+    .addColumn("endpoint_id", "text", (c) => c.references("webhook_endpoint.id").onDelete("cascade"))
+    .execute();
+  await db.schema
+    .alterTable("event")
+    .addCheckConstraint("event_about_one_thing", sql`(transcription_id is null) <> (endpoint_id is null)`)
+    .execute();
+  await db.schema.createIndex("event_endpoint").on("event").column("endpoint_id").execute();
+
+  await db.schema
+    .alterTable("delivery")
+    .addColumn("attempts_before", "integer", (c) => c.notNull().defaultTo(0))
+    .execute();
+  await db.schema.createIndex("delivery_endpoint_id").on("delivery").columns(["endpoint_id", "id"]).execute();
+  await db.schema
+    .createIndex("webhook_endpoint_environment_id")
+    .on("webhook_endpoint")
+    .columns(["environment_id", "id"])
+    .execute();
+  await db.schema.dropIndex("webhook_endpoint_environment").execute();
+
+  await db.schema
+    .createTable("idempotency_key")
+    .addColumn("environment_id", "text", (c) => c.notNull().references("environment.id").onDelete("cascade"))
+    .addColumn("key", "text", (c) => c.notNull())
+    .addColumn("fingerprint", "text", (c) => c.notNull())
+    .addColumn("status", "integer", (c) => c.notNull())
+    .addColumn("body", "text", (c) => c.notNull())
+    .addColumn("created_at", "timestamptz", (c) => c.notNull())
+    .addPrimaryKeyConstraint("idempotency_key_pkey", ["environment_id", "key"])
+    .execute();
+  await db.schema.createIndex("idempotency_key_created").on("idempotency_key").column("created_at").execute();
 }

@@ -1,7 +1,9 @@
 import type { Permission } from "@subtext/client/contract/permission";
 import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
-import type { EventType, VideoMetadata } from "@subtext/client/contract/webhook";
-import type { StageSeconds } from "@subtext/speech/transcript";
+import type { VideoMetadata } from "@subtext/client/contract/video";
+import type { EventType, SentEventType } from "@subtext/client/contract/webhook";
+import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
+import type { LanguageStretch, StageSeconds } from "@subtext/speech/transcript";
 import type {
   ColumnType,
   Generated,
@@ -22,6 +24,7 @@ export interface Schema {
   webhook_endpoint: WebhookEndpointTable;
   delivery: DeliveryTable;
   delivery_attempt: DeliveryAttemptTable;
+  idempotency_key: IdempotencyKeyTable;
   service_secret: ServiceSecretTable;
   operator: OperatorTable;
   operator_account: OperatorAccountTable;
@@ -38,6 +41,8 @@ interface EnvironmentTable {
   name: string;
   /** The AI Transcription toggle. */
   ai_transcription: boolean;
+  /** Origins of pages that may upload, or `*` for any. */
+  allowed_origins: ColumnType<string[], string | undefined, string>;
   created_at: Date;
 }
 
@@ -86,6 +91,8 @@ interface TranscriptionTable {
   duration: number | null;
   /** 0 … 1, of the attempt that is running. */
   progress: Generated<number>;
+  /** Until the attempt that is running is done; null where that is not known. */
+  remaining_seconds: number | null;
   /** Where the three files lie in the storage; null until COMPLETED. */
   file_prefix: string | null;
   failure_code: string | null;
@@ -96,6 +103,8 @@ interface TranscriptionTable {
   /** True where damaged parts of the recording are missing from the transcript. */
   incomplete: Generated<boolean>;
   stages: JSONColumnType<StageSeconds | null>;
+  /** Who heard what where; null until COMPLETED, and for what was completed before this was kept. */
+  stretches: ColumnType<LanguageStretch[] | null, string | undefined, string>;
   created_at: Date;
   started_at: Date | null;
   finished_at: Date | null;
@@ -104,8 +113,10 @@ interface TranscriptionTable {
 interface EventTable {
   id: string;
   environment_id: string;
-  type: EventType;
-  transcription_id: string;
+  type: SentEventType;
+  /** What it is about; null for a test event, which is about its endpoint. */
+  transcription_id: string | null;
+  endpoint_id: string | null;
   /** What the failed and skipped events tell beside the transcription. */
   detail: JSONColumnType<EventDetail>;
   created_at: Date;
@@ -135,8 +146,6 @@ interface WebhookEndpointTable {
   disabled_reason: string | null;
 }
 
-export type DeliveryStatus = "pending" | "succeeded" | "failed" | "canceled";
-
 interface DeliveryTable {
   id: string;
   event_id: string;
@@ -145,6 +154,8 @@ interface DeliveryTable {
   /** The one job that may make the next attempt. */
   job_id: string;
   attempts: Generated<number>;
+  /** Attempts made before the delivery was begun anew by hand; the schedule counts from there. */
+  attempts_before: Generated<number>;
   next_attempt_at: Date | null;
   created_at: Date;
   finished_at: Date | null;
@@ -161,6 +172,18 @@ interface DeliveryAttemptTable {
   failure: string | null;
   /** The first 1 KB of the response's body. */
   response_start: string | null;
+}
+
+/** What a POST was answered, so that its repetition is answered alike. */
+interface IdempotencyKeyTable {
+  environment_id: string;
+  key: string;
+  /** SHA-256 of the request, hexadecimal. */
+  fingerprint: string;
+  status: number;
+  /** JSON, as it was sent. */
+  body: string;
+  created_at: Date;
 }
 
 /** `installation` is no secret: it ties the database to its data folder. */

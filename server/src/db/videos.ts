@@ -1,5 +1,6 @@
-import type { VideoMetadata } from "@subtext/client/contract/webhook";
-import type { Db, Tx, VideoRow } from "./schema.ts";
+import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
+import type { VideoMetadata } from "@subtext/client/contract/video";
+import type { Db, TranscriptionRow, Tx, VideoRow } from "./schema.ts";
 
 export interface NewVideo {
   id: string;
@@ -9,7 +10,7 @@ export interface NewVideo {
   now: Date;
 }
 
-export async function insertVideo(db: Db, video: NewVideo): Promise<void> {
+export async function insertVideo(db: Db | Tx, video: NewVideo): Promise<void> {
   await db
     .insertInto("video")
     .values({
@@ -24,6 +25,75 @@ export async function insertVideo(db: Db, video: NewVideo): Promise<void> {
 
 export async function findVideo(db: Db, id: string): Promise<VideoRow | undefined> {
   return await db.selectFrom("video").selectAll().where("id", "=", id).executeTakeFirst();
+}
+
+export interface VideoFilter {
+  transcriptionStatus: TranscriptionStatus | null;
+  /** Only those that were made before the one with this id. */
+  before: string | null;
+  limit: number;
+}
+
+/** The videos of an environment, newest first, at most `limit`. Their ids sort by their making. */
+export async function listVideos(
+  db: Db,
+  environmentId: string,
+  { transcriptionStatus, before, limit }: VideoFilter,
+): Promise<VideoRow[]> {
+  if (transcriptionStatus !== null) {
+    // From the transcriptions' own index: a rare state is not looked for among all videos.
+    return await db
+      .selectFrom("transcription")
+      .innerJoin("video", "video.id", "transcription.video_id")
+      .selectAll("video")
+      .where("transcription.environment_id", "=", environmentId)
+      .where("transcription.status", "=", transcriptionStatus)
+      .$if(before !== null, (query) => query.where("transcription.video_id", "<", before!))
+      .orderBy("transcription.video_id", "desc")
+      .limit(limit)
+      .execute();
+  }
+  return await db
+    .selectFrom("video")
+    .selectAll()
+    .where("environment_id", "=", environmentId)
+    .$if(before !== null, (query) => query.where("id", "<", before!))
+    .orderBy("id", "desc")
+    .limit(limit)
+    .execute();
+}
+
+/** By the videos' ids; videos without one are left out. */
+export async function transcriptionsOfVideos(db: Db, ids: string[]): Promise<Map<string, TranscriptionRow>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db.selectFrom("transcription").selectAll().where("video_id", "in", ids).execute();
+  return new Map(rows.map((row) => [row.video_id, row]));
+}
+
+/**
+ * Removes a video of the environment and every row about it: its transcription, events and deliveries.
+ * @returns what it was, or undefined where there is none
+ */
+export async function deleteVideoRows(
+  tx: Tx,
+  environmentId: string,
+  id: string,
+): Promise<{ video: VideoRow; transcriptionId: string | null } | undefined> {
+  const video = await tx
+    .selectFrom("video")
+    .selectAll()
+    .where("id", "=", id)
+    .where("environment_id", "=", environmentId)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!video) return undefined;
+  const transcription = await tx
+    .selectFrom("transcription")
+    .select("id")
+    .where("video_id", "=", id)
+    .executeTakeFirst();
+  await tx.deleteFrom("video").where("id", "=", id).execute();
+  return { video, transcriptionId: transcription?.id ?? null };
 }
 
 export async function declareVideoSize(db: Db, id: string, sizeBytes: number): Promise<void> {

@@ -12,8 +12,11 @@ export interface NewWebhookEndpoint {
   now: Date;
 }
 
-export async function insertWebhookEndpoint(db: Db, endpoint: NewWebhookEndpoint): Promise<void> {
-  await db
+export async function insertWebhookEndpoint(
+  db: Db | Tx,
+  endpoint: NewWebhookEndpoint,
+): Promise<WebhookEndpointRow> {
+  return await db
     .insertInto("webhook_endpoint")
     .values({
       id: endpoint.id,
@@ -24,10 +27,11 @@ export async function insertWebhookEndpoint(db: Db, endpoint: NewWebhookEndpoint
       metadata: JSON.stringify(endpoint.metadata),
       created_at: endpoint.now,
     })
-    .execute();
+    .returningAll()
+    .executeTakeFirstOrThrow();
 }
 
-export async function findWebhookEndpoint(db: Db, id: string): Promise<WebhookEndpointRow | undefined> {
+export async function findWebhookEndpoint(db: Db | Tx, id: string): Promise<WebhookEndpointRow | undefined> {
   return await db.selectFrom("webhook_endpoint").selectAll().where("id", "=", id).executeTakeFirst();
 }
 
@@ -38,6 +42,71 @@ export async function listWebhookEndpoints(db: Db, environmentId: string): Promi
     .where("environment_id", "=", environmentId)
     .orderBy("created_at")
     .execute();
+}
+
+/** Newest first, at most `limit`; `before` is an id. */
+export async function pageOfWebhookEndpoints(
+  db: Db,
+  environmentId: string,
+  { before, limit }: { before: string | null; limit: number },
+): Promise<WebhookEndpointRow[]> {
+  return await db
+    .selectFrom("webhook_endpoint")
+    .selectAll()
+    .where("environment_id", "=", environmentId)
+    .$if(before !== null, (query) => query.where("id", "<", before!))
+    .orderBy("id", "desc")
+    .limit(limit)
+    .execute();
+}
+
+export interface WebhookEndpointUpdate {
+  url?: string;
+  eventTypes?: EventType[];
+  metadata?: Record<string, unknown>;
+}
+
+/** Changes what is given. */
+export async function updateWebhookEndpoint(
+  db: Db | Tx,
+  id: string,
+  { url, eventTypes, metadata }: WebhookEndpointUpdate,
+): Promise<void> {
+  const changes = {
+    ...(url !== undefined && { url }),
+    ...(eventTypes !== undefined && { event_types: JSON.stringify(eventTypes) }),
+    ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
+  };
+  if (Object.keys(changes).length === 0) return;
+  await db.updateTable("webhook_endpoint").set(changes).where("id", "=", id).execute();
+}
+
+/** Takes it into use again, as if nothing had failed; one that is in use stays as it is. */
+export async function enableEndpoint(db: Db | Tx, id: string): Promise<void> {
+  await db
+    .updateTable("webhook_endpoint")
+    .set({ disabled_at: null, disabled_reason: null, failing_since: null })
+    .where("id", "=", id)
+    .where("disabled_at", "is not", null)
+    .execute();
+}
+
+/** The secret in force becomes the one before, which signs too until it expires. */
+export async function replaceSecret(
+  tx: Tx,
+  id: string,
+  { secret, previousExpiresAt }: { secret: string; previousExpiresAt: Date },
+): Promise<WebhookEndpointRow | undefined> {
+  return await tx
+    .updateTable("webhook_endpoint")
+    .set((set) => ({
+      previous_secret: set.ref("secret"),
+      previous_secret_expires_at: previousExpiresAt,
+      secret,
+    }))
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirst();
 }
 
 export async function listSubscribers(
@@ -74,7 +143,7 @@ export async function markEndpointFailing(tx: Tx, id: string, since: Date): Prom
   return row?.failing_since ?? null;
 }
 
-export async function disableEndpoint(tx: Tx, id: string, reason: string, now: Date): Promise<void> {
+export async function disableEndpoint(tx: Db | Tx, id: string, reason: string, now: Date): Promise<void> {
   await tx
     .updateTable("webhook_endpoint")
     .set({ disabled_at: now, disabled_reason: reason })

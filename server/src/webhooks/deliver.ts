@@ -1,13 +1,17 @@
 import type { Transcription } from "@subtext/client/contract/transcription";
-import type { WebhookPayload } from "@subtext/client/contract/webhook";
+import {
+  TEST_EVENT_TYPE,
+  type WebhookPayload,
+  type WebhookTestEvent,
+} from "@subtext/client/contract/webhook";
 import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
 import {
+  attemptMadeAt,
   cancelDelivery,
   type DeliveryOutcome,
   findDueDelivery,
   findEvent,
-  firstAttemptAt,
   settleAttempt,
 } from "../db/events.ts";
 import type { Db, DeliveryRow, EventRow, WebhookEndpointRow } from "../db/schema.ts";
@@ -55,7 +59,10 @@ export async function deliver(deps: DeliverDeps, job: Job, shutdown: AbortSignal
   }
 
   const attemptedAt = clock.now();
-  const body = JSON.stringify(await renderPayload(deps, event, endpoint));
+  const payload = await renderPayload(deps, event, endpoint);
+  // Its video was deleted a moment ago, and the delivery with it.
+  if (!payload) return;
+  const body = JSON.stringify(payload);
   const outcome = await postWebhook({
     url: new URL(endpoint.url),
     headers: signWebhook({
@@ -75,15 +82,24 @@ export async function deliver(deps: DeliverDeps, job: Job, shutdown: AbortSignal
   await settle(deps, { delivery, number: delivery.attempts + 1, at: attemptedAt, outcome }, endpoint);
 }
 
-/** The body of this attempt: its file URLs are made now, so a retry a day later carries ones that work. */
+/**
+ * The body of this attempt: its file URLs are made now, so a retry a day later carries ones that work.
+ * @returns undefined where what the event is about is gone
+ */
 async function renderPayload(
   { db, storage, clock }: DeliverDeps,
   event: EventRow,
   endpoint: WebhookEndpointRow,
-): Promise<WebhookPayload> {
+): Promise<WebhookPayload | WebhookTestEvent | undefined> {
+  const { metadata } = endpoint;
+  const timestamp = event.created_at.toISOString();
+  if (event.type === TEST_EVENT_TYPE || event.transcription_id === null) {
+    const data = { webhookEndpointId: endpoint.id, environmentId: endpoint.environment_id };
+    return { type: TEST_EVENT_TYPE, timestamp, data, metadata };
+  }
   const transcription = await findTranscription(db, event.transcription_id);
   const video = transcription && (await findVideo(db, transcription.video_id));
-  if (!transcription || !video) throw new Error(`event ${event.id} is about a transcription that is gone`);
+  if (!transcription || !video) return undefined;
   const represented = await representTranscription(transcription, {
     storage,
     now: clock.now(),
@@ -92,9 +108,9 @@ async function renderPayload(
   const { duration: _ofThen, ...told } = event.detail;
   return {
     type: event.type,
-    timestamp: event.created_at.toISOString(),
+    timestamp,
     data: { ...asOf(event, represented), ...told, videoMetadata: video.metadata },
-    metadata: endpoint.metadata,
+    metadata,
   };
 }
 
@@ -125,10 +141,12 @@ async function settle(
 ): Promise<void> {
   const { delivery, number, at, outcome } = attempt;
   const now = clock.now();
+  // The schedule counts from where the delivery was last begun by hand.
+  const before = delivery.attempts_before;
   const next = nextAttempt({
-    attempt: number,
+    attempt: number - before,
     outcome,
-    firstAttemptAt: (await firstAttemptAt(db, delivery.id)) ?? at,
+    firstAttemptAt: (await attemptMadeAt(db, delivery.id, before + 1)) ?? at,
     now,
     random: Math.random(),
   });

@@ -1,4 +1,4 @@
-import type { EventType } from "@subtext/client/contract/webhook";
+import { type EventType, TEST_EVENT_TYPE } from "@subtext/client/contract/webhook";
 import { insertDelivery, insertEvent } from "../db/events.ts";
 import type { EventDetail, Tx } from "../db/schema.ts";
 import { listSubscribers } from "../db/webhook-endpoints.ts";
@@ -19,9 +19,33 @@ export async function emitEvent(
   const environmentId = about.environment_id;
   await insertEvent(tx, { id: eventId, environmentId, type, transcriptionId: about.id, detail, now });
   for (const endpoint of await listSubscribers(tx, environmentId, type)) {
-    const deliveryId = newId("delivery");
-    const jobId = newJobId();
-    await insertDelivery(tx, { id: deliveryId, eventId, endpointId: endpoint.id, jobId, now });
-    await queue.send(tx, "deliver", { id: jobId, subjectId: deliveryId });
+    await beginDelivery({ tx, queue, now }, { id: newId("delivery"), eventId, endpointId: endpoint.id });
   }
+}
+
+/** An event that nobody subscribes to, for this endpoint alone. */
+export async function emitTestEvent(
+  { tx, queue, now }: { tx: Tx; queue: Queue; now: Date },
+  endpoint: { id: string; environment_id: string },
+  deliveryId: string,
+): Promise<void> {
+  const eventId = newId("event");
+  await insertEvent(tx, {
+    id: eventId,
+    environmentId: endpoint.environment_id,
+    type: TEST_EVENT_TYPE,
+    endpointId: endpoint.id,
+    detail: {},
+    now,
+  });
+  await beginDelivery({ tx, queue, now }, { id: deliveryId, eventId, endpointId: endpoint.id });
+}
+
+async function beginDelivery(
+  { tx, queue, now }: { tx: Tx; queue: Queue; now: Date },
+  delivery: { id: string; eventId: string; endpointId: string },
+): Promise<void> {
+  const jobId = newJobId();
+  await insertDelivery(tx, { ...delivery, jobId, now });
+  await queue.send(tx, "deliver", { id: jobId, subjectId: delivery.id });
 }

@@ -1,11 +1,23 @@
 import { EVENT_TYPES, type EventType } from "@subtext/client/contract/webhook";
+import type { WebhookEndpointChange } from "@subtext/client/contract/webhook-endpoint";
 import type { Clock } from "../clock.ts";
-import type { Db } from "../db/schema.ts";
-import { insertWebhookEndpoint } from "../db/webhook-endpoints.ts";
-import { newId } from "../ids.ts";
+import type { Db, Tx, WebhookEndpointRow } from "../db/schema.ts";
+import {
+  disableEndpoint,
+  enableEndpoint,
+  findWebhookEndpoint,
+  insertWebhookEndpoint,
+  replaceSecret,
+  updateWebhookEndpoint,
+} from "../db/webhook-endpoints.ts";
+import { AppError } from "../errors.ts";
+import { isPlausibleId, newId } from "../ids.ts";
 import { checkMetadata } from "../metadata.ts";
 import { type EndpointPolicy, parseEndpointUrl } from "./guard-url.ts";
 import { newSigningSecret } from "./sign.ts";
+
+/** For so long after a rotation the secret before it signs too. */
+const ROTATION_MS = 24 * 3_600_000;
 
 export interface NewEndpointRequest {
   environmentId: string;
@@ -21,21 +33,82 @@ export interface NewEndpointRequest {
  * @throws AppError `webhook_url_rejected`, `invalid_metadata`
  */
 export async function createWebhookEndpoint(
-  { db, clock, policy }: { db: Db; clock: Clock; policy: EndpointPolicy },
+  { db, clock, policy }: { db: Db | Tx; clock: Clock; policy: EndpointPolicy },
   { environmentId, url, eventTypes = [EVENT_TYPES[0]], metadata = {} }: NewEndpointRequest,
-): Promise<{ id: string; secret: string }> {
+): Promise<WebhookEndpointRow> {
   const parsed = parseEndpointUrl(url, policy);
   checkMetadata(metadata, "Metadata");
-  const id = newId("endpoint");
-  const secret = newSigningSecret();
-  await insertWebhookEndpoint(db, {
-    id,
+  return await insertWebhookEndpoint(db, {
+    id: newId("endpoint"),
     environmentId,
     url: parsed.href,
     eventTypes,
-    secret,
+    secret: newSigningSecret(),
     metadata,
     now: clock.now(),
   });
-  return { id, secret };
+}
+
+/**
+ * An endpoint of this environment.
+ * @throws AppError `webhook_endpoint_not_found`
+ */
+export async function getWebhookEndpoint(
+  db: Db | Tx,
+  { environmentId, id }: { environmentId: string; id: string },
+): Promise<WebhookEndpointRow> {
+  const row = isPlausibleId(id) ? await findWebhookEndpoint(db, id) : undefined;
+  if (row?.environment_id !== environmentId) {
+    throw new AppError(
+      "webhook_endpoint_not_found",
+      "This environment has no webhook endpoint with this id.",
+    );
+  }
+  return row;
+}
+
+/**
+ * Changes what is given; all of it or nothing.
+ * @throws AppError `webhook_url_rejected`, `invalid_metadata`, `webhook_endpoint_not_found`
+ */
+export async function changeWebhookEndpoint(
+  { tx, clock, policy }: { tx: Tx; clock: Clock; policy: EndpointPolicy },
+  id: string,
+  { url, enabled, ...changes }: WebhookEndpointChange,
+): Promise<WebhookEndpointRow> {
+  if (changes.metadata) checkMetadata(changes.metadata, "Metadata");
+  await updateWebhookEndpoint(tx, id, {
+    ...changes,
+    ...(url !== undefined && { url: parseEndpointUrl(url, policy).href }),
+  });
+  if (enabled === true) await enableEndpoint(tx, id);
+  if (enabled === false) await disableEndpoint(tx, id, "It was disabled by its owner.", clock.now());
+  return present(await findWebhookEndpoint(tx, id));
+}
+
+/**
+ * Gives the endpoint a new secret; the one in force signs for 24 hours more.
+ * @throws AppError `webhook_endpoint_not_found`
+ */
+export async function rotateSecret(
+  { tx, clock }: { tx: Tx; clock: Clock },
+  id: string,
+): Promise<WebhookEndpointRow> {
+  const previousExpiresAt = new Date(clock.now().getTime() + ROTATION_MS);
+  return present(await replaceSecret(tx, id, { secret: newSigningSecret(), previousExpiresAt }));
+}
+
+/** @throws AppError `webhook_endpoint_disabled` */
+export function requireEnabled(endpoint: WebhookEndpointRow): void {
+  if (endpoint.disabled_at === null) return;
+  throw new AppError(
+    "webhook_endpoint_disabled",
+    `The endpoint is disabled: ${endpoint.disabled_reason ?? ""} Enable it first.`,
+  );
+}
+
+/** For an endpoint that was deleted between two looks at it. */
+function present(row: WebhookEndpointRow | undefined): WebhookEndpointRow {
+  if (!row) throw new AppError("webhook_endpoint_not_found", "The endpoint was deleted a moment ago.");
+  return row;
 }

@@ -62,6 +62,15 @@ export interface WebhookPost {
  */
 export async function postWebhook(post: WebhookPost): Promise<AttemptOutcome> {
   post.signal.throwIfAborted();
+  // The operator may have turned plain http off since the endpoint was made.
+  if (post.url.protocol !== "https:" && !post.policy.allowHttp) {
+    return {
+      kind: "failed",
+      reason: "refused_address",
+      message: "the URL must begin with https://",
+      latencyMs: 0,
+    };
+  }
   const startedAt = performance.now();
   const ended = new AbortController();
   const end = () => ended.abort();

@@ -1,11 +1,12 @@
 import type { Permission } from "@subtext/client/contract/permission";
 import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
-import type { EventType, VideoMetadata } from "@subtext/client/contract/webhook";
-import type { StageSeconds } from "@subtext/speech/transcript";
+import type { VideoMetadata } from "@subtext/client/contract/video";
+import type { EventType, SentEventType } from "@subtext/client/contract/webhook";
+import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
+import type { LanguageStretch, StageSeconds } from "@subtext/speech/transcript";
 import type { DeliveryWithAttempts, EventWithDeliveries } from "../../db/events.ts";
 import type {
   ApiKeyRow,
-  DeliveryStatus,
   EnvironmentRow,
   TranscriptionRow,
   VideoRow,
@@ -18,6 +19,8 @@ export interface EnvironmentView {
   id: string;
   name: string;
   aiTranscription: boolean;
+  /** Origins of pages that may upload, or `*` for any. */
+  allowedOrigins: string[];
   createdAt: string;
 }
 
@@ -26,6 +29,7 @@ export function viewEnvironment(row: EnvironmentRow): EnvironmentView {
     id: row.id,
     name: row.name,
     aiTranscription: row.ai_transcription,
+    allowedOrigins: row.allowed_origins,
     createdAt: row.created_at.toISOString(),
   };
 }
@@ -90,8 +94,9 @@ export function viewWebhookEndpoint(row: WebhookEndpointRow): WebhookEndpointVie
 export interface DeliveryView {
   id: string;
   eventId: string;
-  eventType: EventType;
-  transcriptionId: string;
+  eventType: SentEventType;
+  /** Null for a test event. */
+  transcriptionId: string | null;
   status: DeliveryStatus;
   createdAt: string;
   nextAttemptAt: string | null;
@@ -134,6 +139,8 @@ export interface TranscriptionSummaryView {
   status: TranscriptionStatus;
   /** 0 … 1 */
   progress: number;
+  /** Until the attempt that is running is done; null where that is not known. */
+  remainingSeconds: number | null;
   language: string | null;
   wordCount: number | null;
   /** Seconds. */
@@ -153,6 +160,7 @@ export function viewTranscriptionSummary(row: TranscriptionRow): TranscriptionSu
     environmentId: row.environment_id,
     status: row.status,
     progress: row.progress,
+    remainingSeconds: row.remaining_seconds,
     language: row.language,
     wordCount: row.word_count,
     duration: row.duration,
@@ -177,9 +185,11 @@ export interface TranscriptionView extends TranscriptionSummaryView {
   /** True where damaged parts of the recording are missing from the transcript. */
   incomplete: boolean;
   stages: StageSeconds | null;
+  /** Which engine heard which language where, in order; null until COMPLETED. */
+  stretches: LanguageStretch[] | null;
   events: {
     id: string;
-    type: EventType;
+    type: SentEventType;
     createdAt: string;
     deliveries: { id: string; endpointId: string; status: DeliveryStatus; attempts: number }[];
   }[];
@@ -204,6 +214,7 @@ export function viewTranscription(
     decoder: row.decoder,
     incomplete: row.incomplete,
     stages: row.stages,
+    stretches: row.stretches,
     events: events.map((event) => ({
       id: event.id,
       type: event.type,

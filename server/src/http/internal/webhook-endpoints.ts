@@ -51,13 +51,13 @@ export function registerWebhookEndpoints(
     { schema: { body: NewWebhookEndpoint } },
     async (request, reply): Promise<NewWebhookEndpointView> => {
       const environment = await getEnvironment(db, request.params.environment);
-      const { id, secret } = await createWebhookEndpoint(
+      const created = await createWebhookEndpoint(
         { db, clock, policy },
         { environmentId: environment.id, ...request.body },
       );
-      request.log.info({ endpointId: id, environmentId: environment.id }, "webhook endpoint created");
+      request.log.info({ endpointId: created.id, environmentId: environment.id }, "webhook endpoint created");
       reply.code(201);
-      return { ...viewWebhookEndpoint(await getEndpoint(db, id)), secret };
+      return { ...viewWebhookEndpoint(created), secret: created.secret };
     },
   );
 

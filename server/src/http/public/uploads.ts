@@ -1,4 +1,4 @@
-import type { VideoMetadata } from "@subtext/client/contract/webhook";
+import type { VideoMetadata } from "@subtext/client/contract/video";
 import { type ServerOptions, Server as TusServer } from "@tus/server";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { NodeRequest } from "srvx/node";

@@ -1,0 +1,255 @@
+import type { TSchema } from "typebox";
+import { API_ERRORS, type ApiErrorCode } from "./api-errors.ts";
+import { EVENTS } from "./examples.ts";
+import { errorCodesOf, isIdempotent, type Operation } from "./operation.ts";
+import { OPERATIONS } from "./operations.ts";
+import { Problem } from "./problem.ts";
+import { FILE_OPERATIONS, UPLOAD_OPERATIONS } from "./transfer-operations.ts";
+import { type SentEventType, WEBHOOK_EVENTS } from "./webhook.ts";
+
+type Json = Record<string, unknown>;
+
+/** Every operation of the public API, in the order of the documentation. */
+export const ALL_OPERATIONS: readonly Operation[] = [
+  ...Object.values(OPERATIONS),
+  ...Object.values(UPLOAD_OPERATIONS),
+  ...Object.values(FILE_OPERATIONS),
+];
+
+/** The OpenAPI 3.1 description of the public API. */
+export function openApi({ version, serverUrl }: { version: string; serverUrl: string }): Json {
+  const components = new Map<string, Json>();
+  const paths: Record<string, Json> = {};
+  for (const operation of ALL_OPERATIONS) {
+    const item = (paths[operation.path] ??= {});
+    item[operation.method.toLowerCase()] = describeOperation(operation, components);
+  }
+  const webhooks: Record<string, Json> = {};
+  for (const [type, schema] of Object.entries(WEBHOOK_EVENTS)) {
+    webhooks[type] = { post: describeEvent(type as SentEventType, schema, components) };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Subtext",
+      version,
+      description:
+        "Every video that finishes uploading is transcribed: captions, words with their times, and text, announced by a signed webhook. What is unknown in a query is ignored; fields may be added to answers within v1.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: serverUrl }],
+    tags: [...new Set(ALL_OPERATIONS.map(({ group }) => group))].map((name) => ({ name })),
+    security: [{ apiKey: [] }],
+    paths,
+    webhooks,
+    components: {
+      schemas: Object.fromEntries(components),
+      securitySchemes: {
+        apiKey: {
+          type: "http",
+          scheme: "bearer",
+          description: "An API key, `subtext_…`, of one environment with the permissions it was made with",
+        },
+        uploadUrl: {
+          type: "apiKey",
+          in: "query",
+          name: "signature",
+          description: "The upload URL of `POST /api/v1/videos`, whole as it is",
+        },
+      },
+    },
+  };
+}
+
+function describeOperation(operation: Operation, components: Map<string, Json>): Json {
+  const { access, success } = operation;
+  const key = { apiKey: [] };
+  const security = { key: [key], "key or url": [key, { uploadUrl: [] }], url: [{}] }[access];
+  return {
+    operationId: operation.id,
+    tags: [operation.group],
+    summary: operation.summary,
+    description: describePermission(operation),
+    security,
+    ...(operation.permission && { "x-permission": operation.permission }),
+    parameters: [
+      ...Object.entries(operation.params ?? {}).map(([name, description]) => ({
+        name,
+        in: "path",
+        required: true,
+        description,
+        schema: { type: "string" },
+      })),
+      ...describeQuery(operation.query, components),
+      ...describeHeaders(operation),
+    ],
+    ...describeBody(operation, components),
+    responses: {
+      [success.status]: {
+        description: success.description,
+        ...(success.headers && {
+          headers: Object.fromEntries(
+            Object.entries(success.headers).map(([name, description]) => [
+              name,
+              { description, schema: { type: "string" } },
+            ]),
+          ),
+        }),
+        ...(success.mediaType && { content: { [success.mediaType]: { schema: { type: "string" } } } }),
+        ...(success.body && {
+          content: {
+            "application/json": { schema: refer(success.body, components), example: success.example },
+          },
+        }),
+      },
+      ...describeErrors(operation, components),
+    },
+  };
+}
+
+function describePermission({ description, permission }: Operation): string {
+  return permission === null ? description : `${description}\n\nNeeds the permission \`${permission}\`.`;
+}
+
+function describeQuery(query: TSchema | undefined, components: Map<string, Json>): Json[] {
+  if (!query) return [];
+  const { properties, required = [] } = query as TSchema & {
+    properties: Record<string, TSchema & { description?: string }>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: "query",
+    required: required.includes(name),
+    ...(schema.description !== undefined && { description: schema.description }),
+    schema: refer(schema, components),
+  }));
+}
+
+function describeHeaders(operation: Operation): Json[] {
+  const headers = Object.entries(operation.requestHeaders ?? {}).map(
+    ([name, { description, required, example }]) => ({
+      name,
+      in: "header",
+      required,
+      description,
+      schema: { type: "string" },
+      example,
+    }),
+  );
+  if (!isIdempotent(operation)) return headers;
+  return [
+    ...headers,
+    {
+      name: "Idempotency-Key",
+      in: "header",
+      required: false,
+      description:
+        "Up to 255 printable ASCII characters, new for every deed. For 24 hours the same request with the same key is answered as the first was and does nothing.",
+      schema: { type: "string", minLength: 1, maxLength: 255 },
+    },
+  ];
+}
+
+function describeBody({ body, bodyExample, bodyMediaType }: Operation, components: Map<string, Json>): Json {
+  if (bodyMediaType !== undefined) {
+    return { requestBody: { required: true, content: { [bodyMediaType]: {} } } };
+  }
+  if (!body) return {};
+  return {
+    requestBody: {
+      required: true,
+      content: { "application/json": { schema: refer(body, components), example: bodyExample } },
+    },
+  };
+}
+
+function describeErrors(operation: Operation, components: Map<string, Json>): Json {
+  const byStatus = Map.groupBy(errorCodesOf(operation), (code) => API_ERRORS[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      status,
+      {
+        description: codes.map((code) => `\`${code}\`: ${API_ERRORS[code].title}.`).join(" "),
+        "x-codes": codes,
+        ...(operation.method !== "HEAD" && {
+          content: {
+            "application/problem+json": {
+              schema: refer(Problem, components),
+              examples: Object.fromEntries(
+                codes.map((code) => [code, { value: exampleProblem(code, operation) }]),
+              ),
+            },
+          },
+        }),
+      },
+    ]),
+  );
+}
+
+function exampleProblem(code: ApiErrorCode, { path }: Operation): Problem {
+  const { status, title } = API_ERRORS[code];
+  return {
+    type: `/docs/errors#${code}`,
+    title,
+    status,
+    detail: `${title}.`,
+    instance: path,
+    code,
+    requestId: "8b1f7c1e-52d4-4a8e-9f0a-2f1f6f0f3c11",
+  };
+}
+
+function describeEvent(type: SentEventType, schema: TSchema, components: Map<string, Json>): Json {
+  const header = (name: string, description: string) => ({
+    name,
+    in: "header",
+    required: true,
+    description,
+    schema: { type: "string" },
+  });
+  return {
+    operationId: `on ${type}`,
+    summary: type,
+    description:
+      "Sent as Standard Webhooks asks, at least once and in no promised order. Only 2xx within 15 seconds is success; redirects are not followed.",
+    security: [],
+    parameters: [
+      header("webhook-id", "The event's id; the same at every attempt"),
+      header("webhook-timestamp", "When this attempt was made, Unix seconds"),
+      header(
+        "webhook-signature",
+        "`v1,` and HMAC-SHA256 in base64, one for each secret in force, parted by spaces",
+      ),
+    ],
+    requestBody: {
+      required: true,
+      content: { "application/json": { schema: refer(schema, components), example: EVENTS[type] } },
+    },
+    responses: {
+      "2XX": { description: "Taken" },
+      "410": { description: "Nothing is wanted any more: the endpoint is disabled" },
+      default: { description: "Tried again on the schedule; `Retry-After` is honoured" },
+    },
+  };
+}
+
+/** A schema with a name goes to the components and is referred to, wherever it stands. */
+function refer(schema: TSchema, components: Map<string, Json>): Json {
+  const { $id, ...rest } = schema as TSchema & { $id?: string };
+  if ($id === undefined) return inside(rest, components);
+  if (!components.has($id)) {
+    components.set($id, {});
+    components.set($id, inside(rest, components));
+  }
+  return { $ref: `#/components/schemas/${$id}` };
+}
+
+function inside(schema: Json, components: Map<string, Json>): Json {
+  const convert = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(convert);
+    if (typeof value !== "object" || value === null) return value;
+    return refer(value as TSchema, components);
+  };
+  return Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, convert(value)]));
+}

@@ -1,0 +1,145 @@
+import type { Operation } from "./operation.ts";
+
+const TUS = { "Tus-Resumable": { description: "The protocol's version", required: true, example: "1.0.0" } };
+const uploadId = { uploadId: "Identifier of the upload, which is the video's" };
+
+const upload = {
+  group: "Uploads",
+  access: "key or url",
+  permission: "create_video",
+  rateLimited: false,
+  params: uploadId,
+  requestHeaders: TUS,
+} as const;
+
+const EXPIRY = "When the upload is removed unless more of it comes, HTTP date";
+
+const ofUpload = [
+  "upload_url_invalid",
+  "origin_not_allowed",
+  "upload_not_found",
+  "upload_version_unsupported",
+] as const;
+
+/** Uploads: tus 1.0 with creation, creation-with-upload, creation-defer-length, termination and expiration. */
+export const UPLOAD_OPERATIONS = {
+  createUpload: {
+    ...upload,
+    id: "createUpload",
+    method: "POST",
+    path: "/api/v1/uploads",
+    summary: "Create an upload (tus)",
+    description:
+      "tus creation, with a key: `endpoint` of a tus client. The upload's id is the video's id. `Idempotency-Key` is not looked at, for tus resumes uploads by their address; `POST /api/v1/videos` takes one.",
+    access: "key",
+    rateLimited: true,
+    params: {},
+    requestHeaders: {
+      ...TUS,
+      "Upload-Length": {
+        description: "Bytes in all; or `Upload-Defer-Length: 1`",
+        required: false,
+        example: "18934221",
+      },
+      "Upload-Metadata": {
+        description: "Keys with values in base64, parted by commas; 4 KB in all",
+        required: false,
+        example: "filename bWVldGluZy5tcDQ=,customer NDI=",
+      },
+    },
+    success: {
+      status: 201,
+      description: "The upload is made",
+      body: null,
+      headers: { Location: "The upload's address, relative", "Upload-Expires": EXPIRY },
+    },
+    errors: [
+      "origin_not_allowed",
+      "upload_version_unsupported",
+      "upload_rejected",
+      "invalid_metadata",
+      "payload_too_large",
+      "storage_full",
+    ],
+  },
+  getUploadOffset: {
+    ...upload,
+    id: "getUploadOffset",
+    method: "HEAD",
+    path: "/api/v1/uploads/{uploadId}",
+    summary: "Ask how far an upload is (tus)",
+    description: "With a key, or with the upload URL of `POST /api/v1/videos`. Refusals have no body.",
+    success: {
+      status: 200,
+      description: "Where the upload stands",
+      body: null,
+      headers: { "Upload-Offset": "Bytes that are here", "Upload-Length": "Bytes in all" },
+    },
+    errors: [...ofUpload, "upload_expired"],
+  },
+  uploadPiece: {
+    ...upload,
+    id: "uploadPiece",
+    method: "PATCH",
+    path: "/api/v1/uploads/{uploadId}",
+    summary: "Upload a piece (tus)",
+    description:
+      "Bytes from `Upload-Offset` on. With the last of them the video is uploaded, and its transcription begins.",
+    requestHeaders: {
+      ...TUS,
+      "Upload-Offset": { description: "Where these bytes belong", required: true, example: "0" },
+    },
+    bodyMediaType: "application/offset+octet-stream",
+    success: {
+      status: 204,
+      description: "The bytes are here",
+      body: null,
+      headers: { "Upload-Offset": "Bytes that are here", "Upload-Expires": EXPIRY },
+    },
+    errors: [
+      ...ofUpload,
+      "upload_rejected",
+      "upload_conflict",
+      "upload_expired",
+      "upload_locked",
+      "payload_too_large",
+      "unsupported_media_type",
+      "storage_full",
+    ],
+  },
+  deleteUpload: {
+    ...upload,
+    id: "deleteUpload",
+    method: "DELETE",
+    path: "/api/v1/uploads/{uploadId}",
+    summary: "Give an upload up (tus)",
+    description: "While it runs; a video that has been uploaded is deleted at `/api/v1/videos/{videoId}`.",
+    success: { status: 204, description: "It is gone", body: null },
+    errors: [...ofUpload, "upload_rejected"],
+  },
+} as const satisfies Record<string, Operation>;
+
+/** What file URLs answer. Their form is the storage's: never build one, take it from a transcription. */
+export const FILE_OPERATIONS = {
+  getFile: {
+    id: "getFile",
+    method: "GET",
+    path: "/files/{key}",
+    group: "Files",
+    summary: "Fetch a transcript file",
+    description:
+      "The URLs of `files` of a transcription, whole as they are: without a key, for 5 minutes, from any page, with ranges. Where files are kept in a bucket, the bucket answers instead.",
+    access: "url",
+    permission: null,
+    rateLimited: false,
+    params: { key: "Opaque, with slashes; the rest of the URL's path and query is signed" },
+    success: {
+      status: 200,
+      description: "The file as UTF-8: `text/vtt`, `application/json` or `text/plain`",
+      body: null,
+      mediaType: "text/vtt",
+      headers: { ETag: "Of the file", "Content-Disposition": "A name to save it by" },
+    },
+    errors: ["file_url_invalid", "file_url_expired", "file_not_found", "range_not_satisfiable"],
+  },
+} as const satisfies Record<string, Operation>;

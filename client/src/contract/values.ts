@@ -1,0 +1,15 @@
+import { type TEnum, type TSchema, Type } from "typebox";
+
+export function nullable<T extends TSchema>(schema: T, description: string) {
+  return Type.Union([schema, Type.Null()], { description });
+}
+
+/** A moment, ISO 8601 UTC with milliseconds. */
+export function timestamp(description: string) {
+  return Type.String({ format: "date-time", description });
+}
+
+/** One of a few words. */
+export function oneOf<Word extends string>(words: readonly Word[], description?: string): TEnum<Word[]> {
+  return Type.Enum([...words], { type: "string", ...(description !== undefined && { description }) });
+}

@@ -1,0 +1,105 @@
+import { type Static, Type } from "typebox";
+import { PAGE_QUERY, pageOf } from "./page.ts";
+import { TRANSCRIPTION_STATUSES, Transcription } from "./transcription.ts";
+import { nullable, oneOf, timestamp } from "./values.ts";
+
+/** What the uploader attached. Values are text as it was sent; null where a key came without a value. */
+export const VideoMetadata = Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
+  $id: "VideoMetadata",
+  description:
+    "What the uploader attached (tus `Upload-Metadata`, or `metadata` of `POST /api/v1/videos`); null where a key came without a value",
+});
+
+export const VIDEO_STATUSES = ["uploading", "uploaded"] as const;
+
+const { id, status, language, wordCount, duration, createdAt, completedAt } = Transcription.properties;
+
+/** A transcription as it stands beside its video: without files, whose URLs live for minutes only. */
+export const TranscriptionSummary = Type.Object(
+  { id, status, language, wordCount, duration, createdAt, completedAt },
+  { $id: "TranscriptionSummary", additionalProperties: false },
+);
+
+export const Video = Type.Object(
+  {
+    id: Type.String({ description: "Identifier of the video, and of its upload" }),
+    environmentId: Type.String({ description: "Identifier of the environment that owns the video" }),
+    status: oneOf(VIDEO_STATUSES, "`uploaded` once every byte has arrived"),
+    filename: nullable(
+      Type.String(),
+      "The name that the uploader told, `filename` or `name` of the metadata",
+    ),
+    metadata: VideoMetadata,
+    sizeBytes: nullable(Type.Integer({ minimum: 0 }), "Null until the uploader declares it"),
+    createdAt: timestamp("When the upload was made, ISO 8601 UTC with milliseconds"),
+    uploadedAt: nullable(timestamp("ISO 8601 UTC with milliseconds"), "Null while the upload runs"),
+    transcription: nullable(
+      TranscriptionSummary,
+      "Null while the upload runs, and where AI Transcription was off when it ended",
+    ),
+  },
+  { $id: "Video", additionalProperties: false },
+);
+
+export const VideoPage = pageOf("VideoPage", Video);
+
+export const VideoListQuery = Type.Object({
+  ...PAGE_QUERY,
+  transcriptionStatus: Type.Optional(
+    oneOf(TRANSCRIPTION_STATUSES, "Only videos whose transcription is in this state"),
+  ),
+});
+
+export const DEFAULT_UPLOAD_URL_SECONDS = 3600;
+
+export const NewVideo = Type.Object(
+  {
+    sizeBytes: Type.Integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: "Exactly how many bytes will be uploaded; the upload URL takes no more and no less",
+    }),
+    filename: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
+    metadata: Type.Optional(
+      Type.Record(Type.String({ pattern: "^[!-+\\--~]{1,128}$" }), Type.String(), {
+        additionalProperties: false,
+        description:
+          "Comes back with the video and in every event; keys are printable ASCII without spaces and commas, 4 KB in all",
+      }),
+    ),
+    expiresInSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 60,
+        maximum: 86_400,
+        description: `How long the upload may be begun; ${DEFAULT_UPLOAD_URL_SECONDS} unless said`,
+      }),
+    ),
+  },
+  { $id: "NewVideo", additionalProperties: false },
+);
+
+/** Where the bytes of a new video go. */
+export const UploadTicket = Type.Object(
+  {
+    url: Type.String({
+      format: "uri",
+      description:
+        "A tus 1.0 resource; HEAD, PATCH and DELETE need no key. `uploadUrl` of tus-js-client and Uppy",
+    }),
+    expiresAt: timestamp("Until when the upload must begin; once begun it may take longer"),
+  },
+  { $id: "UploadTicket", additionalProperties: false },
+);
+
+export const CreatedVideo = Type.Object(
+  { video: Video, upload: UploadTicket },
+  { $id: "CreatedVideo", additionalProperties: false },
+);
+
+export type VideoMetadata = Static<typeof VideoMetadata>;
+export type TranscriptionSummary = Static<typeof TranscriptionSummary>;
+export type Video = Static<typeof Video>;
+export type VideoPage = Static<typeof VideoPage>;
+export type VideoListQuery = Static<typeof VideoListQuery>;
+export type NewVideo = Static<typeof NewVideo>;
+export type CreatedVideo = Static<typeof CreatedVideo>;

@@ -1,0 +1,160 @@
+import { type Static, Type } from "typebox";
+import { PAGE_QUERY, pageOf } from "./page.ts";
+import { nullable, oneOf, timestamp } from "./values.ts";
+import { EVENT_TYPES, TEST_EVENT_TYPE } from "./webhook.ts";
+
+const url = Type.String({
+  maxLength: 2048,
+  description: "https, without a password or fragment, and not in a private network",
+});
+const eventTypes = Type.Array(oneOf(EVENT_TYPES), {
+  minItems: 1,
+  uniqueItems: true,
+  description: "The kinds of event that are sent",
+});
+const metadata = Type.Record(Type.String(), Type.Unknown(), {
+  description: "Any JSON object; comes back with every event, 4 KB in all",
+});
+
+export const WebhookEndpoint = Type.Object(
+  {
+    id: Type.String({ description: "Identifier of the endpoint" }),
+    environmentId: Type.String({ description: "Identifier of the environment whose events are sent" }),
+    url,
+    eventTypes,
+    metadata,
+    enabled: Type.Boolean({ description: "False where nothing is sent any more" }),
+    disabledAt: nullable(timestamp("ISO 8601 UTC with milliseconds"), "Null while enabled"),
+    disabledReason: nullable(Type.String(), "For people: who disabled it, and why; null while enabled"),
+    failingSince: nullable(
+      timestamp("ISO 8601 UTC with milliseconds"),
+      "The first failure since the last success; null where the last attempt succeeded",
+    ),
+    previousSecretExpiresAt: nullable(
+      timestamp("ISO 8601 UTC with milliseconds"),
+      "Until then the secret before the last rotation signs too; null where there is none",
+    ),
+    createdAt: timestamp("ISO 8601 UTC with milliseconds"),
+  },
+  { $id: "WebhookEndpoint", additionalProperties: false },
+);
+
+export const WebhookEndpointWithSecret = Type.Object(
+  {
+    ...WebhookEndpoint.properties,
+    secret: Type.String({ description: "`whsec_…`, signs every delivery; it is shown this once" }),
+  },
+  { $id: "WebhookEndpointWithSecret", additionalProperties: false },
+);
+
+export const WebhookEndpointPage = pageOf("WebhookEndpointPage", WebhookEndpoint);
+
+export const WebhookEndpointListQuery = Type.Object(PAGE_QUERY);
+
+export const NewWebhookEndpoint = Type.Object(
+  {
+    url,
+    eventTypes: Type.Optional(
+      Type.Array(oneOf(EVENT_TYPES), {
+        minItems: 1,
+        uniqueItems: true,
+        description: "The completed event alone unless said",
+      }),
+    ),
+    metadata: Type.Optional(metadata),
+  },
+  { $id: "NewWebhookEndpoint", additionalProperties: false },
+);
+
+export const WebhookEndpointChange = Type.Object(
+  {
+    url: Type.Optional(url),
+    eventTypes: Type.Optional(eventTypes),
+    metadata: Type.Optional(metadata),
+    enabled: Type.Optional(
+      Type.Boolean({ description: "True takes a disabled endpoint into use again, false stops it" }),
+    ),
+  },
+  {
+    $id: "WebhookEndpointChange",
+    additionalProperties: false,
+    description: "What is left out stays as it is",
+  },
+);
+
+export const DELIVERY_STATUSES = ["pending", "succeeded", "failed", "canceled"] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+export const DeliveryAttempt = Type.Object(
+  {
+    number: Type.Integer({ minimum: 1 }),
+    attemptedAt: timestamp("ISO 8601 UTC with milliseconds"),
+    latencyMs: Type.Integer({
+      minimum: 0,
+      description: "Until the answer's headers were there, or the failure",
+    }),
+    statusCode: nullable(Type.Integer(), "Of the answer; null where none came"),
+    failure: nullable(
+      Type.String(),
+      "Why no answer came, `<reason>: <message>` with a reason of `timeout`, `refused_address`, `dns`, `connection`, `tls`, `protocol`; null where one came",
+    ),
+    responseStart: nullable(
+      Type.String(),
+      "The first 1 KB of the answer's body as text; null where none came",
+    ),
+  },
+  { $id: "DeliveryAttempt", additionalProperties: false },
+);
+
+export const Delivery = Type.Object(
+  {
+    id: Type.String({ description: "Identifier of the delivery" }),
+    webhookEndpointId: Type.String(),
+    eventId: Type.String({ description: "`webhook-id` of every attempt" }),
+    eventType: oneOf([...EVENT_TYPES, TEST_EVENT_TYPE]),
+    transcriptionId: nullable(Type.String(), "Null for a test event"),
+    status: oneOf(
+      DELIVERY_STATUSES,
+      "`failed` after the last attempt of the schedule; `canceled` where the endpoint was disabled before the next",
+    ),
+    createdAt: timestamp("ISO 8601 UTC with milliseconds"),
+    nextAttemptAt: nullable(timestamp("ISO 8601 UTC with milliseconds"), "Null unless pending"),
+    finishedAt: nullable(timestamp("ISO 8601 UTC with milliseconds"), "Null while pending"),
+    attempts: Type.Array(DeliveryAttempt, { description: "In the order in which they were made" }),
+  },
+  { $id: "Delivery", additionalProperties: false },
+);
+
+export const DeliveryPage = pageOf("DeliveryPage", Delivery);
+
+export const DeliveryListQuery = Type.Object({
+  ...PAGE_QUERY,
+  status: Type.Optional(oneOf(DELIVERY_STATUSES, "Only deliveries in this state")),
+});
+
+export const MAX_REDELIVERIES = 500;
+
+export const RedeliverFailed = Type.Object(
+  { since: timestamp("Of deliveries made at or after this moment, ISO 8601") },
+  { $id: "RedeliverFailed", additionalProperties: false },
+);
+
+export const Redelivering = Type.Object(
+  {
+    count: Type.Integer({ minimum: 0, description: "Deliveries that begin anew by this call" }),
+    hasMore: Type.Boolean({
+      description: `True where a call reached its limit of ${MAX_REDELIVERIES}; ask again`,
+    }),
+  },
+  { $id: "Redelivering", additionalProperties: false },
+);
+
+export type WebhookEndpoint = Static<typeof WebhookEndpoint>;
+export type WebhookEndpointWithSecret = Static<typeof WebhookEndpointWithSecret>;
+export type WebhookEndpointPage = Static<typeof WebhookEndpointPage>;
+export type NewWebhookEndpoint = Static<typeof NewWebhookEndpoint>;
+export type WebhookEndpointChange = Static<typeof WebhookEndpointChange>;
+export type DeliveryAttempt = Static<typeof DeliveryAttempt>;
+export type Delivery = Static<typeof Delivery>;
+export type DeliveryPage = Static<typeof DeliveryPage>;
+export type Redelivering = Static<typeof Redelivering>;

@@ -1,0 +1,58 @@
+import { sql } from "kysely";
+import type { Tx } from "./schema.ts";
+
+const CLEANED_AT_ONCE = 100;
+
+export interface RecordedAnswer {
+  fingerprint: string;
+  status: number;
+  /** JSON. */
+  body: string;
+}
+
+/** Whether nobody else holds the key; if so it is held until the transaction ends. */
+export async function tryHoldIdempotencyKey(tx: Tx, environmentId: string, key: string): Promise<boolean> {
+  const { rows } = await sql<{ held: boolean }>`
+    select pg_try_advisory_xact_lock(hashtextextended(${`${environmentId} ${key}`}, 0)) as held`.execute(tx);
+  return rows[0]?.held === true;
+}
+
+export async function findAnswer(
+  tx: Tx,
+  environmentId: string,
+  key: string,
+  since: Date,
+): Promise<RecordedAnswer | undefined> {
+  return await tx
+    .selectFrom("idempotency_key")
+    .select(["fingerprint", "status", "body"])
+    .where("environment_id", "=", environmentId)
+    .where("key", "=", key)
+    .where("created_at", ">", since)
+    .executeTakeFirst();
+}
+
+export async function saveAnswer(
+  tx: Tx,
+  environmentId: string,
+  key: string,
+  answer: RecordedAnswer & { now: Date },
+): Promise<void> {
+  const { now, ...recorded } = answer;
+  await tx
+    .insertInto("idempotency_key")
+    .values({ environment_id: environmentId, key, ...recorded, created_at: now })
+    .onConflict((conflict) =>
+      conflict.columns(["environment_id", "key"]).doUpdateSet({ ...recorded, created_at: now }),
+    )
+    .execute();
+}
+
+/** Forgets some of the answers that have grown old, past those that another transaction is about to. */
+export async function forgetAnswers(tx: Tx, before: Date): Promise<void> {
+  await sql`
+    delete from idempotency_key where (environment_id, key) in (
+      select environment_id, key from idempotency_key where created_at <= ${before}
+      order by created_at limit ${CLEANED_AT_ONCE} for update skip locked
+    )`.execute(tx);
+}

@@ -1,0 +1,77 @@
+import { MAX_REDELIVERIES, type Redelivering } from "@subtext/client/contract/webhook-endpoint";
+import type { Clock } from "../clock.ts";
+import { type DeliveryWithAttempts, findDelivery, lockUndelivered, restartDelivery } from "../db/events.ts";
+import type { Tx, WebhookEndpointRow } from "../db/schema.ts";
+import { AppError } from "../errors.ts";
+import { isPlausibleId, newId } from "../ids.ts";
+import { newJobId, type Queue } from "../queue.ts";
+import { emitTestEvent } from "./emit.ts";
+import { requireEnabled } from "./endpoints.ts";
+
+interface RedeliverDeps {
+  tx: Tx;
+  queue: Queue;
+  clock: Clock;
+}
+
+/**
+ * Sends an event that is about the endpoint itself, by the way that all others go.
+ * @throws AppError `webhook_endpoint_disabled`
+ */
+export async function sendTestEvent(
+  { tx, queue, clock }: RedeliverDeps,
+  endpoint: WebhookEndpointRow,
+): Promise<DeliveryWithAttempts> {
+  requireEnabled(endpoint);
+  const deliveryId = newId("delivery");
+  await emitTestEvent({ tx, queue, now: clock.now() }, endpoint, deliveryId);
+  return await getDelivery(tx, endpoint, deliveryId);
+}
+
+/**
+ * Sends an event again, now, under the same id, with the whole schedule before it. An attempt that is on its
+ * way meanwhile arrives, but is not written down.
+ * @throws AppError `delivery_not_found`, `webhook_endpoint_disabled`
+ */
+export async function redeliver(
+  deps: RedeliverDeps,
+  endpoint: WebhookEndpointRow,
+  deliveryId: string,
+): Promise<DeliveryWithAttempts> {
+  await getDelivery(deps.tx, endpoint, deliveryId);
+  requireEnabled(endpoint);
+  await restart(deps, deliveryId);
+  return await getDelivery(deps.tx, endpoint, deliveryId);
+}
+
+/**
+ * Sends again what ended without success since that time, the oldest first.
+ * @throws AppError `webhook_endpoint_disabled`
+ */
+export async function redeliverFailed(
+  deps: RedeliverDeps,
+  endpoint: WebhookEndpointRow,
+  since: Date,
+): Promise<Redelivering> {
+  requireEnabled(endpoint);
+  const found = await lockUndelivered(deps.tx, endpoint.id, { since, limit: MAX_REDELIVERIES + 1 });
+  const chosen = found.slice(0, MAX_REDELIVERIES);
+  for (const { id } of chosen) await restart(deps, id);
+  return { count: chosen.length, hasMore: found.length > chosen.length };
+}
+
+async function restart({ tx, queue, clock }: RedeliverDeps, deliveryId: string): Promise<void> {
+  const jobId = newJobId();
+  await restartDelivery(tx, deliveryId, jobId, clock.now());
+  await queue.send(tx, "deliver", { id: jobId, subjectId: deliveryId });
+}
+
+async function getDelivery(
+  tx: Tx,
+  endpoint: WebhookEndpointRow,
+  deliveryId: string,
+): Promise<DeliveryWithAttempts> {
+  const row = isPlausibleId(deliveryId) ? await findDelivery(tx, endpoint.id, deliveryId) : undefined;
+  if (!row) throw new AppError("delivery_not_found", "The endpoint has no delivery with this id.");
+  return row;
+}
