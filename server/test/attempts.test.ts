@@ -98,12 +98,17 @@ async function pendingTranscription() {
 }
 
 describe("an attempt", () => {
-  test("that succeeds completes the transcription with one event and three files", async () => {
+  test("that succeeds completes the transcription with one event, three files and their confidences", async () => {
     const { run, eventsOf, files } = await pendingTranscription();
     const row = await run(async () => HEARD);
     expect(row).toMatchObject({ status: "COMPLETED", attempt: 1, word_count: 1, language: "en" });
     expect(await eventsOf()).toMatchObject([{ type: "transcriptions.transcription.completed" }]);
-    expect(await files()).toHaveLength(3);
+    expect((await files()).map((key) => key.split("/").at(-1)).toSorted()).toEqual([
+      "confidence.json",
+      "transcript.json",
+      "transcript.txt",
+      "transcript.vtt",
+    ]);
   });
 
   test("by a job that the row does not name does nothing", async () => {
@@ -136,7 +141,7 @@ describe("an attempt", () => {
     asleep.resolve({ ...HEARD, words: [], language: "zxx" });
     expect(await first).toMatchObject({ status: "COMPLETED", attempt: 2, word_count: 1, language: "en" });
     expect(await eventsOf()).toHaveLength(1);
-    expect((await files()).filter((key) => key.includes("/2/"))).toHaveLength(3);
+    expect((await files()).filter((key) => key.includes("/2/"))).toHaveLength(4);
   });
 
   test("that meets a fault that may pass is made again after a while, three times in all", async () => {
@@ -212,12 +217,12 @@ describe("an attempt", () => {
   test("reports progress, and stops when it learns that it was replaced", async () => {
     const { run, read, db } = await pendingTranscription();
     await run(async ({ signal, onProgress }) => {
-      onProgress?.({ done: 15, duration: 60 });
+      onProgress?.({ done: 15, duration: 60, remainingSeconds: 1 });
       while ((await read()).progress === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-      expect(await read()).toMatchObject({ progress: 0.25, duration: 60 });
+      expect(await read()).toMatchObject({ progress: 0.25, remaining_seconds: 1, duration: 60 });
       const { id } = await read();
       await db.updateTable("transcription").set({ attempt: 7 }).where("id", "=", id).execute();
-      onProgress?.({ done: 30, duration: 60 });
+      onProgress?.({ done: 30, duration: 60, remainingSeconds: 1 });
       await new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
       return HEARD;
     });

@@ -1,4 +1,5 @@
 import { TRANSCRIPTION_STATUSES, type TranscriptionStatus } from "@subtext/client/contract/transcription";
+import type { LanguageStretch } from "@subtext/speech/transcript";
 import { type Command, Option } from "commander";
 import type { TranscriptionSummaryView, TranscriptionView } from "../http/internal/representations.ts";
 import { chooseEnvironment, environmentOption } from "./arguments.ts";
@@ -86,6 +87,7 @@ function describe(transcription: TranscriptionView): string {
     ["words", transcription.wordCount === null ? null : String(transcription.wordCount)],
     ["incomplete", transcription.incomplete ? "damaged parts of the recording are missing" : null],
     ["engine", transcription.engine],
+    ...(transcription.stretches ?? []).map((stretch): [string, string] => ["heard", stretchText(stretch)]),
     ["decoder", transcription.decoder],
     ["took", stages === null ? null : stageTimes(stages)],
     ["uploaded", time(video.uploadedAt)],
@@ -102,6 +104,11 @@ function stageTimes(stages: NonNullable<TranscriptionView["stages"]>): string {
   return Object.entries(stages)
     .map(([stage, seconds]) => `${stage} ${seconds.toFixed(2)} s`)
     .join(", ");
+}
+
+function stretchText({ start, end, language, probability, engine, words }: LanguageStretch): string {
+  const sure = `${Math.round(probability * 100)} %`;
+  return `${length(start)} – ${length(end)} ${language} (${sure}) by ${engine}, ${words} words`;
 }
 
 function deliveryText({

@@ -1,5 +1,5 @@
 import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
-import type { StageSeconds } from "@subtext/speech/transcript";
+import type { LanguageStretch, StageSeconds } from "@subtext/speech/transcript";
 import { sql } from "kysely";
 import type { Db, TranscriptionRow, Tx } from "./schema.ts";
 
@@ -93,9 +93,10 @@ export async function claimTranscription(
 export async function reportProgress(
   db: Db,
   hold: Hold,
-  report: { progress: number; duration: number | null },
+  report: { progress: number; remainingSeconds: number | null; duration: number | null },
 ): Promise<boolean> {
-  return await moved(held(db, hold).set(report));
+  const { progress, remainingSeconds, duration } = report;
+  return await moved(held(db, hold).set({ progress, remaining_seconds: remainingSeconds, duration }));
 }
 
 export interface CompletedTranscription {
@@ -107,6 +108,7 @@ export interface CompletedTranscription {
   decoder: string;
   incomplete: boolean;
   stages: StageSeconds;
+  stretches: LanguageStretch[];
   now: Date;
 }
 
@@ -126,7 +128,9 @@ export async function completeTranscription(
       decoder: done.decoder,
       incomplete: done.incomplete,
       stages: JSON.stringify(done.stages),
+      stretches: JSON.stringify(done.stretches),
       progress: 1,
+      remaining_seconds: null,
       failure_code: null,
       failure_message: null,
       finished_at: done.now,
@@ -145,6 +149,7 @@ export async function skipTranscription(
       skip_reason: skip.reason,
       duration: skip.duration,
       progress: 1,
+      remaining_seconds: null,
       failure_code: null,
       failure_message: null,
       finished_at: skip.now,
@@ -169,6 +174,7 @@ export async function failTranscription(
       status: "FAILED",
       failure_code: failure.code,
       failure_message: failure.message,
+      remaining_seconds: null,
       finished_at: now,
     })
     .returningAll()
@@ -187,6 +193,7 @@ export async function returnToPending(
       status: "PENDING",
       job_id: jobId,
       progress: 0,
+      remaining_seconds: null,
       started_at: null,
       ...(failure && {
         faults: set("faults", "+", 1),

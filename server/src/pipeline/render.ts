@@ -5,11 +5,13 @@ import { normalizeWords } from "@subtext/captions/words";
 import type { FileFormat } from "@subtext/client/contract/transcription";
 import type { Transcript } from "@subtext/speech/transcript";
 import type { Storage } from "../storage/storage.ts";
-import { fileKey } from "../storage/transcript-files.ts";
+import { confidenceKey, fileKey } from "../storage/transcript-files.ts";
 
 export interface RenderedTranscript {
   wordCount: number;
   files: Record<FileFormat, Uint8Array>;
+  /** How sure the engine was of each word of the json file, for the dashboard alone. */
+  confidences: Uint8Array;
 }
 
 /** The three files of a transcript, from one list of words. */
@@ -23,15 +25,22 @@ export function renderTranscript(transcript: Transcript): RenderedTranscript {
       json: utf8.encode(renderJson(words)),
       txt: utf8.encode(renderText(words)),
     },
+    confidences: utf8.encode(JSON.stringify(words.map(({ confidence }) => rounded(confidence)))),
   };
 }
 
 export async function storeTranscript(
   storage: Storage,
   prefix: string,
-  { files }: RenderedTranscript,
+  { files, confidences }: RenderedTranscript,
 ): Promise<void> {
   for (const [format, content] of Object.entries(files)) {
     await storage.put(fileKey(prefix, format as FileFormat), content);
   }
+  await storage.put(confidenceKey(prefix), confidences);
+}
+
+/** Two decimals; null where the engine did not say. */
+function rounded(confidence: number | undefined): number | null {
+  return confidence === undefined ? null : Math.round(confidence * 100) / 100;
 }

@@ -89,9 +89,9 @@ async function hear(
     return await deps.speech.transcribe(source.path, {
       maxDurationSeconds: deps.maxDurationSeconds,
       signal,
-      onProgress: ({ done, duration }) => {
+      onProgress: ({ done, duration, remainingSeconds }) => {
         const progress = duration ? Math.min(done / duration, 1) : 0;
-        reportProgress(deps.db, hold, { progress, duration })
+        reportProgress(deps.db, hold, { progress, remainingSeconds, duration })
           .then((stillHeld) => stillHeld || replaced.abort())
           .catch((error) => log.warn({ err: error }, "progress could not be written"));
       },
@@ -119,14 +119,18 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
       decoder: transcript.decoder,
       incomplete: transcript.incomplete,
       stages: transcript.stages,
+      stretches: transcript.stretches,
       now,
     });
     if (moved) await emitEvent({ tx, queue, now }, row, "transcriptions.transcription.completed", {});
     return moved;
   });
   if (!completed) return dropWork(attempt);
-  const { language, duration, engine, stages } = transcript;
-  log.info({ language, duration, wordCount: rendered.wordCount, engine, stages }, "transcription completed");
+  const { language, duration, engine, stretches, stages } = transcript;
+  log.info(
+    { language, duration, wordCount: rendered.wordCount, engine, stretches, stages },
+    "transcription completed",
+  );
 }
 
 async function skip(

@@ -11,6 +11,11 @@ export function fileKey(prefix: string, format: FileFormat): string {
   return `${prefix}/transcript.${format}`;
 }
 
+/** Beside the files that clients read: an array with a number, 0 … 1, or null for each word of the json file. */
+export function confidenceKey(prefix: string): string {
+  return `${prefix}/confidence.json`;
+}
+
 /** Whose a file is, by its key; null for a key that is no transcript's. */
 export function ownerOf(key: string): { transcriptionId: string; attempt: number; prefix: string } | null {
   const match = /^transcripts\/([A-Za-z0-9_]+)\/(\d+)\/[^/]+$/.exec(key);
