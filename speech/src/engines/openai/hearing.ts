@@ -1,0 +1,115 @@
+import { deflateRawSync } from "node:zlib";
+import type { Hearing, Utterance } from "../../engine.ts";
+import { mean, timedWords } from "../../timed-words.ts";
+import type { Answer, AnswerPiece, AnswerSegment } from "./answer.ts";
+import { type WordSpan, wordSpans } from "./word-spans.ts";
+import { type WrittenWord, writtenWords } from "./written-words.ts";
+
+const SAMPLE_RATE = 16_000;
+
+/** From the Whisper paper (Radford et al., 2022, section 4.5): beyond both of these nobody speaks … */
+const NO_SPEECH_PROBABILITY = 0.6;
+const NO_SPEECH_LOG_PROBABILITY = -1;
+/** … and beyond this the text repeats itself. */
+const LOOP_COMPRESSION_RATIO = 2.4;
+/** A segment that is nothing but a note of a sound: `[BLANK_AUDIO]`, `(music)`, `*laughs*`. */
+const SOUND_NOTE = /^\s*(\[[^\]]*\]|\([^)]*\)|（[^）]*）|【[^】]*】|\*[^*]*\*)[.\s]*$/u;
+
+/**
+ * What a server heard in an utterance. Where it gave no words with times, words have even shares of their
+ * segment, or of the whole utterance: less exact. What it did not say of its certainty counts as certain.
+ * @param language ISO code of the language that was asked for; null where the server was to tell
+ */
+export function hearingOf(answer: Answer, { samples, start }: Utterance, language: string | null): Hearing {
+  const seconds = samples.length / SAMPLE_RATE;
+  const heardLanguage = language ?? answer.language;
+  const { text, segmentAt } = writtenText(answer);
+  const words = SOUND_NOTE.test(text) ? [] : writtenWords(text, heardLanguage);
+  const spans = wordSpans(
+    words.map((word) => word.text),
+    timedPieces(answer, text, seconds),
+    seconds,
+  );
+  const heard = words.flatMap((word, index) => {
+    const segment = segmentAt(word.at);
+    return segment !== null && isNoSpeech(segment) ? [] : [{ word, span: spans[index] as WordSpan, segment }];
+  });
+  const logProbabilities = heard.map(({ span, segment }) => logProbability(span, segment));
+  const compressionRatio = compressionRatioOf(
+    answer.segments,
+    heard.map(({ word }) => word),
+  );
+  return {
+    words: timedWords({
+      words: heard.map(({ word }, index) => ({ text: word.text, firstToken: index, endToken: index + 1 })),
+      spans: heard.map(({ span }) => span),
+      logProbabilities,
+      start,
+      seconds,
+      secondsPerFrame: 1,
+      correction: 0,
+    }),
+    language: heard.length === 0 ? null : heardLanguage,
+    meanLogProbability: mean(heard.length === 0 ? logProbabilitiesOf(answer.segments) : logProbabilities),
+    compressionRatio,
+    noSpeechProbability: leastNoSpeechProbability(answer.segments),
+    cutOff: compressionRatio > LOOP_COMPRESSION_RATIO,
+  };
+}
+
+/** The text of all segments with their white space, and which segment a place in it belongs to. */
+function writtenText({ text, segments }: Answer) {
+  // Without a space between them, segments go on in the middle of a word, if this server writes spaces.
+  const writesSpaces = segments.slice(1).some((segment) => /^\s/u.test(segment.text));
+  const ends: number[] = [];
+  let joined = "";
+  for (const segment of segments) {
+    joined += (writesSpaces || joined === "" ? "" : " ") + segment.text;
+    ends.push(joined.length);
+  }
+  if (joined.trim() === "") return { text, segmentAt: () => null };
+  return {
+    text: joined,
+    segmentAt: (place: number) => segments[ends.findIndex((end) => place < end)] ?? null,
+  };
+}
+
+/** What the server gave the most exact times to. */
+function timedPieces({ words, segments }: Answer, text: string, seconds: number): readonly AnswerPiece[] {
+  for (const pieces of [words, segments]) {
+    if (pieces.some((piece) => piece.start !== null && piece.text.trim() !== "")) return pieces;
+  }
+  return [{ text, start: 0, end: seconds, probability: null }];
+}
+
+function isNoSpeech({ text, noSpeechProbability, meanLogProbability }: AnswerSegment): boolean {
+  if (SOUND_NOTE.test(text)) return true;
+  return (
+    (noSpeechProbability ?? 0) > NO_SPEECH_PROBABILITY &&
+    (meanLogProbability ?? 0) < NO_SPEECH_LOG_PROBABILITY
+  );
+}
+
+function logProbability(span: WordSpan, segment: AnswerSegment | null): number {
+  if (span.probability !== null) return Math.log(Math.max(span.probability, 1e-6));
+  return segment?.meanLogProbability ?? 0;
+}
+
+function logProbabilitiesOf(segments: readonly AnswerSegment[]): number[] {
+  return segments.flatMap(({ meanLogProbability }) => meanLogProbability ?? []);
+}
+
+/** Somebody speaks in the utterance where somebody speaks in any of its segments. */
+function leastNoSpeechProbability(segments: readonly AnswerSegment[]): number | null {
+  const known = segments.flatMap(({ noSpeechProbability }) => noSpeechProbability ?? []);
+  return known.length === 0 ? null : Math.min(...known);
+}
+
+/** The worst that the server tells; where it tells none, that of the text. */
+function compressionRatioOf(segments: readonly AnswerSegment[], words: readonly WrittenWord[]): number {
+  const known = segments.flatMap(({ compressionRatio }) => compressionRatio ?? []);
+  if (known.length > 0) return known.reduce((most, ratio) => Math.max(most, ratio));
+  if (words.length === 0) return 1;
+  const bytes = Buffer.from(words.map(({ text }) => text).join(" "));
+  return bytes.length / deflateRawSync(bytes).length;
+}

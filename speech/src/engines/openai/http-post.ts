@@ -1,0 +1,84 @@
+import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+
+export interface PostOptions {
+  headers: Record<string, string>;
+  body: Uint8Array;
+  timeouts: PostTimeouts;
+  /** A longer answer is an error. */
+  maxAnswerBytes: number;
+  signal: AbortSignal;
+}
+
+export interface PostTimeouts {
+  /** To reach the server, name lookup and encryption included. */
+  connectMs: number;
+  /** From the start until the answer begins. */
+  firstByteMs: number;
+  /** From the start until the answer is whole. */
+  totalMs: number;
+}
+
+export interface PostAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+/**
+ * One POST on a connection of its own, which no server can have closed meanwhile. Redirects are not followed.
+ * `http` and `https` as Node has them, not `fetch`: that can not wait for an answer for more than 5 minutes.
+ * @throws Error whose message says what went wrong, for people; or the signal's reason
+ */
+export async function post(url: URL, options: PostOptions): Promise<PostAnswer> {
+  options.signal.throwIfAborted();
+  const send = url.protocol === "https:" ? requestHttps : requestHttp;
+  const request = send(url, {
+    method: "POST",
+    headers: { ...options.headers, "content-length": options.body.length, connection: "close" },
+    signal: options.signal,
+  });
+  let late: Error | null = null;
+  const limit = (milliseconds: number, what: string) =>
+    setTimeout(() => {
+      late = new Error(`${what} within ${milliseconds / 1000} s`);
+      request.destroy(late);
+    }, milliseconds);
+  const { connectMs, firstByteMs, totalMs } = options.timeouts;
+  const connect = limit(connectMs, "it could not be reached");
+  const timers = [
+    connect,
+    limit(firstByteMs, "it did not answer"),
+    limit(totalMs, "its answer was not whole"),
+  ];
+  try {
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      request.on("socket", (socket) =>
+        socket.once(url.protocol === "https:" ? "secureConnect" : "connect", () => clearTimeout(connect)),
+      );
+      request.on("response", resolve);
+      request.on("error", reject);
+      request.end(options.body);
+    });
+    clearTimeout(timers[1]);
+    const body = await bodyOf(response, options.maxAnswerBytes);
+    return { status: response.statusCode ?? 0, headers: response.headers, body };
+  } catch (error) {
+    options.signal.throwIfAborted();
+    throw late ?? error;
+  } finally {
+    for (const timer of timers) clearTimeout(timer);
+    request.destroy();
+  }
+}
+
+async function bodyOf(response: IncomingMessage, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new Error(`its answer is longer than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

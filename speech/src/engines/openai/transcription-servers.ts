@@ -1,0 +1,148 @@
+import type { Utterance } from "../../engine.ts";
+import { SpeechError, type SpeechErrorCode } from "../../errors.ts";
+import { type Answer, parseAnswer } from "./answer.ts";
+import type { Clock } from "./clock.ts";
+import { Fleet } from "./fleet.ts";
+import { type PostTimeouts, post } from "./http-post.ts";
+import { failureOf, failureOfError, type ServerFailure } from "./server-failure.ts";
+import { shownUrl, transcriptionUrl } from "./server-url.ts";
+import { type ServerManners, transcriptionForm } from "./transcription-form.ts";
+
+export interface TranscriptionServersOptions {
+  servers: readonly { url: string; apiKey: string | null }[];
+  model: string;
+  concurrency: number;
+  timeouts: PostTimeouts;
+  /** How often one utterance is sent before it is given up. */
+  tries: number;
+  /** How long one utterance is waited for in all. */
+  patienceMs: number;
+  firstRestMs: number;
+  longestRestMs: number;
+  clock: Clock;
+  random: () => number;
+}
+
+interface Server {
+  readonly url: URL;
+  readonly headers: Record<string, string>;
+  manners: ServerManners;
+  /** Why it gave no transcript when it was last asked; null where it did. */
+  lastFailure: ServerFailure | null;
+}
+
+const SAMPLE_RATE = 16_000;
+/** An honest answer to 30 seconds of speech, with every token of it, takes 50 KB. */
+const MAX_ANSWER_BYTES = 2_000_000;
+
+/** Servers that all transcribe with the same model. */
+export class TranscriptionServers {
+  readonly #servers: readonly Server[];
+  readonly #fleet: Fleet<Server>;
+  readonly #options: TranscriptionServersOptions;
+
+  /** @throws SpeechError `engine_refused` where there is no server, or a URL is none */
+  constructor(options: TranscriptionServersOptions) {
+    if (options.servers.length === 0) {
+      throw new SpeechError("engine_refused", "There is no transcription server to ask.");
+    }
+    this.#options = options;
+    this.#servers = options.servers.map(({ url, apiKey }) => ({
+      url: transcriptionUrl(url),
+      headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
+      manners: { takesGranularities: true, isWhisperCpp: false },
+      lastFailure: null,
+    }));
+    this.#fleet = new Fleet(this.#servers, options);
+  }
+
+  /**
+   * Asks until a server gives a transcript of the utterance.
+   * @param language ISO code to write it down in; null where the server is to tell the language
+   * @throws SpeechError `engine_refused`, `engine_unavailable`, `engine_answer_invalid`; the signal's reason
+   */
+  async ask(utterance: Utterance, language: string | null, signal: AbortSignal): Promise<Answer> {
+    const { clock, patienceMs, tries } = this.#options;
+    const deadline = clock.now() + patienceMs;
+    const wishes = { never: new Set<Server>(), ratherNot: new Set<Server>() };
+    for (let failed = 0; failed < tries && wishes.never.size < this.#servers.length; ) {
+      const place = await this.#fleet.place(wishes, deadline, signal);
+      if (place === null) break;
+      const { server } = place;
+      const { manners } = server;
+      const outcome = await this.#askOnce(server, utterance, language, signal).catch((error: unknown) => {
+        place.left();
+        throw error;
+      });
+      if ("answer" in outcome) {
+        server.lastFailure = null;
+        place.succeeded(utterance.samples.length / SAMPLE_RATE);
+        if (!outcome.answer.fromWhisperCpp || manners.isWhisperCpp) return outcome.answer;
+        server.manners = { ...server.manners, isWhisperCpp: true };
+        // It has taken the utterance for English.
+        if (language !== null) return outcome.answer;
+        continue;
+      }
+      const { failure } = outcome;
+      if (failure.refusesGranularities && manners.takesGranularities) {
+        server.manners = { ...server.manners, takesGranularities: false };
+        place.left();
+        continue;
+      }
+      server.lastFailure = failure;
+      if (failure.kind === "refused") place.left();
+      else place.failed(failure.retryAfterMs);
+      if (failure.kind === "passing" || failure.kind === "senseless") {
+        failed++;
+        wishes.ratherNot.add(server);
+      } else wishes.never.add(server);
+    }
+    throw this.#noTranscript();
+  }
+
+  async #askOnce(
+    server: Server,
+    utterance: Utterance,
+    language: string | null,
+    signal: AbortSignal,
+  ): Promise<{ answer: Answer } | { failure: ServerFailure }> {
+    const form = new Response(transcriptionForm(utterance, this.#options.model, language, server.manners));
+    const body = await form.bytes();
+    try {
+      const answer = await post(server.url, {
+        headers: {
+          ...server.headers,
+          "content-type": form.headers.get("content-type") ?? "",
+          accept: "application/json",
+          "user-agent": "subtext",
+        },
+        body,
+        timeouts: this.#options.timeouts,
+        maxAnswerBytes: MAX_ANSWER_BYTES,
+        signal,
+      });
+      const failure = failureOf(answer, this.#options.clock.date());
+      if (failure !== null) return { failure };
+      return { answer: parseAnswer(answer.body, utterance.samples.length / SAMPLE_RATE) };
+    } catch (error) {
+      signal.throwIfAborted();
+      return { failure: failureOfError(error) };
+    }
+  }
+
+  #noTranscript(): SpeechError {
+    const failures = this.#servers.flatMap(({ url, lastFailure }) =>
+      lastFailure === null ? [] : [{ ...lastFailure, text: `${shownUrl(url)} ${lastFailure.message}` }],
+    );
+    const kinds = new Set(failures.map(({ kind }) => kind));
+    // One that only did not answer in time has no failure, and may answer later.
+    const mayPass = kinds.has("passing") || failures.length < this.#servers.length;
+    const code: SpeechErrorCode = mayPass
+      ? "engine_unavailable"
+      : kinds.has("senseless")
+        ? "engine_answer_invalid"
+        : "engine_refused";
+    const why = failures.length === 0 ? "none was free in time" : failures.map(({ text }) => text).join("; ");
+    return new SpeechError(code, `No transcription server gave a transcript: ${why}.`);
+  }
+}
