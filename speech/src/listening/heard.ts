@@ -107,7 +107,7 @@ export function mostSpoken(utterances: readonly HeardUtterance[]): string | null
   }
   let most: string | null = null;
   for (const [language, spoken] of seconds) {
-    if (most === null || spoken > (seconds.get(most) as number)) most = language;
+    if (most === null || milliseconds(spoken) > milliseconds(seconds.get(most) as number)) most = language;
   }
   return most;
 }

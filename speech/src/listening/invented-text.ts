@@ -22,7 +22,14 @@ const MAX_WORDS_PER_SECOND = 7;
 const SPARE_WORDS = 3;
 /** People who speak say more than this, in words and (where words are long, or not told apart) in letters. */
 const FEW = { fromSeconds: 4, wordsPerSecond: 0.7, lettersPerSecond: 3 };
-const HARDLY_ANY = { fromSeconds: 8, wordsPerSecond: 0.5, lettersPerSecond: 2.5 };
+/** A sentence before a long laughter is as little as this, too, but the model hears it well. */
+const HARDLY_ANY = {
+  fromSeconds: 8,
+  wordsPerSecond: 0.5,
+  lettersPerSecond: 2.5,
+  unsure: -0.35,
+  silentProbability: 0.2,
+};
 const ENOUGH_DOUBTS = 2;
 
 /** @param speechSeconds How long voice activity found somebody to speak. */
@@ -33,6 +40,9 @@ export function isInvented(hearing: HearingEvidence, speechSeconds: number): boo
 function doubts(hearing: HearingEvidence, speechSeconds: number): number {
   const { words, meanLogProbability, compressionRatio, noSpeechProbability, cutOff } = hearing;
   const tooMany = words.length > MAX_WORDS_PER_SECOND * speechSeconds + SPARE_WORDS;
+  const hardlyAny =
+    isTooLittle(words, speechSeconds, HARDLY_ANY) &&
+    (meanLogProbability < HARDLY_ANY.unsure || (noSpeechProbability ?? 0) > HARDLY_ANY.silentProbability);
   return (
     (meanLogProbability < UNSURE ? 1 : 0) +
     (meanLogProbability < VERY_UNSURE ? 1 : 0) +
@@ -42,7 +52,7 @@ function doubts(hearing: HearingEvidence, speechSeconds: number): number {
     (cutOff ? 1 : 0) +
     (tooMany ? 2 : 0) +
     (isTooLittle(words, speechSeconds, FEW) ? 1 : 0) +
-    (isTooLittle(words, speechSeconds, HARDLY_ANY) ? 1 : 0)
+    (hardlyAny ? 1 : 0)
   );
 }
 
