@@ -1,0 +1,65 @@
+/** The tokens of a made model, numbered as in Whisper's own vocabularies: text first, then what is special. */
+export interface MadeVocabulary {
+  /** Of each token its text; bytes are written as in the vocabulary file. */
+  pieces: readonly string[];
+  /** Number of a token by its text: ` hello`, `<|es|>`, `<|1.50|>`. */
+  id(text: string): number;
+  size: number;
+  firstSpecial: number;
+}
+
+interface Wanted {
+  languages: readonly string[];
+  texts: Iterable<string>;
+  /** Highest timestamp, seconds; null for none. */
+  timestampsUntil: number | null;
+}
+
+/** Single bytes, the texts wanted, then the special tokens. */
+export function madeVocabulary({ languages, texts, timestampsUntil }: Wanted): MadeVocabulary {
+  const bytes = Array.from({ length: 256 }, (_, byte) => writtenByte(byte));
+  const words = [...new Set([...texts].map(writtenText))].filter(
+    (piece) => !bytes.includes(piece) && !piece.startsWith("<|"),
+  );
+  const special = [
+    "<|endoftext|>",
+    "<|startoftranscript|>",
+    ...languages.map((language) => `<|${language}|>`),
+    "<|translate|>",
+    "<|transcribe|>",
+    "<|startoflm|>",
+    "<|startofprev|>",
+    "<|nospeech|>",
+    "<|notimestamps|>",
+    ...Array.from(
+      { length: timestampsUntil === null ? 0 : Math.round(timestampsUntil * 50) + 1 },
+      (_, step) => `<|${(step / 50).toFixed(2)}|>`,
+    ),
+  ];
+  const pieces = [...bytes, ...words, ...special];
+  const ids = new Map(pieces.map((piece, id) => [piece, id]));
+  return {
+    pieces,
+    size: pieces.length,
+    firstSpecial: pieces.length - special.length,
+    id(text) {
+      const id = ids.get(text) ?? ids.get(writtenText(text));
+      if (id === undefined) throw new Error(`The made model has no token ${text}.`);
+      return id;
+    },
+  };
+}
+
+/** How GPT-2's vocabulary writes a text: each byte of UTF-8 as one printable character. */
+function writtenText(text: string): string {
+  return text.startsWith("<|") ? text : [...new TextEncoder().encode(text)].map(writtenByte).join("");
+}
+
+function writtenByte(byte: number): string {
+  const printable = (code: number) => /[!-~\u00a1-\u00ac\u00ae-\u00ff]/.test(String.fromCharCode(code));
+  if (printable(byte)) return String.fromCharCode(byte);
+  const unprintableBefore = Array.from({ length: byte }, (_, code) => code).filter(
+    (code) => !printable(code),
+  );
+  return String.fromCharCode(0x100 + unprintableBefore.length);
+}
