@@ -36,6 +36,8 @@ export interface ToldUtterance {
 export type DetectLanguages = (utterances: readonly SpokenUtterance[]) => Promise<LanguageProbabilities[]>;
 
 interface Part extends UtterancePart, LanguageObservation {
+  /** The part as it was detected: an engine may have kept what it computed of it. */
+  utterance: SpokenUtterance;
   isPure: boolean;
 }
 
@@ -103,7 +105,14 @@ function observationOf({ utterance, probabilities }: DetectedUtterance): Languag
 
 function wholePart(detected: DetectedUtterance): Part {
   const { utterance, isPure } = detected;
-  return { whole: utterance, from: 0, to: utterance.speech.length, isPure, ...observationOf(detected) };
+  return {
+    whole: utterance,
+    utterance,
+    from: 0,
+    to: utterance.speech.length,
+    isPure,
+    ...observationOf(detected),
+  };
 }
 
 function isDividedIn({ probabilities }: Part, language: string | null): boolean {
@@ -130,6 +139,7 @@ async function splitUp(
       part,
       {
         ...part,
+        utterance: utterances[index]!,
         isPure: true,
         probabilities: detected[index]!,
         seconds: speechSeconds(utterances[index]!),
@@ -161,7 +171,10 @@ function joined(parts: readonly Part[], path: readonly (string | null)[]): ToldU
       0,
     );
     return {
-      utterance: cutOut({ whole: first.whole, from: first.from, to: (rest.at(-1) ?? first).to }),
+      utterance:
+        rest.length === 0
+          ? first.utterance
+          : cutOut({ whole: first.whole, from: first.from, to: rest.at(-1)!.to }),
       language,
       probability: seconds === 0 ? 0 : likely / seconds,
     };
