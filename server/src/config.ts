@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
-import { resolve } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
+import { DEFAULT_MODEL_NAME, KNOWN_MODELS, knownModel } from "@subtext/speech/models/catalogue";
 import ipaddr from "ipaddr.js";
 
 /** Every setting of the service; `.env.example` explains them, and nothing else reads the environment. */
@@ -14,6 +15,16 @@ export interface Config {
   dataFolder: string;
   /** PostgreSQL's URL; null for the embedded database. */
   databaseUrl: string | null;
+  /** Name of a Whisper model of the catalogue, or an absolute path to a folder that holds one. */
+  whisperModel: string;
+  /** Absolute path of the folder that models are kept in. */
+  modelsFolder: string;
+  /** Whether the service downloads the model that it lacks. */
+  modelDownload: boolean;
+  /** Where models are downloaded from, without a slash at its end. */
+  modelHubUrl: string;
+  /** What the hub asks for; null where it asks for nothing. */
+  modelHubToken: string | null;
   /** Absolute path of ffmpeg, `none` to do without one; null to look for it. */
   ffmpegPath: string | null;
   speechProcesses: number;
@@ -96,6 +107,25 @@ export function readConfig(env: Env): Config {
     throw new ConfigError("ENGINE", engine, "the engine of this release is moonshine");
   }
 
+  const whisperModel = text("WHISPER_MODEL") ?? DEFAULT_MODEL_NAME;
+  if (!isAbsolute(whisperModel) && !knownModel(whisperModel)) {
+    const names = KNOWN_MODELS.map(({ name }) => name).join(", ");
+    throw new ConfigError("WHISPER_MODEL", whisperModel, `it must be an absolute path or one of ${names}`);
+  }
+  const modelDownload = text("MODEL_DOWNLOAD") ?? "auto";
+  if (modelDownload !== "auto" && modelDownload !== "off") {
+    throw new ConfigError("MODEL_DOWNLOAD", modelDownload, "it must be auto or off");
+  }
+  const modelHubUrl = url("MODEL_HUB_URL", ["http:", "https:"]) ?? "https://huggingface.co";
+  if (/^\w+:\/\/[^/]*@|[?#]/.test(modelHubUrl)) {
+    throw new ConfigError(
+      "MODEL_HUB_URL",
+      hidePassword(modelHubUrl),
+      "it must be an address alone; MODEL_HUB_TOKEN says who asks",
+    );
+  }
+  const dataFolder = resolve(text("DATA_DIR") ?? "data");
+
   const port = integer("PORT", 8080, 1, 65535);
   const host = text("HOST") ?? "127.0.0.1";
   const speechProcesses = integer("SPEECH_PROCESSES", 1, 1, 64);
@@ -108,8 +138,13 @@ export function readConfig(env: Env): Config {
     port,
     publicUrl: new URL(publicUrl).origin,
     trustProxy: flag("TRUST_PROXY"),
-    dataFolder: resolve(text("DATA_DIR") ?? "data"),
+    dataFolder,
     databaseUrl: url("DATABASE_URL", ["postgres:", "postgresql:"]),
+    whisperModel,
+    modelsFolder: resolve(text("MODELS_DIR") ?? join(dataFolder, "models")),
+    modelDownload: modelDownload === "auto",
+    modelHubUrl: modelHubUrl.replace(/\/+$/, ""),
+    modelHubToken: text("MODEL_HUB_TOKEN"),
     ffmpegPath: text("FFMPEG_PATH"),
     speechProcesses,
     speechThreads: integer("SPEECH_THREADS", Math.min(availableParallelism(), 4), 1, 64),

@@ -4,6 +4,7 @@ import type { Terminal } from "./context.ts";
 import { addDoctor } from "./doctor.ts";
 import { addEnvironments } from "./environments.ts";
 import { addKeys } from "./keys.ts";
+import { addModels } from "./models.ts";
 import { addOperator } from "./operator.ts";
 import { addServe } from "./serve.ts";
 import { addTranscriptions } from "./transcriptions.ts";
@@ -41,6 +42,7 @@ function createProgram(terminal: Terminal): Command {
   addKeys(program, terminal);
   addWebhooks(program, terminal);
   addTranscriptions(program, terminal);
+  addModels(program, terminal);
   addOperator(program, terminal);
   addDoctor(program, terminal);
   return program;
