@@ -69,7 +69,9 @@ export async function transcribe(path: string, options: TranscribeOptions): Prom
 
   const { nothing, incomplete, duration: measured } = audio.summary();
   if (nothing !== null) return { outcome: "skipped", reason: nothing, duration: measured };
-  const heard = listener.finish(measured);
+  const heard = await timer.time("engine", () =>
+    listener.finish(measured, { signal: options.signal, onHeard: report }),
+  );
   return {
     outcome: "transcribed",
     ...heard,

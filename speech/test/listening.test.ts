@@ -30,14 +30,17 @@ async function listen(parts: readonly FakeSpeech[], engines: Partial<Engines>): 
   });
   const groups = await fakeRecording(parts);
   const progress: number[] = [];
-  for (const { utterances } of groups) {
-    await listener.hear(utterances, {
-      signal: new AbortController().signal,
-      onHeard: (settled) => progress.push(settled),
-    });
-  }
+  const options = {
+    signal: new AbortController().signal,
+    onHeard: (settled: number) => progress.push(settled),
+  };
+  for (const { utterances } of groups) await listener.hear(utterances, options);
   const duration = parts.reduce((sum, [, seconds]) => sum + seconds, 0);
-  return { ...listener.finish(duration), progress, said: (language) => fakeWords(groups, language) };
+  return {
+    ...(await listener.finish(duration, options)),
+    progress,
+    said: (language) => fakeWords(groups, language),
+  };
 }
 
 const texts = ({ words }: Heard) => words.map(({ word }) => word);

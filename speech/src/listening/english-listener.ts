@@ -42,7 +42,7 @@ export class EnglishListener {
     }
   }
 
-  finish(durationSeconds: number): Heard {
+  async finish(durationSeconds: number): Promise<Heard> {
     const voiced = milliseconds(this.#voiced);
     if (this.#heard.length === 0) return { words: [], language: "zxx", voiced, stretches: [] };
     const verdict = this.#evidence.verdict();

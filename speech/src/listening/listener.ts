@@ -22,19 +22,21 @@ export interface Engines {
 /** Turns the utterances of one recording into words: which language, which engine, which words. */
 export interface Listener {
   /**
-   * Hears the next utterances, in order of time.
+   * Hears the next utterances, in order of time. Keeps the last of them, a minute at most, until what
+   * follows is there.
    * @throws SpeechError `language_unsupported` where it is plain that the rest need not be heard
    */
   hear(group: readonly SpokenUtterance[], options: ListenOptions): Promise<void>;
   /**
+   * Hears what was kept.
    * @param durationSeconds Of the media.
    * @throws SpeechError `language_unsupported`
    */
-  finish(durationSeconds: number): Heard;
+  finish(durationSeconds: number, options: ListenOptions): Promise<Heard>;
 }
 
 /**
- * One for each recording. Keeps words and scores of what was heard, never samples.
+ * One for each recording. Of what was heard it keeps words and scores, never samples.
  * @throws SpeechError `model_unusable` where there is no engine
  */
 export function createListener(engines: Engines): Listener {

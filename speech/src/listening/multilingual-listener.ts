@@ -31,6 +31,13 @@ const UNTELLABLE_WORDS_PER_SECOND = 0.7;
 
 const NO_SHARE: EnglishShare = { taken: new Map(), detected: new Map() };
 
+interface WaitingBatch {
+  utterances: readonly DetectedUtterance[];
+  taken: EnglishShare["taken"];
+  /** Second of the media at which it ends. */
+  end: number;
+}
+
 type HeardWithEvidence = HeardUtterance & HearingEvidence;
 
 /** Listens with an engine of many languages, beside one that knows English only where there is such a one. */
@@ -40,6 +47,8 @@ export class MultilingualListener {
   readonly #teller: LanguageTeller;
   readonly #tracker = new LanguageTracker();
   readonly #heard: HeardWithEvidence[] = [];
+  /** The last batch: what follows it may tell its language. */
+  #waiting: WaitingBatch | null = null;
   #voiced = 0;
 
   /** @param english Takes what is in English beyond doubt. */
@@ -50,21 +59,19 @@ export class MultilingualListener {
     this.#teller = languageTeller(engine);
   }
 
-  async hear(group: readonly SpokenUtterance[], { signal, onHeard }: ListenOptions): Promise<void> {
-    const detect = (utterances: readonly SpokenUtterance[]) => this.#teller.tell(utterances, signal);
+  async hear(group: readonly SpokenUtterance[], options: ListenOptions): Promise<void> {
+    const detect = this.#detect(options);
     const share =
-      this.#english === null ? NO_SHARE : await englishShare(group, this.#english, detect, signal);
-    const batches = inBatches(group, this.#teller.batch);
-    let ahead = await detected(batches[0] ?? [], share, detect);
-    for (const [index, batch] of batches.entries()) {
-      const next = ahead;
-      ahead = await detected(batches[index + 1] ?? [], share, detect);
-      await this.#write(await this.#tracker.settle(next, ahead, detect), share, signal);
-      onHeard(endOf(batch.at(-1)!));
+      this.#english === null ? NO_SHARE : await englishShare(group, this.#english, detect, options.signal);
+    for (const batch of inBatches(group, this.#teller.batch)) {
+      const utterances = await detected(batch, share, detect);
+      await this.#settleWaiting(utterances, options);
+      this.#waiting = { utterances, taken: share.taken, end: endOf(batch.at(-1)!) };
     }
   }
 
-  finish(durationSeconds: number): Heard {
+  async finish(durationSeconds: number, options: ListenOptions): Promise<Heard> {
+    await this.#settleWaiting([], options);
     const invented = repeatedInventions(this.#heard);
     const heard = this.#heard.filter((utterance) => !invented.has(utterance));
     return {
@@ -74,7 +81,25 @@ export class MultilingualListener {
     };
   }
 
-  async #write(told: readonly ToldUtterance[], { taken }: EnglishShare, signal: AbortSignal): Promise<void> {
+  /** @param ahead What follows. */
+  async #settleWaiting(ahead: readonly DetectedUtterance[], options: ListenOptions): Promise<void> {
+    if (this.#waiting === null) return;
+    const { utterances, taken, end } = this.#waiting;
+    this.#waiting = null;
+    const told = await this.#tracker.settle(utterances, ahead, this.#detect(options));
+    await this.#write(told, taken, options.signal);
+    options.onHeard(end);
+  }
+
+  #detect({ signal }: ListenOptions): DetectLanguages {
+    return (utterances) => this.#teller.tell(utterances, signal);
+  }
+
+  async #write(
+    told: readonly ToldUtterance[],
+    taken: EnglishShare["taken"],
+    signal: AbortSignal,
+  ): Promise<void> {
     const hearings = new Map<ToldUtterance, { hearing: Hearing; engine: string }>();
     const toHear: ToldUtterance[] = [];
     for (const one of told) {
