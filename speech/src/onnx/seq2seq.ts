@@ -139,15 +139,18 @@ export async function decodeSequences(
   return rows.map((row) => finish(row, attentionHeads.length));
 }
 
-/**
- * What each row says right after one token: the probability of each of the tokens asked for.
- * @param encoderStates `[rows, frames, width]`, as the encoder gave it.
- */
-export async function probabilitiesAfter(
+export interface FirstStep {
+  /** `[rows, frames, width]`, as the encoder gave it. */
+  encoderStates: Tensor;
+  startToken: number;
+  /** Tokens whose probabilities are wanted. */
+  tokens: readonly number[];
+}
+
+/** What each row says right after its first token: the probability of each of the tokens asked for. */
+export async function probabilitiesAfterStart(
   decoder: Seq2SeqDecoder,
-  encoderStates: Tensor,
-  startToken: number,
-  tokens: readonly number[],
+  { encoderStates, startToken, tokens }: FirstStep,
 ): Promise<number[][]> {
   const rows = encoderStates.dims[0] ?? 0;
   const step = await runStep(decoder, {

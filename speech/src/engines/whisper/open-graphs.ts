@@ -1,0 +1,104 @@
+import { readFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { InferenceSession, Tensor } from "onnxruntime-node";
+import { SpeechError } from "../../errors.ts";
+import { describeDecoder, type Seq2SeqDecoder } from "../../onnx/decoder.ts";
+import { addCrossAttentionOutputs } from "../../onnx/graph.ts";
+import { asFloats, type FloatType, floatType } from "../../onnx/tensors.ts";
+import type { WhisperModel } from "./model-files.ts";
+
+/** The two graphs of a Whisper model, loaded. */
+export interface WhisperGraphs {
+  /** @param features `[melBins, melFrames]`. @returns `[1, encoderFrames, width]` */
+  encode(features: Float32Array): Promise<Tensor>;
+  decoder: Seq2SeqDecoder;
+  close(): Promise<void>;
+}
+
+/**
+ * @param threads That one run may use. Runs of the runtime's binding for Node hold the thread of JavaScript, so
+ * there is one at a time in a process.
+ * @throws SpeechError `model_unusable`
+ */
+export async function openGraphs(model: WhisperModel, threads: number): Promise<WhisperGraphs> {
+  const encoder = await openEncoder(model, threads);
+  const decoder = await openDecoder(model, threads);
+  const { type, name } = encoder;
+  return {
+    async encode(features) {
+      const dims = [1, model.melBins, model.window.melFrames];
+      const input = asFloats(new Tensor("float32", features, dims), type);
+      let states: Tensor | undefined;
+      try {
+        states = (await encoder.session.run({ [name]: input })).last_hidden_state;
+      } catch (error) {
+        throw new SpeechError("model_unusable", "The encoder model cannot be run.", { cause: error });
+      }
+      const frames = model.window.encoderFrames;
+      if (states?.dims.length !== 3 || states.dims[0] !== 1 || states.dims[1] !== frames) {
+        throw new SpeechError(
+          "model_unusable",
+          `The encoder gave [${states?.dims.join(", ") ?? "nothing"}], not [1, ${frames}, width].`,
+        );
+      }
+      return states;
+    },
+    decoder,
+    async close() {
+      await encoder.session.release();
+      await decoder.session.release();
+    },
+  };
+}
+
+interface Encoder {
+  session: InferenceSession;
+  name: string;
+  type: FloatType;
+}
+
+async function openEncoder(model: WhisperModel, threads: number): Promise<Encoder> {
+  const session = await load(model.encoderPath, () =>
+    InferenceSession.create(model.encoderPath, sessionOptions(threads, {})),
+  );
+  const [input] = session.inputMetadata;
+  if (!input?.isTensor || !session.outputNames.includes("last_hidden_state")) {
+    throw new SpeechError("model_unusable", `${model.encoderPath} is not an encoder of Whisper.`);
+  }
+  return { session, name: input.name, type: floatType(input.type, input.name) };
+}
+
+async function openDecoder(model: WhisperModel, threads: number): Promise<Seq2SeqDecoder> {
+  const session = await load(model.decoderPath, async () => {
+    const graph = addCrossAttentionOutputs(await readFile(model.decoderPath));
+    // A graph that is loaded from memory has no folder of its own in which to look for its large weights.
+    const folder = { model_external_initializers_file_folder_path: dirname(model.decoderPath) };
+    return InferenceSession.create(graph, sessionOptions(threads, folder));
+  });
+  const decoder = describeDecoder(session);
+  if (decoder.vocabularySize !== model.vocabularySize) {
+    throw new SpeechError(
+      "model_unusable",
+      `${model.decoderPath} tells ${decoder.vocabularySize} tokens apart, config.json states ${model.vocabularySize}.`,
+    );
+  }
+  return decoder;
+}
+
+function sessionOptions(threads: number, session: Record<string, unknown>): InferenceSession.SessionOptions {
+  return {
+    intraOpNumThreads: threads,
+    interOpNumThreads: 1,
+    // Threads that spin between steps take the processor from whatever else runs.
+    extra: { session: { intra_op: { allow_spinning: "0" }, ...session } },
+  };
+}
+
+async function load(path: string, open: () => Promise<InferenceSession>): Promise<InferenceSession> {
+  try {
+    return await open();
+  } catch (error) {
+    if (error instanceof SpeechError) throw error;
+    throw new SpeechError("model_unusable", `${path} cannot be loaded.`, { cause: error });
+  }
+}

@@ -1,0 +1,251 @@
+import type { Tensor } from "onnxruntime-node";
+import type { Engine, Hearing, HearOptions, LanguageProbabilities, Utterance } from "../../engine.ts";
+import type { Seq2SeqDecoder } from "../../onnx/decoder.ts";
+import { type DecodedSequence, decodeSequences, probabilitiesAfterStart } from "../../onnx/seq2seq.ts";
+import { keepRows, stackRows } from "../../onnx/tensors.ts";
+import { type TokenRules, tokenRules } from "./decoding-rules.ts";
+import { type Attempt, decodeWithFallback, isNoSpeech } from "./fallback.ts";
+import { LogMel } from "./log-mel.ts";
+import { readWhisperModel, type WhisperModel } from "./model-files.ts";
+import { openGraphs, type WhisperGraphs } from "./open-graphs.ts";
+import { type WordTimes, wordTimes } from "./word-times.ts";
+import { wordsOfTokens } from "./words-of-tokens.ts";
+
+/**
+ * Whisper (Radford et al. 2022): speech to text in about a hundred languages, which it tells apart itself.
+ * It hears windows of a fixed length; what is shorter is filled with silence. Nothing is carried over from
+ * one utterance to the next: what was misheard once would be misheard on.
+ */
+
+/** Silence that every utterance is heard with at its end, so that its last word is heard to end. */
+const MARGIN_SECONDS = 0.5;
+
+const MAX_BATCH = 16;
+/**
+ * Bounds what a batch remembers, which is 18 MB for a row of the tiny model and 490 MB for one of the
+ * largest.
+ */
+const MAX_BATCH_BYTES = 512 * 2 ** 20;
+
+export interface WhisperOptions {
+  /** Holds the model's files as the hub's ONNX community lays them out. */
+  folder: string;
+  /** Threads that one run may use. */
+  threads: number;
+  /** Which export of the graphs to take where there are several: `quantized`, `fp16`, … */
+  variant?: string;
+}
+
+export interface WhisperEngine extends Engine {
+  /** For logs and operators: what this model does less well than others of its kind. */
+  readonly warnings: readonly string[];
+}
+
+/** @throws SpeechError `model_unusable`, naming the file and what is wrong with it. */
+export async function openWhisper(options: WhisperOptions): Promise<WhisperEngine> {
+  const { folder, threads, variant } = options;
+  const model = await readWhisperModel(folder, variant === undefined ? {} : { variant });
+  return new Whisper(model, await openGraphs(model, threads));
+}
+
+class Whisper implements WhisperEngine {
+  readonly name: string;
+  readonly languages: readonly string[];
+  readonly maxUtteranceSeconds: number;
+  readonly warnings: readonly string[];
+  readonly detectLanguages?: NonNullable<Engine["detectLanguages"]>;
+  readonly #model: WhisperModel;
+  readonly #graphs: WhisperGraphs;
+  readonly #logMel: LogMel;
+  readonly #wordTimes: WordTimes;
+  readonly #timestamps: boolean;
+  readonly #rules: TokenRules;
+  readonly #batchRows: number;
+  /** Encoder states and languages of utterances that still exist, so that each is encoded once. */
+  readonly #states = new WeakMap<Utterance, Tensor>();
+  readonly #detected = new WeakMap<Utterance, LanguageProbabilities>();
+
+  constructor(model: WhisperModel, graphs: WhisperGraphs) {
+    const { tokens } = model;
+    const isMultilingual = tokens.languages.size > 0;
+    this.#model = model;
+    this.#graphs = graphs;
+    this.#logMel = new LogMel(model);
+    this.#wordTimes = wordTimes(model, graphs.decoder.attentionLayers);
+    const hasAttention = this.#wordTimes.heads.length > 0;
+    // Attention follows time in texts without timestamps, for which the heads were found; such texts are
+    // shorter too. Timestamps serve where there is no attention to go by.
+    this.#timestamps = tokens.firstTimestamp !== null && (!hasAttention || tokens.noTimestamps === null);
+    this.#rules = tokenRules(model, this.#timestamps);
+    this.#batchRows = rowsWithin(MAX_BATCH_BYTES, {
+      model,
+      decoder: graphs.decoder,
+      heads: this.#wordTimes.heads.length,
+    });
+    this.name = model.name;
+    this.languages = isMultilingual ? [...tokens.languages.keys()] : ["en"];
+    this.maxUtteranceSeconds = model.window.seconds - MARGIN_SECONDS;
+    this.warnings = hasAttention
+      ? []
+      : [`${model.decoderPath} shows no cross-attention: word times are about right only.`];
+    if (isMultilingual) {
+      this.detectLanguages = (utterances, signal) => this.#detect(utterances, signal);
+    }
+  }
+
+  async hear(utterances: readonly Utterance[], { signal, languages }: HearOptions): Promise<Hearing[]> {
+    const hearings = new Map<Utterance, Hearing>();
+    const wanted = new Map(utterances.map((utterance, index) => [utterance, languages?.[index] ?? null]));
+    for (const batch of this.#batches(utterances)) {
+      const spoken = await this.#languagesOf(batch, wanted, signal);
+      const states = stackRows(await this.#encode(batch, signal));
+      const attempts = await this.#decode(batch, spoken, states, signal);
+      for (const [row, utterance] of batch.entries()) {
+        hearings.set(utterance, this.#hearing(utterance, spoken[row] ?? null, attempts[row] as Attempt));
+      }
+    }
+    return utterances.map((utterance) => hearings.get(utterance) as Hearing);
+  }
+
+  /** Batches of like length: in a batch the longest text is waited for. */
+  #batches(utterances: readonly Utterance[]): Utterance[][] {
+    const longestFirst = utterances.toSorted((a, b) => b.samples.length - a.samples.length);
+    return Array.from({ length: Math.ceil(longestFirst.length / this.#batchRows) }, (_, index) =>
+      longestFirst.slice(index * this.#batchRows, (index + 1) * this.#batchRows),
+    );
+  }
+
+  async #detect(utterances: readonly Utterance[], signal: AbortSignal): Promise<LanguageProbabilities[]> {
+    const { tokens } = this.#model;
+    const codes = [...tokens.languages.keys()];
+    const undetected = [...new Set(utterances)].filter((utterance) => !this.#detected.has(utterance));
+    for (const batch of this.#batches(undetected)) {
+      const states = stackRows(await this.#encode(batch, signal));
+      const rows = await probabilitiesAfterStart(this.#graphs.decoder, {
+        encoderStates: states,
+        startToken: tokens.start,
+        tokens: [...tokens.languages.values()],
+      });
+      for (const [row, utterance] of batch.entries()) {
+        const probabilities = rows[row] ?? [];
+        const sum = probabilities.reduce((total, probability) => total + probability, 0) || 1;
+        this.#detected.set(
+          utterance,
+          new Map(codes.map((code, place) => [code, (probabilities[place] ?? 0) / sum])),
+        );
+      }
+    }
+    return utterances.map((utterance) => this.#detected.get(utterance) ?? new Map());
+  }
+
+  /** The languages to write down what is said in; null for a model that knows one. */
+  async #languagesOf(
+    utterances: readonly Utterance[],
+    wanted: ReadonlyMap<Utterance, string | null>,
+    signal: AbortSignal,
+  ): Promise<(string | null)[]> {
+    const known = this.#model.tokens.languages;
+    if (known.size === 0) return utterances.map(() => null);
+    const isTold = (utterance: Utterance) => known.has(wanted.get(utterance) ?? "");
+    await this.#detect(
+      utterances.filter((utterance) => !isTold(utterance)),
+      signal,
+    );
+    return utterances.map((utterance) =>
+      isTold(utterance)
+        ? (wanted.get(utterance) ?? null)
+        : likeliest(this.#detected.get(utterance) ?? new Map()),
+    );
+  }
+
+  /** Encoder states of each, `[1, frames, width]`. One after the other: a batch would not be faster. */
+  async #encode(utterances: readonly Utterance[], signal: AbortSignal): Promise<Tensor[]> {
+    const encoded: Tensor[] = [];
+    for (const utterance of utterances) {
+      signal.throwIfAborted();
+      const states =
+        this.#states.get(utterance) ?? (await this.#graphs.encode(this.#logMel.compute(utterance.samples)));
+      this.#states.set(utterance, states);
+      encoded.push(states);
+    }
+    return encoded;
+  }
+
+  #decode(
+    utterances: readonly Utterance[],
+    languages: readonly (string | null)[],
+    states: Tensor,
+    signal: AbortSignal,
+  ): Promise<Attempt[]> {
+    const { tokens, tokenBytes, maxTokens } = this.#model;
+    const prompts = languages.map((language) => this.#prompt(language));
+    const decode = (rows: readonly number[], temperature: number): Promise<DecodedSequence[]> =>
+      decodeSequences(this.#graphs.decoder, {
+        encoderStates: rows.length === utterances.length ? states : keepRows(states, rows),
+        prompts: rows.map((row) => prompts[row] ?? []),
+        endToken: tokens.end,
+        maxTokens: rows.map((row) => Math.max(0, maxTokens - (prompts[row]?.length ?? 0))),
+        attentionHeads: this.#wordTimes.heads,
+        attentionFrames: rows.map((row) => this.#wordTimes.framesOf(utterances[row]?.samples.length ?? 0)),
+        forbid: this.#rules,
+        ...(temperature > 0 && { sampling: { temperature, seed: Math.round(10 * temperature) } }),
+        watchedToken: tokens.noSpeech,
+        signal,
+      });
+    return decodeWithFallback(utterances.length, decode, (chosen) =>
+      Buffer.concat(chosen.map((token) => tokenBytes[token] ?? new Uint8Array(0))),
+    );
+  }
+
+  #prompt(language: string | null): number[] {
+    const { tokens } = this.#model;
+    const languageToken = language === null ? undefined : tokens.languages.get(language);
+    return [
+      tokens.start,
+      languageToken,
+      languageToken === undefined ? undefined : tokens.transcribe,
+      this.#timestamps ? undefined : tokens.noTimestamps,
+    ].filter((token) => typeof token === "number");
+  }
+
+  #hearing(utterance: Utterance, language: string | null, attempt: Attempt): Hearing {
+    const { sequence, meanLogProbability, compressionRatio } = attempt;
+    const isSilent = utterance.samples.length === 0 || isNoSpeech(attempt);
+    const words = isSilent ? [] : wordsOfTokens(sequence.tokens, this.#model.tokenBytes, language);
+    return {
+      words: words.length === 0 ? [] : this.#wordTimes.timed(utterance, sequence, words),
+      language,
+      meanLogProbability,
+      compressionRatio,
+      noSpeechProbability: sequence.watchedProbability,
+      cutOff: sequence.stop !== "end",
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#graphs.close();
+  }
+}
+
+/** How many rows a batch may have: each keeps its caches, the decoder's before and after a step, and attention. */
+function rowsWithin(bytes: number, { model, decoder, heads }: BatchShape): number {
+  const { encoderFrames } = model.window;
+  const floatsOfFrame = decoder.caches.length * 0.5 * decoder.heads * decoder.headSize;
+  const caches = floatsOfFrame * (encoderFrames + 2 * model.maxTokens);
+  const attention = heads * encoderFrames * model.maxTokens;
+  return Math.min(MAX_BATCH, Math.max(1, Math.floor(bytes / (4 * (caches + attention)))));
+}
+
+interface BatchShape {
+  model: WhisperModel;
+  decoder: Seq2SeqDecoder;
+  /** Whose attention is kept. */
+  heads: number;
+}
+
+function likeliest(probabilities: LanguageProbabilities): string | null {
+  return [...probabilities].reduce<[string | null, number]>(
+    (best, [language, probability]) => (probability > best[1] ? [language, probability] : best),
+    [null, Number.NEGATIVE_INFINITY],
+  )[0];
+}

@@ -1,0 +1,81 @@
+import { alignTokens, type FrameSpan } from "../../alignment.ts";
+import type { Utterance } from "../../engine.ts";
+import type { AttentionHead, DecodedSequence } from "../../onnx/seq2seq.ts";
+import { type FrameLayout, quietFrames } from "../../quietness.ts";
+import type { SpelledWord } from "../../sentence-piece.ts";
+import { timedWords } from "../../timed-words.ts";
+import type { TimedWord } from "../../transcript.ts";
+import { attentionThatFollowsTime, candidateHeads } from "./alignment-heads.ts";
+import { TIMESTAMP_STEP_SECONDS } from "./decoding-rules.ts";
+import type { WhisperModel } from "./model-files.ts";
+import { spansByLength } from "./spans-by-length.ts";
+
+const SAMPLE_RATE = 16_000;
+/**
+ * How far attention runs ahead of the sound (positive) or behind it, seconds: the median found on speech
+ * with known word times.
+ */
+const TIME_CORRECTION_SECONDS = 0;
+
+/** How a model's words come to their times. */
+export interface WordTimes {
+  /** Heads whose attention decoding is to keep; none where the decoder shows no attention. */
+  heads: readonly AttentionHead[];
+  /** How many of the encoder's frames stand for so many samples. */
+  framesOf(samples: number): number;
+  timed(utterance: Utterance, sequence: DecodedSequence, words: readonly SpelledWord[]): TimedWord[];
+}
+
+/** @param attentionLayers Layers whose cross-attention the decoder gives. */
+export function wordTimes(model: WhisperModel, attentionLayers: readonly number[]): WordTimes {
+  const { window, tokens, tokenBytes } = model;
+  const stated = model.alignmentHeads?.filter(({ layer }) => attentionLayers.includes(layer)) ?? [];
+  const areStated = stated.length > 0;
+  const heads = areStated ? stated : candidateHeads(attentionLayers, model.decoderLayers, model.decoderHeads);
+
+  // The middle of the encoder's frame i is that of the mel frame it is made of, i · length.
+  const length = window.samples / window.encoderFrames;
+  const layout: FrameLayout = { length, offset: -length / 2 };
+  const secondsPerFrame = length / SAMPLE_RATE;
+  const framesOf = (samples: number) => Math.min(window.encoderFrames, Math.ceil(samples / length));
+
+  return {
+    heads,
+    framesOf,
+    timed({ samples, start }, sequence, words) {
+      const frames = framesOf(samples.length);
+      const quiet = quietFrames(samples, frames, layout);
+      const attentionSpans = (): FrameSpan[] => {
+        const wordStarts = new Set(words.map(({ firstToken }) => firstToken));
+        return alignTokens({
+          attention: areStated ? sequence.attention : attentionThatFollowsTime(sequence, heads.length),
+          steps: sequence.steps,
+          frames,
+          attentionFrames: sequence.frames,
+          wordStarts: Array.from({ length: sequence.steps }, (_, step) => wordStarts.has(step)),
+          quiet,
+        });
+      };
+      const lengthSpans = (): FrameSpan[] =>
+        spansByLength({
+          tokens: sequence.tokens.map((token) => ({
+            bytes: tokenBytes[token]?.length ?? 0,
+            timestamp:
+              tokens.firstTimestamp === null || token < tokens.firstTimestamp
+                ? null
+                : Math.round(((token - tokens.firstTimestamp) * TIMESTAMP_STEP_SECONDS) / secondsPerFrame),
+          })),
+          quiet,
+        });
+      return timedWords({
+        words,
+        spans: heads.length > 0 ? attentionSpans() : lengthSpans(),
+        logProbabilities: sequence.logProbabilities,
+        start,
+        seconds: samples.length / SAMPLE_RATE,
+        secondsPerFrame,
+        correction: layout.offset / SAMPLE_RATE + TIME_CORRECTION_SECONDS,
+      });
+    },
+  };
+}
