@@ -16,17 +16,16 @@ import { serviceSecret } from "./db/secrets.ts";
 import { diagnose } from "./doctor.ts";
 import { type FolderLock, lockFolder } from "./folder-lock.ts";
 import { createApp } from "./http/app.ts";
-import { authorizeWith } from "./http/authorize.ts";
 import { registerHomePage } from "./http/home-page.ts";
 import { registerInternal } from "./http/internal/routes.ts";
-import { registerErrorDocs } from "./http/public/error-docs.ts";
 import { registerFiles } from "./http/public/files.ts";
-import { registerTranscription } from "./http/public/transcription.ts";
-import { registerUploads } from "./http/public/uploads.ts";
+import { registerPublic } from "./http/public/routes.ts";
+import { createUploadLocker } from "./http/public/upload-locker.ts";
 import { RateLimiter } from "./http/rate-limit.ts";
 import { matchInstallation } from "./installation.ts";
 import { type Operators, openOperators } from "./operators.ts";
 import { runTranscription } from "./pipeline/run.ts";
+import { RunningAttempts } from "./pipeline/running-attempts.ts";
 import { type Sweeper, startSweeping } from "./pipeline/sweep.ts";
 import { Queue } from "./queue.ts";
 import { removeServiceFile, writeServiceFile } from "./service-file.ts";
@@ -44,6 +43,8 @@ import {
 const SWEEP_EVERY_MS = 5 * 60_000;
 const WEBHOOK_TIMEOUT_MS = 15_000;
 const DELIVERY_CONCURRENCY = 8;
+/** Whoever writes to an upload makes an end well before, so that the next may. */
+const UPLOAD_LOCK_TIMEOUT_MS = 10_000;
 /** How long a stop waits for what is running; work that is not done by then comes back by its heartbeat. */
 const STOP_WITHIN_MS = 20_000;
 const CLOSE_CONNECTIONS_AFTER_MS = 3_000;
@@ -142,21 +143,23 @@ async function wire(
       },
     },
   });
-  await registerUploads(app, {
+  const running = new RunningAttempts();
+  await registerPublic(app, {
     db,
     queue,
     clock,
-    sources,
-    store: openDiskUploadStore({ folder: uploadsFolder, db, sources, expiryMs: config.uploadExpiryMs }),
-    maxUploadBytes: config.maxUploadBytes,
-    authorize: authorizeWith({ db, clock, limiter }, "create_video"),
-    authorizePiece: authorizeWith({ db, clock, limiter: null }, "create_video"),
-  });
-  registerTranscription(app, {
-    db,
+    log,
     storage,
-    clock,
-    authorize: authorizeWith({ db, clock, limiter }, "get_video"),
+    sources,
+    running,
+    secret,
+    limiter,
+    store: openDiskUploadStore({ folder: uploadsFolder, db, sources, expiryMs: config.uploadExpiryMs }),
+    locker: createUploadLocker({ timeoutMs: UPLOAD_LOCK_TIMEOUT_MS }),
+    policy: endpointPolicy,
+    maxUploadBytes: config.maxUploadBytes,
+    publicUrl: config.publicUrl,
+    version: packageJson.version,
   });
   registerFiles(app, { storage, secret, clock });
   const operators = openOperators({
@@ -181,7 +184,6 @@ async function wire(
         engine: () => describeEngine(speech),
       }),
   });
-  registerErrorDocs(app);
   registerHomePage(app, { version: packageJson.version });
 
   const shutdown = new AbortController();
@@ -215,7 +217,7 @@ async function wire(
       await queue.work({
         transcribe: {
           concurrency: config.workerConcurrency,
-          run: (job) => runTranscription(pipeline, job, shutdown.signal),
+          run: (job) => running.run(job, (its) => runTranscription(pipeline, its, shutdown.signal)),
         },
         deliver: {
           concurrency: DELIVERY_CONCURRENCY,

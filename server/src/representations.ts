@@ -4,8 +4,14 @@ import {
   type Transcription,
   type TranscriptionFiles,
 } from "@subtext/client/contract/transcription";
-import type { VideoMetadata } from "@subtext/client/contract/video";
-import type { TranscriptionRow } from "./db/schema.ts";
+import type { Video, VideoMetadata } from "@subtext/client/contract/video";
+import type {
+  Delivery,
+  WebhookEndpoint,
+  WebhookEndpointWithSecret,
+} from "@subtext/client/contract/webhook-endpoint";
+import type { DeliveryWithAttempts } from "./db/events.ts";
+import type { TranscriptionRow, VideoRow, WebhookEndpointRow } from "./db/schema.ts";
 import { safeFileName } from "./storage/content-disposition.ts";
 import type { Storage } from "./storage/storage.ts";
 import { fileKey } from "./storage/transcript-files.ts";
@@ -56,8 +62,89 @@ async function presignFiles(
 
 /** `holiday.en`, after the name of the uploaded file where one was told, as players look for captions. */
 function fileStem(row: TranscriptionRow, metadata: VideoMetadata): string {
-  const uploadedName = metadata.filename ?? metadata.name ?? "";
+  const uploadedName = uploadedFileName(metadata) ?? "";
   const base = uploadedName.split(/[\\/]/).at(-1) ?? "";
   const stem = base.replace(/\.[^.]{1,5}$/, "");
   return `${stem === "" ? row.video_id : safeFileName(stem)}.${row.language}`;
+}
+
+/** Clients of tus tell the name under either key. */
+function uploadedFileName(metadata: VideoMetadata): string | null {
+  return metadata.filename ?? metadata.name ?? null;
+}
+
+/** @param transcription the one of this video, where there is one */
+export function representVideo(row: VideoRow, transcription: TranscriptionRow | undefined): Video {
+  return {
+    id: row.id,
+    environmentId: row.environment_id,
+    status: row.uploaded_at === null ? "uploading" : "uploaded",
+    filename: uploadedFileName(row.metadata),
+    metadata: row.metadata,
+    sizeBytes: row.size_bytes,
+    createdAt: row.created_at.toISOString(),
+    uploadedAt: iso(row.uploaded_at),
+    transcription: transcription
+      ? {
+          id: transcription.id,
+          status: transcription.status,
+          language: transcription.language,
+          wordCount: transcription.word_count,
+          duration: transcription.duration,
+          createdAt: transcription.created_at.toISOString(),
+          completedAt: transcription.status === "COMPLETED" ? iso(transcription.finished_at) : null,
+        }
+      : null,
+  };
+}
+
+export function representWebhookEndpoint(row: WebhookEndpointRow, now: Date): WebhookEndpoint {
+  const { previous_secret_expires_at: previousExpiresAt } = row;
+  return {
+    id: row.id,
+    environmentId: row.environment_id,
+    url: row.url,
+    eventTypes: row.event_types,
+    metadata: row.metadata,
+    enabled: row.disabled_at === null,
+    disabledAt: iso(row.disabled_at),
+    disabledReason: row.disabled_reason,
+    failingSince: iso(row.failing_since),
+    previousSecretExpiresAt: previousExpiresAt && previousExpiresAt > now ? iso(previousExpiresAt) : null,
+    createdAt: row.created_at.toISOString(),
+  };
+}
+
+/** For the answers to its making and to a rotation, the only ones that hold the secret. */
+export function representWebhookEndpointWithSecret(
+  row: WebhookEndpointRow,
+  now: Date,
+): WebhookEndpointWithSecret {
+  return { ...representWebhookEndpoint(row, now), secret: row.secret };
+}
+
+export function representDelivery(delivery: DeliveryWithAttempts): Delivery {
+  return {
+    id: delivery.id,
+    webhookEndpointId: delivery.endpoint_id,
+    eventId: delivery.event_id,
+    eventType: delivery.event_type,
+    transcriptionId: delivery.transcription_id,
+    status: delivery.status,
+    createdAt: delivery.created_at.toISOString(),
+    nextAttemptAt: iso(delivery.next_attempt_at),
+    finishedAt: iso(delivery.finished_at),
+    attempts: delivery.made.map((attempt) => ({
+      number: attempt.number,
+      attemptedAt: attempt.attempted_at.toISOString(),
+      latencyMs: attempt.latency_ms,
+      statusCode: attempt.status_code,
+      failure: attempt.failure,
+      responseStart: attempt.response_start,
+    })),
+  };
+}
+
+function iso(date: Date | null): string | null {
+  return date === null ? null : date.toISOString();
 }

@@ -83,6 +83,7 @@ describe("environments", () => {
       id: expect.stringMatching(/^env_/),
       name: "Production",
       aiTranscription: true,
+      allowedOrigins: ["*"],
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     });
     expect((await createEnvironment()).aiTranscription).toBe(false);

@@ -189,14 +189,15 @@ describe("a request for a transcription", () => {
 
   test("over the rate of its key is refused with a time to wait", async () => {
     const videoId = await insertVideo("PENDING");
-    const responses = [];
-    for (let i = 0; i < 70; i++) responses.push(await readTranscription(service, tenant, videoId));
+    const ask = () => readTranscription(service, tenant, videoId);
+    // At once, so that a slow machine gives the key no time to rest.
+    const responses = await Promise.all(Array.from({ length: 100 }, ask));
     const refused = responses.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThan(0);
     expect(refused[0]?.body).toMatchObject({ code: "rate_limited" });
     expect(Number(refused[0]?.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(refused[0]?.headers.get("ratelimit-policy")).toBe('"per-key";q=60;w=6');
-    expect(responses[0]?.headers.get("ratelimit")).toBe('"per-key";r=59;t=1');
+    expect(responses.map(({ headers }) => headers.get("ratelimit"))).toContain('"per-key";r=59;t=1');
 
     clock.advance(10_000);
     expect((await readTranscription(service, tenant, videoId)).status).toBe(200);

@@ -21,7 +21,8 @@ export function openApi({ version, serverUrl }: { version: string; serverUrl: st
   const components = new Map<string, Json>();
   const paths: Record<string, Json> = {};
   for (const operation of ALL_OPERATIONS) {
-    const item = (paths[operation.path] ??= {});
+    const item = paths[operation.path] ?? {};
+    paths[operation.path] = item;
     item[operation.method.toLowerCase()] = describeOperation(operation, components);
   }
   const webhooks: Record<string, Json> = {};

@@ -5,6 +5,7 @@ import { ask, type Terminal } from "./context.ts";
 import { onOff, properties, table, time } from "./text.ts";
 
 type Switch = { transcription: "on" | "off" };
+type Change = Partial<Switch> & { origins?: string };
 
 export function addEnvironments(program: Command, terminal: Terminal): void {
   const group = program.command("env").description("environments: tenants with their own videos and keys");
@@ -40,15 +41,24 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
 
   group
     .command("set <environment>")
-    .description("switch AI Transcription for videos that finish uploading from now on")
-    .addOption(transcriptionSwitch().makeOptionMandatory())
-    .action(async (wanted: string, { transcription }: Switch, command: Command) => {
+    .description(
+      "switch AI Transcription for videos that finish uploading from now on, or say whose pages upload",
+    )
+    .addOption(transcriptionSwitch())
+    .option(
+      "--origins <list>",
+      "origins of pages that may upload, https://app.example,…; * for any, none for no page",
+    )
+    .action(async (wanted: string, { transcription, origins }: Change, command: Command) => {
       await ask(
         terminal,
         command,
         async (client) => {
           const { id } = await chooseEnvironment(client, wanted);
-          const body = { aiTranscription: transcription === "on" };
+          const body = {
+            ...(transcription !== undefined && { aiTranscription: transcription === "on" }),
+            ...(origins !== undefined && { allowedOrigins: originsOf(origins) }),
+          };
           return await client.send<EnvironmentView>("PATCH", `/environments/${id}`, body);
         },
         describe,
@@ -61,5 +71,10 @@ function describe(environment: EnvironmentView): string {
     ["environment", environment.name],
     ["id", environment.id],
     ["transcription", onOff(environment.aiTranscription)],
+    ["pages that upload", environment.allowedOrigins.join(", ") || "none"],
   ]);
+}
+
+function originsOf(list: string): string[] {
+  return list === "none" ? [] : list.split(/[\s,]+/).filter(Boolean);
 }

@@ -10,8 +10,8 @@ export interface NewVideo {
   now: Date;
 }
 
-export async function insertVideo(db: Db | Tx, video: NewVideo): Promise<void> {
-  await db
+export async function insertVideo(db: Db | Tx, video: NewVideo): Promise<VideoRow> {
+  return await db
     .insertInto("video")
     .values({
       id: video.id,
@@ -20,7 +20,8 @@ export async function insertVideo(db: Db | Tx, video: NewVideo): Promise<void> {
       size_bytes: video.sizeBytes,
       created_at: video.now,
     })
-    .execute();
+    .returningAll()
+    .executeTakeFirstOrThrow();
 }
 
 export async function findVideo(db: Db, id: string): Promise<VideoRow | undefined> {

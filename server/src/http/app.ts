@@ -37,6 +37,8 @@ export function createApp({
     // The nearest proxy alone: of X-Forwarded-For only its own entry, the last, can not be made up.
     trustProxy: trustProxy ? (_address, hop) => hop === 0 : false,
     forceCloseConnections: "idle",
+    // Its own answer while closing is no problem document; the hook below gives one.
+    return503OnClosing: false,
     // An id of any length is the route's to judge: what is not there is 404, however it is spelt.
     routerOptions: { maxParamLength: 16 * 1024 },
     frameworkErrors: (error, request, reply) => sendProblem(error, request, reply),
@@ -44,9 +46,16 @@ export function createApp({
   });
   registerProblems(app);
 
+  let closing = false;
+  app.addHook("preClose", async () => {
+    closing = true;
+  });
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
     reply.header("x-content-type-options", "nosniff");
+    if (!closing) return;
+    reply.header("connection", "close");
+    throw new AppError("service_unavailable", "The service is stopping.");
   });
   app.addHook("onResponse", async (request, reply) => {
     request.log.info({ req: request, res: reply, ms: Math.round(reply.elapsedTime) }, "request");

@@ -1,4 +1,5 @@
 import { createWriteStream } from "node:fs";
+import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -13,6 +14,8 @@ import type { Sources } from "./sources.ts";
 export interface UploadStore extends DataStore {
   /** @throws AppError `storage_full` where so many bytes more would leave too little free */
   requireSpace(bytes: number): Promise<void>;
+  /** Makes the place for the bytes of an upload whose row is there, where it is not there yet. */
+  ensurePlace(uploadId: string): Promise<void>;
 }
 
 class DiskUploadStore extends FileStore implements UploadStore {
@@ -25,6 +28,11 @@ class DiskUploadStore extends FileStore implements UploadStore {
 
   async requireSpace(bytes: number): Promise<void> {
     await requireSpace(this.directory, bytes);
+  }
+
+  /** Appends nothing, which makes a file and harms none. */
+  async ensurePlace(uploadId: string): Promise<void> {
+    await appendFile(join(this.directory, uploadId), "");
   }
 }
 

@@ -14,6 +14,7 @@ import { readConfig } from "../../src/config.ts";
 import { createEnvironment } from "../../src/environments.ts";
 import { createLog } from "../../src/log.ts";
 import { openService, type Service } from "../../src/main.ts";
+import { ContractTap } from "./contract-tap.ts";
 
 /** A clock that a test moves; it runs on from where it was put. */
 export class MovableClock implements Clock {
@@ -32,6 +33,8 @@ export interface TestService {
   service: Service;
   url: string;
   dataFolder: string;
+  /** Holds every answer against the contract, when the service is stopped. */
+  tap: ContractTap;
   /** What was logged, one JSON text a line. */
   logged(): string;
 }
@@ -49,7 +52,10 @@ export interface StartOptions {
 export async function startService(options: StartOptions = {}): Promise<TestService> {
   const dataFolder = options.dataFolder ?? (await temporaryFolder());
   const service = await start({ ...options, dataFolder });
-  onTestFinished(() => service.service.stop());
+  onTestFinished(async () => {
+    await service.service.stop();
+    service.tap.verify();
+  });
   return service;
 }
 
@@ -65,6 +71,7 @@ export function shareService(options: StartOptions = {}): TestService {
     return async () => {
       await shared.service.stop();
       await rm(dataFolder, { recursive: true, force: true });
+      shared.tap.verify();
     };
   });
   return shared;
@@ -91,9 +98,11 @@ async function start(options: StartOptions & { dataFolder: string }): Promise<Te
     },
   });
   const service = await openService({ config, log, clock: options.clock ?? systemClock });
+  const tap = new ContractTap();
+  tap.listen(service.parts.app.server);
   if (options.start === false) await service.parts.app.listen({ port });
   else await service.start();
-  return { service, url: config.publicUrl, dataFolder, logged: () => logged };
+  return { service, url: config.publicUrl, dataFolder, tap, logged: () => logged };
 }
 
 /** A database of its own for each data folder, where the whole suite is to run on PostgreSQL. */

@@ -3,7 +3,12 @@ import { type Static, Type } from "typebox";
 import type { Clock } from "../../clock.ts";
 import { listEnvironments } from "../../db/environments.ts";
 import type { Db } from "../../db/schema.ts";
-import { createEnvironment, getEnvironment, switchAiTranscription } from "../../environments.ts";
+import {
+  createEnvironment,
+  getEnvironment,
+  setUploadOrigins,
+  switchAiTranscription,
+} from "../../environments.ts";
 import { type EnvironmentView, viewEnvironment } from "./representations.ts";
 
 const NewEnvironment = Type.Object(
@@ -14,7 +19,14 @@ const NewEnvironment = Type.Object(
   { additionalProperties: false },
 );
 
-const EnvironmentChange = Type.Object({ aiTranscription: Type.Boolean() }, { additionalProperties: false });
+const EnvironmentChange = Type.Object(
+  {
+    aiTranscription: Type.Optional(Type.Boolean()),
+    /** Of pages that may upload; `*` for any. */
+    allowedOrigins: Type.Optional(Type.Array(Type.String({ maxLength: 300 }), { maxItems: 100 })),
+  },
+  { additionalProperties: false, minProperties: 1 },
+);
 
 /** Wherever `:environment` stands in an address, an environment's id or its name may be given. */
 export function registerEnvironments(app: FastifyInstance, { db, clock }: { db: Db; clock: Clock }): void {
@@ -40,10 +52,11 @@ export function registerEnvironments(app: FastifyInstance, { db, clock }: { db: 
     { schema: { body: EnvironmentChange } },
     async (request): Promise<EnvironmentView> => {
       const { id } = await getEnvironment(db, request.params.environment);
-      const { aiTranscription } = request.body;
-      const row = await switchAiTranscription(db, id, aiTranscription);
-      request.log.info({ environmentId: id, aiTranscription }, "AI Transcription switched");
-      return viewEnvironment(row);
+      const { aiTranscription, allowedOrigins } = request.body;
+      if (allowedOrigins !== undefined) await setUploadOrigins(db, id, allowedOrigins);
+      if (aiTranscription !== undefined) await switchAiTranscription(db, id, aiTranscription);
+      request.log.info({ environmentId: id, ...request.body }, "environment changed");
+      return viewEnvironment(await getEnvironment(db, id));
     },
   );
 }

@@ -6,13 +6,13 @@ import { AppError } from "../../errors.ts";
 import type { Operators } from "../../operators.ts";
 import type { Queue } from "../../queue.ts";
 import type { EndpointPolicy } from "../../webhooks/guard-url.ts";
+import { validateStrictly } from "../validate.ts";
 import { refuseOtherOrigins, requireOperator } from "./access.ts";
 import { registerApiKeys } from "./api-keys.ts";
 import { registerEnvironments } from "./environments.ts";
 import { registerOperator } from "./operator.ts";
 import { registerSignIn } from "./sign-in.ts";
 import { registerTranscriptions } from "./transcriptions.ts";
-import { validateStrictly } from "./validate.ts";
 import { registerWebhookEndpoints } from "./webhook-endpoints.ts";
 
 export interface InternalDeps {

@@ -1,7 +1,9 @@
 import type { VideoMetadata } from "@subtext/client/contract/video";
 import { type ServerOptions, Server as TusServer } from "@tus/server";
+import type { Locker } from "@tus/utils";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { NodeRequest } from "srvx/node";
+import { findAllowedOrigins } from "../../db/environments.ts";
 import { findVideo, insertVideo } from "../../db/videos.ts";
 import { AppError, type AppErrorCode } from "../../errors.ts";
 import { isPlausibleId, newId } from "../../ids.ts";
@@ -10,14 +12,14 @@ import { type AcceptDeps, acceptUpload } from "../../pipeline/accept.ts";
 import { isDiskFull, storageFull } from "../../storage/disk-space.ts";
 import type { Sources } from "../../storage/sources.ts";
 import type { UploadStore } from "../../storage/upload-store.ts";
-import type { Authorize, Principal } from "../authorize.ts";
-import { createUploadLocker } from "./upload-locker.ts";
+import type { Authorize } from "../authorize.ts";
+import { isSigned, readUploadUrl } from "./upload-url.ts";
 
-const UPLOADS_PATH = "/api/v1/uploads";
+export const UPLOADS_PATH = "/api/v1/uploads";
 const TUS_VERSION = "1.0.0";
 const PIECE_MEDIA_TYPE = "application/offset+octet-stream";
-/** The one who writes is told to make an end and has 3 seconds for it. */
-const LOCK_TIMEOUT_MS = 10_000;
+/** For the one who writes to make an end, once another request or a deletion waits for it. */
+const LOCK_DRAIN_MS = 500;
 
 /** All that a page of another origin may read; browsers show it nothing else, also of a refusal. */
 const EXPOSED_HEADERS = [
@@ -45,11 +47,19 @@ export interface UploadsDeps extends AcceptDeps {
   /** For the pieces of an upload: a fast network sends many a second, so the rate of a key does not hold. */
   authorizePiece: Authorize;
   maxUploadBytes: number;
+  locker: Locker;
+  /** The one that upload URLs are signed with. */
+  secret: Uint8Array;
+}
+
+/** Whose uploads a request may touch. */
+interface Uploader {
+  environmentId: string;
 }
 
 /** What the tus server's hooks know of the request that they serve. */
 interface UploadRequest {
-  principal: Principal | null;
+  uploader: Uploader | null;
   log: FastifyRequest["log"];
   /** What went wrong inside, before tus made a line of text of it. */
   failure?: unknown;
@@ -74,17 +84,25 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
     uploads.removeAllContentTypeParsers();
     uploads.addContentTypeParser("*", (_request, _payload, done) => done(null));
 
-    const authorized = async (request: FastifyRequest, reply: FastifyReply): Promise<Principal | null> => {
+    const authorized = async (request: FastifyRequest, reply: FastifyReply): Promise<Uploader | null> => {
       if (request.method === "OPTIONS") return null;
-      return await (request.method === "POST" ? deps.authorize : deps.authorizePiece)(request, reply);
+      const uploader =
+        (await authorizeByUrl(deps, request)) ??
+        (await (request.method === "POST" ? deps.authorize : deps.authorizePiece)(request, reply));
+      await checkOrigin(deps, request, reply, uploader);
+      return uploader;
     };
     const serve = async (request: FastifyRequest, reply: FastifyReply) => {
-      const principal = await authorized(request, reply);
+      const uploader = await authorized(request, reply);
       if (request.method !== "OPTIONS") checkProtocol(request);
-      const upload: UploadRequest = { principal, log: request.log };
+      const upload: UploadRequest = { uploader, log: request.log };
       requests.set(request.raw, upload);
       const response = await tus.handleWeb(new NodeRequest({ req: request.raw, res: reply.raw }));
-      const { "access-control-expose-headers": _own, ...headers } = Object.fromEntries(response.headers);
+      const {
+        "access-control-expose-headers": _exposed,
+        "access-control-allow-origin": _allowed,
+        ...headers
+      } = Object.fromEntries(response.headers);
       if (response.status >= 500 && upload.stored) return await answerStored(upload.stored, upload, reply);
       if (response.status >= 400) {
         throw uploadError(response.status, await response.text(), headers, upload.failure);
@@ -127,15 +145,19 @@ function tusOptions(deps: UploadsDeps, requests: WeakMap<object, UploadRequest>)
     maxSize: deps.maxUploadBytes,
     disableTerminationForFinishedUploads: true,
     allowedHeaders: ["X-Request-ID"],
-    locker: createUploadLocker({ timeoutMs: LOCK_TIMEOUT_MS }),
+    locker: deps.locker,
+    lockDrainTimeout: LOCK_DRAIN_MS,
     namingFunction: () => newId("video"),
+    // Without the query that an upload URL has.
+    getFileIdFromRequest: (request) => new URL(request.url).pathname.split("/").at(-1),
 
     async onIncomingRequest(request, uploadId) {
       if (request.method === "POST" || request.method === "OPTIONS") return;
       const video = isPlausibleId(uploadId) ? await findVideo(deps.db, uploadId) : undefined;
-      if (!video || video.environment_id !== requestOf(request).principal?.environmentId) {
+      if (!video || video.environment_id !== requestOf(request).uploader?.environmentId) {
         throw new AppError("upload_not_found", "This environment has no upload with this id.");
       }
+      if (video.uploaded_at === null) await deps.store.ensurePlace(video.id);
       const contentLength = request.headers.get("content-length");
       // One without a body only tells that the upload is complete.
       if (request.method === "PATCH" && contentLength !== "0") {
@@ -144,14 +166,14 @@ function tusOptions(deps: UploadsDeps, requests: WeakMap<object, UploadRequest>)
     },
 
     async onUploadCreate(request, upload) {
-      const { principal } = requestOf(request);
-      if (!principal) throw new AppError("missing_api_key", "Uploads need an API key.");
+      const { uploader } = requestOf(request);
+      if (!uploader) throw new AppError("missing_api_key", "Uploads need an API key.");
       const metadata: VideoMetadata = upload.metadata ?? {};
       checkMetadata(metadata, "Upload-Metadata");
       await deps.store.requireSpace(upload.size ?? 0);
       await insertVideo(deps.db, {
         id: upload.id,
-        environmentId: principal.environmentId,
+        environmentId: uploader.environmentId,
         metadata,
         sizeBytes: upload.size ?? null,
         now: deps.clock.now(),
@@ -160,7 +182,7 @@ function tusOptions(deps: UploadsDeps, requests: WeakMap<object, UploadRequest>)
     },
 
     async onUploadFinish(request, upload) {
-      await deps.sources.sync(upload.id);
+      await syncUnlessDeleted(deps, upload.id);
       if (request.method === "POST") {
         requestOf(request).stored = { id: upload.id, sizeBytes: upload.offset };
       }
@@ -175,6 +197,60 @@ function tusOptions(deps: UploadsDeps, requests: WeakMap<object, UploadRequest>)
       return undefined;
     },
   };
+}
+
+/**
+ * Whoever has the upload URL of a video may send its bytes, and give it up, without a key.
+ * @returns null where the request carries no upload URL
+ * @throws AppError `upload_url_invalid`, `upload_not_found`, `upload_expired` where it was not begun in time
+ */
+async function authorizeByUrl(
+  { db, sources, clock, secret }: UploadsDeps,
+  request: FastifyRequest,
+): Promise<Uploader | null> {
+  const { uploadId } = request.params as { uploadId?: string };
+  const query = new URL(request.url, "http://localhost").searchParams;
+  if (uploadId === undefined || !isSigned(query)) return null;
+  const claims = readUploadUrl(uploadId, query, secret);
+  if (!claims) throw new AppError("upload_url_invalid", "This is no upload URL of this service.");
+  const video = await findVideo(db, uploadId);
+  if (!video) throw new AppError("upload_not_found", "The upload was given up, or its video deleted.");
+  const late = clock.now().getTime() >= claims.expires * 1000;
+  if (late && video.uploaded_at === null && !(await sources.inspect(uploadId))?.sizeBytes) {
+    throw new AppError("upload_expired", "The upload was not begun while its URL was valid.");
+  }
+  return { environmentId: video.environment_id };
+}
+
+/**
+ * Browsers tell the origin of the page that asks, programs do not. A page that may not is refused outright,
+ * and may read why: to hide the answer alone would not keep it from writing.
+ * @throws AppError `origin_not_allowed`
+ */
+async function checkOrigin(
+  { db }: UploadsDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { environmentId }: Uploader,
+): Promise<void> {
+  const { origin } = request.headers;
+  if (origin === undefined) return;
+  const allowed = await findAllowedOrigins(db, environmentId);
+  if (allowed.includes("*")) return;
+  if (!allowed.includes(origin)) {
+    throw new AppError("origin_not_allowed", `Pages of ${origin} may not upload to this environment.`);
+  }
+  reply.headers({ "access-control-allow-origin": origin, vary: "Origin" });
+}
+
+/** @throws AppError `upload_not_found` where the video was deleted while its last bytes came */
+async function syncUnlessDeleted({ db, sources }: UploadsDeps, uploadId: string): Promise<void> {
+  try {
+    await sources.sync(uploadId);
+  } catch (error) {
+    if (await findVideo(db, uploadId)) throw error;
+    throw new AppError("upload_not_found", "The video was deleted.", { cause: error });
+  }
 }
 
 /**

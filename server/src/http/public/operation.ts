@@ -1,0 +1,104 @@
+import type { BodyOf, Operation, ParamsOf, QueryOf, SuccessOf } from "@subtext/client/contract/operation";
+import type { Permission } from "@subtext/client/contract/permission";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "../../clock.ts";
+import type { Db, Tx } from "../../db/schema.ts";
+import type { Authorize, Principal } from "../authorize.ts";
+import { answerOnce } from "./idempotency.ts";
+
+export interface OperationDeps {
+  db: Db;
+  clock: Clock;
+  /** Checks key, rate and permission. */
+  authorize(permission: Permission): Authorize;
+}
+
+/** A request that has passed all checks but those of the resource. */
+export interface Call<O extends Operation> {
+  environmentId: string;
+  params: ParamsOf<O>;
+  query: QueryOf<O>;
+  body: BodyOf<O>;
+  request: FastifyRequest;
+  reply: FastifyReply;
+}
+
+/**
+ * Registers an operation of the contract: its address, who may ask, and what is taken. What the handler gives
+ * is the body of the answer.
+ */
+export function serve<const O extends Operation>(
+  app: FastifyInstance,
+  deps: OperationDeps,
+  operation: O,
+  handle: (call: Call<O>) => Promise<SuccessOf<O>>,
+): void {
+  route(app, deps, operation, async (call) => {
+    const body = await handle(call);
+    return { status: operation.success.status, body: body === undefined ? null : JSON.stringify(body) };
+  });
+}
+
+/**
+ * The same for a POST, whose work is one transaction: with an `Idempotency-Key` the deed and the record of its
+ * answer become true together.
+ */
+export function serveOnce<const O extends Operation>(
+  app: FastifyInstance,
+  deps: OperationDeps,
+  operation: O,
+  handle: (call: Call<O> & { tx: Tx }) => Promise<SuccessOf<O>>,
+): void {
+  route(app, deps, operation, async (call) => {
+    const { environmentId, request, reply } = call;
+    const answer = await answerOnce(deps, { environmentId, request }, async (tx) => ({
+      status: operation.success.status,
+      body: JSON.stringify(await handle({ ...call, tx })),
+    }));
+    if (answer.repeated) reply.header("idempotency-replayed", "true");
+    return answer;
+  });
+}
+
+interface Answer {
+  status: number;
+  /** JSON; null for none. */
+  body: string | null;
+}
+
+function route<const O extends Operation>(
+  app: FastifyInstance,
+  deps: OperationDeps,
+  operation: O,
+  answer: (call: Call<O>) => Promise<Answer>,
+): void {
+  const { method, path, permission, query, body } = operation;
+  if (permission === null) throw new TypeError(`${operation.id} has no permission to ask for`);
+  const authorize = deps.authorize(permission);
+  const principals = new WeakMap<FastifyRequest, Principal>();
+  app.route({
+    method,
+    url: path.replaceAll(/\{(\w+)\}/g, ":$1"),
+    schema: { ...(query && { querystring: query }), ...(body && { body }) },
+    // Before the body is read: who may not ask is not listened to.
+    onRequest: async (request, reply) => {
+      principals.set(request, await authorize(request, reply));
+    },
+    handler: async (request, reply) => {
+      const { environmentId } = principals.get(request)!;
+      // Validated against the operation's schemas above.
+      const call = {
+        environmentId,
+        params: request.params,
+        query: request.query,
+        body: request.body,
+        request,
+        reply,
+      } as Call<O>;
+      const { status, body } = await answer(call);
+      reply.code(status).header("cache-control", "no-store");
+      if (body === null) return reply.send();
+      return reply.type("application/json; charset=utf-8").send(body);
+    },
+  });
+}

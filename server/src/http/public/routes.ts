@@ -1,0 +1,41 @@
+import type { Permission } from "@subtext/client/contract/permission";
+import type { FastifyInstance } from "fastify";
+import type { Queue } from "../../queue.ts";
+import type { EndpointPolicy } from "../../webhooks/guard-url.ts";
+import { authorizeWith } from "../authorize.ts";
+import type { RateLimiter } from "../rate-limit.ts";
+import { validateRequest } from "../validate.ts";
+import { registerDocs } from "./docs.ts";
+import { registerTranscription } from "./transcription.ts";
+import { registerUploads } from "./uploads.ts";
+import { registerVideos, type VideosDeps } from "./videos.ts";
+import { registerWebhookEndpoints } from "./webhook-endpoints.ts";
+
+export interface PublicDeps extends Omit<VideosDeps, "authorize"> {
+  queue: Queue;
+  limiter: RateLimiter;
+  policy: EndpointPolicy;
+  version: string;
+}
+
+/** `/api/v1/…` and its documentation: what integrators are promised. */
+export async function registerPublic(app: FastifyInstance, publicDeps: PublicDeps): Promise<void> {
+  const { db, clock, limiter } = publicDeps;
+  const authorize = (permission: Permission) => authorizeWith({ db, clock, limiter }, permission);
+  const deps = { ...publicDeps, authorize };
+
+  await app.register(async (api) => {
+    api.setValidatorCompiler(validateRequest);
+    // JSON alone, else the text would be taken for the body.
+    api.removeContentTypeParser("text/plain");
+    registerVideos(api, deps);
+    registerTranscription(api, deps);
+    registerWebhookEndpoints(api, deps);
+  });
+  await registerUploads(app, {
+    ...deps,
+    authorize: authorize("create_video"),
+    authorizePiece: authorizeWith({ db, clock, limiter: null }, "create_video"),
+  });
+  registerDocs(app, deps);
+}

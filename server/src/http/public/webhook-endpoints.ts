@@ -1,0 +1,98 @@
+import { OPERATIONS } from "@subtext/client/contract/operations";
+import type { FastifyInstance } from "fastify";
+import { pageOfDeliveries } from "../../db/events.ts";
+import { deleteWebhookEndpoint, pageOfWebhookEndpoints } from "../../db/webhook-endpoints.ts";
+import type { Queue } from "../../queue.ts";
+import {
+  representDelivery,
+  representWebhookEndpoint,
+  representWebhookEndpointWithSecret,
+} from "../../representations.ts";
+import {
+  changeWebhookEndpoint,
+  createWebhookEndpoint,
+  getWebhookEndpoint,
+  rotateSecret,
+} from "../../webhooks/endpoints.ts";
+import type { EndpointPolicy } from "../../webhooks/guard-url.ts";
+import { redeliver, redeliverFailed, sendTestEvent } from "../../webhooks/redeliver.ts";
+import { cutPage, readPageRequest } from "./cursor.ts";
+import { type OperationDeps, serve, serveOnce } from "./operation.ts";
+
+export function registerWebhookEndpoints(
+  app: FastifyInstance,
+  deps: OperationDeps & { queue: Queue; policy: EndpointPolicy },
+): void {
+  const { db, queue, clock, policy } = deps;
+
+  serve(app, deps, OPERATIONS.listWebhookEndpoints, async ({ environmentId, query }) => {
+    const { before, limit } = readPageRequest(query);
+    const found = await pageOfWebhookEndpoints(db, environmentId, { before, limit: limit + 1 });
+    const { rows, nextCursor } = cutPage(found, limit);
+    return { data: rows.map((row) => representWebhookEndpoint(row, clock.now())), nextCursor };
+  });
+
+  serveOnce(app, deps, OPERATIONS.createWebhookEndpoint, async ({ environmentId, body, tx, request }) => {
+    const row = await createWebhookEndpoint({ db: tx, clock, policy }, { environmentId, ...body });
+    request.log.info({ endpointId: row.id, environmentId }, "webhook endpoint created");
+    return representWebhookEndpointWithSecret(row, clock.now());
+  });
+
+  serve(app, deps, OPERATIONS.getWebhookEndpoint, async ({ environmentId, params }) => {
+    const row = await getWebhookEndpoint(db, { environmentId, id: params.endpointId });
+    return representWebhookEndpoint(row, clock.now());
+  });
+
+  serve(app, deps, OPERATIONS.updateWebhookEndpoint, async ({ environmentId, params, body, request }) => {
+    const changed = await db.transaction().execute(async (tx) => {
+      const { id } = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
+      return await changeWebhookEndpoint({ tx, clock, policy }, id, body);
+    });
+    request.log.info({ endpointId: changed.id }, "webhook endpoint changed");
+    return representWebhookEndpoint(changed, clock.now());
+  });
+
+  serve(app, deps, OPERATIONS.deleteWebhookEndpoint, async ({ environmentId, params, request }) => {
+    const { id } = await getWebhookEndpoint(db, { environmentId, id: params.endpointId });
+    await deleteWebhookEndpoint(db, id);
+    request.log.info({ endpointId: id }, "webhook endpoint deleted");
+    return undefined;
+  });
+
+  serveOnce(app, deps, OPERATIONS.rotateWebhookSecret, async ({ environmentId, params, tx, request }) => {
+    const { id } = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
+    const row = await rotateSecret({ tx, clock }, id);
+    request.log.info({ endpointId: id }, "signing secret rotated");
+    return representWebhookEndpointWithSecret(row, clock.now());
+  });
+
+  serveOnce(app, deps, OPERATIONS.sendTestEvent, async ({ environmentId, params, tx }) => {
+    const endpoint = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
+    return representDelivery(await sendTestEvent({ tx, queue, clock }, endpoint));
+  });
+
+  serve(app, deps, OPERATIONS.listDeliveries, async ({ environmentId, params, query }) => {
+    const { id } = await getWebhookEndpoint(db, { environmentId, id: params.endpointId });
+    const { before, limit } = readPageRequest(query);
+    const { status = null } = query;
+    const { rows, nextCursor } = cutPage(
+      await pageOfDeliveries(db, id, { status, before, limit: limit + 1 }),
+      limit,
+    );
+    return { data: rows.map(representDelivery), nextCursor };
+  });
+
+  serveOnce(app, deps, OPERATIONS.redeliver, async ({ environmentId, params, tx, request }) => {
+    const endpoint = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
+    const delivery = await redeliver({ tx, queue, clock }, endpoint, params.deliveryId);
+    request.log.info({ deliveryId: delivery.id }, "delivery begun anew");
+    return representDelivery(delivery);
+  });
+
+  serveOnce(app, deps, OPERATIONS.redeliverFailed, async ({ environmentId, params, body, tx, request }) => {
+    const endpoint = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
+    const redelivering = await redeliverFailed({ tx, queue, clock }, endpoint, new Date(body.since));
+    request.log.info({ endpointId: endpoint.id, ...redelivering }, "failed deliveries begun anew");
+    return redelivering;
+  });
+}

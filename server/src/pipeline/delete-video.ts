@@ -1,0 +1,53 @@
+import type { Locker } from "@tus/utils";
+import type { Db } from "../db/schema.ts";
+import { deleteVideoRows } from "../db/videos.ts";
+import type { Sources } from "../storage/sources.ts";
+import type { Storage } from "../storage/storage.ts";
+import { TRANSCRIPTS_PREFIX } from "../storage/transcript-files.ts";
+import type { RunningAttempts } from "./running-attempts.ts";
+
+export interface DeleteVideoDeps {
+  db: Db;
+  sources: Sources;
+  storage: Storage;
+  locker: Locker;
+  running: RunningAttempts;
+  log: { error(context: object, message: string): void };
+}
+
+/**
+ * Removes a video and all that came of it. The rows go first, in one transaction: from then on it is not
+ * there, whatever becomes of its files, and a crash leaves nothing but files without an owner, which the sweep
+ * removes. What still works on it is ended: an upload lets go of its file, an attempt in this process drops
+ * its work at once, one in another process when it next reports its progress.
+ * @returns false where the environment has no such video
+ */
+export async function deleteVideo(
+  { db, sources, storage, locker, running, log }: DeleteVideoDeps,
+  { environmentId, videoId }: { environmentId: string; videoId: string },
+): Promise<boolean> {
+  const deleted = await db
+    .transaction()
+    .execute(async (tx) => await deleteVideoRows(tx, environmentId, videoId));
+  if (!deleted) return false;
+  const { video, transcriptionId } = deleted;
+  try {
+    if (transcriptionId !== null) await running.cancel(transcriptionId);
+    if (video.uploaded_at === null) await stopWriting(locker, videoId);
+    await sources.remove(videoId);
+    if (transcriptionId !== null) {
+      for await (const key of storage.list(`${TRANSCRIPTS_PREFIX}${transcriptionId}/`))
+        await storage.remove(key);
+    }
+  } catch (error) {
+    log.error({ err: error, videoId }, "files of a deleted video are left; the sweep will remove them");
+  }
+  return true;
+}
+
+/** Whoever writes to the upload is told to make an end; nobody can begin, since its row is gone. */
+async function stopWriting(locker: Locker, videoId: string): Promise<void> {
+  const lock = locker.newLock(videoId);
+  await lock.lock(new AbortController().signal, () => {});
+  await lock.unlock();
+}

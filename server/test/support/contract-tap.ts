@@ -1,0 +1,123 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { API_ERRORS } from "@subtext/client/contract/api-errors";
+import { ALL_OPERATIONS } from "@subtext/client/contract/openapi";
+import { errorCodesOf, type Operation } from "@subtext/client/contract/operation";
+import { Problem } from "@subtext/client/contract/problem";
+import type { TSchema } from "typebox";
+import { Value } from "typebox/value";
+
+/** Answers that the address does not exist at all are of no operation. */
+const OF_NO_OPERATION = ["route_not_found", "method_not_allowed"];
+
+interface Answer {
+  status: number;
+  contentType: string;
+  body: Buffer;
+}
+
+/**
+ * Reads along whatever a server answers and holds it against the contract: statuses and bodies of every
+ * operation, and the codes that it documents.
+ */
+export class ContractTap {
+  readonly #violations: string[] = [];
+
+  listen(server: Server): void {
+    server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
+      const chunks: Buffer[] = [];
+      const keep = (chunk: unknown) => {
+        if (typeof chunk === "string" || chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
+      };
+      let contentType = "";
+      const writeHead = response.writeHead.bind(response);
+      response.writeHead = ((status: number, headers: Record<string, unknown>, ...rest: never[]) => {
+        contentType = String(headers?.["content-type"] ?? "");
+        return writeHead(status, headers as never, ...rest);
+      }) as ServerResponse["writeHead"];
+      const write = response.write.bind(response);
+      const end = response.end.bind(response);
+      response.write = ((chunk: unknown, ...rest: never[]) => {
+        keep(chunk);
+        return write(chunk as string, ...rest);
+      }) as ServerResponse["write"];
+      response.end = ((chunk: unknown, ...rest: never[]) => {
+        keep(chunk);
+        return end(chunk as string, ...rest);
+      }) as ServerResponse["end"];
+      response.on("finish", () => {
+        const answer = { status: response.statusCode, contentType, body: Buffer.concat(chunks) };
+        this.#judge(request, answer);
+      });
+    });
+  }
+
+  /** Throws where an answer broke the contract; forgets them. */
+  verify(): void {
+    const found = this.#violations.splice(0);
+    if (found.length > 0) throw new Error(`answers off the contract:\n${[...new Set(found)].join("\n")}`);
+  }
+
+  #judge(request: IncomingMessage, answer: Answer): void {
+    const { method = "", url = "" } = request;
+    const path = url.replace(/\?.*$/s, "");
+    const operation = operationOf(method, path);
+    if (!operation) return;
+    const { status: statusCode, contentType, body } = answer;
+    const say = (what: string) => {
+      this.#violations.push(`${method} ${path} ${statusCode}: ${what} ${body.toString().slice(0, 400)}`);
+    };
+    if (statusCode < 400) {
+      const fault = faultOf(operation, answer);
+      if (fault) say(fault);
+      return;
+    }
+    if (!contentType.startsWith("application/problem+json")) {
+      if (body.length > 0 || method !== "HEAD") say("is no problem document");
+      return;
+    }
+    if (method === "HEAD") return;
+    const problem: unknown = JSON.parse(body.toString());
+    if (!Value.Check(Problem, problem)) {
+      say("is off the schema of problems");
+      return;
+    }
+    const { code, status } = problem;
+    if (status !== statusCode) say("tells another status");
+    if (OF_NO_OPERATION.includes(code)) return;
+    const documented: string[] = errorCodesOf(operation);
+    if (!documented.includes(code)) say(`has a code that ${operation.id} does not document`);
+    else if (API_ERRORS[code as keyof typeof API_ERRORS].status !== statusCode)
+      say("has the status of another code");
+  }
+}
+
+function faultOf(operation: Operation, { status, contentType, body }: Answer): string | null {
+  const { success, group } = operation;
+  // Files answer 206 and 304 as well, which their own tests judge.
+  if (group === "Files") return null;
+  if (status !== success.status) return `is not the documented ${success.status}`;
+  if (success.body === null || operation.method === "HEAD") return body.length > 0 ? "has a body" : null;
+  if (!contentType.startsWith("application/json")) return "is not JSON";
+  return describeFault(success.body, JSON.parse(body.toString()));
+}
+
+/** What is wrong with a value by its schema; null where nothing is. */
+export function describeFault(schema: TSchema, value: unknown): string | null {
+  if (Value.Check(schema, value)) return null;
+  const [first] = Value.Errors(schema, value);
+  return `is off its schema at ${first?.instancePath}: ${first?.message}`;
+}
+
+function operationOf(method: string, path: string): Operation | undefined {
+  const of = method === "HEAD" && !path.startsWith("/api/v1/uploads/") ? "GET" : method;
+  const fits = ALL_OPERATIONS.filter(
+    (operation) => operation.method === of && patternOf(operation).test(path),
+  );
+  // HEAD of what is read by GET has its headers alone.
+  return of === method ? fits[0] : undefined;
+}
+
+function patternOf({ path, group }: Operation): RegExp {
+  const variable = group === "Files" ? ".+" : "[^/]+";
+  return new RegExp(`^${path.replaceAll(/\{\w+\}/g, variable)}$`);
+}
