@@ -1,16 +1,25 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { createSpeech, type Speech, type SpeechOptions } from "../src/child/supervise.ts";
+import type { EngineParts } from "../src/engines/open-engines.ts";
 import { SpeechError } from "../src/errors.ts";
 import type { Transcript } from "../src/transcript.ts";
 import { descendants, descendantsRunning, runs, until } from "./processes.ts";
-import { sequence, theChildren, theWeather, wavFile } from "./wav.ts";
+import { ENGLISH, spoken } from "./spoken.ts";
+import { sequence, theChildren, wavFile } from "./wav.ts";
 
 const MAIN = "child/main.ts";
+const BUNDLED: EngineParts = {
+  bundled: true,
+  multilingual: null,
+  bundledTakesEnglish: false,
+  remedy: "Install a multilingual model.",
+};
 const TEXT = expect.stringMatching(/^Children played in/);
 const signal = new AbortController().signal;
 const job = { maxDurationSeconds: 43_200, signal };
@@ -25,7 +34,11 @@ beforeAll(() => {
   short = join(folder, "short.wav");
   writeFileSync(short, wavFile(sequence(0.5, theChildren, 0.5)));
   long = join(folder, "long.wav");
-  const sentences = Array.from({ length: 300 }, () => [theWeather, 0.3, theChildren, 0.7]).flat();
+  // Varied, for what repeats itself without end is given up before its end.
+  const sentences = Array.from({ length: 300 }, (_, index) => [
+    spoken(ENGLISH[index % ENGLISH.length]!).samples,
+    0.3 + (index % 7) / 10,
+  ]).flat();
   writeFileSync(long, wavFile(sequence(...sentences)));
 });
 afterEach(async () => {
@@ -36,7 +49,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 function open(options: Partial<SpeechOptions> = {}): Speech {
   const speech = createSpeech({
-    engine: "moonshine",
+    parts: () => BUNDLED,
     processes: 1,
     threads: 1,
     memoryLimitBytes: 1_500_000_000,
@@ -45,6 +58,37 @@ function open(options: Partial<SpeechOptions> = {}): Speech {
   });
   opened.push(speech);
   return speech;
+}
+
+/** Whether any speech process used the processor for a fifth of the time, lately. */
+function isComputing(): boolean {
+  const ticks = () => speechProcesses().reduce((sum, pid) => sum + cpuTicks(pid), 0);
+  const before = ticks();
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+  return ticks() - before > 6;
+}
+
+/** Hundredths of a second. */
+function cpuTicks(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+/** A speech process in which programs can be run from outside: signalled, Node opens its inspector. */
+function openWithInspector(options: Partial<SpeechOptions>) {
+  const address = Promise.withResolvers<string>();
+  const log = (line: string) => {
+    const url = /ws:\S+/.exec(line)?.[0];
+    if (url !== undefined) address.resolve(url);
+  };
+  const evaluate = async (expression: string) => {
+    process.kill(speechProcesses()[0]!, "SIGUSR1");
+    const socket = new WebSocket(await address.promise);
+    await once(socket, "open");
+    socket.send(JSON.stringify({ id: 1, method: "Runtime.evaluate", params: { expression } }));
+  };
+  return { speech: open({ ...options, log }), evaluate };
 }
 
 function speechProcesses(): number[] {
@@ -81,11 +125,10 @@ test("a recording is transcribed, and the process stays for the next one", async
   expect(speechProcesses()).toEqual(first);
 });
 
-test("the engine and the decoder can be named", async () => {
+test("the engines and the decoder can be named", async () => {
   const description = await open().describe();
   expect(description).toEqual({
-    engine: "moonshine-tiny",
-    languages: ["en"],
+    engines: [{ name: "moonshine-tiny", languages: ["en"] }],
     decoder: expect.stringMatching(/^(ffmpeg|node-av) \d/),
   });
 });
@@ -111,13 +154,45 @@ test("a process that stands still is ended within its limit", async () => {
   expect(await textOf(speech, short)).toEqual(TEXT);
 });
 
+test("a process whose program runs in a circle is ended within its limit", async () => {
+  const { speech, evaluate } = openWithInspector({ heartbeatTimeoutMs: 3_000 });
+  const outcome = startLong(speech);
+  await decoding();
+  await evaluate("for (;;);");
+  expect(await outcome).toMatchObject({ code: "engine_hung", retryable: true });
+  expect(await textOf(speech, short)).toEqual(TEXT);
+});
+
+test("a job that comes no further is ended although its process shows signs of life", async () => {
+  // Shorter than any work takes, so that real work stands for an engine that never answers.
+  const stalled = open({ stallTimeoutMs: 1, heartbeatTimeoutMs: 60_000 });
+  expect(await startLong(stalled)).toMatchObject({
+    code: "engine_hung",
+    retryable: true,
+    message: expect.stringContaining("came no further"),
+  });
+  await until(() => decoders().length === 0);
+});
+
+test("a process that grows past its limit in the middle of a job is ended, and the next job succeeds", async () => {
+  const { speech, evaluate } = openWithInspector({});
+  const outcome = startLong(speech);
+  await decoding();
+  await evaluate(
+    "globalThis.taken = []; setInterval(() => globalThis.taken.push(new Uint8Array(2e7).fill(1)), 1)",
+  );
+  expect(await outcome).toMatchObject({ code: "engine_out_of_memory", retryable: true });
+  expect(await textOf(speech, short)).toEqual(TEXT);
+});
+
 test("a process that takes more memory than it may is ended", async () => {
   const outcome = open({ memoryLimitBytes: 150_000_000 }).transcribe(short, job);
   await expect(outcome).rejects.toMatchObject({ code: "engine_out_of_memory", retryable: true });
 });
 
 test("an engine that can not be loaded is told as such", async () => {
-  const outcome = open({ engine: "none" as "moonshine" }).describe();
+  const multilingual = { kind: "whisper" as const, folder: join(folder, "no-model") };
+  const outcome = open({ parts: () => ({ ...BUNDLED, multilingual }) }).describe();
   await expect(outcome).rejects.toMatchObject({ code: "model_unusable", retryable: true });
 });
 
@@ -142,6 +217,46 @@ test("an aborted job ends at once with the signal's reason, and its process take
   expect(await outcome).toMatchObject({ message: "replaced" });
   expect(await textOf(speech, short)).toEqual(TEXT);
   expect(speechProcesses()).toEqual(processes);
+});
+
+test("an abort in the middle of hearing stops all work below this process", async () => {
+  const speech = open({ threads: 2 });
+  const abort = new AbortController();
+  const heard = Promise.withResolvers<void>();
+  const onProgress = ({ done }: { done: number }) => done > 0 && heard.resolve();
+  const outcome = speech
+    .transcribe(long, { ...job, signal: abort.signal, onProgress })
+    .catch((error) => error);
+  await heard.promise;
+  abort.abort(new Error("deleted"));
+  expect(await outcome).toMatchObject({ message: "deleted" });
+  await until(() => decoders().length === 0);
+  await until(() => !isComputing());
+  expect(await textOf(speech, short)).toEqual(TEXT);
+});
+
+test("new engines are used from the next job on, and a job under way is not disturbed", async () => {
+  let parts = BUNDLED;
+  const speech = open({ parts: () => parts });
+  const underWay = textOf(speech, short);
+  await until(() => speechProcesses().length === 1);
+  const before = speechProcesses();
+  parts = { ...BUNDLED, multilingual: { kind: "whisper", folder: join(folder, "no-model") } };
+  speech.renew();
+  expect(await underWay).toEqual(TEXT);
+  await expect(speech.transcribe(short, job)).rejects.toMatchObject({ code: "model_unusable" });
+  parts = BUNDLED;
+  speech.renew();
+  expect(await textOf(speech, short)).toEqual(TEXT);
+  expect(speechProcesses()).not.toEqual(before);
+});
+
+test("processes without work end when there are new engines", async () => {
+  const speech = open();
+  await textOf(speech, short);
+  speech.renew();
+  await until(() => speechProcesses().length === 0);
+  expect(await textOf(speech, short)).toEqual(TEXT);
 });
 
 test("more jobs than processes wait for their turn, and an aborted one leaves the queue", async () => {

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { Engine, Utterance } from "../engine.ts";
 import { openMoonshine } from "../engines/moonshine.ts";
+import { openWhisper } from "../engines/whisper/whisper.ts";
 import { openVoiceActivity, type VoiceActivity } from "../voice-activity.ts";
 import type { FromLane, LaneCall, LanePart, LaneResults, SentUtterance, ToLane } from "./lane-messages.ts";
 import { toErrorMessage } from "./messages.ts";
@@ -22,7 +23,7 @@ async function load(part: LanePart): Promise<Loaded> {
     case "moonshine":
       return { engine: await openMoonshine(part), voiceActivity: null };
     case "whisper":
-      throw new Error("not yet");
+      return { engine: await openWhisper(part), voiceActivity: null };
   }
 }
 

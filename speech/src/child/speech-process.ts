@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { SpeechError } from "../errors.ts";
 import type { TranscribeProgress, TranscribeResult } from "../transcript.ts";
+import { furtherBytes } from "./memory.ts";
 import {
   type FromSpeechProcess,
   fromErrorMessage,
@@ -19,18 +20,13 @@ const WATCH_INTERVAL_MS = 250;
 const TERM_GRACE_MS = 2_000;
 /** What an abort may take before the process is given up: work is to end within a second. */
 const ABORT_GRACE_MS = 900;
-/**
- * Bytes of memory for each byte of a model's files. While a model is loaded, what was read, the copy with its
- * outputs added, what the runtime makes of it and that packed for its processor lie side by side.
- */
-const MEMORY_PER_MODEL_BYTE = 4;
 const MEBIBYTE = 1024 ** 2;
 
 export interface SpeechProcessOptions {
   parts: SpeechParts;
   /**
-   * Resident bytes of the process, the bundled engine included; one that grows past them is ended. A model
-   * that it loads from files comes on top, in proportion to them.
+   * Resident bytes of the process with one or two threads and the bundled engine; one that grows past them is
+   * ended. More threads, and a model that is loaded from files, are allowed more on top.
    */
   memoryLimitBytes: number;
   /** One that shows no sign of life for so long is ended. */
@@ -195,7 +191,8 @@ export class SpeechProcess {
   }
 
   #weigh(residentBytes: number): void {
-    const limitBytes = this.#options.memoryLimitBytes + this.#modelBytes * MEMORY_PER_MODEL_BYTE;
+    const { memoryLimitBytes, parts } = this.#options;
+    const limitBytes = memoryLimitBytes + furtherBytes(parts.threads, this.#modelBytes);
     if (residentBytes <= limitBytes) return;
     const [has, may] = [residentBytes, limitBytes].map((bytes) => Math.round(bytes / MEBIBYTE));
     this.#end(new SpeechError("engine_out_of_memory", `The engine took ${has} MiB; it may take ${may} MiB.`));

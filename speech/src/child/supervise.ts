@@ -4,8 +4,8 @@ import type { SpeechDescription } from "./messages.ts";
 import { type JobOptions, SpeechProcess } from "./speech-process.ts";
 
 const IDLE_MS = 10 * 60_000;
-/** Beyond what the largest model needs for a batch on a slow processor. */
-const STALL_TIMEOUT_MS = 15 * 60_000;
+/** Beyond what the largest model needs for a batch on a slow processor, and servers for one with all retries. */
+const STALL_TIMEOUT_MS = 20 * 60_000;
 
 export interface SpeechOptions {
   /** Which engines to load; asked anew for every process that starts. */
@@ -15,13 +15,13 @@ export interface SpeechOptions {
   /** Threads that the models of each process may use. */
   threads: number;
   /**
-   * Resident bytes of one process, the bundled engine included; one that grows past them is ended. A model
-   * that it loads from files comes on top, in proportion to them.
+   * Resident bytes of one process with one or two threads and the bundled engine; one that grows past them is
+   * ended. More threads, and a model that is loaded from files, are allowed more on top.
    */
   memoryLimitBytes: number;
   /** A process that shows no sign of life for so long is ended. */
   heartbeatTimeoutMs: number;
-  /** A job whose progress stands still for so long is ended; fifteen minutes unless told. */
+  /** A job whose progress stands still for so long is ended; twenty minutes unless told. */
   stallTimeoutMs?: number;
   /** A process without work for so long is ended to give its memory back; ten minutes unless told. */
   idleMs?: number;

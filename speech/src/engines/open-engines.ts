@@ -1,6 +1,7 @@
 import { openLanedEngine } from "../child/laned-engine.ts";
 import type { Engine } from "../engine.ts";
 import type { Engines } from "../listening/listener.ts";
+import { openOpenAi } from "./openai/openai.ts";
 
 /** Which engines there are to listen with. */
 export interface EngineParts {
@@ -50,7 +51,7 @@ async function openMultilingual(part: MultilingualPart, threads: number): Promis
       // One copy of the weights: they are large, and so are the products that its threads share.
       return await openLanedEngine({ kind: "whisper", folder: part.folder, threads }, 1);
     case "openai":
-      throw new Error("not yet");
+      return await openOpenAi({ servers: part.servers, model: part.model });
   }
 }
 
