@@ -7,6 +7,8 @@ export interface FleetOptions {
   firstRestMs: number;
   /** … up to this. */
   longestRestMs: number;
+  /** How long a request waits where every server rests. */
+  patienceMs: number;
   clock: Clock;
   /** 0 ≤ random() < 1 */
   random: () => number;
@@ -37,15 +39,20 @@ interface Member<Server> {
   pace: number;
 }
 
-/** Which server a request may go to. */
-export interface Wishes<Server> {
+/** Something to be done by one of the servers, in one or more tries. */
+export interface Request<Server> {
+  /** The lower, the earlier it is served. */
+  readonly number: number;
   /** Those that have refused it. */
-  never: ReadonlySet<Server>;
+  readonly never: Set<Server>;
   /** Those to be asked only where every other one rests. */
-  ratherNot: ReadonlySet<Server>;
+  readonly ratherNot: Set<Server>;
+  /** When it is given up, by the clock; infinite until a try has failed. */
+  deadline: number;
 }
 
-interface Waiter<Server> extends Wishes<Server> {
+interface Waiter<Server> {
+  readonly request: Request<Server>;
   place: Place<Server> | null;
   wake(): void;
 }
@@ -58,6 +65,7 @@ export class Fleet<Server> {
   readonly #members: readonly Member<Server>[];
   readonly #options: FleetOptions;
   readonly #waiters: Waiter<Server>[] = [];
+  #requests = 0;
 
   constructor(servers: readonly Server[], options: FleetOptions) {
     this.#members = servers.map((server) => ({
@@ -71,28 +79,41 @@ export class Fleet<Server> {
     this.#options = options;
   }
 
+  /** Those that are made earlier are served earlier, also where they come back after a failure. */
+  request(): Request<Server> {
+    return {
+      number: this.#requests++,
+      never: new Set(),
+      ratherNot: new Set(),
+      deadline: Number.POSITIVE_INFINITY,
+    };
+  }
+
   /**
-   * Waits for a free place; who asks first is served first.
-   * @returns null where no server that may be asked will be awake before `deadline` (of the clock)
+   * Waits for a free place.
+   * @returns null where no server that may be asked will be awake in time
    * @throws the signal's reason
    */
-  async place(wishes: Wishes<Server>, deadline: number, signal: AbortSignal): Promise<Place<Server> | null> {
-    const { clock } = this.#options;
-    const waiter: Waiter<Server> = { ...wishes, place: null, wake: () => {} };
-    this.#waiters.push(waiter);
+  async place(request: Request<Server>, signal: AbortSignal): Promise<Place<Server> | null> {
+    const { clock, patienceMs } = this.#options;
+    const waiter: Waiter<Server> = { request, place: null, wake: () => {} };
+    const after = this.#waiters.findIndex((other) => other.request.number > request.number);
+    this.#waiters.splice(after === -1 ? this.#waiters.length : after, 0, waiter);
     try {
       for (;;) {
         signal.throwIfAborted();
         this.#serve();
         if (waiter.place !== null) return waiter.place;
+        const now = clock.now();
         const rests = this.#members
-          .filter(({ server }) => !wishes.never.has(server))
+          .filter(({ server }) => !request.never.has(server))
           .map(({ restsUntil }) => restsUntil);
-        if (Math.min(...rests) > deadline || clock.now() >= deadline) return null;
-        const next = rests.filter((until) => until > clock.now());
+        if (Math.min(...rests) > Math.min(request.deadline, now + patienceMs)) return null;
+        if (now >= request.deadline) return null;
+        const next = Math.min(request.deadline, ...rests.filter((until) => until > now));
         const woken = new AbortController();
         waiter.wake = () => woken.abort();
-        await clock.sleep(Math.min(deadline, ...next) - clock.now(), AbortSignal.any([signal, woken.signal]));
+        await clock.sleep(next - now, AbortSignal.any([signal, woken.signal]));
       }
     } catch (error) {
       waiter.place?.left();
@@ -105,7 +126,7 @@ export class Fleet<Server> {
 
   #serve(): void {
     for (const waiter of [...this.#waiters]) {
-      const member = this.#choose(waiter);
+      const member = this.#choose(waiter.request);
       if (member === null) continue;
       this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
       waiter.place = this.#take(member);
@@ -113,7 +134,7 @@ export class Fleet<Server> {
     }
   }
 
-  #choose({ never, ratherNot }: Wishes<Server>): Member<Server> | null {
+  #choose({ never, ratherNot }: Request<Server>): Member<Server> | null {
     const now = this.#options.clock.now();
     const awake = this.#members.filter(({ server, restsUntil }) => restsUntil <= now && !never.has(server));
     const preferred = awake.filter(({ server }) => !ratherNot.has(server));

@@ -3,7 +3,7 @@ import type { Hearing, Utterance } from "../../engine.ts";
 import { mean, timedWords } from "../../timed-words.ts";
 import type { Answer, AnswerPiece, AnswerSegment } from "./answer.ts";
 import { type WordSpan, wordSpans } from "./word-spans.ts";
-import { type WrittenWord, writtenWords } from "./written-words.ts";
+import { joinsWithoutSpace, type WrittenWord, writtenWords } from "./written-words.ts";
 
 const SAMPLE_RATE = 16_000;
 
@@ -59,12 +59,12 @@ export function hearingOf(answer: Answer, { samples, start }: Utterance, languag
 
 /** The text of all segments with their white space, and which segment a place in it belongs to. */
 function writtenText({ text, segments }: Answer) {
-  // Without a space between them, segments go on in the middle of a word, if this server writes spaces.
-  const writesSpaces = segments.slice(1).some((segment) => /^\s/u.test(segment.text));
+  // Where a server writes spaces, segments without one between them go on in the middle of a word.
+  const writesSpaces = segments.some((segment) => /^\s|\s$/u.test(segment.text));
   const ends: number[] = [];
   let joined = "";
   for (const segment of segments) {
-    joined += (writesSpaces || joined === "" ? "" : " ") + segment.text;
+    joined += (writesSpaces || joinsWithoutSpace(joined, segment.text) ? "" : " ") + segment.text;
     ends.push(joined.length);
   }
   if (joined.trim() === "") return { text, segmentAt: () => null };

@@ -24,7 +24,7 @@ export interface OpenAiOptions {
   connectTimeoutMs?: number;
   /** How often one utterance is sent before it is given up, 8 times by default, over all servers. */
   tries?: number;
-  /** How long one utterance is waited for in all, 10 minutes by default. */
+  /** How long one utterance is waited for after a first failure, 10 minutes by default. */
   patienceMs?: number;
   /** How long a server rests after a failure, twice as long after each further one: 1 second by default … */
   firstRestMs?: number;

@@ -15,7 +15,7 @@ export interface TranscriptionServersOptions {
   timeouts: PostTimeouts;
   /** How often one utterance is sent before it is given up. */
   tries: number;
-  /** How long one utterance is waited for in all. */
+  /** How long one utterance is waited for after a first failure. */
   patienceMs: number;
   firstRestMs: number;
   longestRestMs: number;
@@ -63,10 +63,10 @@ export class TranscriptionServers {
    */
   async ask(utterance: Utterance, language: string | null, signal: AbortSignal): Promise<Answer> {
     const { clock, patienceMs, tries } = this.#options;
-    const deadline = clock.now() + patienceMs;
-    const wishes = { never: new Set<Server>(), ratherNot: new Set<Server>() };
-    for (let failed = 0; failed < tries && wishes.never.size < this.#servers.length; ) {
-      const place = await this.#fleet.place(wishes, deadline, signal);
+    const request = this.#fleet.request();
+    const failures = new Map<Server, ServerFailure>();
+    for (let failed = 0; failed < tries && request.never.size < this.#servers.length; ) {
+      const place = await this.#fleet.place(request, signal);
       if (place === null) break;
       const { server } = place;
       const { manners } = server;
@@ -90,14 +90,16 @@ export class TranscriptionServers {
         continue;
       }
       server.lastFailure = failure;
+      failures.set(server, failure);
       if (failure.kind === "refused") place.left();
       else place.failed(failure.retryAfterMs);
       if (failure.kind === "passing" || failure.kind === "senseless") {
         failed++;
-        wishes.ratherNot.add(server);
-      } else wishes.never.add(server);
+        request.ratherNot.add(server);
+      } else request.never.add(server);
+      request.deadline = Math.min(request.deadline, clock.now() + patienceMs);
     }
-    throw this.#noTranscript();
+    throw this.#noTranscript(failures);
   }
 
   async #askOnce(
@@ -130,10 +132,12 @@ export class TranscriptionServers {
     }
   }
 
-  #noTranscript(): SpeechError {
-    const failures = this.#servers.flatMap(({ url, lastFailure }) =>
-      lastFailure === null ? [] : [{ ...lastFailure, text: `${shownUrl(url)} ${lastFailure.message}` }],
-    );
+  /** @param ofRequest the last failures with one request; those of others tell of the rest of the servers */
+  #noTranscript(ofRequest: ReadonlyMap<Server, ServerFailure>): SpeechError {
+    const failures = this.#servers.flatMap((server) => {
+      const failure = ofRequest.get(server) ?? server.lastFailure;
+      return failure === null ? [] : [{ ...failure, text: `${shownUrl(server.url)} ${failure.message}` }];
+    });
     const kinds = new Set(failures.map(({ kind }) => kind));
     // One that only did not answer in time has no failure, and may answer later.
     const mayPass = kinds.has("passing") || failures.length < this.#servers.length;

@@ -45,7 +45,9 @@ export function wordSpans(
     const from = next;
     next += [...word].length;
     const matched = [...places.subarray(from, next)].flatMap((place) => characters[place] ?? []);
-    return spanOf(matched.filter(({ character }) => isSpoken(character))) ?? spanOf(matched);
+    // The time of a mark behind a word is a pause.
+    const end = matched.findLastIndex(({ character }) => isSpoken(character)) + 1;
+    return spanOf(end === 0 ? matched : matched.slice(0, end));
   });
   return evenlyBetween(words, spans, seconds);
 }

@@ -46,6 +46,11 @@ export function isSpoken(text: string): boolean {
   return SPOKEN.test(text);
 }
 
+/** Whether two pieces of text belong together without a space: in scripts that have none. */
+export function joinsWithoutSpace(left: string, right: string): boolean {
+  return left === "" || (UNSPACED.test(left.slice(-1)) && UNSPACED.test(right.slice(0, 1)));
+}
+
 function* textParts(text: string, language: string | null): Generator<WrittenWord> {
   for (const { 0: part, index } of text.matchAll(/\S+/gu)) {
     if (!UNSPACED.test(part)) {

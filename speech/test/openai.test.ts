@@ -1,0 +1,490 @@
+import { afterEach, describe, expect, test } from "vitest";
+import type { Engine, Hearing, Utterance } from "../src/engine.ts";
+import { type OpenAiOptions, openOpenAi } from "../src/engines/openai/openai.ts";
+import { SpeechError } from "../src/errors.ts";
+import { ENGLISH_WORDS, JAPANESE_WORDS, SPANISH_WORDS, type ToneWord, tones } from "./tone-words.ts";
+import {
+  localAi,
+  type Manner,
+  openAi,
+  speaches,
+  vllm,
+  whisperCpp,
+  withoutWords,
+} from "./transcription-manners.ts";
+import {
+  startTranscriptionServer,
+  type TranscriptionServer,
+  type TranscriptionServerOptions,
+} from "./transcription-servers.ts";
+
+const opened: { stop(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((one) => one.stop()));
+});
+
+async function started(options: Partial<TranscriptionServerOptions> = {}): Promise<TranscriptionServer> {
+  const server = await startTranscriptionServer({ manner: speaches, ...options });
+  opened.push(server);
+  return server;
+}
+
+async function engineOf(urls: readonly string[], options: Partial<OpenAiOptions> = {}): Promise<Engine> {
+  const engine = await openOpenAi({
+    servers: urls.map((url) => ({ url, apiKey: null })),
+    model: "whisper-1",
+    firstRestMs: 5,
+    longestRestMs: 20,
+    ...options,
+  });
+  opened.push({ stop: () => engine.close() });
+  return engine;
+}
+
+const { signal } = new AbortController();
+
+/** The words one after the other, each for 0.4 s with 0.1 s before it, after a second of silence. */
+function saying(words: readonly string[], start = 0): Utterance & { said: ToneWord[] } {
+  const said = words.map((word, index) => ({ word, start: 1.1 + 0.5 * index, end: 1.5 + 0.5 * index }));
+  return { samples: tones(said, 2 + 0.5 * words.length), start, said };
+}
+
+function inMedia(said: readonly ToneWord[], offset: number): ToneWord[] {
+  return said.map(({ word, start, end }) => ({ word, start: start + offset, end: end + offset }));
+}
+
+function texts({ words }: Hearing): string[] {
+  return words.map(({ word }) => word);
+}
+
+async function failure(hearing: Promise<unknown>): Promise<SpeechError> {
+  const error = await hearing.then(
+    () => null,
+    (reason) => reason,
+  );
+  expect(error).toBeInstanceOf(SpeechError);
+  return error as SpeechError;
+}
+
+describe("every server's words come back as they are written, when they are said", () => {
+  for (const [name, manner] of Object.entries({ openAi, speaches, whisperCpp }) as [string, Manner][]) {
+    for (const [language, words] of [
+      ["en", ENGLISH_WORDS],
+      ["es", SPANISH_WORDS],
+      ["ja", JAPANESE_WORDS],
+    ] as const) {
+      test(`${name}, ${language}`, async () => {
+        const server = await started({ manner });
+        const engine = await engineOf([`${server.origin}/v1`]);
+        const utterance = saying(words, 100);
+        const [hearing] = await engine.hear([utterance], { signal });
+        expect(texts(hearing!)).toEqual(words);
+        expect(hearing!.language).toBe(language);
+        expect(hearing!.cutOff).toBe(false);
+        for (const [index, { start, end }] of inMedia(utterance.said, 100).entries()) {
+          const heard = hearing!.words[index]!;
+          expect(heard.start).toBeCloseTo(start, 1);
+          // Punctuation has times of its own at some servers, which are nobody's speech.
+          expect(heard.end).toBeGreaterThan(start + 0.1);
+          expect(heard.end).toBeLessThan(end + 0.03);
+          expect(heard.confidence).toBeGreaterThan(0.7);
+        }
+      });
+    }
+  }
+
+  for (const [name, manner] of Object.entries({ vllm, localAi, withoutWords }) as [string, Manner][]) {
+    test(`${name} tells segments only: words have shares of them`, async () => {
+      const server = await started({ manner });
+      const engine = await engineOf([server.origin]);
+      const utterance = saying(ENGLISH_WORDS, 50);
+      const [hearing] = await engine.hear([utterance], { signal });
+      expect(texts(hearing!)).toEqual(ENGLISH_WORDS);
+      expect(hearing!.language).toBe(name === "localAi" ? null : "en");
+      const [first, last] = [utterance.said[0]!, utterance.said.at(-1)!];
+      expect(hearing!.words[0]!.start).toBeCloseTo(50 + first.start, 1);
+      expect(hearing!.words.at(-1)!.end).toBeCloseTo(50 + last.end, 1);
+      const gaps = hearing!.words.slice(1).map(({ start }, index) => start - hearing!.words[index]!.end);
+      expect(Math.max(...gaps.map(Math.abs))).toBeLessThan(1e-9);
+    });
+  }
+
+  test("where there is text only, words lie evenly in the utterance", async () => {
+    const server = await started({
+      manner: ({ words }) => ({ text: words.map(({ word }) => word).join(" ") }),
+    });
+    const engine = await engineOf([server.origin]);
+    const [hearing] = await engine.hear([saying(["The", "weather,"], 7)], { signal });
+    expect(texts(hearing!)).toEqual(["The", "weather,"]);
+    expect(hearing!.words[0]!.start).toBe(7);
+    expect(hearing!.words[1]!.end).toBeCloseTo(10);
+    expect(hearing!.language).toBeNull();
+  });
+
+  test("where nothing is said there are no words and no language", async () => {
+    for (const manner of [openAi, speaches, whisperCpp, vllm]) {
+      const server = await started({ manner });
+      const engine = await engineOf([server.origin]);
+      const [hearing] = await engine.hear([saying([])], { signal });
+      expect(hearing).toMatchObject({ words: [], language: null, cutOff: false });
+    }
+  });
+});
+
+describe("what is asked", () => {
+  test("is a transcript with times of words, of the utterance alone", async () => {
+    const server = await started({ apiKey: "sk-right" });
+    const engine = await engineOf([], { servers: [{ url: `${server.origin}/v1/`, apiKey: "sk-right" }] });
+    const utterance = saying(ENGLISH_WORDS);
+    await engine.hear([utterance], { signal });
+    expect(server.questions).toEqual([
+      {
+        path: "/v1/audio/transcriptions",
+        authorization: "Bearer sk-right",
+        model: "whisper-1",
+        language: null,
+        granularities: ["word", "segment"],
+        fields: expect.arrayContaining(["file", "model", "response_format", "temperature"]),
+        audioBytes: 44 + 2 * utterance.samples.length,
+      },
+    ]);
+  });
+
+  test("names the language where it is known, as Whisper calls it", async () => {
+    const server = await started({ manner: openAi });
+    const engine = await engineOf([server.origin], { concurrency: 1 });
+    const utterance = saying(["hace"]);
+    const hearings = await engine.hear([utterance, utterance, utterance], {
+      signal,
+      languages: ["es", null, "jv"],
+    });
+    expect(server.questions.map(({ language }) => language)).toEqual(["es", null, "jw"]);
+    expect(hearings.map(({ language }) => language)).toEqual(["es", "es", "jv"]);
+  });
+
+  test("is asked again of whisper.cpp, which takes all for English unless told to tell, but only once", async () => {
+    const server = await started({ manner: whisperCpp });
+    const engine = await engineOf([server.origin], { concurrency: 1 });
+    const hearings = await engine.hear([saying(SPANISH_WORDS), saying(SPANISH_WORDS)], { signal });
+    expect(hearings.map(texts)).toEqual([SPANISH_WORDS, SPANISH_WORDS]);
+    expect(server.questions.map(({ language }) => language)).toEqual([null, "auto", "auto"]);
+    expect(server.questions.at(-1)!.fields).toContain("suppress_nst");
+  });
+
+  test("leaves out what a server refuses, from then on", async () => {
+    const server = await started({ manner: withoutWords });
+    const engine = await engineOf([server.origin], { concurrency: 1 });
+    await engine.hear([saying(["The"]), saying(["The"])], { signal });
+    expect(server.questions.map(({ granularities }) => granularities.length)).toEqual([2, 0, 0]);
+  });
+
+  test("is padded where it is shorter than a server takes", async () => {
+    const server = await started();
+    const engine = await engineOf([server.origin]);
+    const samples = tones([{ word: "The", start: 0.1, end: 0.4 }], 0.5);
+    const [hearing] = await engine.hear([{ samples, start: 3 }], { signal });
+    expect(server.questions[0]!.audioBytes).toBeGreaterThan(32_000);
+    expect(hearing!.words).toMatchObject([
+      { word: "The", start: expect.closeTo(3.1), end: expect.closeTo(3.4) },
+    ]);
+  });
+
+  for (const [url, path] of [
+    ["", "/v1/audio/transcriptions"],
+    ["/", "/v1/audio/transcriptions"],
+    ["/v1/", "/v1/audio/transcriptions"],
+    ["/openai/v1", "/openai/v1/audio/transcriptions"],
+    ["/v1/audio/transcriptions", "/v1/audio/transcriptions"],
+    ["/inference", "/inference"],
+  ] as const) {
+    test(`goes to ${path} where the base URL ends in "${url}"`, async () => {
+      const server = await started({ path });
+      const engine = await engineOf([server.origin + url]);
+      const [hearing] = await engine.hear([saying(["fine!"])], { signal });
+      expect(texts(hearing!)).toEqual(["fine!"]);
+    });
+  }
+
+  test("fits into the largest request that is allowed", async () => {
+    const engine = await engineOf(["http://127.0.0.1:9/v1"], { maxRequestBytes: 200_000 });
+    const longest = { samples: new Float32Array(engine.maxUtteranceSeconds * 16_000), start: 0 };
+    expect(engine.maxUtteranceSeconds).toBeGreaterThan(6);
+    const server = await started({ maxBytes: 200_000 });
+    const small = await engineOf([server.origin], { maxRequestBytes: 200_000 });
+    await small.hear([longest], { signal });
+    expect((await engineOf([server.origin])).maxUtteranceSeconds).toBeLessThanOrEqual(30);
+  });
+
+  for (const url of ["", "gpu1:8000", "ftp://gpu1/v1", "/v1"]) {
+    test(`can not be asked of "${url}"`, async () => {
+      expect((await failure(engineOf([url]))).code).toBe("engine_refused");
+    });
+  }
+
+  test("can not be asked of nobody", async () => {
+    expect((await failure(engineOf([]))).code).toBe("engine_refused");
+  });
+});
+
+describe("what a server says of its own doubts", () => {
+  test("where it believes that nobody speaks, there are no words", async () => {
+    const doubt = { no_speech_prob: 0.9, avg_logprob: -1.4, compression_ratio: 0.8 };
+    const text = " Thank you for watching.";
+    const manner: Manner = () => ({ text, language: "en", segments: [{ start: 0, end: 2, text, ...doubt }] });
+    const server = await started({ manner });
+    const [hearing] = await (await engineOf([server.origin])).hear([saying(["The"])], { signal });
+    expect(hearing).toMatchObject({ words: [], language: null, noSpeechProbability: 0.9 });
+    expect(hearing!.meanLogProbability).toBeCloseTo(-1.4);
+  });
+
+  test("a segment that nobody speaks in does not take the others with it", async () => {
+    const manner: Manner = () => ({
+      text: "Well then. Thank you.",
+      language: "english",
+      segments: [
+        { start: 0, end: 1, text: " Well then.", no_speech_prob: 0.1, avg_logprob: -0.2 },
+        { start: 1, end: 2, text: " Thank you.", no_speech_prob: 0.9, avg_logprob: -1.2 },
+      ],
+    });
+    const server = await started({ manner });
+    const [hearing] = await (await engineOf([server.origin])).hear([saying(["The"])], { signal });
+    expect(texts(hearing!)).toEqual(["Well", "then."]);
+    expect(hearing!.noSpeechProbability).toBe(0.1);
+  });
+
+  test("text in a loop is told as cut off, by the server's figure or by the text itself", async () => {
+    const text = "so it goes ".repeat(20);
+    for (const figures of [{ compression_ratio: 7 }, { compression_ratio: null }]) {
+      const manner: Manner = () => ({ text, segments: [{ start: 0, end: 2, text, ...figures }] });
+      const server = await started({ manner });
+      const [hearing] = await (await engineOf([server.origin])).hear([saying(["The"])], { signal });
+      expect(hearing!.cutOff).toBe(true);
+      expect(hearing!.compressionRatio).toBeGreaterThan(2.4);
+    }
+  });
+
+  for (const text of [" [BLANK_AUDIO]", "(music playing)", "♪ ♪", "*laughs*", " ..."]) {
+    test(`"${text}" is nobody's word`, async () => {
+      const server = await started({ manner: () => ({ text, segments: [{ start: 0, end: 2, text }] }) });
+      const [hearing] = await (await engineOf([server.origin])).hear([saying(["The"])], { signal });
+      expect(hearing!.words).toEqual([]);
+    });
+  }
+});
+
+describe("many utterances", () => {
+  const many = Array.from({ length: 24 }, (_, index) =>
+    saying([ENGLISH_WORDS[index % 8]!, ENGLISH_WORDS[(3 * index) % 8]!], 10 * index),
+  );
+  const inOrder = many.map(({ said, start }) => inMedia(said, start));
+
+  function expectInOrder(hearings: readonly Hearing[]): void {
+    expect(hearings.map(texts)).toEqual(inOrder.map((said) => said.map(({ word }) => word)));
+    for (const [index, { words }] of hearings.entries()) {
+      expect(words[0]!.start).toBeCloseTo(inOrder[index]![0]!.start);
+    }
+  }
+
+  /** Answers a request only when others have come after it, the last one first. */
+  function backwards(server: TranscriptionServer, atOnce: number): void {
+    let waiting: (() => void)[] = [];
+    server.before = () =>
+      new Promise((resolve) => {
+        waiting.push(resolve);
+        if (waiting.length < atOnce) return;
+        for (const answer of waiting.reverse()) answer();
+        waiting = [];
+      });
+  }
+
+  test("come back in order, however the answers come, and no more are asked at once than is allowed", async () => {
+    const server = await started();
+    backwards(server, 4);
+    const engine = await engineOf([server.origin], { concurrency: 4 });
+    expectInOrder(await engine.hear(many, { signal }));
+    expect(server.mostInFlight).toBe(4);
+  });
+
+  test("are spread over a fleet", async () => {
+    const servers = await Promise.all([
+      started(),
+      started({ manner: openAi }),
+      started({ manner: whisperCpp }),
+    ]);
+    const engine = await engineOf(
+      servers.map(({ origin }) => origin),
+      { concurrency: 2 },
+    );
+    expectInOrder(await engine.hear(many, { signal }));
+    for (const { questions, mostInFlight } of servers) {
+      expect(questions.length).toBeGreaterThan(0);
+      expect(mostInFlight).toBeLessThanOrEqual(2);
+    }
+  });
+
+  test("are heard by the rest of a fleet where some are down, refuse the key, lack the model or talk nonsense", async () => {
+    const gone = await started();
+    await gone.stop();
+    const [well, locked, nonsense] = await Promise.all([
+      started(),
+      started({ apiKey: "sk-other" }),
+      started({ manner: () => ["?"] }),
+    ]);
+    const elsewhere = await started({ path: "/elsewhere" });
+    const urls = [gone, locked, nonsense, elsewhere, well].map(({ origin }) => `${origin}/v1`);
+    expectInOrder(await (await engineOf(urls)).hear(many, { signal }));
+    expect(well.questions).toHaveLength(many.length);
+  });
+
+  test("are heard by a server that comes back", async () => {
+    const server = await started();
+    server.faults = [
+      { status: 503 },
+      "cut before the answer",
+      { status: 429 },
+      "cut in the answer",
+      { status: 500 },
+    ];
+    expectInOrder(await (await engineOf([server.origin])).hear(many, { signal }));
+  });
+
+  test("are given up together where one of them is refused", async () => {
+    const server = await started();
+    server.before = async () => {
+      if (server.questions.length >= 3) server.fault = { status: 422, body: '{"detail": "too strange"}' };
+    };
+    const engine = await engineOf([server.origin], { concurrency: 2 });
+    const { code, message } = await failure(engine.hear(many, { signal }));
+    expect([code, message]).toEqual(["engine_refused", expect.stringContaining("too strange")]);
+    expect(server.questions.length).toBeLessThan(many.length);
+  });
+
+  test("end at once where the recording is given up", async () => {
+    const server = await started();
+    server.fault = "never answer";
+    const abort = new AbortController();
+    const engine = await engineOf([server.origin], { concurrency: 3 });
+    const asked = new Promise<void>((resolve) => {
+      server.before = async () => {
+        if (server.questions.length === 3) resolve();
+      };
+    });
+    const hearing = engine.hear(many, { signal: abort.signal });
+    await asked;
+    abort.abort(new Error("given up"));
+    await expect(hearing).rejects.toThrow("given up");
+    await expect.poll(() => server.inFlight).toBe(0);
+    server.fault = null;
+    expectInOrder(await engine.hear(many, { signal }));
+  });
+});
+
+describe("faults of a server", () => {
+  const lasting: [string, Partial<TranscriptionServer>, Partial<OpenAiOptions>, string, RegExp][] = [
+    ["is overloaded", { fault: { status: 503 } }, {}, "engine_unavailable", /answered 503/],
+    ["limits the rate", { fault: { status: 429 } }, {}, "engine_unavailable", /answered 429/],
+    ["breaks off", { fault: "cut before the answer" }, {}, "engine_unavailable", /failed: /],
+    ["breaks off in the answer", { fault: "cut in the answer" }, {}, "engine_unavailable", /failed: /],
+    [
+      "never answers",
+      { fault: "never answer" },
+      { firstByteTimeoutMs: 50 },
+      "engine_unavailable",
+      /did not answer/,
+    ],
+    ["never ends", { fault: "never end" }, { timeoutMs: 50 }, "engine_unavailable", /not whole within/],
+    ["answers without end", { fault: "endless answer" }, {}, "engine_unavailable", /longer than/],
+    [
+      "answers a page",
+      { fault: { status: 200, body: "<html>Hello" } },
+      {},
+      "engine_answer_invalid",
+      /not JSON.*<html>/,
+    ],
+    [
+      "answers an error",
+      { fault: { status: 200, body: '{"error":"no audio"}' } },
+      {},
+      "engine_answer_invalid",
+      /no audio/,
+    ],
+    [
+      "has no money",
+      { fault: { status: 429, body: '{"error":{"code":"insufficient_quota"}}' } },
+      {},
+      "engine_refused",
+      /credit/,
+    ],
+    [
+      "knows no such model",
+      { fault: { status: 404, body: '{"detail":"no such model"}' } },
+      {},
+      "engine_refused",
+      /base URL.*no such model/,
+    ],
+    [
+      "finds it too large",
+      { fault: { status: 413, body: "<html>" } },
+      {},
+      "engine_refused",
+      /size of a request/,
+    ],
+  ];
+  for (const [name, state, options, code, message] of lasting) {
+    test(`one that ${name} is told as ${code}`, async () => {
+      const server = Object.assign(await started(), state);
+      const engine = await engineOf([`${server.origin}/v1`], { tries: 2, ...options });
+      const error = await failure(engine.hear([saying(["The"])], { signal }));
+      expect([error.code, error.message]).toEqual([code, expect.stringMatching(message)]);
+      expect(error.message).toContain(server.origin);
+      expect(server.questions).toHaveLength(code === "engine_refused" ? 1 : 2);
+    });
+  }
+
+  test("a wrong key is told without the key", async () => {
+    const server = await started({ apiKey: "sk-right" });
+    const engine = await engineOf([], { servers: [{ url: server.origin, apiKey: "sk-wrong-key" }] });
+    const error = await failure(engine.hear([saying(["The"])], { signal }));
+    expect([error.code, error.retryable]).toEqual(["engine_refused", false]);
+    expect(error.message).toMatch(/127\.0\.0\.1.*answered 401 \(is the key right\?\)/);
+    expect(error.message).not.toContain("sk-");
+  });
+
+  test("a redirect is not followed: the key goes nowhere else", async () => {
+    const [server, other] = await Promise.all([started(), started()]);
+    const location = `${other.origin}/v1/audio/transcriptions?secret=1`;
+    server.fault = { status: 307, headers: { location } };
+    const engine = await engineOf([], { servers: [{ url: server.origin, apiKey: "sk-key" }] });
+    const error = await failure(engine.hear([saying(["The"])], { signal }));
+    expect([error.code, error.message]).toEqual(["engine_refused", expect.stringContaining(other.origin)]);
+    expect(error.message).not.toContain("secret");
+    expect(other.questions).toEqual([]);
+  });
+
+  test("one that asks for more patience than there is, is not waited for", async () => {
+    const server = await started();
+    server.fault = { status: 429, headers: { "retry-after": "3600" } };
+    const engine = await engineOf([server.origin], { patienceMs: 60_000 });
+    const error = await failure(engine.hear([saying(["The"])], { signal }));
+    expect(error.code).toBe("engine_unavailable");
+    expect(server.questions).toHaveLength(1);
+  });
+
+  test("one that is not there is told by its address, without the password in it", async () => {
+    const server = await started();
+    await server.stop();
+    const url = server.origin.replace("http://", "http://user:hunter2@");
+    const error = await failure((await engineOf([url], { tries: 2 })).hear([saying(["The"])], { signal }));
+    expect([error.code, error.message]).toEqual([
+      "engine_unavailable",
+      expect.stringContaining("ECONNREFUSED"),
+    ]);
+    expect(error.message).not.toContain("hunter2");
+  });
+});
+
+test("whoever asks for the name gets the model", async () => {
+  const engine = await engineOf(["http://127.0.0.1:9"]);
+  expect(engine.name).toBe("openai:whisper-1");
+  expect(engine.languages).toHaveLength(100);
+});
