@@ -1,17 +1,22 @@
-/** A word of decoded text and the tokens that spell it: `[firstToken, endToken)`. */
+import { joinPunctuation } from "./join-punctuation.ts";
+
+/** A word of decoded text and the tokens that spell it: `[firstToken, endToken)`, never empty. */
 export interface SpelledWord {
   text: string;
   firstToken: number;
   endToken: number;
+  /**
+   * The part of these tokens that is heard, where it is not all of them, as places among the tokens: from
+   * 3.5 to 5 is the second half of token 3 and all of token 4. Marks at a word's ends are not heard; where
+   * a token spells the end of one word and the beginning of the next, each takes its share of the token's
+   * time, so that of two words in order `to` is never after the next one's `from`.
+   */
+  spoken?: { from: number; to: number };
 }
 
 const WORD_START = "▁";
 const BYTE_PIECE = /^<0x([0-9A-F]{2})>$/;
 const CONTROL_PIECE = /^<.*>$/;
-
-/** Spoken signs stand as words of their own; other punctuation belongs to a word beside it. */
-const PUNCTUATION_ONLY = /^(?![&%@#*§])\p{P}+$/u;
-const OPENING = /^[\p{Ps}\p{Pi}¿¡]+$/u;
 
 /**
  * Words of a SentencePiece text. A piece that starts with `▁` starts a word; pieces like `<0xE2>` are
@@ -25,29 +30,9 @@ export function spelledWords(pieces: readonly string[]): SpelledWord[] {
     if (last && !piece.startsWith(WORD_START)) last.endToken = token + 1;
     else spans.push({ firstToken: token, endToken: token + 1 });
   }
-  const words: SpelledWord[] = [];
-  let openingText = "";
-  let openingToken = 0;
-  for (const { firstToken, endToken } of spans) {
-    const text = spell(pieces.slice(firstToken, endToken));
-    const previous = words.at(-1);
-    if (OPENING.test(text)) {
-      if (openingText === "") openingToken = firstToken;
-      openingText += text;
-    } else if (PUNCTUATION_ONLY.test(text)) {
-      if (!previous) continue;
-      previous.text += text;
-      previous.endToken = endToken;
-    } else if (text !== "") {
-      words.push({
-        text: openingText + text,
-        firstToken: openingText === "" ? firstToken : openingToken,
-        endToken,
-      });
-      openingText = "";
-    }
-  }
-  return words;
+  return joinPunctuation(
+    spans.map((span) => ({ text: spell(pieces.slice(span.firstToken, span.endToken)), ...span })),
+  );
 }
 
 function spell(pieces: readonly string[]): string {
