@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openMoonshine } from "@subtext/speech/engines/moonshine";
 import { SpeechError } from "@subtext/speech/errors";
+import type { Engines } from "@subtext/speech/listening/listener";
 import { openDecoder } from "@subtext/speech/media/open-decoder";
 import { transcribe } from "@subtext/speech/transcribe";
 import type { TimedWord } from "@subtext/speech/transcript";
@@ -16,7 +16,7 @@ export interface Heard {
   language: string;
 }
 
-/** The whole way from a file to words, with the bundled engine. */
+/** The whole way from a file to words. */
 export interface Listening {
   hear(samples: Float32Array): Promise<Heard>;
   hearFile(path: string): Promise<Heard>;
@@ -26,9 +26,8 @@ export interface Listening {
 }
 
 /** @param folder for the files that are heard */
-export async function openListening(folder: string): Promise<Listening> {
+export async function openListening(folder: string, engines: Engines): Promise<Listening> {
   const decoder = await openDecoder();
-  const engine = await openMoonshine({ threads: 1 });
   const voiceActivity = await openVoiceActivity({ threads: 1 });
   const { signal } = new AbortController();
 
@@ -36,7 +35,7 @@ export async function openListening(folder: string): Promise<Listening> {
     try {
       const result = await transcribe(path, {
         decoder,
-        engine,
+        engines,
         voiceActivity,
         maxDurationSeconds: 43_200,
         signal,
@@ -70,7 +69,8 @@ export async function openListening(folder: string): Promise<Listening> {
     },
     async close() {
       await voiceActivity.close();
-      await engine.close();
+      await engines.bundled?.close();
+      await engines.multilingual?.close();
     },
   };
 }

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { openMoonshine } from "@subtext/speech/engines/moonshine";
 import { CONDITIONS, englishClips, otherClips } from "./accuracy-clips.ts";
 import { openListening } from "./accuracy-listening.ts";
 import { Speaker } from "./accuracy-made-speech.ts";
@@ -29,7 +30,12 @@ const JFK =
 const parts = new Set(values.parts.split(","));
 const speaker = new Speaker(join(tmpdir(), "subtext-accuracy"));
 const folder = mkdtempSync(join(tmpdir(), "subtext-accuracy-run-"));
-const listening = await openListening(folder);
+const listening = await openListening(folder, {
+  bundled: await openMoonshine({ threads: 1 }),
+  multilingual: null,
+  bundledTakesEnglish: true,
+  remedy: "",
+});
 const confusion = new Confusion();
 try {
   if (parts.has("speech")) await measureSpeech();

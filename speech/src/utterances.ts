@@ -9,8 +9,11 @@ import {
   WINDOW_SECONDS,
 } from "./voice-activity.ts";
 
-/** A quarter of a second of real audio at both ends of an utterance, as far as its neighbours leave it. */
-const PADDING_WINDOWS = 8;
+/**
+ * 160 ms of real audio at both ends of an utterance, as far as its neighbours leave it. Over 14 voices (clean,
+ * noise, music), a recorded lecture and single words, 128 to 256 ms were tried: with 160 ms most was heard right.
+ */
+const PADDING_WINDOWS = 5;
 /** A pause of two seconds ends an utterance; at one second, slow speakers lose the sense of their sentence. */
 const LONG_SILENCE_WINDOWS = Math.round(2 / WINDOW_SECONDS);
 /** How much must follow the longest utterance before it is known where it and the next one lie. */

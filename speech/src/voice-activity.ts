@@ -188,11 +188,20 @@ const SPEECH_ENDS = 0.35;
 export const MIN_SILENCE_WINDOWS = 3;
 /** 192 ms: shorter sounds are the onset of music; a word spoken alone takes 250 ms. */
 export const MIN_SPEECH_WINDOWS = 6;
+/**
+ * A stretch of up to a second must be speech with this probability in the mean: laughter, sirens and sweeps
+ * are taken for it now and then, but not surely (0.5 … 0.7; 36 of 51 stretches of laughter lie below). Of
+ * single words spoken alone none lay below, down to 10 dB of noise (0.72 and more), of short stretches of
+ * real recordings 1 in 53, at 5 dB of noise 5 in 50.
+ */
+const SURE_OF_SHORT = 0.65;
+const SHORT_WINDOWS = 32;
 
 /**
  * The stretches of speech in a run of window probabilities, in order: one begins where the probability
  * reaches 0.5 and ends where it stays under 0.35. Gaps between stretches are at least 96 ms, stretches at
- * least 192 ms; only one that reaches the end of the run may be shorter, for it may go on.
+ * least 192 ms, and those of up to a second 0.65 likely in the mean; only one that reaches the end of the run
+ * may be shorter and less likely, for it may go on.
  * @param speaking Whether somebody is already speaking at the first window.
  */
 export function speechSegments(probabilities: Float32Array, speaking = false): SpeechSegment[] {
@@ -207,8 +216,8 @@ export function speechSegments(probabilities: Float32Array, speaking = false): S
     silent = probability < SPEECH_ENDS ? silent + 1 : 0;
     if (silent < MIN_SILENCE_WINDOWS) continue;
     const end = window + 1 - silent;
-    if (end - start >= MIN_SPEECH_WINDOWS || (speaking && start === 0 && end > 0))
-      segments.push({ start, end });
+    const goesOn = speaking && start === 0 && end > 0;
+    if (goesOn || isSpeech(probabilities.subarray(start, end))) segments.push({ start, end });
     start = -1;
     silent = 0;
   }
@@ -216,4 +225,10 @@ export function speechSegments(probabilities: Float32Array, speaking = false): S
     segments.push({ start, end: probabilities.length - silent });
   }
   return segments;
+}
+
+function isSpeech(probabilities: Float32Array): boolean {
+  if (probabilities.length < MIN_SPEECH_WINDOWS) return false;
+  if (probabilities.length > SHORT_WINDOWS) return true;
+  return probabilities.reduce((sum, value) => sum + value, 0) >= SURE_OF_SHORT * probabilities.length;
 }

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { packUtterances, type SpokenUtterance, type UtteranceGroup } from "../src/utterances.ts";
 import { type ScoredAudio, speechSegments, WINDOW_SAMPLES, WINDOW_SECONDS } from "../src/voice-activity.ts";
 
-const PADDING_SECONDS = 8 * WINDOW_SECONDS;
+const PADDING_SECONDS = 5 * WINDOW_SECONDS;
 
 /** Speech and silence in turns, with the flicker of a real model in between. */
 const turns = fc.array(
