@@ -1,0 +1,77 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
+import type { TSchema } from "typebox";
+import { Value } from "typebox/value";
+import { describe, expect, test } from "vitest";
+import { API_ERRORS } from "../src/contract/api-errors.ts";
+import { EVENTS } from "../src/contract/examples.ts";
+import { ALL_OPERATIONS, openApi } from "../src/contract/openapi.ts";
+import { errorCodesOf } from "../src/contract/operation.ts";
+import { PERMISSIONS } from "../src/contract/permission.ts";
+import { WEBHOOK_EVENTS } from "../src/contract/webhook.ts";
+
+const document = openApi({ version: "1.2.3", serverUrl: "https://captions.example" });
+const text = JSON.stringify(document);
+
+describe("the OpenAPI description", () => {
+  test("is found valid by another implementation's validator", async () => {
+    const { valid, errors } = await new Validator().validate(JSON.parse(text));
+    expect(errors).toBeUndefined();
+    expect(valid).toBe(true);
+  });
+
+  test("is the same whenever it is made", () => {
+    expect(JSON.stringify(openApi({ version: "1.2.3", serverUrl: "https://captions.example" }))).toBe(text);
+  });
+
+  test("refers only to schemas that it holds, and holds none that is not referred to", () => {
+    const { schemas } = document.components as { schemas: Record<string, object> };
+    const referred = [...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
+    expect(new Set(referred)).toEqual(new Set(Object.keys(schemas)));
+    expect(text).not.toContain('"$id"');
+  });
+
+  test("has every operation once, with every error that it may answer with", () => {
+    const paths = document.paths as Record<string, Record<string, { responses: Record<string, object> }>>;
+    for (const operation of ALL_OPERATIONS) {
+      const described = paths[operation.path]?.[operation.method.toLowerCase()];
+      const statuses = errorCodesOf(operation).map((code) => String(API_ERRORS[code].status));
+      expect(Object.keys(described?.responses ?? {}).sort()).toEqual(
+        [...new Set([...statuses, String(operation.success.status)])].sort(),
+      );
+    }
+    expect(new Set(ALL_OPERATIONS.map(({ id }) => id)).size).toBe(ALL_OPERATIONS.length);
+    const described = Object.values(paths).flatMap((item) => Object.keys(item));
+    expect(described).toHaveLength(ALL_OPERATIONS.length);
+  });
+
+  test("names every permission and every kind of event", () => {
+    for (const permission of PERMISSIONS) expect(text).toContain(`"x-permission":"${permission}"`);
+    expect(Object.keys(document.webhooks as object)).toEqual(Object.keys(WEBHOOK_EVENTS));
+  });
+
+  test("names every variable of a path", () => {
+    for (const { path, params = {} } of ALL_OPERATIONS) {
+      expect(Object.keys(params)).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
+    }
+  });
+});
+
+describe("an example", () => {
+  const examples: [string, TSchema, unknown][] = [
+    ...ALL_OPERATIONS.flatMap(({ id, body, bodyExample, success }): [string, TSchema, unknown][] => [
+      ...(body ? ([[`${id} request`, body, bodyExample]] as [string, TSchema, unknown][]) : []),
+      ...(success.body
+        ? ([[`${id} answer`, success.body, success.example]] as [string, TSchema, unknown][])
+        : []),
+    ]),
+    ...Object.entries(WEBHOOK_EVENTS).map(([type, schema]): [string, TSchema, unknown] => [
+      type,
+      schema,
+      EVENTS[type as keyof typeof EVENTS],
+    ]),
+  ];
+
+  test.each(examples)("of %s passes its schema", (_name, schema, example) => {
+    expect([...Value.Errors(schema, example)]).toEqual([]);
+  });
+});
