@@ -34,7 +34,7 @@ const observation = fc.record({
 /** The score that a path has, by its definition. */
 function scoreOf(path: readonly string[], observations: readonly LanguageObservation[]): number {
   return observations.reduce((sum, { probabilities, seconds }, index) => {
-    const weight = probabilities.size === 0 ? 0 : Math.min(1, seconds / 6);
+    const weight = probabilities.size === 0 ? 0 : Math.min(1, seconds / 4);
     const change = index > 0 && path[index - 1] !== path[index] ? 2 : 0;
     return sum + weight * Math.log(Math.max(0.01, probabilities.get(path[index]!) ?? 0)) - change;
   }, 0);
@@ -102,7 +102,7 @@ test("it makes no difference whether observations come in pieces, and old ones w
 });
 
 test("one short or doubtful utterance follows its neighbours, also at the start and the end", () => {
-  for (const odd of [told("cy", 0.97, 3), told("cy", 0.8, 20)]) {
+  for (const odd of [told("cy", 0.99, 2.5), told("cy", 0.8, 20)]) {
     expect(likeliestLanguages(START, [english(10), odd, english(10)])).toEqual(["en", "en", "en"]);
   }
   const odd = told("cy", 0.8, 2);
@@ -110,8 +110,8 @@ test("one short or doubtful utterance follows its neighbours, also at the start 
   expect(likeliestLanguages(START, [english(10), odd])).toEqual(["en", "en"]);
 });
 
-test("a clear passage of six seconds is a change, and so is a change for good in short utterances", () => {
-  expect(likeliestLanguages(START, [english(10), told("es", 0.99, 6), english(10)])).toEqual([
+test("a clear passage of four seconds is a change, and so is a change for good in short utterances", () => {
+  expect(likeliestLanguages(START, [english(10), told("es", 0.99, 4), english(10)])).toEqual([
     "en",
     "es",
     "en",

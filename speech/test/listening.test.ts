@@ -13,6 +13,7 @@ import {
 } from "./made-engines.ts";
 
 const REMEDY = "Install a multilingual model.";
+const NOTHING: Engines = { bundled: null, multilingual: null, bundledTakesEnglish: false, remedy: REMEDY };
 
 interface Listened extends Heard {
   progress: number[];
@@ -21,13 +22,7 @@ interface Listened extends Heard {
 }
 
 async function listen(parts: readonly FakeSpeech[], engines: Partial<Engines>): Promise<Listened> {
-  const listener = createListener({
-    bundled: null,
-    multilingual: null,
-    bundledTakesEnglish: false,
-    remedy: REMEDY,
-    ...engines,
-  });
+  const listener = createListener({ ...NOTHING, ...engines });
   const groups = await fakeRecording(parts);
   const progress: number[] = [];
   const options = {
@@ -195,6 +190,20 @@ describe("doubtful languages", () => {
     expect(mumbled.language).toBe("und");
   });
 
+  test("a sentence at the end of a group is told by what follows in the next", async () => {
+    const parts = [...talk("en", 4, 6, 2.5), ...talk("es", 6, 1.5, 2.5)];
+    const all = (await fakeRecording(parts)).flatMap(({ utterances }) => utterances);
+    const listener = createListener({ ...NOTHING, multilingual: fakeMultilingual() });
+    const options = { signal: new AbortController().signal, onHeard: () => {} };
+    await listener.hear(all.slice(0, 5), options);
+    await listener.hear(all.slice(5), options);
+    const heard = await listener.finish(60, options);
+    expect(heard.stretches).toMatchObject([
+      { language: "en" },
+      { language: "es", start: all[4]!.speech[0]!.start },
+    ]);
+  });
+
   test("of two languages spoken for as long the first is told", async () => {
     const parts = [...talk("pt", 4, 6, 3), ...talk("es", 4, 6, 3)];
     const heard = await listen(parts, { multilingual: fakeMultilingual() });
@@ -313,18 +322,11 @@ test("progress rises batch by batch to the end of what is spoken", async () => {
 
 test("an abort ends it", async () => {
   const [group] = await fakeRecording(talk("es", 10));
-  const listener = createListener({
-    bundled: null,
-    multilingual: fakeMultilingual(),
-    bundledTakesEnglish: false,
-    remedy: REMEDY,
-  });
+  const listener = createListener({ ...NOTHING, multilingual: fakeMultilingual() });
   const signal = AbortSignal.abort(new Error("deleted"));
   await expect(listener.hear(group!.utterances, { signal, onHeard: () => {} })).rejects.toThrow("deleted");
 });
 
 test("without an engine there is nothing to listen with", () => {
-  expect(() =>
-    createListener({ bundled: null, multilingual: null, bundledTakesEnglish: true, remedy: REMEDY }),
-  ).toThrow("no speech engine");
+  expect(() => createListener(NOTHING)).toThrow("no speech engine");
 });

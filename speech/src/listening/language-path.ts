@@ -7,7 +7,7 @@ import type { LanguageProbabilities } from "../engine.ts";
  * changes its language rarely.
  *
  * The constants follow from what a switch must not happen for. A passage between two of another language
- * takes two changes: it is told as a language of its own from about 5 s of speech on, and only where that
+ * takes two changes: it is told as a language of its own from 3.5 s of speech on, and only where that
  * language is 55 times as likely as the one around it. A change for good takes e² = 7.4 times, or two or
  * three short utterances that agree. A language that is told wrongly has neither such odds nor such
  * company, and a passage that is told late by a few seconds does less harm than one that was never there.
@@ -16,7 +16,7 @@ import type { LanguageProbabilities } from "../engine.ts";
 /** Natural logarithm of the odds that a change must have for itself. */
 const CHANGE_COST = 2;
 /** A few seconds of speech tell a language badly: less counts in proportion, more does not count more. */
-const FULL_WEIGHT_SECONDS = 6;
+const FULL_WEIGHT_SECONDS = 4;
 /** No detection is surer than this of a language that it is not. */
 const LEAST_PROBABILITY = 0.01;
 

@@ -39,7 +39,7 @@ export function languageTeller(engine: Engine): LanguageTeller {
   return new TellerByHearing(engine);
 }
 
-/** Such engines say which language they wrote, not how sure they are; so much lets a passage of 6 s stand alone. */
+/** Such engines say which language they wrote, not how sure they are; so much lets a passage of 4 s stand alone. */
 const WELL_HEARD_PROBABILITY = 0.95;
 const BADLY_HEARD_PROBABILITY = 0.5;
 /** Natural logarithm. What was heard worse was often heard in a language that it is not in. */
