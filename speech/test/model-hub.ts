@@ -29,7 +29,7 @@ export interface HubFaults {
   pieceDelayMs?: number;
   /** States hashes that the content does not have. */
   wrongHashes?: boolean;
-  /** States neither commit nor hash, as a plain file server does. */
+  /** States neither commit nor hash, as a plain file server does, whose own tags look like hashes all the same. */
   plain?: boolean;
   /** Gives no lengths. */
   withoutLengths?: boolean;
@@ -53,6 +53,8 @@ export class ModelHub {
   faults: HubFaults = {};
   /** Without a slash at its end. */
   url = "";
+  /** Called with each request before it is answered. */
+  onRequest: (request: SeenRequest) => void = () => {};
   readonly requests: SeenRequest[] = [];
   /** Bytes of content that were given to connections. */
   bytesServed = 0;
@@ -105,7 +107,9 @@ export class ModelHub {
   ): RequestListener {
     return (request, response) => {
       const { method = "", url = "", headers } = request;
-      this.requests.push({ server, method, path: url, headers });
+      const seen = { server, method, path: url, headers };
+      this.requests.push(seen);
+      this.onRequest(seen);
       // A client that goes away is no fault of the hub.
       response.on("error", () => {});
       handle(request, response).catch(() => response.destroy());
@@ -128,7 +132,7 @@ export class ModelHub {
     const hash = wrongHashes ? "0".repeat(file.large ? 64 : 40) : hashOf(file);
     if (!plain) response.setHeader("x-repo-commit", commit);
     if (!file.large) {
-      response.setHeader("etag", plain ? `"${commit.slice(0, 8)}"` : `"${hash}"`);
+      response.setHeader("etag", `"${plain ? commit : hash}"`);
       return await this.#give(request, response, file.content);
     }
     if (!plain) response.setHeader("x-linked-etag", `"${hash}"`);

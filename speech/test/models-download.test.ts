@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile, stat, symlink, truncate, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { hashOfEntityTag } from "../src/models/content-hash.ts";
@@ -11,6 +11,7 @@ import {
   expectInstalled,
   FILES,
   filesOf,
+  HASTY,
   MIB,
   MODEL,
   pull,
@@ -89,7 +90,7 @@ describe("a download", () => {
   test("goes on where connections break again and again", async () => {
     const [hub, store] = [await startHub(), await emptyStore()];
     hub.faults = { cutAfterBytes: 1.2 * MIB };
-    await pull(store, hub);
+    await pull(store, hub, { persistence: { ...HASTY, tries: 2 } });
     await expectInstalled(store);
     expect(hub.gets("decoder.onnx").map(({ headers }) => headers.range)).toEqual([
       undefined,
@@ -185,6 +186,15 @@ describe("a download", () => {
     await expectInstalled(store, FILES);
   });
 
+  test("takes all files of the commit of the first, though the hub moves on while it describes them", async () => {
+    const [hub, store] = [await startHub(), await emptyStore()];
+    hub.onRequest = ({ path }) => {
+      if (path.endsWith("encoder.onnx")) hub.push(REPOSITORY, filesOf("2"));
+    };
+    await pull(store, hub);
+    await expectInstalled(store, FILES);
+  });
+
   test.each([
     ["has forgotten the old commit", (hub: ModelHub) => hub.forgetHistory()],
     [
@@ -237,11 +247,29 @@ describe("a download", () => {
 
   test("follows no link that lies where it writes", async () => {
     const [hub, store] = [await startHub(), await emptyStore()];
-    const elsewhere = await temporaryFolder();
-    await symlink(elsewhere, join(store.folder, "whisper-made.partial"));
+    hub.faults = { pieceDelayMs: 2 };
+    await pullInPart(store, hub, MIB);
+    hub.faults = {};
+    const [partial, elsewhere] = [join(store.folder, "whisper-made.partial"), await temporaryFolder()];
+    await cp(partial, elsewhere, { recursive: true });
+    await rm(partial, { recursive: true });
+    await symlink(elsewhere, partial);
+    const { size } = await stat(join(elsewhere, "onnx/encoder.onnx"));
     await pull(store, hub);
     await expectInstalled(store);
-    await expect(stat(join(elsewhere, "config.json"))).rejects.toThrow("ENOENT");
+    expect((await stat(join(elsewhere, "onnx/encoder.onnx"))).size).toBe(size);
+  });
+
+  test("writes through no link in place of a file", async () => {
+    const [hub, store] = [await startHub(), await emptyStore()];
+    hub.faults = { pieceDelayMs: 2 };
+    await pullInPart(store, hub, MIB);
+    hub.faults = {};
+    const victim = join(await temporaryFolder(), "victim");
+    await writeFile(victim, "kept");
+    await symlink(victim, join(store.folder, "whisper-made.partial/onnx/decoder.onnx"));
+    await expectError(pull(store, hub), "model_store_failed", /a link stands in its place/);
+    expect(await readFile(victim, "utf8")).toBe("kept");
   });
 
   test("replaces an installed model that is damaged", async () => {
