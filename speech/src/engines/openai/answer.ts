@@ -36,6 +36,9 @@ export interface Answer {
   fromWhisperCpp: boolean;
 }
 
+/** Less likely than this is as good as impossible. */
+export const LEAST_LOG_PROBABILITY = Math.log(1e-6);
+
 type JsonObject = Record<string, unknown>;
 
 /** Servers tell times in seconds, or (Go programs that print durations) in nanoseconds. */
@@ -101,7 +104,10 @@ function toSegment(segment: JsonObject, unit: number, seconds: number): AnswerSe
   const logProbability = number(segment.avg_logprob);
   return {
     ...toPiece(segment, "text", unit, seconds),
-    meanLogProbability: isPlaceholder || logProbability === null ? null : Math.min(0, logProbability),
+    meanLogProbability:
+      isPlaceholder || logProbability === null
+        ? null
+        : Math.min(0, Math.max(LEAST_LOG_PROBABILITY, logProbability)),
     compressionRatio: isPlaceholder ? null : ratio,
     noSpeechProbability: probability(segment.no_speech_prob),
   };

@@ -5,18 +5,60 @@ const BOTH = 0;
 const ONLY_FIRST = 1;
 const ONLY_SECOND = 2;
 
+/** A character of a text, white space left out. */
+export interface TextCharacter {
+  character: string;
+  startsWord: boolean;
+}
+
 /**
  * Lays one text on another that says nearly the same: with other punctuation, other spelling, words left out.
- * Edit distance by dynamic programming (Wagner and Fischer, 1974), where a letter never stands for a mark.
- * @param first characters without white space
- * @param second likewise
+ * Edit distance by dynamic programming (Wagner and Fischer, 1974), where a letter never stands for a mark; of
+ * equally good ways the one that leaves out whole words.
  * @returns for each character of the first the index of the one of the second that it stands for, else −1
  */
-export function alignCharacters(first: readonly string[], second: readonly string[]): Int32Array {
-  const [a, b] = [first, second].map((text) => text.map((character) => character.toLowerCase())) as [
+export function alignCharacters(
+  first: readonly TextCharacter[],
+  second: readonly TextCharacter[],
+): Int32Array {
+  const [a, b] = [first, second].map((text) => text.map(({ character }) => character.toLowerCase())) as [
     string[],
     string[],
   ];
+  const places = leastEdits(a, b);
+  slideGaps(places, a, first);
+  const inverse = inverted(places, b.length);
+  slideGaps(inverse, b, second);
+  return inverted(inverse, a.length);
+}
+
+function inverted(places: Int32Array, length: number): Int32Array {
+  const inverse = new Int32Array(length).fill(-1);
+  for (const [index, place] of places.entries()) if (place !== -1) inverse[place] = index;
+  return inverse;
+}
+
+/**
+ * Moves what stands for nothing to the front, as far as that leaves out the same letters, if it begins at the
+ * start of a word there: of `two three`, laid on `three`, not `wot` but `two` is missing.
+ */
+function slideGaps(places: Int32Array, letters: readonly string[], text: readonly TextCharacter[]): void {
+  for (let start = 0, end = 0; start < places.length; start = end) {
+    end = start + 1;
+    if (places[start] !== -1) continue;
+    while (places[end] === -1) end++;
+    let slid = 0;
+    const fits = () =>
+      places[start - slid - 1] !== -1 && letters[start - slid - 1] === letters[end - slid - 1];
+    while (!text[start - slid]?.startsWord && slid < start && fits()) slid++;
+    if (slid === 0 || !text[start - slid]?.startsWord) continue;
+    const moved = places.slice(start - slid, start);
+    places.fill(-1, start - slid, end - slid);
+    places.set(moved, end - slid);
+  }
+}
+
+function leastEdits(a: readonly string[], b: readonly string[]): Int32Array {
   const places = new Int32Array(a.length).fill(-1);
   let from = 0;
   while (from < a.length && from < b.length && a[from] === b[from]) places[from] = from++;

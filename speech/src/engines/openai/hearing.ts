@@ -1,7 +1,7 @@
 import { deflateRawSync } from "node:zlib";
 import type { Hearing, Utterance } from "../../engine.ts";
 import { mean, timedWords } from "../../timed-words.ts";
-import type { Answer, AnswerPiece, AnswerSegment } from "./answer.ts";
+import { type Answer, type AnswerPiece, type AnswerSegment, LEAST_LOG_PROBABILITY } from "./answer.ts";
 import { type WordSpan, wordSpans } from "./word-spans.ts";
 import { joinsWithoutSpace, type WrittenWord, writtenWords } from "./written-words.ts";
 
@@ -91,7 +91,7 @@ function isNoSpeech({ text, noSpeechProbability, meanLogProbability }: AnswerSeg
 }
 
 function logProbability(span: WordSpan, segment: AnswerSegment | null): number {
-  if (span.probability !== null) return Math.log(Math.max(span.probability, 1e-6));
+  if (span.probability !== null) return Math.max(LEAST_LOG_PROBABILITY, Math.log(span.probability));
   return segment?.meanLogProbability ?? 0;
 }
 
@@ -102,7 +102,7 @@ function logProbabilitiesOf(segments: readonly AnswerSegment[]): number[] {
 /** Somebody speaks in the utterance where somebody speaks in any of its segments. */
 function leastNoSpeechProbability(segments: readonly AnswerSegment[]): number | null {
   const known = segments.flatMap(({ noSpeechProbability }) => noSpeechProbability ?? []);
-  return known.length === 0 ? null : Math.min(...known);
+  return known.length === 0 ? null : known.reduce((least, share) => Math.min(least, share));
 }
 
 /** The worst that the server tells; where it tells none, that of the text. */

@@ -1,5 +1,5 @@
-import type { AnswerPiece } from "./answer.ts";
-import { alignCharacters } from "./character-alignment.ts";
+import { type AnswerPiece, LEAST_LOG_PROBABILITY } from "./answer.ts";
+import { alignCharacters, type TextCharacter } from "./character-alignment.ts";
 import { isSpoken } from "./written-words.ts";
 
 /** Where a word lies in its utterance, and how sure the server was of it. */
@@ -17,9 +17,7 @@ const MAX_SECONDS_PER_CHARACTER = 0.12;
 const SECONDS_PER_CHARACTER = 0.06;
 
 /** A character of a piece, with its share of the piece's time. */
-interface TimedCharacter extends WordSpan {
-  character: string;
-}
+interface TimedCharacter extends WordSpan, TextCharacter {}
 
 /**
  * When each word of a text is said, by the pieces of the same text that a server gave times to. The pieces
@@ -36,10 +34,7 @@ export function wordSpans(
   seconds: number,
 ): WordSpan[] {
   const characters = timedCharacters(inOrder(pieces), seconds);
-  const places = alignCharacters(
-    words.flatMap((word) => [...word]),
-    characters.map(({ character }) => character),
-  );
+  const places = alignCharacters(words.flatMap(wordCharacters), characters);
   let next = 0;
   const spans = words.map((word) => {
     const from = next;
@@ -75,27 +70,40 @@ function inOrder(pieces: readonly AnswerPiece[]): AnswerPiece[] {
 /** Pieces without times tell nothing of when, and are left out. */
 function timedCharacters(pieces: readonly AnswerPiece[], seconds: number): TimedCharacter[] {
   const timed = pieces.flatMap(({ start, ...piece }) => (start === null ? [] : [{ ...piece, start }]));
+  // Where no piece begins with a space, pieces are words.
+  const writesSpaces = timed.some(({ text }) => /^\s/u.test(text));
   return timed.flatMap(({ text, start, end, probability }, index) => {
-    const characters = [...text.replace(/\s+/gu, "")];
+    const parts = text.split(/\s+/u).map(wordCharacters);
+    const first = parts[0]?.[0];
+    if (first !== undefined) first.startsWord = !writesSpaces;
+    const characters = parts.flat();
     const limit = timed[index + 1]?.start ?? seconds;
     const until = Math.max(start, Math.min(end ?? start + characters.length * SECONDS_PER_CHARACTER, limit));
     // Marks take no time, where there is anything else.
-    const hasSpoken = characters.some(isSpoken);
-    const share = (until - start) / characters.filter((one) => !hasSpoken || isSpoken(one)).length;
+    const hasSpoken = isSpoken(text);
+    const takesTime = ({ character }: TextCharacter) => !hasSpoken || isSpoken(character);
+    const share = (until - start) / characters.filter(takesTime).length;
     let at = start;
     return characters.map((character) => {
       const from = at;
-      if (!hasSpoken || isSpoken(character)) at += share;
-      return { character, start: from, end: at, probability };
+      if (takesTime(character)) at += share;
+      return { ...character, start: from, end: at, probability };
     });
   });
+}
+
+function wordCharacters(word: string): TextCharacter[] {
+  return [...word].map((character, index) => ({ character, startsWord: index === 0 }));
 }
 
 function spanOf(matched: readonly TimedCharacter[]): WordSpan | null {
   const [first, last] = [matched[0], matched.at(-1)];
   if (first === undefined || last === undefined) return null;
   const known = matched.flatMap(({ probability }) => probability ?? []);
-  const logarithms = known.reduce((sum, probability) => sum + Math.log(Math.max(probability, 1e-6)), 0);
+  const logarithms = known.reduce(
+    (sum, probability) => sum + Math.max(LEAST_LOG_PROBABILITY, Math.log(probability)),
+    0,
+  );
   const probability = known.length === 0 ? null : Math.exp(logarithms / known.length);
   return { start: first.start, end: last.end, probability };
 }
