@@ -18,22 +18,23 @@ export interface TimedWordsInput {
 }
 
 /** No spoken word is shorter; what attention makes shorter is given this much where there is room. */
-const MIN_WORD_SECONDS = 0.04;
+export const MIN_WORD_SECONDS = 0.04;
 
 /**
- * Words with times: in order, not overlapping, inside the utterance, none of zero length. A word's
- * confidence is the geometric mean of its tokens' probabilities.
+ * Words with times: in order, not overlapping, inside the utterance, none of zero length; words that share
+ * a token share its time. A word's confidence is the geometric mean of its tokens' probabilities.
  */
 export function timedWords(input: TimedWordsInput): TimedWord[] {
   const { words, spans, start, seconds } = input;
   const shortest = Math.min(MIN_WORD_SECONDS, seconds / Math.max(1, words.length));
-  const at = (frame: number | undefined) => (frame ?? 0) * input.secondsPerFrame + input.correction;
+  const at = (frame: number) => frame * input.secondsPerFrame + input.correction;
 
   const times: { start: number; end: number }[] = [];
   let previousEnd = 0;
-  for (const { firstToken, endToken } of words) {
-    const wordStart = Math.max(previousEnd, at(spans[firstToken]?.start));
-    previousEnd = Math.max(wordStart + shortest, at(spans[endToken - 1]?.end));
+  for (const { firstToken, endToken, spoken } of words) {
+    const { from, to } = spoken ?? { from: firstToken, to: endToken };
+    const wordStart = Math.max(previousEnd, at(frameAt(spans, Math.floor(from), from)));
+    previousEnd = Math.max(wordStart + shortest, at(frameAt(spans, Math.ceil(to) - 1, to)));
     times.push({ start: wordStart, end: previousEnd });
   }
   let limit = seconds;
@@ -48,6 +49,12 @@ export function timedWords(input: TimedWordsInput): TimedWord[] {
     end: start + (times[index]?.end ?? 0),
     confidence: Math.exp(mean(input.logProbabilities.slice(firstToken, endToken))),
   }));
+}
+
+/** The frame at a place inside a token, or at its ends: `place` is from `token` to `token + 1`. */
+function frameAt(spans: readonly FrameSpan[], token: number, place: number): number {
+  const span = spans[Math.max(0, Math.min(token, spans.length - 1))];
+  return span === undefined ? 0 : span.start + (place - token) * (span.end - span.start);
 }
 
 /** 0 where there are none. */

@@ -8,7 +8,7 @@ const times = (words: readonly TimedWord[]) => words.map(({ start, end }) => [st
 
 /** Ever later seconds in pairs: words in order, or stretches of speech. */
 const spans = fc
-  .array(fc.integer({ min: 0, max: 1_500 }), { maxLength: 40 })
+  .array(fc.integer({ min: 0, max: 4_000 }), { maxLength: 40 })
   .map((steps) => {
     let at = 0;
     return steps.map((step) => {
@@ -76,7 +76,28 @@ describe("words at a pause", () => {
   });
 });
 
-test("whatever was heard, words come out in order, not overlapping, inside the media, to the millisecond", () => {
+describe("a word longer than anybody takes for it", () => {
+  const speech = [{ start: 0, end: 20 }];
+  const longest = 2 + 0.1 * "word".length;
+
+  test("ends early, for it was given the time of what was not heard after it", () => {
+    expect(times(fitToPauses([word(1, 2), word(2, 18)], speech))[1]).toEqual([2, 2 + longest]);
+  });
+
+  test("begins late, where it is the first of its speech", () => {
+    expect(times(fitToPauses([word(0, 16), word(16, 16.5)], speech))[0]).toEqual([16 - longest, 16]);
+  });
+
+  test("is one anybody can take two seconds for, and of many letters longer", () => {
+    const long = { ...word(3, 6), word: "Donaudampfschifffahrt" };
+    expect(times(fitToPauses([word(0.1, 2.1), long], speech))).toEqual([
+      [0, 2.1],
+      [3, 6],
+    ]);
+  });
+});
+
+test("whatever was heard, words come out in order, not overlapping, inside the media, to the millisecond, none in no time", () => {
   const anyWord = fc
     .record({
       start: fc.double({ min: -2, max: 100, noNaN: true }),
@@ -84,16 +105,26 @@ test("whatever was heard, words come out in order, not overlapping, inside the m
     })
     .map(({ start, length }) => word(start, start + length));
   fc.assert(
-    fc.property(fc.array(anyWord), fc.integer({ min: 0, max: 100_000 }), (words, milliseconds) => {
-      const duration = milliseconds / 1000;
-      let free = 0;
-      for (const { start, end } of inOrder(words, duration)) {
-        expect(start).toBeGreaterThanOrEqual(free);
-        expect(end).toBeGreaterThanOrEqual(start);
-        expect(end).toBeLessThanOrEqual(duration);
-        expect([start, end]).toEqual([start, end].map((seconds) => Number(seconds.toFixed(3))));
-        free = end;
-      }
-    }),
+    fc.property(
+      fc.array(anyWord, { maxLength: 60 }),
+      fc.integer({ min: 0, max: 100_000 }),
+      (words, milliseconds) => {
+        const duration = milliseconds / 1000;
+        const shortest = Math.min(40, Math.floor(milliseconds / words.length));
+        let free = 0;
+        for (const { start, end } of inOrder(words, duration)) {
+          expect(start).toBeGreaterThanOrEqual(free);
+          expect(Math.round(1000 * (end - start))).toBeGreaterThanOrEqual(shortest);
+          expect(end).toBeLessThanOrEqual(duration);
+          expect([start, end]).toEqual([start, end].map((seconds) => Number(seconds.toFixed(3))));
+          free = end;
+        }
+      },
+    ),
   );
+});
+
+test("words that are in order already keep their times", () => {
+  const words = [word(0.1, 0.4), word(0.4, 0.9), word(2, 2.5)];
+  expect(inOrder(words, 3)).toEqual(words);
 });
