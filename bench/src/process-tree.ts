@@ -42,11 +42,7 @@ export function watchMemory(rootPid: () => number | undefined): { stop(): number
   let peak = 0;
   const look = () => {
     const pid = rootPid();
-    if (pid === undefined) return;
-    peak = Math.max(
-      peak,
-      processTree(pid).reduce((sum, { residentBytes }) => sum + residentBytes, 0),
-    );
+    if (pid !== undefined) peak = Math.max(peak, residentBytesOfTree(pid));
   };
   const timer = setInterval(look, 250);
   return {
@@ -55,4 +51,31 @@ export function watchMemory(rootPid: () => number | undefined): { stop(): number
       return peak;
     },
   };
+}
+
+/** Resident memory of a tree, four times a second. */
+export function memoryOverTime(rootPid: number): { stop(): number[] } {
+  const seen: number[] = [];
+  const timer = setInterval(() => seen.push(residentBytesOfTree(rootPid)), 250);
+  return {
+    stop() {
+      clearInterval(timer);
+      return seen;
+    },
+  };
+}
+
+function residentBytesOfTree(rootPid: number): number {
+  return processTree(rootPid).reduce((sum, { residentBytes }) => sum + residentBytes, 0);
+}
+
+const TICKS_PER_SECOND = 100;
+
+/** Processor time of a process that runs, and of those of its children that have ended. */
+export function cpuSeconds(pid: number): { own: number; children: number } {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const seconds = (...places: number[]) =>
+    places.reduce((sum, place) => sum + Number(fields[place]), 0) / TICKS_PER_SECOND;
+  return { own: seconds(11, 12), children: seconds(13, 14) };
 }

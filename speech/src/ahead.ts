@@ -27,7 +27,6 @@ export async function* ahead<T>(items: AsyncIterable<T>, count: number): AsyncGe
       if (next === undefined) return;
       const result = await next;
       if (result.done) return;
-      if (!ended) fetchNext();
       yield result.value;
     }
   } finally {

@@ -14,16 +14,17 @@ const KEPT_UTTERANCES = 32;
  * @throws SpeechError
  */
 export async function openLanedEngine(part: LanePart, lanes: number): Promise<Engine> {
-  const opened = await Promise.allSettled(Array.from({ length: lanes }, () => Lane.open(part)));
-  const usable = opened.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
-  const failed = opened.find((outcome) => outcome.status === "rejected");
-  if (failed !== undefined) {
-    await Promise.all(usable.map((lane) => lane.close()));
-    throw failed.reason;
+  const opened: Lane[] = [];
+  try {
+    // One after the other: while a model is loaded it takes twice the memory that it takes afterwards.
+    while (opened.length < lanes) opened.push(await Lane.open(part));
+    const description = opened[0]?.description;
+    if (!description) throw new Error(`${part.kind} is no engine.`);
+    return new LanedEngine(opened, description);
+  } catch (error) {
+    await Promise.all(opened.map((lane) => lane.close()));
+    throw error;
   }
-  const { description } = usable[0]!;
-  if (description === null) throw new Error(`${part.kind} is no engine.`);
-  return new LanedEngine(usable, description);
 }
 
 /** What a lane still has of an utterance. */

@@ -1,0 +1,59 @@
+import { parseArgs } from "node:util";
+import { openVoiceActivityLane } from "@subtext/speech/child/lane";
+import { closeEngines, openEngines } from "@subtext/speech/engines/open-engines";
+import { openDecoder } from "@subtext/speech/media/open-decoder";
+import { transcribe } from "@subtext/speech/transcribe";
+import type { StageSeconds } from "@subtext/speech/transcript";
+import { cpuSeconds } from "./process-tree.ts";
+
+/** What one transcription took, without the loading of models; printed as one line of JSON. */
+export interface SpeechRun {
+  /** Of the recording. */
+  duration: number;
+  seconds: number;
+  /** Of this process, and of the decoder that it started. */
+  cpu: { own: number; decoder: number };
+  words: number;
+  language: string;
+  stages: StageSeconds;
+}
+
+const { values, positionals } = parseArgs({
+  options: { threads: { type: "string", default: "1" }, model: { type: "string" } },
+  allowPositionals: true,
+});
+const [path] = positionals;
+if (path === undefined) throw new Error("Which recording?");
+const parts = {
+  bundled: values.model === undefined,
+  multilingual: values.model === undefined ? null : { kind: "whisper" as const, folder: values.model },
+  bundledTakesEnglish: false,
+  remedy: "",
+};
+
+const decoder = await openDecoder();
+const voiceActivity = await openVoiceActivityLane();
+const engines = await openEngines(parts, { threads: Number(values.threads) });
+const { signal } = new AbortController();
+const cpuBefore = cpuSeconds(process.pid);
+const startedAt = performance.now();
+const result = await transcribe(path, {
+  decoder,
+  engines,
+  voiceActivity,
+  maxDurationSeconds: 43_200,
+  signal,
+});
+const seconds = (performance.now() - startedAt) / 1000;
+const cpu = cpuSeconds(process.pid);
+if (result.outcome !== "transcribed") throw new Error(`It was skipped: ${result.reason}`);
+const run: SpeechRun = {
+  duration: result.duration,
+  seconds,
+  cpu: { own: cpu.own - cpuBefore.own, decoder: cpu.children - cpuBefore.children },
+  words: result.words.length,
+  language: result.language,
+  stages: result.stages,
+};
+console.log(JSON.stringify(run));
+await Promise.all([closeEngines(engines), voiceActivity.close()]);
