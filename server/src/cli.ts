@@ -12,7 +12,8 @@ const exitCode = await runCommandLine(process.argv.slice(2), {
   env: process.env,
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
-  errColumns: () => (process.stderr.isTTY ? process.stderr.columns : null),
+  // Terminals that do not know their width say 0.
+  errColumns: () => (process.stderr.isTTY ? process.stderr.columns || 80 : null),
 });
 // What failed half way may have left parts open that would keep the process alive.
 if (exitCode === 0) process.exitCode = 0;

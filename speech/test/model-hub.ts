@@ -31,6 +31,8 @@ export interface HubFaults {
   wrongHashes?: boolean;
   /** States neither commit nor hash, as a plain file server does, whose own tags look like hashes all the same. */
   plain?: boolean;
+  /** Redirects requests for small files to another path of its own, which states the hash alone. */
+  ownRedirects?: boolean;
   /** Gives no lengths. */
   withoutLengths?: boolean;
   /** Knows no ranges. */
@@ -117,7 +119,8 @@ export class ModelHub {
   }
 
   async #resolve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const match = /^\/([^/]+\/[^/]+)\/resolve\/([^/]+)\/(.+)$/.exec(request.url ?? "");
+    const match = /^(?:\/cache)?\/([^/]+\/[^/]+)\/resolve\/([^/]+)\/(.+)$/.exec(request.url ?? "");
+    const cached = request.url?.startsWith("/cache/") ?? false;
     const [, repository, revision = "", path] = match ?? [];
     if (this.faults.token && request.headers.authorization !== `Bearer ${this.faults.token}`) {
       return void response.writeHead(401).end();
@@ -130,7 +133,11 @@ export class ModelHub {
 
     const { plain, wrongHashes } = this.faults;
     const hash = wrongHashes ? "0".repeat(file.large ? 64 : 40) : hashOf(file);
-    if (!plain) response.setHeader("x-repo-commit", commit);
+    if (!plain && !cached) response.setHeader("x-repo-commit", commit);
+    if (!file.large && this.faults.ownRedirects && !cached) {
+      const location = `/cache/${repository}/resolve/${commit}/${path}`;
+      return void response.writeHead(307, { location }).end();
+    }
     if (!file.large) {
       response.setHeader("etag", `"${plain ? commit : hash}"`);
       return await this.#give(request, response, file.content);

@@ -236,6 +236,14 @@ describe("a download", () => {
     expect(decoder.equals(filesOf("2")["onnx/decoder.onnx"]?.content ?? Buffer.alloc(0))).toBe(true);
   });
 
+  test("takes the hash of a small file also from where the hub redirects within itself", async () => {
+    const [hub, store] = [await startHub(), await emptyStore()];
+    hub.faults = { ownRedirects: true, token: "secret" };
+    const { model } = await pull(store, hub, { hub: { url: hub.url, token: "secret" } });
+    await expectInstalled(store);
+    expect(model.manifest?.files.map(({ stated }) => stated)).toEqual([true, true, true]);
+  });
+
   test("works where the hub gives no lengths", async () => {
     const [hub, store] = [await startHub(), await emptyStore()];
     hub.faults = { withoutLengths: true };

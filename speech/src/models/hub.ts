@@ -87,10 +87,10 @@ export async function askHub(
         },
       }),
     );
-    const commit = response.headers.get("x-repo-commit");
+    stated.commit ??= response.headers.get("x-repo-commit");
     // Other servers' tags may look like hashes and be none.
-    const ownTag = commit === null ? null : response.headers.get("etag");
-    stated.commit ??= commit;
+    const isHub = stated.commit !== null && url.origin === new URL(hub.url).origin;
+    const ownTag = isHub ? response.headers.get("etag") : null;
     stated.hash ??= hashOfEntityTag(response.headers.get("x-linked-etag") ?? ownTag);
     stated.bytes ??= wholeNumber(response.headers.get("x-linked-size"));
     const location = response.headers.get("location");
