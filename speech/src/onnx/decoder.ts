@@ -2,7 +2,7 @@ import { type InferenceSession, Tensor } from "onnxruntime-node";
 import { SpeechError } from "../errors.ts";
 import { crossAttentionOutput } from "./graph.ts";
 import type { AttentionHead } from "./seq2seq.ts";
-import { type FloatType, floatsOf, floatTensor, floatType } from "./tensors.ts";
+import { asFeeds, type FloatType, floatsOf, floatTensor, floatType } from "./tensors.ts";
 
 /**
  * A decoder with a key/value cache, exported as `decoder_model_merged.onnx` (Optimum's layout), run step
@@ -117,7 +117,7 @@ export async function runStep(decoder: Seq2SeqDecoder, input: StepInput): Promis
   const frames = encoderStates.dims[1] ?? 0;
   let outputs: InferenceSession.OnnxValueMapType;
   try {
-    outputs = await decoder.session.run(feeds, [
+    outputs = await decoder.session.run(asFeeds(feeds), [
       "logits",
       ...renewed.map((name) => `present.${name}`),
       ...layers.map(crossAttentionOutput),

@@ -36,6 +36,22 @@ export function floatTensor(
   return new Tensor("float16", halves as unknown as Uint16Array, dims);
 }
 
+/**
+ * What the runtime takes as inputs. Its binding asks Node-API for the length of arrays, which knows nothing of
+ * Float16Array; it takes the same memory as Uint16Array, which its own tensors will not hold.
+ */
+export function asFeeds(tensors: Readonly<Record<string, Tensor>>): Record<string, Tensor> {
+  return Object.fromEntries(
+    Object.entries(tensors).map(([name, tensor]) => {
+      const data: unknown = tensor.data;
+      if (!(data instanceof Float16Array)) return [name, tensor];
+      const { type, dims, location } = tensor;
+      const bits = new Uint16Array(data.buffer, data.byteOffset, data.length);
+      return [name, { type, dims, location, data: bits } as Tensor];
+    }),
+  );
+}
+
 /** Those rows of a float tensor (its first dimension), in the order given. */
 export function keepRows(tensor: Tensor, rows: readonly number[]): Tensor {
   const stride = tensor.dims.slice(1).reduce((product, size) => product * size, 1);

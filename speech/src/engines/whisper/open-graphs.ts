@@ -4,7 +4,7 @@ import { InferenceSession, Tensor } from "onnxruntime-node";
 import { SpeechError } from "../../errors.ts";
 import { describeDecoder, type Seq2SeqDecoder } from "../../onnx/decoder.ts";
 import { addCrossAttentionOutputs } from "../../onnx/graph.ts";
-import { asFloats, type FloatType, floatType } from "../../onnx/tensors.ts";
+import { asFeeds, asFloats, type FloatType, floatType } from "../../onnx/tensors.ts";
 import type { WhisperModel } from "./model-files.ts";
 
 /** The two graphs of a Whisper model, loaded. */
@@ -30,7 +30,7 @@ export async function openGraphs(model: WhisperModel, threads: number): Promise<
       const input = asFloats(new Tensor("float32", features, dims), type);
       let states: Tensor | undefined;
       try {
-        states = (await encoder.session.run({ [name]: input })).last_hidden_state;
+        states = (await encoder.session.run(asFeeds({ [name]: input }))).last_hidden_state;
       } catch (error) {
         throw new SpeechError("model_unusable", "The encoder model cannot be run.", { cause: error });
       }
