@@ -9,6 +9,7 @@ import { Speaker } from "./accuracy-made-speech.ts";
 import { Confusion, TALLY_HEAD, Tally } from "./accuracy-scores.ts";
 import { nonSpeech } from "./accuracy-sounds.ts";
 import { CALIBRATION_LANGUAGES, HELD_OUT_LANGUAGES } from "./accuracy-texts.ts";
+import { measureWhisper } from "./accuracy-whisper.ts";
 import { printTable } from "./table.ts";
 
 /**
@@ -21,8 +22,8 @@ const { values } = parseArgs({
     quick: { type: "boolean", default: false },
     /** A folder with real recordings: jfk.wav, lucier.mp3 and .txt, laugh1.mp3, japanese.mp3, … */
     audio: { type: "string", default: join(import.meta.dirname, "../../../shared/audio") },
-    /** Which parts to run, of speech, sounds, languages and recordings. */
-    parts: { type: "string", default: "speech,sounds,languages,recordings" },
+    /** Which parts to run, of speech, sounds, languages, recordings and whisper. */
+    parts: { type: "string", default: "speech,sounds,languages,recordings,whisper" },
   },
 });
 const JFK =
@@ -42,6 +43,7 @@ try {
   if (parts.has("sounds")) await measureSounds();
   if (parts.has("languages")) await measureLanguages();
   if (parts.has("recordings")) await measureRecordings();
+  if (parts.has("whisper")) await measureWhisper(speaker, folder, values.quick);
 } finally {
   await listening.close();
   rmSync(folder, { recursive: true });

@@ -1,0 +1,77 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { openWhisper } from "@subtext/speech/engines/whisper/whisper";
+import { openListening } from "./accuracy-listening.ts";
+import { joinClips, over, type Speaker, seeded } from "./accuracy-made-speech.ts";
+import { Confusion, TALLY_HEAD, Tally } from "./accuracy-scores.ts";
+import { pinkNoise } from "./accuracy-sounds.ts";
+import { printTable } from "./table.ts";
+
+const MODEL_FOLDER = join(import.meta.dirname, "../../speech/test/listening-model/model");
+
+/** Voices of libespeak-ng; the model was trained on these, but on none of the variants below. */
+const VOICES: Record<string, readonly string[]> = {
+  es: ["es", "es-419"],
+  pt: ["pt", "pt-br"],
+  en: ["en", "en-us"],
+  fr: ["fr", "fr-be"],
+};
+const HELD_OUT_VARIANTS = [
+  "f4",
+  "m5",
+  "m7",
+  "steph2",
+  "Michael",
+  "linda",
+  "pedro",
+  "Hugo",
+  "klatt3",
+  "edward2",
+];
+
+/** The `whisper` engine with the model that was made for its tests, on sentences it knows in voices it does not. */
+export async function measureWhisper(speaker: Speaker, folder: string, quick: boolean): Promise<void> {
+  const sentences: Record<string, string[]> = JSON.parse(
+    readFileSync(join(MODEL_FOLDER, "sentences.json"), "utf8"),
+  );
+  const listening = await openListening(folder, {
+    bundled: null,
+    multilingual: await openWhisper({ folder: MODEL_FOLDER, threads: 1 }),
+    bundledTakesEnglish: false,
+    remedy: "",
+  });
+  const noise = pinkNoise(20);
+  const confusion = new Confusion();
+  const tallies = new Map<string, Tally>();
+  const random = seeded(7);
+  try {
+    for (const [language, voices] of Object.entries(VOICES)) {
+      for (const [index, text] of (sentences[language] ?? []).entries()) {
+        if (quick && index % 4 !== 0) continue;
+        const variant = HELD_OUT_VARIANTS[index % HELD_OUT_VARIANTS.length];
+        const voice = `${voices[index % voices.length]}+${variant}`;
+        const wordsPerMinute = 125 + Math.floor(55 * random());
+        const clip = joinClips([0.2 + random(), speaker.say(voice, wordsPerMinute, text), 0.5]);
+        for (const [condition, heardClip] of [
+          ["clean", clip],
+          ["noise 15 dB", over(clip, noise, 15)],
+        ] as const) {
+          const heard = await listening.hear(heardClip.samples);
+          const tally = tallies.get(condition) ?? new Tally();
+          tallies.set(condition, tally);
+          tally.add(clip.words, heard.words);
+          confusion.add(language, heard.language);
+        }
+      }
+    }
+  } finally {
+    await listening.close();
+  }
+  printTable(
+    "Whisper engine, listening model, held-out voices (to reach: word error ≤ 0.01, start p90 ≤ 25 ms)",
+    ["speech", ...TALLY_HEAD],
+    [...tallies].map(([name, tally]) => [name, ...tally.row()]),
+  );
+  const { head, rows } = confusion.table();
+  printTable("What language is told, whisper engine (to reach: 100 %)", head, rows);
+}
