@@ -69,6 +69,7 @@ export async function transcribe(path: string, options: TranscribeOptions): Prom
 
   const { nothing, incomplete, duration: measured } = audio.summary();
   if (nothing !== null) return { outcome: "skipped", reason: nothing, duration: measured };
+  report(duration ?? measured);
   const heard = await timer.time("engine", () =>
     listener.finish(measured, { signal: options.signal, onHeard: report }),
   );

@@ -8,7 +8,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { createSpeech, type Speech, type SpeechOptions } from "../src/child/supervise.ts";
 import type { EngineParts } from "../src/engines/open-engines.ts";
 import { SpeechError } from "../src/errors.ts";
-import type { Transcript } from "../src/transcript.ts";
+import type { TranscribeProgress, Transcript } from "../src/transcript.ts";
+import { listeningModel, listeningRecording } from "./listening.ts";
 import { descendants, descendantsRunning, runs, until } from "./processes.ts";
 import { ENGLISH, spoken } from "./spoken.ts";
 import { sequence, theChildren, wavFile } from "./wav.ts";
@@ -249,6 +250,29 @@ test("new engines are used from the next job on, and a job under way is not dist
   speech.renew();
   expect(await textOf(speech, short)).toEqual(TEXT);
   expect(speechProcesses()).not.toEqual(before);
+});
+
+test("a model of several languages hears each stretch of a recording in its own", async () => {
+  const multilingual = { kind: "whisper" as const, folder: listeningModel };
+  const speech = open({ parts: () => ({ ...BUNDLED, multilingual, bundledTakesEnglish: true }), threads: 2 });
+  expect((await speech.describe()).engines.map(({ languages }) => languages)).toEqual([
+    expect.arrayContaining(["es", "pt", "en", "fr"]),
+    ["en"],
+  ]);
+  const { path, languages } = listeningRecording("mixed");
+  const result = (await speech.transcribe(path, job)) as Transcript;
+  expect(result.stretches.map(({ language }) => language)).toEqual(languages);
+});
+
+test("the progress of a short recording too comes to its end", async () => {
+  const seen: TranscribeProgress[] = [];
+  const { path } = listeningRecording("english");
+  const { duration } = await open().transcribe(path, {
+    ...job,
+    onProgress: (progress) => seen.push(progress),
+  });
+  expect(seen[0]).toEqual({ done: 0, duration, remainingSeconds: null });
+  expect(seen.at(-1)).toEqual({ done: duration, duration, remainingSeconds: 0 });
 });
 
 test("processes without work end when there are new engines", async () => {
