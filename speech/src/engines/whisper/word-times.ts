@@ -16,8 +16,6 @@ const SAMPLE_RATE = 16_000;
  * the one model there was to measure. It is small beside what others may differ by.
  */
 const TIME_CORRECTION_SECONDS = 0.01;
-/** What can be heard of a token: letters, digits, spoken signs. */
-const AUDIBLE = /[\p{L}\p{M}\p{N}\p{S}&%@#*§]/u;
 
 /** How a model's words come to their times. */
 export interface WordTimes {
@@ -71,11 +69,7 @@ export function wordTimes(model: WhisperModel, attentionLayers: readonly number[
         });
       return timedWords({
         words,
-        spans: withoutInaudible(
-          heads.length > 0 ? attentionSpans() : lengthSpans(),
-          words,
-          sequence.tokens.map((token) => isAudible(tokenBytes[token])),
-        ),
+        spans: heads.length > 0 ? attentionSpans() : lengthSpans(),
         logProbabilities: sequence.logProbabilities,
         start,
         seconds: samples.length / SAMPLE_RATE,
@@ -84,31 +78,4 @@ export function wordTimes(model: WhisperModel, attentionLayers: readonly number[
       });
     },
   };
-}
-
-/** Parts of a character are audible too: they decode to the replacement character, a symbol. */
-function isAudible(bytes: Uint8Array | null | undefined): boolean {
-  return bytes ? AUDIBLE.test(new TextDecoder().decode(bytes)) : false;
-}
-
-/** Punctuation looks at the pause beside a word, which is no part of the word. */
-function withoutInaudible(
-  spans: readonly FrameSpan[],
-  words: readonly SpelledWord[],
-  audible: readonly boolean[],
-): FrameSpan[] {
-  const trimmed = [...spans];
-  for (const { firstToken, endToken } of words) {
-    const tokens = Array.from({ length: endToken - firstToken }, (_, index) => firstToken + index);
-    const first = tokens.find((token) => audible[token]);
-    const last = tokens.findLast((token) => audible[token]);
-    if (first === undefined || last === undefined) continue;
-    const [from, to] = [spans[first], spans[last]];
-    if (!from || !to) continue;
-    for (const token of tokens) {
-      if (token < first) trimmed[token] = { start: from.start, end: from.start };
-      if (token > last) trimmed[token] = { start: to.end, end: to.end };
-    }
-  }
-  return trimmed;
 }
