@@ -57,6 +57,24 @@ function texts({ words }: Hearing): string[] {
   return words.map(({ word }) => word);
 }
 
+/** Words as long as their letters, with long pauses between them. */
+const pausingWords = ["The", "The", "fine!", "fine!"].map((word, index) => {
+  const start = 0.4 + 2 * index;
+  return { word, start, end: start + (word === "The" ? 0.3 : 0.4) };
+});
+const pausing: Utterance = { samples: tones(pausingWords, 9), start: 0 };
+
+/** That the middle of each word is where it is said; its ends may lie anywhere in the pauses beside it. */
+async function expectMiddlesHeard(engine: Engine): Promise<void> {
+  const [hearing] = await engine.hear([pausing], { signal });
+  expect(texts(hearing!)).toEqual(pausingWords.map(({ word }) => word));
+  for (const [index, { start, end }] of pausingWords.entries()) {
+    const word = hearing!.words[index]!;
+    expect(word.start).toBeLessThan((start + end) / 2);
+    expect(word.end).toBeGreaterThan((start + end) / 2);
+  }
+}
+
 async function failure(hearing: Promise<unknown>): Promise<SpeechError> {
   const error = await hearing.then(
     () => null,
@@ -109,16 +127,19 @@ describe("every server's words come back as they are written, when they are said
     });
   }
 
-  test("where there is text only, words lie evenly in the utterance", async () => {
+  test("where there is text only, words share the time in which it is loud", async () => {
     const server = await started({
       manner: ({ words }) => ({ text: words.map(({ word }) => word).join(" ") }),
     });
     const engine = await engineOf([server.origin]);
-    const [hearing] = await engine.hear([saying(["The", "weather,"], 7)], { signal });
-    expect(texts(hearing!)).toEqual(["The", "weather,"]);
-    expect(hearing!.words[0]!.start).toBe(7);
-    expect(hearing!.words[1]!.end).toBeCloseTo(10);
+    await expectMiddlesHeard(engine);
+    const [hearing] = await engine.hear([pausing], { signal });
     expect(hearing!.language).toBeNull();
+  });
+
+  test("words of a segment share the time in which it is loud", async () => {
+    const server = await started({ manner: vllm });
+    await expectMiddlesHeard(await engineOf([server.origin]));
   });
 
   test("where nothing is said there are no words and no language", async () => {

@@ -9,7 +9,7 @@ import type { Heard, Manner, Question } from "./transcription-manners.ts";
  */
 
 /** What goes wrong with one request. */
-export type Fault =
+type Fault =
   | { status: number; body?: string; headers?: Record<string, string> }
   | "cut before the answer"
   | "cut in the answer"

@@ -99,8 +99,8 @@ function told(error: unknown): string {
 
 function toSegment(segment: JsonObject, unit: number, seconds: number): AnswerSegment {
   const ratio = number(segment.compression_ratio);
-  // vLLM fills what it does not know with −1; a ratio can not be that.
-  const isPlaceholder = ratio !== null && ratio < 0;
+  // Servers fill what they do not know with 0 or −1; a ratio can not be that.
+  const isPlaceholder = ratio !== null && ratio <= 0;
   const logProbability = number(segment.avg_logprob);
   return {
     ...toPiece(segment, "text", unit, seconds),

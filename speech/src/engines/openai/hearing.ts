@@ -2,6 +2,7 @@ import { deflateRawSync } from "node:zlib";
 import type { Hearing, Utterance } from "../../engine.ts";
 import { mean, timedWords } from "../../timed-words.ts";
 import { type Answer, type AnswerPiece, type AnswerSegment, LEAST_LOG_PROBABILITY } from "./answer.ts";
+import { byLoudness, evenly } from "./spoken-time.ts";
 import { type WordSpan, wordSpans } from "./word-spans.ts";
 import { joinsWithoutSpace, type WrittenWord, writtenWords } from "./written-words.ts";
 
@@ -16,8 +17,8 @@ const LOOP_COMPRESSION_RATIO = 2.4;
 const SOUND_NOTE = /^\s*(\[[^\]]*\]|\([^)]*\)|（[^）]*）|【[^】]*】|\*[^*]*\*)[.\s]*$/u;
 
 /**
- * What a server heard in an utterance. Where it gave no words with times, words have even shares of their
- * segment, or of the whole utterance: less exact. What it did not say of its certainty counts as certain.
+ * What a server heard in an utterance. Where it gave no words with times, words have shares of their segment,
+ * or of the whole utterance, by their length and by where it is loud: less exact. What it did not say of its certainty counts as certain.
  * @param language ISO code of the language that was asked for; null where the server was to tell
  */
 export function hearingOf(answer: Answer, { samples, start }: Utterance, language: string | null): Hearing {
@@ -25,10 +26,13 @@ export function hearingOf(answer: Answer, { samples, start }: Utterance, languag
   const heardLanguage = language ?? answer.language;
   const { text, segmentAt } = writtenText(answer);
   const words = SOUND_NOTE.test(text) ? [] : writtenWords(text, heardLanguage);
+  const pieces = answer.words.some(hasTime) ? answer.words : sentences(answer, text, seconds);
+  const timeOfShare = pieces === answer.words ? evenly : byLoudness(samples);
   const spans = wordSpans(
     words.map((word) => word.text),
-    timedPieces(answer, text, seconds),
+    pieces,
     seconds,
+    timeOfShare,
   );
   const heard = words.flatMap((word, index) => {
     const segment = segmentAt(word.at);
@@ -74,12 +78,12 @@ function writtenText({ text, segments }: Answer) {
   };
 }
 
-/** What the server gave the most exact times to. */
-function timedPieces({ words, segments }: Answer, text: string, seconds: number): readonly AnswerPiece[] {
-  for (const pieces of [words, segments]) {
-    if (pieces.some((piece) => piece.start !== null && piece.text.trim() !== "")) return pieces;
-  }
-  return [{ text, start: 0, end: seconds, probability: null }];
+function sentences({ segments }: Answer, text: string, seconds: number): readonly AnswerPiece[] {
+  return segments.some(hasTime) ? segments : [{ text, start: 0, end: seconds, probability: null }];
+}
+
+function hasTime({ text, start }: AnswerPiece): boolean {
+  return start !== null && text.trim() !== "";
 }
 
 function isNoSpeech({ text, noSpeechProbability, meanLogProbability }: AnswerSegment): boolean {

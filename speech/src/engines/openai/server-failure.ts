@@ -23,6 +23,9 @@ const TRY_AGAIN = new Set([408, 425, 429]);
 /** OpenAI answers with "too many requests" also where the account has no money left. */
 const NO_MONEY = /insufficient_quota|billing_hard_limit/;
 
+/** Certificates that nobody here vouches for, or that are of another server. */
+const NOT_TRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
+
 /** @returns null where the answer says that all went well */
 export function failureOf({ status, headers, body }: PostAnswer, nowMs: number): ServerFailure | null {
   if (status >= 200 && status < 300) return null;
@@ -58,7 +61,8 @@ export function failureOfError(error: unknown): ServerFailure {
   const { code, message } = error as NodeJS.ErrnoException;
   const inner = error instanceof AggregateError ? (error.errors[0] as Error | undefined) : undefined;
   const said = message || inner?.message || code || "the connection failed";
-  return { kind: "passing", message: `failed: ${said}`, ...other };
+  const kind = NOT_TRUSTED.test(code ?? "") ? "misconfigured" : "passing";
+  return { kind, message: `failed: ${said}`, ...other };
 }
 
 /** The message in a body as OpenAI, FastAPI or whisper.cpp write it; the body itself where it is none. */

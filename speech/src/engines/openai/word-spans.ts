@@ -1,5 +1,6 @@
 import { type AnswerPiece, LEAST_LOG_PROBABILITY } from "./answer.ts";
 import { alignCharacters, type TextCharacter } from "./character-alignment.ts";
+import type { TimeOfShare } from "./spoken-time.ts";
 import { isSpoken } from "./written-words.ts";
 
 /** Where a word lies in its utterance, and how sure the server was of it. */
@@ -22,7 +23,7 @@ interface TimedCharacter extends WordSpan, TextCharacter {}
 /**
  * When each word of a text is said, by the pieces of the same text that a server gave times to. The pieces
  * may lack punctuation, be parts of words, or whole sentences: text is laid on text, letter by letter, and a
- * letter has an even share of its piece's time. Words that no piece stands for lie evenly between their
+ * letter has its share of its piece's time. Words that no piece stands for lie evenly between their
  * neighbours.
  * @param words without white space
  * @param seconds length of the utterance
@@ -32,8 +33,9 @@ export function wordSpans(
   words: readonly string[],
   pieces: readonly AnswerPiece[],
   seconds: number,
+  timeOfShare: TimeOfShare,
 ): WordSpan[] {
-  const characters = timedCharacters(inOrder(pieces), seconds);
+  const characters = timedCharacters(inOrder(pieces), seconds, timeOfShare);
   const places = alignCharacters(words.flatMap(wordCharacters), characters);
   let next = 0;
   const spans = words.map((word) => {
@@ -68,7 +70,11 @@ function inOrder(pieces: readonly AnswerPiece[]): AnswerPiece[] {
 }
 
 /** Pieces without times tell nothing of when, and are left out. */
-function timedCharacters(pieces: readonly AnswerPiece[], seconds: number): TimedCharacter[] {
+function timedCharacters(
+  pieces: readonly AnswerPiece[],
+  seconds: number,
+  timeOfShare: TimeOfShare,
+): TimedCharacter[] {
   const timed = pieces.flatMap(({ start, ...piece }) => (start === null ? [] : [{ ...piece, start }]));
   // Where no piece begins with a space, pieces are words.
   const writesSpaces = timed.some(({ text }) => /^\s/u.test(text));
@@ -82,12 +88,12 @@ function timedCharacters(pieces: readonly AnswerPiece[], seconds: number): Timed
     // Marks take no time, where there is anything else.
     const hasSpoken = isSpoken(text);
     const takesTime = ({ character }: TextCharacter) => !hasSpoken || isSpoken(character);
-    const share = (until - start) / characters.filter(takesTime).length;
-    let at = start;
+    const letters = characters.filter(takesTime).length;
+    let said = 0;
     return characters.map((character) => {
-      const from = at;
-      if (takesTime(character)) at += share;
-      return { ...character, start: from, end: at, probability };
+      const from = timeOfShare(start, until, said / letters);
+      if (takesTime(character)) said++;
+      return { ...character, start: from, end: timeOfShare(start, until, said / letters), probability };
     });
   });
 }
