@@ -296,6 +296,38 @@ test("a model of one language is taken at its word", async () => {
   expect(heard).toMatchObject({ language: "en", stretches: [{ language: "en", probability: 1 }] });
 });
 
+describe("speech that an engine leaves out", () => {
+  /** Stops at the first pause, as models do that take the end of a sentence for the end of all. */
+  const untilPause = (tells: "before" | "by hearing") =>
+    fakeMultilingual({
+      tells,
+      heard: (honest) => {
+        const pause = honest.words.findIndex(
+          ({ start }, index) => start - (honest.words[index - 1]?.end ?? start) > 0.7,
+        );
+        return pause === -1 ? honest : { ...honest, words: honest.words.slice(0, pause) };
+      },
+    });
+
+  test.each(["before", "by hearing"] as const)(
+    "is heard in a second go, and nothing twice (language told %s)",
+    async (tells) => {
+      const multilingual = untilPause(tells);
+      const heard = await listen(talk("es", 9, 3, 1.5), { multilingual });
+      expect(texts(heard)).toEqual(heard.said("es"));
+      expect(new Set(multilingual.heard.map(({ language }) => language))).toEqual(new Set(["es"]));
+      expectInOrder(heard);
+    },
+  );
+
+  test("is not there where the rest is noise", async () => {
+    const heard = await listen([...talk("es", 2, 3, 1), ["noise", 4]], {
+      multilingual: untilPause("before"),
+    });
+    expect(texts(heard)).toEqual(heard.said("es"));
+  });
+});
+
 test("text that a model makes up of noise is in no transcript", async () => {
   const multilingual = fakeMultilingual({
     heard: (honest, { start, samples }) =>

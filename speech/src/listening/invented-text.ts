@@ -1,4 +1,5 @@
 import type { Hearing } from "../engine.ts";
+import { plainText } from "./plain-text.ts";
 
 /**
  * What a speech model writes where nobody speaks, or where it has lost the thread: credits of subtitles,
@@ -103,13 +104,4 @@ function isDoubtful(run: readonly (HearingEvidence & { speechSeconds: number })[
     mean(run.map(({ meanLogProbability }) => meanLogProbability)) < UNSURE ||
     mean(run.map(({ noSpeechProbability }) => noSpeechProbability ?? 0)) > REPEATS_SILENT_PROBABILITY
   );
-}
-
-/** Letters and digits only, in lower case. */
-function plainText(words: HearingEvidence["words"]): string {
-  return words
-    .map(({ word }) => word)
-    .join("")
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{M}\p{N}]/gu, "");
 }

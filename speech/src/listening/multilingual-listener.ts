@@ -1,4 +1,5 @@
 import type { Engine, Hearing } from "../engine.ts";
+import type { TimedWord } from "../transcript.ts";
 import type { SpokenUtterance } from "../utterances.ts";
 import { inBatches } from "./batches.ts";
 import { ENGLISH_PROBABILITY, type EnglishShare, englishShare } from "./english-share.ts";
@@ -20,6 +21,7 @@ import {
   LanguageTracker,
   type ToldUtterance,
 } from "./language-tracker.ts";
+import { partsToHearAgain } from "./unheard-speech.ts";
 import { endOf, speechSeconds } from "./utterance-parts.ts";
 
 /**
@@ -110,20 +112,42 @@ export class MultilingualListener {
         toHear.push(one);
       }
     }
-    if (toHear.length > 0) {
-      const written = await this.#teller.write(
-        toHear.map(({ utterance }) => utterance),
-        toHear.map(({ language }) => language),
-        signal,
-      );
-      for (const [index, one] of toHear.entries()) {
-        hearings.set(one, { hearing: written[index]!, engine: this.#engine.name });
-      }
+    const written = await this.#hearAll(toHear, signal);
+    for (const [index, one] of toHear.entries()) {
+      hearings.set(one, { hearing: written[index]!, engine: this.#engine.name });
     }
     for (const one of told) {
       const { hearing, engine } = hearings.get(one)!;
       this.#keep(one, hearing, engine);
     }
+  }
+
+  /** Hears what an engine left out once more, in parts. */
+  async #hearAll(told: readonly ToldUtterance[], signal: AbortSignal): Promise<Hearing[]> {
+    if (told.length === 0) return [];
+    const hearings = await this.#teller.write(
+      told.map(({ utterance }) => utterance),
+      told.map(({ language }) => language),
+      signal,
+    );
+    const parts = told.flatMap((whole, index) =>
+      partsToHearAgain(whole.utterance, hearings[index]!.words).map((utterance) => ({
+        ...whole,
+        utterance,
+        index,
+      })),
+    );
+    const inParts = new Map<number, TimedWord[]>();
+    for (const [place, hearing] of (await this.#hearAll(parts, signal)).entries()) {
+      const { utterance, index } = parts[place]!;
+      const words = isInvented(hearing, speechSeconds(utterance)) ? [] : hearing.words;
+      inParts.set(index, [...(inParts.get(index) ?? []), ...words]);
+    }
+    for (const [index, words] of inParts) {
+      const whole = hearings[index]!;
+      if (words.length > whole.words.length) hearings[index] = { ...whole, words };
+    }
+    return hearings;
   }
 
   #keep({ utterance, language, probability }: ToldUtterance, hearing: Hearing, engine: string): void {
