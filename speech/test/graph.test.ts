@@ -6,7 +6,6 @@ import { InferenceSession } from "onnxruntime-node";
 import { describe, expect, test } from "vitest";
 import { SpeechError } from "../src/errors.ts";
 import { addCrossAttentionOutputs } from "../src/onnx/graph.ts";
-import { lengthBeforeLoop } from "../src/onnx/loops.ts";
 
 const folder = new URL("model/tiny/quantized/", import.meta.resolve("@moonshine-ai/moonshine-js"));
 const read = (name: string) => readFileSync(fileURLToPath(new URL(name, folder)));
@@ -110,31 +109,5 @@ describe("cross-attention outputs", () => {
     for (const bytes of [new Uint8Array(0), new TextEncoder().encode("<!doctype html><title>404</title>")]) {
       expect(codeOf(() => addCrossAttentionOutputs(bytes))).toBe("model_unusable");
     }
-  });
-});
-
-describe("a loop of tokens", () => {
-  test("is a phrase said four times on end", () => {
-    const phrase = [7, 8, 9, 10];
-    const said = [1, 2, ...phrase, ...phrase, ...phrase];
-    expect(lengthBeforeLoop(said)).toBeNull();
-    expect(lengthBeforeLoop([...said, ...phrase])).toBe(6);
-  });
-
-  test("is not what people repeat", () => {
-    expect(lengthBeforeLoop([5, 5, 5, 5, 5, 5, 5, 5])).toBeNull();
-    expect(lengthBeforeLoop(Array.from({ length: 200 }, (_, i) => i % 60))).toBeNull();
-  });
-
-  test("is found wherever it stands, and leaves its first round", () => {
-    const tokens = fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 20 });
-    fc.assert(
-      fc.property(tokens, tokens, (before, phrase) => {
-        const said = [...before, ...Array.from({ length: 16 }, () => phrase).flat()];
-        const kept = lengthBeforeLoop(said);
-        expect(kept).not.toBeNull();
-        expect(kept).toBeLessThanOrEqual(before.length + phrase.length);
-      }),
-    );
   });
 });
