@@ -1,4 +1,4 @@
-import { mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -265,9 +265,7 @@ describe("a model that is damaged", () => {
 
   test("is told so: another graph in the decoder's place", async () => {
     await writeMadeWhisper(folder, { scripts: [{ says: hello }] });
-    const encoder = await import("node:fs/promises").then(({ readFile }) =>
-      readFile(join(folder, "onnx", "encoder_model.onnx")),
-    );
+    const encoder = await readFile(join(folder, "onnx", "encoder_model.onnx"));
     await writeFile(join(folder, "onnx", "decoder_model_merged.onnx"), encoder);
     expect(await codeOf(openWhisper({ folder, threads: 1 }))).toBe("model_unusable");
   });
