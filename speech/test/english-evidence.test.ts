@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Engine, Hearing } from "../src/engine.ts";
 import { openMoonshine } from "../src/engines/moonshine.ts";
 import { EnglishEvidence, englishScore } from "../src/english-evidence.ts";
@@ -79,13 +80,35 @@ test("a long foreign recording is given up after two minutes, an English one nev
   expect(english.isHopeless()).toBe(false);
 });
 
-test("repeating a phrase surely, stopping at the limit and hearing next to nothing count against English", () => {
-  const repeated = hearing(
-    "the first is the number and the first is the number and the first is the number",
-    0.9,
-  );
+test("hearing next to nothing counts against English", () => {
   expect(englishScore(clear, 5)).toBeGreaterThan(-0.2);
-  expect(englishScore(repeated, 5)).toBeLessThan(-0.5);
-  expect(englishScore({ ...clear, cutOff: true }, 5)).toBeLessThanOrEqual(-1);
   expect(englishScore(clear, 60)).toBeLessThanOrEqual(-1);
+});
+
+describe("a phrase said again and again", () => {
+  const phrase = "the first is the number and ";
+  const repeated = (confidence: number, cutOff = false) =>
+    hearing(phrase.repeat(4).trim(), confidence, cutOff);
+
+  test("counts against English where its words are unsure, as in loops over other languages", () => {
+    expect(englishScore(repeated(0.55), 8)).toBeLessThan(-1);
+    expect(englishScore(repeated(0.5, true), 8)).toBeLessThanOrEqual(-1);
+  });
+
+  test("is English where its words are clear, for people repeat sentences too", () => {
+    expect(englishScore(repeated(0.9), 8)).toBeGreaterThan(-0.2);
+    expect(englishScore(repeated(0.9, true), 8)).toBeGreaterThan(-0.2);
+  });
+});
+
+test("the surer an engine is, the more like English it scores", () => {
+  const texts = fc.array(fc.constantFrom("one", "two", "three", "four"), { minLength: 1, maxLength: 30 });
+  const sure = fc.double({ min: 0, max: 1, noNaN: true });
+  fc.assert(
+    fc.property(texts, sure, sure, fc.boolean(), (words, a, b, cutOff) => {
+      const score = (confidence: number) => englishScore(hearing(words.join(" "), confidence, cutOff), 10);
+      expect(score(Math.max(a, b))).toBeGreaterThanOrEqual(score(Math.min(a, b)) - 1e-9);
+      expect(score(a)).toBeLessThanOrEqual(0);
+    }),
+  );
 });
