@@ -233,7 +233,9 @@ async function judge(service: SpawnedService, uploads: Upload[], words: Map<stri
       faults.push(`${rows.length} transcriptions for ${uploads.length} videos`);
     }
     const owned = rows.flatMap(({ file_prefix: prefix }) =>
-      prefix === null ? [] : [
+      prefix === null
+        ? []
+        : [
             ...["vtt", "json", "txt"].map((format) => `${prefix}/transcript.${format}`),
             `${prefix}/confidence.json`,
           ],

@@ -36,6 +36,7 @@ export class SpawnedService {
       PORT: String(port),
       DATA_DIR: dataFolder,
       LOG_LEVEL: "warn",
+      MODEL_DOWNLOAD: "off",
       WEBHOOK_ALLOW_HTTP: "true",
       WEBHOOK_ALLOW_NETWORKS: "127.0.0.1/32",
       RATE_LIMIT_PER_SECOND: "10000",

@@ -42,6 +42,8 @@ async function startService(): Promise<string> {
     PORT: String(port),
     DATA_DIR: dataFolder,
     FFMPEG_PATH: process.env.FFMPEG_PATH,
+    // The sample is in English, and a look around is no reason to fetch hundreds of megabytes.
+    MODEL_DOWNLOAD: "off",
     LOG_LEVEL: process.env.LOG_LEVEL ?? "warn",
     // The receiver of this demo listens on this machine, where webhooks do not go otherwise.
     WEBHOOK_ALLOW_HTTP: "true",

@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
+import { ENGINE_CHOICES, type EngineChoice } from "@subtext/speech/choose-engines";
 import { DEFAULT_MODEL_NAME, KNOWN_MODELS, knownModel } from "@subtext/speech/models/catalogue";
 import ipaddr from "ipaddr.js";
 
@@ -15,6 +16,9 @@ export interface Config {
   dataFolder: string;
   /** PostgreSQL's URL; null for the embedded database. */
   databaseUrl: string | null;
+  engine: EngineChoice;
+  /** Transcription servers elsewhere, and what they call the model; null where none is named. */
+  speechServers: { servers: { url: string; apiKey: string | null }[]; model: string } | null;
   /** Name of a Whisper model of the catalogue, or an absolute path to a folder that holds one. */
   whisperModel: string;
   /** Absolute path of the folder that models are kept in. */
@@ -99,12 +103,17 @@ export function readConfig(env: Env): Config {
   };
 
   const logLevel = text("LOG_LEVEL") ?? "info";
-  if (!isLogLevel(logLevel)) {
+  if (!isOneOf(LOG_LEVELS, logLevel)) {
     throw new ConfigError("LOG_LEVEL", logLevel, `it must be one of ${LOG_LEVELS.join(", ")}`);
   }
-  const engine = text("ENGINE");
-  if (engine !== null && engine !== "moonshine") {
-    throw new ConfigError("ENGINE", engine, "the engine of this release is moonshine");
+  const engine = text("ENGINE") ?? "auto";
+  if (!isOneOf(ENGINE_CHOICES, engine)) {
+    throw new ConfigError("ENGINE", engine, `it must be one of ${ENGINE_CHOICES.join(", ")}`);
+  }
+
+  const speechServers = readSpeechServers(text);
+  if (engine === "openai" && speechServers === null) {
+    throw new ConfigError("ENGINE", engine, "it needs the addresses of servers in SPEECH_SERVERS");
   }
 
   const whisperModel = text("WHISPER_MODEL") ?? DEFAULT_MODEL_NAME;
@@ -140,6 +149,8 @@ export function readConfig(env: Env): Config {
     trustProxy: flag("TRUST_PROXY"),
     dataFolder,
     databaseUrl: url("DATABASE_URL", ["postgres:", "postgresql:"]),
+    engine,
+    speechServers,
     whisperModel,
     modelsFolder: resolve(text("MODELS_DIR") ?? join(dataFolder, "models")),
     modelDownload: modelDownload === "auto",
@@ -161,8 +172,38 @@ export function readConfig(env: Env): Config {
   };
 }
 
-function isLogLevel(text: string): text is LogLevel {
-  return (LOG_LEVELS as readonly string[]).includes(text);
+function isOneOf<T extends string>(known: readonly T[], text: string): text is T {
+  return (known as readonly string[]).includes(text);
+}
+
+/** One key for all servers, or one for each. */
+function readSpeechServers(text: (name: string) => string | null): Config["speechServers"] {
+  const list = (name: string) => (text(name) ?? "").split(/[\s,]+/).filter(Boolean);
+  const urls = list("SPEECH_SERVERS");
+  const keys = list("SPEECH_SERVER_KEYS");
+  const model = text("SPEECH_SERVER_MODEL") ?? "whisper-1";
+  for (const url of urls) {
+    const protocol = URL.canParse(url) ? new URL(url).protocol : null;
+    if (protocol !== "http:" && protocol !== "https:") {
+      throw new ConfigError(
+        "SPEECH_SERVERS",
+        hidePassword(url),
+        "it must be addresses that begin with http: or https:",
+      );
+    }
+  }
+  if (keys.length > 1 && keys.length !== urls.length) {
+    throw new ConfigError(
+      "SPEECH_SERVER_KEYS",
+      "…",
+      `it must be one key, or one for each of ${urls.length} servers`,
+    );
+  }
+  if (urls.length === 0) return null;
+  return {
+    servers: urls.map((url, place) => ({ url, apiKey: keys[place] ?? keys[0] ?? null })),
+    model,
+  };
 }
 
 /** An address to reach what listens on `host`. */

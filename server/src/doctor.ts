@@ -3,6 +3,8 @@ import { access, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { describeDecoders } from "@subtext/speech/media/open-decoder";
 import type { Config } from "./config.ts";
+import { describeProgress } from "./download-display.ts";
+import type { ModelsState } from "./models.ts";
 
 const LITTLE_SPACE_BYTES = 5 * 1024 ** 3;
 
@@ -21,6 +23,7 @@ export interface Patients {
   database(): Promise<string>;
   storage(): Promise<void>;
   engine(): Promise<string>;
+  model(): ModelsState | Promise<ModelsState>;
 }
 
 /** Looks at everything that the service needs, each part on its own. */
@@ -28,7 +31,8 @@ export async function diagnose(config: Config, patients: Patients): Promise<Find
   return await Promise.all([
     examineNode(),
     examineDecoders(config),
-    examine("engine", () => patients.engine(), "Run `npm ci` again; the model comes with it."),
+    examine("engine", () => patients.engine(), engineRemedy(config)),
+    examineModel(config, patients),
     examine("database", () => patients.database(), databaseRemedy(config)),
     examine(
       "storage",
@@ -48,6 +52,34 @@ async function examine(name: string, ask: () => Promise<string>, remedy: string)
     return ok(name, await ask());
   } catch (error) {
     return { name, status: "missing", detail: messageOf(error), remedy };
+  }
+}
+
+function engineRemedy({ engine, modelsFolder }: Config): string {
+  if (engine === "auto" || engine === "moonshine") return "Run `npm ci` again; the model comes with it.";
+  return engine === "openai"
+    ? "See that SPEECH_SERVERS, SPEECH_SERVER_KEYS and SPEECH_SERVER_MODEL are right."
+    : `See what \`npx subtext models verify\` says of ${modelsFolder}.`;
+}
+
+/** Without it the bundled engine serves, and hears English alone. */
+async function examineModel({ engine, modelHubUrl }: Config, { model }: Patients): Promise<Finding> {
+  const name = "languages";
+  const { state, wanted, folder, progress, error, hint } = await model();
+  switch (state) {
+    case "unwanted":
+      return ok(name, engine === "openai" ? "those that the servers know" : "English");
+    case "installed":
+      return ok(name, `all that ${wanted} knows, ${folder}`);
+    case "downloading": {
+      const far = progress === null ? "" : `: ${describeProgress(progress)}`;
+      return ok(name, `English until ${wanted} is downloaded from ${modelHubUrl}${far}`);
+    }
+    case "missing":
+    case "failed": {
+      const detail = `${engine === "whisper" ? "none" : "English alone"}: ${error ?? `${wanted} is not installed.`}`;
+      return { name, status: engine === "whisper" ? "missing" : "warning", detail, remedy: hint };
+    }
   }
 }
 

@@ -7,6 +7,12 @@ export interface DownloadDisplay {
   end(): void;
 }
 
+/** A terminal in which a line may be drawn over and over. */
+export interface ProgressTerminal {
+  write(text: string): void;
+  columns(): number;
+}
+
 const REDRAW_AFTER_MS = 100;
 const BAR_CELLS = 24;
 const LINE_EVERY_PERCENT = 10;
@@ -16,7 +22,7 @@ const LINE_EVERY_BYTES = 50e6;
 /** A bar that is drawn over itself. */
 export function drawBar(
   name: string,
-  terminal: { write(text: string): void; columns(): number },
+  terminal: ProgressTerminal,
   now: () => number = () => performance.now(),
 ): DownloadDisplay {
   let drawnAt = Number.NEGATIVE_INFINITY;

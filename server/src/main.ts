@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { createSpeech, type Speech } from "@subtext/speech/child/supervise";
+import type { Speech } from "@subtext/speech/child/supervise";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import packageJson from "../package.json" with { type: "json" };
@@ -14,6 +14,7 @@ import { openDatabase } from "./db/open.ts";
 import type { Schema } from "./db/schema.ts";
 import { serviceSecret } from "./db/secrets.ts";
 import { diagnose } from "./doctor.ts";
+import type { ProgressTerminal } from "./download-display.ts";
 import { type FolderLock, lockFolder } from "./folder-lock.ts";
 import { createApp } from "./http/app.ts";
 import { registerHomePage } from "./http/home-page.ts";
@@ -23,12 +24,14 @@ import { registerPublic } from "./http/public/routes.ts";
 import { createUploadLocker } from "./http/public/upload-locker.ts";
 import { RateLimiter } from "./http/rate-limit.ts";
 import { matchInstallation } from "./installation.ts";
+import type { Models } from "./models.ts";
 import { type Operators, openOperators } from "./operators.ts";
 import { runTranscription } from "./pipeline/run.ts";
 import { RunningAttempts } from "./pipeline/running-attempts.ts";
 import { type Sweeper, startSweeping } from "./pipeline/sweep.ts";
 import { Queue } from "./queue.ts";
 import { removeServiceFile, writeServiceFile } from "./service-file.ts";
+import { describeEngines, openModels, openSpeech } from "./speech.ts";
 import { openDiskStorage } from "./storage/disk.ts";
 import { openDiskSources } from "./storage/disk-sources.ts";
 import { openDiskUploadStore } from "./storage/upload-store.ts";
@@ -55,6 +58,7 @@ export interface Parts {
   clock: Clock;
   database: Database<Schema>;
   queue: Queue;
+  models: Models;
   speech: Speech;
   endpointPolicy: EndpointPolicy;
   operators: Operators;
@@ -77,6 +81,8 @@ export interface ServiceOptions {
   /** Tests give a clock that they move. */
   clock?: Clock;
   resolve?: ResolveHost;
+  /** Where the progress of a download may be drawn; left out, it is logged. */
+  terminal?: ProgressTerminal | null;
   /** Told when the embedded database has crashed: nothing works from then on, and a restart recovers it. */
   onCrash?: (error: Error) => void;
 }
@@ -105,7 +111,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
 async function wire(
   database: Database<Schema>,
   lock: FolderLock,
-  { config, log, clock = systemClock, resolve = resolveBySystem }: ServiceOptions,
+  { config, log, clock = systemClock, resolve = resolveBySystem, terminal = null }: ServiceOptions,
 ): Promise<Service> {
   const db = database.kysely;
   await migrate(db);
@@ -123,7 +129,9 @@ async function wire(
     baseUrl: config.publicUrl,
     secret,
   });
-  const speech = openSpeech(config, log);
+  const models = openModels({ config, log, clock, terminal });
+  await models.look();
+  const speech = openSpeech(config, models, log);
   const endpointPolicy = createEndpointPolicy({
     allowHttp: config.webhookAllowHttp,
     allowPrivateNetworks: config.webhookAllowNetworks,
@@ -181,7 +189,8 @@ async function wire(
       diagnose(config, {
         database: () => describeDatabase(database),
         storage: () => storage.check(),
-        engine: () => describeEngine(speech),
+        model: () => models.state(),
+        engine: () => describeEngines(speech),
       }),
   });
   registerHomePage(app, { version: packageJson.version });
@@ -190,7 +199,19 @@ async function wire(
   let sweeper: Sweeper | undefined;
   let stopped: Promise<void> | undefined;
   return {
-    parts: { config, log, clock, database, queue, speech, endpointPolicy, operators, commandLineToken, app },
+    parts: {
+      config,
+      log,
+      clock,
+      database,
+      queue,
+      models,
+      speech,
+      endpointPolicy,
+      operators,
+      commandLineToken,
+      app,
+    },
 
     async start() {
       const pipeline = {
@@ -201,6 +222,7 @@ async function wire(
         storage,
         clock,
         log,
+        modelIsComing: () => models.state().state === "downloading",
         maxDurationSeconds: config.maxDurationSeconds,
       };
       const deliveries = {
@@ -234,6 +256,7 @@ async function wire(
         token: commandLineToken,
         pid: process.pid,
       });
+      models.start();
     },
 
     stop() {
@@ -249,6 +272,7 @@ async function wire(
       ["queue paused", () => queue.pause()],
       ["work handed back", () => shutdown.abort(new Error("the service is stopping"))],
       ["connections", () => closeApp(app)],
+      ["model", () => models.stop()],
       ["sweep", () => sweeper?.stop()],
       ["queue", () => queue.stop(STOP_WITHIN_MS)],
       ["speech", () => speech.close()],
@@ -274,34 +298,10 @@ async function closeApp(app: FastifyInstance): Promise<void> {
   clearTimeout(impatience);
 }
 
-/** Processes are made when the first recording comes. */
-export function openSpeech(config: Config, log: Logger): Speech {
-  return createSpeech({
-    parts: () => ({
-      bundled: true,
-      multilingual: null,
-      bundledTakesEnglish: false,
-      remedy: "Install a multilingual model and transcribe the recording again.",
-    }),
-    processes: config.speechProcesses,
-    threads: config.speechThreads,
-    memoryLimitBytes: config.speechMemoryLimitBytes,
-    heartbeatTimeoutMs: 30_000,
-    log: (line) => log.warn({ line }, "a speech process wrote"),
-    ...(config.ffmpegPath !== null && { ffmpegPath: config.ffmpegPath }),
-  });
-}
-
 /** @throws where the database does not answer */
 export async function describeDatabase(database: Database<Schema>): Promise<string> {
   await database.check();
   return `${database.kind === "postgres" ? "PostgreSQL" : "embedded PostgreSQL"} ${database.version}`;
-}
-
-/** @throws SpeechError where the engine does not load */
-export async function describeEngine(speech: Speech): Promise<string> {
-  const { engines } = await speech.describe();
-  return engines.map(({ name, languages }) => `${name} (${languages.join(", ")})`).join(", ");
 }
 
 /** How this machine reaches what listens there. */

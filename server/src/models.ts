@@ -6,7 +6,7 @@ import { type FoundModel, openModelStore } from "@subtext/speech/models/store";
 import type { Logger } from "pino";
 import type { Clock } from "./clock.ts";
 import type { Config } from "./config.ts";
-import { type DownloadDisplay, drawBar, writeLines } from "./download-display.ts";
+import { type DownloadDisplay, drawBar, type ProgressTerminal, writeLines } from "./download-display.ts";
 
 /** What is told of the wanted model: by the doctor, the dashboard, and the reasons of failed transcriptions. */
 export interface ModelsState {
@@ -65,7 +65,7 @@ export function createModels({
   log: Logger;
   clock: Clock;
   /** Where a progress bar may be drawn; null for lines in the log. */
-  terminal: { write(text: string): void; columns(): number } | null;
+  terminal: ProgressTerminal | null;
   /** Rejects when aborted; tests give one that they end by hand. */
   wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }): Models {

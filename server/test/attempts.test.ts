@@ -71,7 +71,10 @@ async function pendingTranscription() {
     subjectId: row.id,
     signal: new AbortController().signal,
   });
-  const run = async (hear: FakeHearing, options: { job?: Job; shutdown?: AbortSignal } = {}) => {
+  const run = async (
+    hear: FakeHearing,
+    options: { job?: Job; shutdown?: AbortSignal; modelIsComing?: boolean } = {},
+  ) => {
     const deps: PipelineDeps = {
       db,
       queue,
@@ -80,6 +83,7 @@ async function pendingTranscription() {
       clock: systemClock,
       log: service.service.parts.log,
       maxDurationSeconds: 60,
+      modelIsComing: () => options.modelIsComing ?? false,
       speech: { ...service.service.parts.speech, transcribe: (_path, hearing) => hear(hearing) },
     };
     const job = options.job ?? jobOf(await read());
@@ -161,6 +165,28 @@ describe("an attempt", () => {
         detail: { error: { code: "engine_crashed", message: "It ended." }, duration: null },
       },
     ]);
+  });
+
+  test("that meets another language waits for the model that is being downloaded, at no cost", async () => {
+    const { run, read, eventsOf } = await pendingTranscription();
+    const french: FakeHearing = () => Promise.reject(new SpeechError("language_unsupported", "Not English."));
+    for (let attempt = 1; attempt <= 5; attempt++) {
+      expect(await run(french, { modelIsComing: true })).toMatchObject({
+        status: "PENDING",
+        attempt,
+        faults: 0,
+        failure_code: null,
+      });
+    }
+    expect(await run(french)).toMatchObject({ status: "FAILED", failure_code: "language_unsupported" });
+    expect(await read()).toMatchObject({ attempt: 6 });
+    expect(await eventsOf()).toHaveLength(1);
+  });
+
+  test("that meets what no model mends does not wait for one", async () => {
+    const { run } = await pendingTranscription();
+    const broken: FakeHearing = () => Promise.reject(new SpeechError("unreadable_media", "Zero bytes."));
+    expect(await run(broken, { modelIsComing: true })).toMatchObject({ status: "FAILED" });
   });
 
   test("after a fault that passed leaves no trace of it", async () => {

@@ -29,7 +29,7 @@ interface RunOptions {
 function start(args: string[], { env, nodeOptions = [] }: RunOptions): ChildProcess & { seen: Outcome } {
   const child = spawn(process.execPath, [...nodeOptions, SUBTEXT, ...args], {
     cwd: tmpdir(),
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, MODEL_DOWNLOAD: "off", ...env },
     stdio: ["ignore", "pipe", "pipe"],
     timeout: 45_000,
     killSignal: "SIGKILL",

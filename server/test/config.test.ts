@@ -58,6 +58,12 @@ describe("a setting that can not be used", () => {
     ["PUBLIC_URL", "ftp://captions.example.com"],
     ["DATABASE_URL", "mysql://localhost/subtext"],
     ["ENGINE", "parrot"],
+    ["ENGINE", "openai"],
+    ["SPEECH_SERVERS", "gpu1:8000"],
+    ["WHISPER_MODEL", "whisper-enormous"],
+    ["WHISPER_MODEL", "../models/mine"],
+    ["MODEL_DOWNLOAD", "yes"],
+    ["MODEL_HUB_URL", "ftp://mirror"],
     ["SPEECH_PROCESSES", "0"],
     ["MAX_UPLOAD_BYTES", "10 GiB"],
     ["LOG_LEVEL", "loud"],
@@ -86,6 +92,20 @@ describe("a setting that can not be used", () => {
       );
     },
   );
+});
+
+describe("servers that transcribe", () => {
+  test("get the one key, or each its own", () => {
+    const SPEECH_SERVERS = "http://gpu1:8000/v1, http://gpu2:8000/v1";
+    const keysOf = (keys: string) =>
+      readConfig({ SPEECH_SERVERS, SPEECH_SERVER_KEYS: keys }).speechServers?.servers.map(
+        ({ apiKey }) => apiKey,
+      );
+    expect(keysOf("")).toEqual([null, null]);
+    expect(keysOf("one")).toEqual(["one", "one"]);
+    expect(keysOf("one,two")).toEqual(["one", "two"]);
+    expect(() => keysOf("one,two,three")).toThrow("SPEECH_SERVER_KEYS=… can not be used");
+  });
 });
 
 describe("the public URL", () => {

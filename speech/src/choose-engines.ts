@@ -37,10 +37,7 @@ export function chooseEngines(choice: EngineChoice, available: AvailableEngines)
       };
     case "openai":
       if (openai === null) {
-        throw new SpeechError(
-          "model_not_found",
-          "ENGINE=openai needs the address of a server: OPENAI_BASE_URL.",
-        );
+        throw new SpeechError("model_not_found", "There is no transcription server to ask.");
       }
       return only(openai);
     case "whisper":

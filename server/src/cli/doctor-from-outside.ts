@@ -1,12 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { systemClock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { openDatabase } from "../db/open.ts";
 import type { Schema } from "../db/schema.ts";
 import { diagnose, type Finding } from "../doctor.ts";
 import { AppError } from "../errors.ts";
 import { createLog } from "../log.ts";
-import { describeDatabase, describeEngine, openSpeech } from "../main.ts";
+import { describeDatabase } from "../main.ts";
+import { describeEngines, openModels, openSpeech } from "../speech.ts";
 import { openDiskStorage } from "../storage/disk.ts";
 
 /**
@@ -15,6 +17,7 @@ import { openDiskStorage } from "../storage/disk.ts";
  */
 export async function diagnoseFromOutside(config: Config, reason: unknown): Promise<Finding[]> {
   const log = createLog("silent");
+  const models = openModels({ config, log, clock: systemClock, terminal: null });
   const findings = await diagnose(config, {
     async database() {
       const folder = join(config.dataFolder, "database");
@@ -30,10 +33,12 @@ export async function diagnoseFromOutside(config: Config, reason: unknown): Prom
       const storage = await openDiskStorage({ folder, baseUrl: config.publicUrl, secret: randomBytes(32) });
       await storage.check();
     },
+    model: () => models.look(),
     async engine() {
-      const speech = openSpeech(config, log);
+      await models.look();
+      const speech = openSpeech(config, models, log);
       try {
-        return await describeEngine(speech);
+        return await describeEngines(speech);
       } finally {
         await speech.close();
       }

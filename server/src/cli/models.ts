@@ -172,8 +172,8 @@ async function pull(
 }
 
 /** @throws Error where a service runs that hears with this model, or will with its next process */
-async function requireUnused({ dataFolder, whisperModel }: Config, name: string): Promise<void> {
-  if (name !== whisperModel) return;
+async function requireUnused({ dataFolder, engine, whisperModel }: Config, name: string): Promise<void> {
+  if (name !== whisperModel || (engine !== "auto" && engine !== "whisper")) return;
   const running = await findRunning(dataFolder);
   if (running === null) return;
   throw new Error(

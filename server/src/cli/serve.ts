@@ -9,13 +9,21 @@ import { properties } from "./text.ts";
 /** npm passes on a signal that the terminal has sent to this process already; that is no second one. */
 const SAME_SIGNAL_WITHIN_MS = 500;
 
-export function addServe(program: Command, { env, out }: Terminal): void {
+const CLEAR_LINE = "\r\u001b[K";
+
+export function addServe(program: Command, terminal: Terminal): void {
   program
     .command("serve")
     .description("run the service")
     .action(async () => {
+      const { env, out, err, errColumns } = terminal;
       const config = readConfig(env);
-      const log = createLog(config.logLevel);
+      const drawable = errColumns() !== null;
+      // Lines of the log that go to the same terminal begin where a progress bar may stand.
+      const log = createLog(
+        config.logLevel,
+        drawable && process.stdout.isTTY ? { write: (line) => out(`${CLEAR_LINE}${line}`) } : undefined,
+      );
       const exitOver = (error: unknown, what: string) => {
         log.fatal({ err: error }, what);
         process.exit(1);
@@ -26,6 +34,7 @@ export function addServe(program: Command, { env, out }: Terminal): void {
       const service = await openServiceFor({
         config,
         log,
+        terminal: drawable ? { write: err, columns: () => errColumns() ?? 80 } : null,
         onCrash: (error) => exitOver(error, "the embedded database crashed; a restart recovers it"),
       });
       const toldToStop = stopSignal();

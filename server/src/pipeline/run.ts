@@ -31,10 +31,15 @@ export interface PipelineDeps {
   clock: Clock;
   log: Logger;
   maxDurationSeconds: number;
+  /** Whether a model that knows more languages is being downloaded. */
+  modelIsComing(): boolean;
 }
 
 /** Attempts that may meet a fault that can pass, with the wait after each; one more is the failure. */
 const FAULT_BACKOFF_SECONDS = [5, 60];
+/** What a model that is being downloaded may mend. */
+const MENDED_BY_MODEL = ["language_unsupported", "model_not_found"];
+const LOOK_FOR_MODEL_AFTER_SECONDS = 15;
 /**
  * Workers that may die over one recording. Counted apart from faults: media is touched in child processes
  * only, so a worker that dies was most likely ended for reasons that have nothing to do with the video.
@@ -157,13 +162,18 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
   const { db, queue, clock } = deps;
   const { row, hold, log } = attempt;
   const { failure, retryable } = judge(error);
-  const backoffSeconds = retryable ? FAULT_BACKOFF_SECONDS[row.faults] : undefined;
+  const waitsForModel = MENDED_BY_MODEL.includes(failure.code) && deps.modelIsComing();
+  const backoffSeconds = waitsForModel
+    ? LOOK_FOR_MODEL_AFTER_SECONDS
+    : retryable
+      ? FAULT_BACKOFF_SECONDS[row.faults]
+      : undefined;
   const now = clock.now();
 
   await db.transaction().execute(async (tx) => {
     if (backoffSeconds !== undefined) {
       const jobId = newJobId();
-      if (!(await returnToPending(tx, hold, jobId, failure))) return;
+      if (!(await returnToPending(tx, hold, jobId, waitsForModel ? null : failure))) return;
       const startAfter = new Date(now.getTime() + backoffSeconds * 1000);
       await queue.send(tx, "transcribe", { id: jobId, subjectId: row.id, startAfter });
     } else {

@@ -87,6 +87,8 @@ async function start(options: StartOptions & { dataFolder: string }): Promise<Te
     PORT: String(port),
     DATA_DIR: dataFolder,
     ...(databaseUrl && { DATABASE_URL: databaseUrl }),
+    // Tests that want a model bring it, and the hub that it comes from.
+    MODEL_DOWNLOAD: "off",
     WEBHOOK_ALLOW_HTTP: "true",
     WEBHOOK_ALLOW_NETWORKS: "127.0.0.1/32",
     ...options.env,

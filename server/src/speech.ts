@@ -1,0 +1,68 @@
+import { createSpeech, type Speech } from "@subtext/speech/child/supervise";
+import { type AvailableEngines, chooseEngines } from "@subtext/speech/choose-engines";
+import type { Logger } from "pino";
+import type { Clock } from "./clock.ts";
+import type { Config } from "./config.ts";
+import type { ProgressTerminal } from "./download-display.ts";
+import { createModels, type Models } from "./models.ts";
+
+const HEARTBEAT_TIMEOUT_MS = 30_000;
+
+/** The multilingual model, where the settings leave room for one. */
+export function openModels(options: {
+  config: Config;
+  log: Logger;
+  clock: Clock;
+  terminal: ProgressTerminal | null;
+}): Models {
+  const { engine, speechServers } = options.config;
+  const wanted = engine === "whisper" || (engine === "auto" && speechServers === null);
+  return createModels({ ...options, wanted });
+}
+
+/**
+ * Speech to text by the engines that the settings ask for and that are there. Processes are made when the
+ * first recording comes; a model that is installed later is used from the next recording on.
+ */
+export function openSpeech(config: Config, models: Models, log: Logger): Speech {
+  const speech = createSpeech({
+    parts: () => {
+      const parts = chooseEngines(config.engine, availableEngines(config, models));
+      const { bundled, multilingual, bundledTakesEnglish } = parts;
+      const by = multilingual?.kind === "whisper" ? multilingual.folder : (multilingual?.model ?? null);
+      log.info({ engine: config.engine, bundled, multilingual: by, bundledTakesEnglish }, "engines chosen");
+      return parts;
+    },
+    processes: config.speechProcesses,
+    threads: config.speechThreads,
+    memoryLimitBytes: config.speechMemoryLimitBytes,
+    heartbeatTimeoutMs: HEARTBEAT_TIMEOUT_MS,
+    log: (line) => log.warn({ line }, "a speech process wrote"),
+    ...(config.ffmpegPath !== null && { ffmpegPath: config.ffmpegPath }),
+  });
+  models.onInstalled(() => speech.renew());
+  return speech;
+}
+
+/** @throws SpeechError where an engine does not load */
+export async function describeEngines(speech: Speech): Promise<string> {
+  const { engines } = await speech.describe();
+  return engines.map(({ name, languages }) => `${name} (${describeLanguages(languages)})`).join(", ");
+}
+
+function describeLanguages(languages: readonly string[]): string {
+  return languages.length > 5 ? `${languages.length} languages` : languages.join(", ");
+}
+
+function availableEngines(config: Config, models: Models): AvailableEngines {
+  const installed = models.installed();
+  const { state, hint } = models.state();
+  return {
+    whisper: installed && {
+      folder: installed.folder,
+      englishNoBetterThanBundled: models.bundledTakesEnglish(),
+    },
+    whisperRemedy: state === "downloading" ? "One is being downloaded." : (hint ?? ""),
+    openai: config.speechServers && { kind: "openai", ...config.speechServers },
+  };
+}
