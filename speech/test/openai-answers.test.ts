@@ -198,6 +198,20 @@ describe("times that can not be are made right", () => {
     expect(two).toEqual(["two", close(1.5), close(1.86)]);
   });
 
+  test("the time of a mark behind a word is not the word's, that of one before it is", () => {
+    const pieces = [
+      { word: " ¿", start: 0.9, end: 1 },
+      { word: "Qué", start: 1, end: 1.5 },
+      { word: "?", start: 1.5, end: 2.4 },
+      { word: " Sí", start: 2.5, end: 3 },
+    ];
+    const { words } = heardIn({ text: "¿Qué? Sí", words: pieces });
+    expect(words.map(({ word, start, end }) => [word, start - START, end - START])).toEqual([
+      ["¿Qué?", close(0.9), close(1.5)],
+      ["Sí", close(2.5), close(3)],
+    ]);
+  });
+
   test("figures that were said as words, and words that were written as figures, keep their times", () => {
     const words = [right[0]!, { word: "2", start: 2, end: 2.5 }, right[2]!, right[3]!];
     expect(heardTimes(words)).toEqual(rightTimes);

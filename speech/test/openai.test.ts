@@ -482,6 +482,14 @@ describe("faults of a server", () => {
     expect(other.questions).toEqual([]);
   });
 
+  test("one that takes its time to think is not one that can not be reached", async () => {
+    const server = await started();
+    server.before = () => new Promise((resolve) => setTimeout(resolve, 400));
+    const engine = await engineOf([server.origin], { connectTimeoutMs: 200, tries: 1 });
+    const [hearing] = await engine.hear([saying(["fine!"])], { signal });
+    expect(texts(hearing!)).toEqual(["fine!"]);
+  });
+
   test("one that asks for more patience than there is, is not waited for", async () => {
     const server = await started();
     server.fault = { status: 429, headers: { "retry-after": "3600" } };

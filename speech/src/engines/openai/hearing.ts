@@ -18,7 +18,8 @@ const SOUND_NOTE = /^\s*(\[[^\]]*\]|\([^)]*\)|（[^）]*）|【[^】]*】|\*[^*]
 
 /**
  * What a server heard in an utterance. Where it gave no words with times, words have shares of their segment,
- * or of the whole utterance, by their length and by where it is loud: less exact. What it did not say of its certainty counts as certain.
+ * or of the whole utterance, by their length and by where it is loud: less exact. What it did not say of its
+ * certainty counts as certain.
  * @param language ISO code of the language that was asked for; null where the server was to tell
  */
 export function hearingOf(answer: Answer, { samples, start }: Utterance, language: string | null): Hearing {
