@@ -7,7 +7,6 @@ import { API_ERRORS } from "@subtext/client/contract/api-errors";
 export const APP_ERRORS = {
   ...API_ERRORS,
 
-  storage_unavailable: { status: 503, retryable: true, title: "The storage does not answer" },
   storage_object_missing: { status: 404, retryable: false, title: "The stored file is missing" },
 
   data_folder_in_use: { status: 503, retryable: true, title: "Another process uses the data folder" },

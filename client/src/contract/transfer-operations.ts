@@ -140,6 +140,12 @@ export const FILE_OPERATIONS = {
       mediaType: "text/vtt",
       headers: { ETag: "Of the file", "Content-Disposition": "A name to save it by" },
     },
-    errors: ["file_url_invalid", "file_url_expired", "file_not_found", "range_not_satisfiable"],
+    errors: [
+      "file_url_invalid",
+      "file_url_expired",
+      "file_not_found",
+      "range_not_satisfiable",
+      "storage_unavailable",
+    ],
   },
 } as const satisfies Record<string, Operation>;

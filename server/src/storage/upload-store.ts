@@ -1,5 +1,5 @@
 import { createWriteStream } from "node:fs";
-import { appendFile } from "node:fs/promises";
+import { access, appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -30,9 +30,14 @@ class DiskUploadStore extends FileStore implements UploadStore {
     await requireSpace(this.directory, bytes);
   }
 
-  /** Appends nothing, which makes a file and harms none. */
   async ensurePlace(uploadId: string): Promise<void> {
-    await appendFile(join(this.directory, uploadId), "");
+    const path = join(this.directory, uploadId);
+    const there = await access(path).then(
+      () => true,
+      () => false,
+    );
+    // Appends nothing: where another request made it meanwhile, its bytes stay.
+    if (!there) await appendFile(path, "");
   }
 }
 

@@ -1,0 +1,340 @@
+import { rm, symlink } from "node:fs/promises";
+import { request } from "node:http";
+import { join } from "node:path";
+import type { ApiErrorCode } from "@subtext/client/contract/api-errors";
+import { isIdempotent, type Operation } from "@subtext/client/contract/operation";
+import { OPERATIONS } from "@subtext/client/contract/operations";
+import { PERMISSIONS } from "@subtext/client/contract/permission";
+import { serviceSecret } from "../src/db/secrets.ts";
+import { newId } from "../src/ids.ts";
+import { newJobId } from "../src/queue.ts";
+import { openDiskStorage } from "../src/storage/disk.ts";
+import { createTenant, type MovableClock, type Tenant, type TestService } from "./support/service.ts";
+
+const KIB = 1024;
+/** More than any disk has, and less than the service in these tests takes at most. */
+const ENDLESS = String(2 ** 51);
+
+/** What a provocation changes of a request that would succeed. */
+export interface Change {
+  path?: string;
+  headers?: Record<string, string | null>;
+  body?: string | Uint8Array;
+}
+
+export interface World {
+  service: TestService;
+  clock: MovableClock;
+  tenant: Tenant;
+  /** An upload that stands at 0 of 10 bytes. */
+  openUpload: string;
+  /** An uploaded video whose transcription waits; the upload above has none. */
+  video: string;
+  endpoint: string;
+  delivery: string;
+  fileUrl: string;
+}
+
+/** What every operation of the contract needs to succeed once. */
+export async function makeWorld(service: TestService, clock: MovableClock): Promise<World> {
+  const tenant = await createTenant(service, { clock });
+  const db = service.service.parts.database.kysely;
+  const video = newId("video");
+  const openUpload = newId("video");
+  const now = clock.now();
+  for (const id of [video, openUpload]) {
+    await db
+      .insertInto("video")
+      .values({ id, environment_id: tenant.environmentId, metadata: "{}", size_bytes: 10, created_at: now })
+      .execute();
+  }
+  await db
+    .updateTable("video")
+    .set({ uploaded_at: now, ai_transcription: true })
+    .where("id", "=", video)
+    .execute();
+  await db
+    .insertInto("transcription")
+    .values({
+      id: newId("transcription"),
+      video_id: video,
+      environment_id: tenant.environmentId,
+      status: "PENDING",
+      job_id: newJobId(),
+      stages: "null",
+      created_at: now,
+    })
+    .execute();
+  const post = async (path: string, body: object) => {
+    const response = await fetch(`${service.url}/api/v1${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${tenant.key}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    return (await response.json()) as { id: string };
+  };
+  const endpoint = (await post("/webhook-endpoints", { url: "https://example.com/hook" })).id;
+  const delivery = (await post(`/webhook-endpoints/${endpoint}/test`, {})).id;
+  const storage = await openDiskStorage({
+    folder: join(service.dataFolder, "files"),
+    baseUrl: service.url,
+    secret: await serviceSecret(db, "url_signing"),
+  });
+  const key = `transcripts/${newId("transcription")}/1/transcript.txt`;
+  await storage.put(key, Buffer.from("words"));
+  const { url } = await storage.presign(key, {
+    contentType: "text/plain",
+    fileName: "a.txt",
+    lifetimeSeconds: 300,
+    now,
+  });
+  return { service, clock, tenant, openUpload, video, endpoint, delivery, fileUrl: url };
+}
+
+/** A request that succeeds, with what a provocation changes of it. */
+export function requestOf(
+  operation: Operation,
+  world: World,
+  { path, headers = {}, body }: Change = {},
+): { url: URL; init: RequestInit } {
+  const merged = new Headers();
+  if (operation.access !== "url") merged.set("authorization", `Bearer ${world.tenant.key}`);
+  for (const [name, { example, required }] of Object.entries(operation.requestHeaders ?? {})) {
+    if (required || name === "Upload-Length") merged.set(name, example);
+  }
+  if (operation.bodyMediaType) merged.set("content-type", operation.bodyMediaType);
+  if (operation.bodyExample !== undefined) merged.set("content-type", "application/json");
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === null) merged.delete(name);
+    else merged.set(name, value);
+  }
+  const ownBody =
+    operation.bodyExample !== undefined
+      ? JSON.stringify(operation.bodyExample)
+      : operation.bodyMediaType !== undefined
+        ? "0123456789"
+        : undefined;
+  const sent = body ?? ownBody;
+  return {
+    url:
+      operation.id === "getFile"
+        ? new URL(path ?? world.fileUrl, world.service.url)
+        : urlOf(operation, world, path),
+    init: {
+      method: operation.method,
+      headers: merged,
+      ...(sent !== undefined && { body: sent as string }),
+    },
+  };
+}
+
+function urlOf(operation: Operation, world: World, path?: string): URL {
+  const ids: Record<string, string> = {
+    videoId: world.video,
+    uploadId: world.openUpload,
+    endpointId: world.endpoint,
+    deliveryId: world.delivery,
+  };
+  const own = operation.path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => ids[name] ?? name);
+  return new URL(path ?? own, world.service.url);
+}
+
+export async function ask(operation: Operation, world: World, change: Change = {}): Promise<Response> {
+  const { url, init } = requestOf(operation, world, change);
+  return await fetch(url, init);
+}
+
+function filePathOf({ service, fileUrl }: World): string {
+  return join(service.dataFolder, new URL(fileUrl).pathname);
+}
+
+/** A fault that nobody foresaw, in a part that every signed URL is judged by. */
+async function withBrokenClock<T>({ clock }: World, deed: () => Promise<T>): Promise<T> {
+  const { now } = clock;
+  clock.now = () => {
+    throw new Error("the clock is broken");
+  };
+  try {
+    return await deed();
+  } finally {
+    clock.now = now;
+  }
+}
+
+/** Provocations that leave their world unfit for another. */
+export const RUINOUS: readonly ApiErrorCode[] = [
+  "file_not_found",
+  "file_url_expired",
+  "range_not_satisfiable",
+  "storage_full",
+  "storage_unavailable",
+  "upload_expired",
+  "upload_locked",
+  "webhook_endpoint_disabled",
+];
+
+type Provoke = (operation: Operation, world: World) => Promise<Response>;
+
+const unknownIds = (world: World): World => ({
+  ...world,
+  video: newId("video"),
+  openUpload: newId("video"),
+  endpoint: newId("endpoint"),
+});
+
+/** How each code comes about, on whichever operation documents it. `null`: tested on its own. */
+export const PROVOCATIONS: Record<ApiErrorCode, Provoke | null> = {
+  missing_api_key: (operation, world) => ask(operation, world, { headers: { authorization: null } }),
+  invalid_api_key: (operation, world) =>
+    ask(operation, world, { headers: { authorization: "Bearer subtext_x" } }),
+  insufficient_permission: async (operation, world) => {
+    const permissions = PERMISSIONS.filter((permission) => permission !== operation.permission);
+    const { key } = await createTenant(world.service, { permissions, clock: world.clock });
+    return await ask(operation, world, { headers: { authorization: `Bearer ${key}` } });
+  },
+  video_not_found: (operation, world) => ask(operation, unknownIds(world)),
+  transcription_not_found: (operation, world) => ask(operation, { ...world, video: world.openUpload }),
+  route_not_found: null,
+  method_not_allowed: null,
+  invalid_request: (operation, world) => {
+    if (operation.query)
+      return ask(operation, world, { path: `${urlOf(operation, world).pathname}?limit=0` });
+    if (operation.body) return ask(operation, world, { body: '{"unknown":1}' });
+    return ask(operation, world, { headers: { "idempotency-key": "not one word" } });
+  },
+  invalid_metadata: (operation, world) => {
+    const value = "x".repeat(5 * KIB);
+    if (operation.id === "createUpload") {
+      return ask(operation, world, { headers: { "upload-metadata": `a ${btoa(value)}` } });
+    }
+    const body = JSON.stringify({ ...(operation.bodyExample as object), metadata: { value } });
+    return ask(operation, world, { body });
+  },
+  payload_too_large: async (operation, world) => {
+    if (operation.id === "createUpload") {
+      return await ask(operation, world, { headers: { "upload-length": String(Number.MAX_SAFE_INTEGER) } });
+    }
+    if (operation.id === "uploadPiece") return await ask(operation, world, { body: "0123456789+" });
+    return await ask(operation, world, { body: JSON.stringify({ url: "x".repeat(300 * KIB) }) });
+  },
+  headers_too_large: (operation, world) =>
+    ask(operation, world, { headers: { "x-long": "x".repeat(20 * KIB) } }),
+  unsupported_media_type: (operation, world) =>
+    ask(operation, world, { headers: { "content-type": "text/plain" } }),
+  rate_limited: null,
+  internal_error: async (operation, world) => {
+    const db = world.service.service.parts.database.kysely;
+    if (operation.access === "url") return await withBrokenClock(world, () => ask(operation, world));
+    await db.schema.alterTable("api_key").renameTo("api_key_gone").execute();
+    try {
+      return await ask(operation, world);
+    } finally {
+      await db.schema.alterTable("api_key_gone").renameTo("api_key").execute();
+    }
+  },
+  service_unavailable: null,
+
+  idempotency_key_reused: async (operation, world) => {
+    const headers = { "idempotency-key": newJobId() };
+    const other =
+      isIdempotent(operation) && operation.id === "createVideo" ? "createWebhookEndpoint" : "createVideo";
+    await ask(OPERATIONS[other], world, { headers });
+    return await ask(operation, world, { headers });
+  },
+  idempotency_key_in_use: null,
+
+  upload_not_found: (operation, world) => ask(operation, unknownIds(world)),
+  upload_expired: async (operation, world) => {
+    const created = await ask(OPERATIONS.createVideo, world, {
+      body: JSON.stringify({ sizeBytes: 10, expiresInSeconds: 60 }),
+    });
+    const { upload } = (await created.json()) as { upload: { url: string } };
+    world.clock.advance(61_000);
+    return await ask(operation, world, { path: upload.url, headers: { authorization: null } });
+  },
+  upload_conflict: (operation, world) =>
+    ask(operation, world, { headers: { "upload-offset": "5" }, body: "01234" }),
+  upload_locked: async (operation, world) => {
+    // Each of these has the upload for half a second after the next one asks; the last waits too long.
+    const { url, init } = requestOf(operation, world);
+    const headers = { ...Object.fromEntries(init.headers as Headers), "content-length": "5" };
+    const stalled = Array.from({ length: 30 }, () => {
+      const piece = request(url, { method: "PATCH", headers }).on("error", () => {});
+      piece.flushHeaders();
+      return piece;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    try {
+      return await ask(operation, world);
+    } finally {
+      for (const piece of stalled) piece.destroy();
+    }
+  },
+  upload_rejected: async (operation, world) => {
+    if (operation.id === "createUpload")
+      return await ask(operation, world, { headers: { "upload-length": null } });
+    if (operation.id === "uploadPiece")
+      return await ask(operation, world, { headers: { "upload-offset": null } });
+    const finished = await ask(OPERATIONS.createVideo, world, { body: '{"sizeBytes":1}' });
+    const { upload } = (await finished.json()) as { upload: { url: string } };
+    await fetch(upload.url, {
+      method: "PATCH",
+      headers: {
+        "tus-resumable": "1.0.0",
+        "upload-offset": "0",
+        "content-type": "application/offset+octet-stream",
+      },
+      body: "x",
+    });
+    return await ask(operation, world, { path: upload.url });
+  },
+  upload_version_unsupported: (operation, world) =>
+    ask(operation, world, { headers: { "tus-resumable": "0.2.2" } }),
+  upload_url_invalid: (operation, world) =>
+    ask(operation, world, { path: `${urlOf(operation, world).pathname}?expires=99999999999&signature=x` }),
+  origin_not_allowed: async (operation, world) => {
+    const db = world.service.service.parts.database.kysely;
+    const switchTo = (origins: string[]) =>
+      db
+        .updateTable("environment")
+        .set({ allowed_origins: JSON.stringify(origins) })
+        .where("id", "=", world.tenant.environmentId)
+        .execute();
+    await switchTo(["https://app.example"]);
+    try {
+      return await ask(operation, world, { headers: { origin: "https://other.example" } });
+    } finally {
+      await switchTo(["*"]);
+    }
+  },
+  storage_full: async (operation, world) => {
+    if (operation.id === "createVideo")
+      return await ask(operation, world, { body: `{"sizeBytes":${ENDLESS}}` });
+    return await ask(operation, world, { headers: { "upload-length": ENDLESS } });
+  },
+
+  file_url_invalid: (operation, world) => ask(operation, world, { path: `${world.fileUrl}x` }),
+  file_url_expired: (operation, world) => {
+    world.clock.advance(301_000);
+    return ask(operation, world);
+  },
+  file_not_found: async (operation, world) => {
+    await rm(filePathOf(world));
+    return await ask(operation, world);
+  },
+  storage_unavailable: async (operation, world) => {
+    const file = filePathOf(world);
+    await rm(file);
+    await symlink(file, file);
+    return await ask(operation, world);
+  },
+  range_not_satisfiable: (operation, world) => ask(operation, world, { headers: { range: "bytes=1000-" } }),
+
+  webhook_endpoint_not_found: (operation, world) => ask(operation, unknownIds(world)),
+  webhook_endpoint_disabled: async (operation, world) => {
+    await ask(OPERATIONS.updateWebhookEndpoint, world, { body: '{"enabled":false}' });
+    return await ask(operation, world);
+  },
+  webhook_url_rejected: (operation, world) => ask(operation, world, { body: '{"url":"http://10.0.0.1/"}' }),
+  delivery_not_found: (operation, world) => ask(operation, { ...world, delivery: newId("delivery") }),
+};
