@@ -1,5 +1,8 @@
+import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { restartDelivery } from "../src/db/events.ts";
+import { serviceSecret } from "../src/db/secrets.ts";
 import { newId } from "../src/ids.ts";
 import { newJobId } from "../src/queue.ts";
 import { openDiskStorage } from "../src/storage/disk.ts";
@@ -9,6 +12,7 @@ import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
 import { createEndpointPolicy, resolveBySystem } from "../src/webhooks/guard-url.ts";
 import { createTenant, MovableClock, shareService } from "./support/service.ts";
 import { startReceiver } from "./support/webhook-receiver.ts";
+import { startReceiver as startPlainReceiver } from "./webhook-receivers.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -68,16 +72,18 @@ async function emitted(options: { eventTypes?: ["transcriptions.transcription.fa
     db.selectFrom("delivery").selectAll().where("endpoint_id", "=", endpoint.id).executeTakeFirstOrThrow();
   const readEndpoint = () =>
     db.selectFrom("webhook_endpoint").selectAll().where("id", "=", endpoint.id).executeTakeFirstOrThrow();
+  const storage = await openDiskStorage({
+    folder: join(service.dataFolder, "files"),
+    baseUrl: config.publicUrl,
+    secret: await serviceSecret(db, "url_signing"),
+  });
+  await storage.put(`transcripts/${transcriptionId}/1/transcript.txt`, Buffer.from("words"));
   const deps: DeliverDeps = {
     db,
     queue,
     clock,
     log,
-    storage: await openDiskStorage({
-      folder: join(service.dataFolder, "files"),
-      baseUrl: config.publicUrl,
-      secret: Buffer.alloc(32),
-    }),
+    storage,
     policy: endpointPolicy,
     resolve: resolveBySystem,
     version: "0.0.0",
@@ -90,6 +96,14 @@ async function emitted(options: { eventTypes?: ["transcriptions.transcription.fa
     return await read();
   };
   return { db, receiver, endpoint, read, readEndpoint, attempt };
+}
+
+/** One byte of a header now and then: alive, and never done. */
+function drip(response: ServerResponse): void {
+  const { socket } = response;
+  socket?.write("HTTP/1.1 200 OK\r\nx-slow: ");
+  const timer = setInterval(() => socket?.write("x"), 100);
+  socket?.on("close", () => clearInterval(timer));
 }
 
 describe("a delivery", () => {
@@ -195,6 +209,113 @@ describe("a delivery", () => {
       .executeTakeFirstOrThrow();
     expect(failure).toMatch(/^refused_address: /);
     expect(receiver.received).toEqual([]);
+  });
+
+  test("to plain http reaches nothing once the operator has turned it off", async () => {
+    const { receiver, attempt, db } = await emitted();
+    const secure = createEndpointPolicy({ allowHttp: false, allowPrivateNetworks: ["127.0.0.1/32"] });
+    const refused = await attempt({ policy: secure });
+    expect(refused).toMatchObject({ status: "pending", attempts: 1 });
+    const { failure } = await db
+      .selectFrom("delivery_attempt")
+      .selectAll()
+      .where("delivery_id", "=", refused.id)
+      .executeTakeFirstOrThrow();
+    expect(failure).toBe("refused_address: the URL must begin with https://");
+    expect(receiver.received).toEqual([]);
+  });
+
+  test("is not made any more once its video is deleted, also where that happens in its middle", async () => {
+    const { receiver, attempt, db, read } = await emitted();
+    const { event_id: eventId } = await read();
+    const { transcription_id: transcriptionId } = await db
+      .selectFrom("event")
+      .select("transcription_id")
+      .where("id", "=", eventId)
+      .executeTakeFirstOrThrow();
+    receiver.answers.push(500);
+    receiver.beforeAnswer = async () => {
+      const { video_id: videoId } = await db
+        .selectFrom("transcription")
+        .select("video_id")
+        .where("id", "=", transcriptionId)
+        .executeTakeFirstOrThrow();
+      await db.deleteFrom("video").where("id", "=", videoId).execute();
+    };
+    await expect(attempt()).rejects.toThrow("no result");
+    await expect(read()).rejects.toThrow("no result");
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  test("begun anew by hand after its last attempt has the whole schedule before it", async () => {
+    const { receiver, attempt, read, db } = await emitted();
+    receiver.answers.push(...Array.from({ length: 11 }, () => 500));
+    for (let number = 1; number <= 10; number++) await attempt();
+    const { id } = await read();
+    await db.transaction().execute((tx) => restartDelivery(tx, id, newJobId(), clock.now()));
+    expect(await read()).toMatchObject({ status: "pending", attempts: 10 });
+    expect(await attempt()).toMatchObject({ status: "pending", attempts: 11 });
+    expect(await attempt()).toMatchObject({ status: "succeeded", attempts: 12 });
+  });
+
+  test.each<[string, (response: ServerResponse) => void, string, string | null]>([
+    ["answers 500", (response) => response.writeHead(500).end(), "pending", null],
+    ["redirects", (response) => response.writeHead(302, { location: "/" }).end(), "pending", null],
+    ["answers 410", (response) => response.writeHead(410).end(), "failed", "It answered 410 Gone."],
+    ["hangs", () => {}, "pending", null],
+    ["drips its headers", (response) => void drip(response), "pending", null],
+    [
+      "takes it late, but in time",
+      (response) => void setTimeout(() => response.end(), 1_500),
+      "succeeded",
+      null,
+    ],
+    [
+      "takes it and never ends its body",
+      (response) => void response.writeHead(200).write("x"),
+      "succeeded",
+      null,
+    ],
+  ])("to a receiver that %s", { timeout: 20_000 }, async (_what, answer, status, disabledReason) => {
+    const receiver = await startPlainReceiver((_request, response) => answer(response));
+    const { attempt, readEndpoint, db, endpoint } = await emitted();
+    await db
+      .updateTable("webhook_endpoint")
+      .set({ url: receiver.url.href })
+      .where("id", "=", endpoint.id)
+      .execute();
+    expect(await attempt()).toMatchObject({ status, attempts: 1 });
+    expect(await readEndpoint()).toMatchObject({ disabled_reason: disabledReason });
+    expect(receiver.requests).toHaveLength(1);
+    await receiver.close();
+  });
+
+  test("to a receiver that asks for more time comes when it asked", async () => {
+    const receiver = await startPlainReceiver((_request, response) =>
+      response.writeHead(429, { "retry-after": "3600" }).end(),
+    );
+    const { attempt, db, endpoint } = await emitted();
+    await db
+      .updateTable("webhook_endpoint")
+      .set({ url: receiver.url.href })
+      .where("id", "=", endpoint.id)
+      .execute();
+    const { next_attempt_at: next } = await attempt();
+    const waitMs = (next?.getTime() ?? 0) - clock.now().getTime();
+    expect(waitMs).toBeGreaterThan(0.99 * HOUR);
+    expect(waitMs).toBeLessThan(1.11 * HOUR);
+    await receiver.close();
+  });
+
+  test("a day late carries URLs that work", async () => {
+    const { receiver, attempt } = await emitted();
+    receiver.answers.push(500);
+    await attempt();
+    clock.advance(24 * HOUR);
+    expect(await attempt()).toMatchObject({ status: "succeeded" });
+    const [early, late] = receiver.received.map(({ payload }) => payload.data.files?.txt.url ?? "");
+    expect((await fetch(early!)).status).toBe(403);
+    expect(await (await fetch(late!)).text()).toBe("words");
   });
 
   test("is not made for an endpoint that did not subscribe to the kind of event", async () => {
