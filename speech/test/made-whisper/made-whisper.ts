@@ -44,7 +44,7 @@ export interface MadeWhisperOptions {
   preprocessor?: Record<string, unknown>;
 }
 
-export interface MadeScript {
+interface MadeScript {
   /** Probabilities at the first position: of `<|es|>`, `<|nospeech|>`, … */
   detects?: Record<string, number>;
   /** After the last step the text ends. */

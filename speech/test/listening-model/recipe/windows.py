@@ -87,7 +87,7 @@ class Windows(torch.utils.data.IterableDataset):
 
 
 def place(clips, count, rng, choices):
-    """Puts clips one after the other into a window, as many as fit, and tells when tokens and phonemes are."""
+    """Puts as many clips as fit into a window, one after the other; tells when tokens and phonemes are."""
     kept, used = [], 0
     for index, clip in enumerate(clips):
         gap = choices.uniform(0, 0.6) if index == 0 else choices.uniform(0.1, 0.7)
@@ -149,7 +149,7 @@ def masked(log_mels, rng):
 
 
 def batch(examples, samples, phoneme_numbers, rng):
-    """(mel, tokens in, tokens out, where to look, which tokens look anywhere, phonemes); −100: not trained."""
+    """(mel, tokens in, tokens out, where to look, which tokens look anywhere, phonemes); −100: not due."""
     frames = samples // FRAME_SAMPLES
     sounds = np.stack([example[0] for example in examples])
     mels = masked(log_mel(torch.tensor(sounds, dtype=torch.float32)), rng)
