@@ -19,7 +19,7 @@ const WATCH_INTERVAL_MS = 250;
 /** Between the polite signal and the one that can not be refused. */
 const TERM_GRACE_MS = 2_000;
 /** What an abort may take before the process is given up: work is to end within a second. */
-const ABORT_GRACE_MS = 900;
+const ABORT_GRACE_MS = 800;
 const MEBIBYTE = 1024 ** 2;
 
 export interface SpeechProcessOptions {

@@ -107,7 +107,7 @@ class Moonshine implements Engine {
     for (const batch of batchesOfLikeLength(utterances)) {
       signal.throwIfAborted();
       const sequences = await decodeSequences(this.#decoder, {
-        encoderStates: await this.#encode(batch),
+        encoderStates: await this.#encode(batch, signal),
         prompts: batch.map(() => [START_TOKEN]),
         endToken: END_TOKEN,
         maxTokens: batch.map(
@@ -128,9 +128,10 @@ class Moonshine implements Engine {
    * Each runs alone, which costs little: the encoder takes no mask, and silence added to the samples
    * changes the words.
    */
-  async #encode(utterances: readonly Utterance[]): Promise<Tensor> {
+  async #encode(utterances: readonly Utterance[], signal: AbortSignal): Promise<Tensor> {
     const encoded: Tensor[] = [];
     for (const { samples } of utterances) {
+      signal.throwIfAborted();
       const padded = new Float32Array(Math.max(MIN_SAMPLES, samples.length));
       padded.set(samples);
       const input = new Tensor("float32", padded, [1, padded.length]);
