@@ -37,7 +37,7 @@ export interface HeardUtterance {
   engine: string;
 }
 
-export interface HeardIn {
+interface HeardIn {
   language: string;
   probability: number;
   engine: string;
