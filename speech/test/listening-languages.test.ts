@@ -35,12 +35,15 @@ async function transcriptOf(path: string): Promise<Transcript> {
   return result;
 }
 
-/** The model leaves out a third sentence between short pauses, but writes next to nothing that was not said. */
+/**
+ * The model knows two sentences in a row: of a third between short pauses it leaves out words or takes them
+ * from another sentence.
+ */
 function expectWordsOf(sentences: readonly ListeningSentence[], { words }: Transcript): void {
   const said = sentences.flatMap(({ text }) => plainWords(text));
   const heard = words.flatMap(({ word }) => plainWords(word));
   const { agreeing } = compareWords(said, heard);
-  expect(agreeing.length).toBeGreaterThanOrEqual(0.95 * heard.length);
+  expect(agreeing.length).toBeGreaterThanOrEqual(0.9 * heard.length);
   expect(agreeing.length).toBeGreaterThanOrEqual(0.7 * said.length);
 }
 

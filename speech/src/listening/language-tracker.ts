@@ -8,8 +8,8 @@ import {
 } from "./language-path.ts";
 import { cutOut, partsAtPauses, speechSeconds, type UtterancePart } from "./utterance-parts.ts";
 
-/** Less speech than this does not tell a language, alone or among others. */
-const MIN_PART_SECONDS = 1;
+/** Less speech than this, a word or two, does not tell a language even beside others. */
+const MIN_PART_SECONDS = 0.6;
 /** Every part costs an engine as much as the whole did. */
 const MAX_PARTS = 8;
 /** Where its language is less likely than this in an utterance, another may be spoken in a part of it. */
