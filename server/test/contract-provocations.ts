@@ -1,6 +1,8 @@
+import { once } from "node:events";
 import { rm, symlink } from "node:fs/promises";
-import { request } from "node:http";
+import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import type { ApiErrorCode } from "@subtext/client/contract/api-errors";
 import { isIdempotent, type Operation } from "@subtext/client/contract/operation";
 import { OPERATIONS } from "@subtext/client/contract/operations";
@@ -255,19 +257,20 @@ export const PROVOCATIONS: Record<ApiErrorCode, Provoke | null> = {
   upload_conflict: (operation, world) =>
     ask(operation, world, { headers: { "upload-offset": "5" }, body: "01234" }),
   upload_locked: async (operation, world) => {
-    // Each of these has the upload for half a second after the next one asks; the last waits too long.
+    // Each of these stalls, and gives way half a second after the next one asks: the last wait too long.
     const { url, init } = requestOf(operation, world);
     const headers = { ...Object.fromEntries(init.headers as Headers), "content-length": "5" };
-    const stalled = Array.from({ length: 30 }, () => {
-      const piece = request(url, { method: "PATCH", headers }).on("error", () => {});
+    const pieces = Array.from({ length: 30 }, () => request(url, { method: "PATCH", headers }));
+    const refusals = pieces.map(async (piece) => {
       piece.flushHeaders();
-      return piece;
+      const [response] = (await once(piece, "response")) as [IncomingMessage];
+      if (response.statusCode !== 423) throw new Error("had its turn");
+      return new Response(await text(response), { status: 423 });
     });
-    await new Promise((resolve) => setTimeout(resolve, 500));
     try {
-      return await ask(operation, world);
+      return await Promise.any(refusals);
     } finally {
-      for (const piece of stalled) piece.destroy();
+      for (const piece of pieces) piece.on("error", () => {}).destroy();
     }
   },
   upload_rejected: async (operation, world) => {

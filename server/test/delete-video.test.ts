@@ -1,0 +1,139 @@
+import { randomUUID } from "node:crypto";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Speech } from "@subtext/speech/child/supervise";
+import { describe, expect, test } from "vitest";
+import { systemClock } from "../src/clock.ts";
+import { createUploadLocker } from "../src/http/public/upload-locker.ts";
+import { deleteVideo } from "../src/pipeline/delete-video.ts";
+import { type PipelineDeps, runTranscription } from "../src/pipeline/run.ts";
+import { RunningAttempts } from "../src/pipeline/running-attempts.ts";
+import { openDiskStorage } from "../src/storage/disk.ts";
+import { openDiskSources } from "../src/storage/disk-sources.ts";
+import {
+  createTenant,
+  readTranscription,
+  shareService,
+  startService,
+  until,
+  upload,
+} from "./support/service.ts";
+
+const SAMPLE = join(import.meta.dirname, "../../demo/sample/sample.mp4");
+
+const isThere = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+describe("a video that is deleted while it is transcribed", () => {
+  const service = shareService({ start: false });
+
+  async function setUp() {
+    const { database, queue, log } = service.service.parts;
+    const db = database.kysely;
+    const tenant = await createTenant(service);
+    const videoId = await upload(service, tenant, Buffer.from("x"));
+    const row = await db
+      .selectFrom("transcription")
+      .selectAll()
+      .where("video_id", "=", videoId)
+      .executeTakeFirstOrThrow();
+    const sources = await openDiskSources(join(service.dataFolder, "uploads"));
+    const storage = await openDiskStorage({
+      folder: join(service.dataFolder, "files"),
+      baseUrl: service.url,
+      secret: Buffer.alloc(32),
+    });
+    const running = new RunningAttempts();
+    const locker = createUploadLocker({ timeoutMs: 1_000 });
+    return { db, queue, log, tenant, videoId, row, sources, storage, running, locker };
+  }
+
+  test("has its attempt in this process ended before the deletion is over, and nothing is left", async () => {
+    const { db, queue, log, tenant, videoId, row, sources, storage, running, locker } = await setUp();
+    let begun = () => {};
+    const begins = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    let ended = false;
+    /** A stand-in for the engine, which hears until it is told to stop. */
+    const fakeSpeech = {
+      transcribe: (_path: string, { signal }: { signal: AbortSignal }) =>
+        new Promise((_resolve, reject) => {
+          begun();
+          signal.addEventListener("abort", () => {
+            ended = true;
+            reject(signal.reason);
+          });
+        }),
+    } as unknown as Speech;
+    const deps = {
+      db,
+      queue,
+      log,
+      sources,
+      storage,
+      clock: systemClock,
+      speech: fakeSpeech,
+      maxDurationSeconds: 60,
+    } as unknown as PipelineDeps;
+    const job = { id: row.job_id, subjectId: row.id, signal: new AbortController().signal };
+    const attempt = running.run(job, (its) => runTranscription(deps, its, new AbortController().signal));
+    await begins;
+    await storage.put(`transcripts/${row.id}/1/transcript.vtt`, Buffer.from("half"));
+
+    const environmentId = tenant.environmentId;
+    const deleting = { db, sources, storage, locker, running, log };
+    expect(await deleteVideo(deleting, { environmentId, videoId })).toBe(true);
+    expect(ended).toBe(true);
+    await attempt;
+    expect(await isThere(join(service.dataFolder, "uploads", videoId))).toBe(false);
+    const left: string[] = [];
+    for await (const key of storage.list(`transcripts/${row.id}/`)) left.push(key);
+    expect(left).toEqual([]);
+    expect(
+      await db.selectFrom("event").selectAll().where("environment_id", "=", environmentId).execute(),
+    ).toEqual([]);
+    expect(await deleteVideo(deleting, { environmentId, videoId })).toBe(false);
+  });
+
+  test("belongs to its environment alone", async () => {
+    const { db, log, videoId, sources, storage, running, locker } = await setUp();
+    const stranger = `env_${randomUUID().replaceAll("-", "")}`;
+    const deleting = { db, sources, storage, locker, running, log };
+    expect(await deleteVideo(deleting, { environmentId: stranger, videoId })).toBe(false);
+    expect(await isThere(join(service.dataFolder, "uploads", videoId))).toBe(true);
+  });
+
+  test("is gone although its files can not be removed now; they are left to the sweep", async () => {
+    const { db, log, tenant, videoId, sources, storage, running, locker } = await setUp();
+    const broken = {
+      ...sources,
+      remove: async () => {
+        throw new Error("the disk does not answer");
+      },
+    };
+    const deleting = { db, sources: broken, storage, locker, running, log };
+    expect(await deleteVideo(deleting, { environmentId: tenant.environmentId, videoId })).toBe(true);
+    expect((await readTranscription(service, tenant, videoId)).status).toBe(404);
+  });
+});
+
+test("a real attempt leaves nothing of a video that is deleted in its middle", async () => {
+  const service = await startService();
+  const tenant = await createTenant(service);
+  const videoId = await upload(service, tenant, await readFile(SAMPLE));
+  await until(async () => (await readTranscription(service, tenant, videoId)).body.status === "PROCESSING");
+  const response = await fetch(`${service.url}/api/v1/videos/${videoId}`, {
+    method: "DELETE",
+    headers: { authorization: `Bearer ${tenant.key}` },
+  });
+  expect(response.status).toBe(204);
+  expect((await readTranscription(service, tenant, videoId)).body).toMatchObject({ code: "video_not_found" });
+  expect(await readdir(join(service.dataFolder, "uploads"))).not.toContain(videoId);
+  const files = await readdir(join(service.dataFolder, "files"), { recursive: true });
+  expect(files.filter((name) => name.includes("transcript."))).toEqual([]);
+  expect(service.logged()).toContain("the work of this one is dropped");
+});
