@@ -35,16 +35,13 @@ async function transcriptOf(path: string): Promise<Transcript> {
   return result;
 }
 
-/**
- * The model knows two sentences in a row: of a third between short pauses it leaves out words or takes them
- * from another sentence.
- */
+/** Of sentences that it has not learned, the model takes a word now and then from another one. */
 function expectWordsOf(sentences: readonly ListeningSentence[], { words }: Transcript): void {
   const said = sentences.flatMap(({ text }) => plainWords(text));
   const heard = words.flatMap(({ word }) => plainWords(word));
   const { agreeing } = compareWords(said, heard);
-  expect(agreeing.length).toBeGreaterThanOrEqual(0.9 * heard.length);
-  expect(agreeing.length).toBeGreaterThanOrEqual(0.7 * said.length);
+  expect(agreeing.length).toBeGreaterThanOrEqual(0.95 * heard.length);
+  expect(agreeing.length).toBeGreaterThanOrEqual(0.95 * said.length);
 }
 
 test.each([

@@ -6,6 +6,11 @@ import { cutOut, speechSeconds } from "./utterance-parts.ts";
 /** Less may be a cough that voice activity took for speech. */
 const MIN_SPEECH_SECONDS = 0.6;
 
+/** Hardly anybody speaks so slowly; words of another stretch may stand where a sentence was left out … */
+const MIN_WORDS_PER_SECOND = 1;
+/** … but one long word alone may take so long. */
+const SLOW_WORD_SECONDS = 0.8;
+
 /**
  * Models stop at the end of a sentence although somebody speaks on after a pause, or leave one out; its
  * words may then stand where another sentence is. Where there is speech between pauses without a word, the
@@ -15,9 +20,10 @@ const MIN_SPEECH_SECONDS = 0.6;
 export function partsToHearAgain(utterance: SpokenUtterance, words: readonly TimedWord[]): SpokenUtterance[] {
   const { speech } = utterance;
   const fitted = fitToPauses(words, speech);
-  const hasWords = speech.map((stretch) =>
-    fitted.some(({ start, end }) => start < stretch.end && end > stretch.start),
-  );
+  const hasWords = speech.map((stretch) => {
+    const count = fitted.filter(({ start, end }) => start < stretch.end && end > stretch.start).length;
+    return count > 0 && count >= MIN_WORDS_PER_SECOND * (stretch.end - stretch.start - SLOW_WORD_SECONDS);
+  });
   if (!hasWords.includes(true)) return [];
   const runs: { from: number; to: number; hasWords: boolean }[] = [];
   for (const [index, stretchHasWords] of hasWords.entries()) {

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { partsToHearAgain } from "../src/listening/unheard-speech.ts";
+import type { TimedWord } from "../src/transcript.ts";
+
+/** Two sentences with a pause between them, of two seconds each. */
+const UTTERANCE = {
+  samples: new Float32Array(16_000 * 6),
+  start: 10,
+  speech: [
+    { start: 10.5, end: 12.5 },
+    { start: 13.5, end: 15.5 },
+  ],
+};
+
+function words(...starts: number[]): TimedWord[] {
+  return starts.map((start) => ({ word: "word", start, end: start + 0.3, confidence: 1 }));
+}
+
+const partsOf = (heard: TimedWord[]) =>
+  partsToHearAgain(UTTERANCE, heard).map(({ speech }) => speech.map(({ start }) => start));
+
+test("an utterance whose every stretch has its words is not heard again", () => {
+  expect(partsOf(words(10.6, 11, 11.5, 12, 13.6, 14, 14.5, 15))).toEqual([]);
+});
+
+test("an engine that stopped after the first sentence hears the second one by itself", () => {
+  expect(partsOf(words(10.6, 11, 11.5, 12))).toEqual([[10.5], [13.5]]);
+});
+
+test("a sentence over which one word of another was drawn out counts as left out", () => {
+  const drawnOut = [...words(10.6, 11, 11.5), { word: "brother.", start: 13.6, end: 15.4, confidence: 1 }];
+  expect(partsOf(drawnOut)).toEqual([[10.5], [13.5]]);
+});
+
+test("a slow word that stands alone is a sentence", () => {
+  const speech = [
+    { start: 10.5, end: 12.5 },
+    { start: 13.5, end: 15 },
+  ];
+  const slow = [...words(10.6, 11, 11.5, 12), { word: "Whyyy?", start: 13.5, end: 15, confidence: 1 }];
+  expect(partsToHearAgain({ ...UTTERANCE, speech }, slow)).toEqual([]);
+});
+
+test("where nothing was heard at all, there is nothing to hear again", () => {
+  expect(partsOf([])).toEqual([]);
+});
