@@ -112,12 +112,23 @@ describe("beside a running service", () => {
   test("commands make, show and end things, as text and as JSON", async () => {
     const created = await run(["env", "create", "Production", "--transcription", "on"], options);
     expect(created).toMatchObject({ exitCode: 0, err: "" });
-    expect(created.out).toMatch(/^environment +Production\nid +env_\w+\ntranscription +on\n$/);
+    expect(created.out).toMatch(
+      /^environment +Production\nid +env_\w+\ntranscription +on\npages that upload +\*\n$/,
+    );
     const off = await runJson<EnvironmentView>(
       ["env", "set", "Production", "--transcription", "off"],
       options,
     );
     expect(off.aiTranscription).toBe(false);
+    const setOrigins = (origins: string) =>
+      runJson<EnvironmentView>(["env", "set", "Production", "--origins", origins], options);
+    expect((await setOrigins("https://a.example, https://b.example")).allowedOrigins).toEqual([
+      "https://a.example",
+      "https://b.example",
+    ]);
+    expect((await setOrigins("none")).allowedOrigins).toEqual([]);
+    expect((await run(["env", "set", "Production", "--origins", "a.example"], options)).exitCode).toBe(1);
+    expect(await setOrigins("*")).toEqual(off);
     expect(await runJson(["env", "list"], options)).toEqual([off]);
 
     const keyOptions = ["--env", "Production", "--permissions", "get_video", "--expires-in", "90d"];

@@ -50,6 +50,11 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
       "origins of pages that may upload, https://app.example,…; * for any, none for no page",
     )
     .action(async (wanted: string, { transcription, origins }: Change, command: Command) => {
+      if (transcription === undefined && origins === undefined) {
+        command.error("error: say what to set: --transcription or --origins", {
+          code: "commander.nothingToSet",
+        });
+      }
       await ask(
         terminal,
         command,

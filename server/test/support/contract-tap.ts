@@ -102,7 +102,7 @@ function faultOf(operation: Operation, { status, contentType, body }: Answer): s
 }
 
 /** What is wrong with a value by its schema; null where nothing is. */
-export function describeFault(schema: TSchema, value: unknown): string | null {
+function describeFault(schema: TSchema, value: unknown): string | null {
   if (Value.Check(schema, value)) return null;
   const [first] = Value.Errors(schema, value);
   return `is off its schema at ${first?.instancePath}: ${first?.message}`;
