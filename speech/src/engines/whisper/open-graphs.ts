@@ -73,7 +73,10 @@ async function openDecoder(model: WhisperModel, threads: number): Promise<Seq2Se
     const graph = addCrossAttentionOutputs(await readFile(model.decoderPath));
     // A graph that is loaded from memory has no folder of its own in which to look for its large weights.
     const folder = { model_external_initializers_file_folder_path: dirname(model.decoderPath) };
-    return InferenceSession.create(graph, sessionOptions(threads, folder));
+    // An 8-bit output projection is unpacked once at load rather than at every token; some releases of the
+    // runtime also fail to open such decoders when they try to make one operation of the two.
+    const unpacked = { disable_quant_qdq: "1" };
+    return InferenceSession.create(graph, sessionOptions(threads, { ...folder, ...unpacked }));
   });
   const decoder = describeDecoder(session);
   if (decoder.vocabularySize !== model.vocabularySize) {
