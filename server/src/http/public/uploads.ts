@@ -3,7 +3,6 @@ import { type ServerOptions, Server as TusServer } from "@tus/server";
 import type { Locker } from "@tus/utils";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { NodeRequest } from "srvx/node";
-import { findAllowedOrigins } from "../../db/environments.ts";
 import { findVideo, insertVideo } from "../../db/videos.ts";
 import { AppError, type AppErrorCode } from "../../errors.ts";
 import { isPlausibleId, newId } from "../../ids.ts";
@@ -13,7 +12,7 @@ import { isDiskFull, storageFull } from "../../storage/disk-space.ts";
 import type { Sources } from "../../storage/sources.ts";
 import type { UploadStore } from "../../storage/upload-store.ts";
 import type { Authorize } from "../authorize.ts";
-import { isSigned, readUploadUrl } from "./upload-url.ts";
+import { authorizeByUrl, checkOrigin, type Uploader } from "./upload-access.ts";
 
 export const UPLOADS_PATH = "/api/v1/uploads";
 const TUS_VERSION = "1.0.0";
@@ -50,11 +49,6 @@ export interface UploadsDeps extends AcceptDeps {
   locker: Locker;
   /** The one that upload URLs are signed with. */
   secret: Uint8Array;
-}
-
-/** Whose uploads a request may touch. */
-interface Uploader {
-  environmentId: string;
 }
 
 /** What the tus server's hooks know of the request that they serve. */
@@ -197,50 +191,6 @@ function tusOptions(deps: UploadsDeps, requests: WeakMap<object, UploadRequest>)
       return undefined;
     },
   };
-}
-
-/**
- * Whoever has the upload URL of a video may send its bytes, and give it up, without a key.
- * @returns null where the request carries no upload URL
- * @throws AppError `upload_url_invalid`, `upload_not_found`, `upload_expired` where it was not begun in time
- */
-async function authorizeByUrl(
-  { db, sources, clock, secret }: UploadsDeps,
-  request: FastifyRequest,
-): Promise<Uploader | null> {
-  const { uploadId } = request.params as { uploadId?: string };
-  const query = new URL(request.url, "http://localhost").searchParams;
-  if (uploadId === undefined || !isSigned(query)) return null;
-  const claims = readUploadUrl(uploadId, query, secret);
-  if (!claims) throw new AppError("upload_url_invalid", "This is no upload URL of this service.");
-  const video = await findVideo(db, uploadId);
-  if (!video) throw new AppError("upload_not_found", "The upload was given up, or its video deleted.");
-  const late = clock.now().getTime() >= claims.expires * 1000;
-  if (late && video.uploaded_at === null && !(await sources.inspect(uploadId))?.sizeBytes) {
-    throw new AppError("upload_expired", "The upload was not begun while its URL was valid.");
-  }
-  return { environmentId: video.environment_id };
-}
-
-/**
- * Browsers tell the origin of the page that asks, programs do not. A page that may not is refused outright,
- * and may read why: to hide the answer alone would not keep it from writing.
- * @throws AppError `origin_not_allowed`
- */
-async function checkOrigin(
-  { db }: UploadsDeps,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { environmentId }: Uploader,
-): Promise<void> {
-  const { origin } = request.headers;
-  if (origin === undefined) return;
-  const allowed = await findAllowedOrigins(db, environmentId);
-  if (allowed.includes("*")) return;
-  if (!allowed.includes(origin)) {
-    throw new AppError("origin_not_allowed", `Pages of ${origin} may not upload to this environment.`);
-  }
-  reply.headers({ "access-control-allow-origin": origin, vary: "Origin" });
 }
 
 /** @throws AppError `upload_not_found` where the video was deleted while its last bytes came */
