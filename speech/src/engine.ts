@@ -47,6 +47,8 @@ export interface Engine {
   readonly languages: readonly string[];
   /** Longest utterance it takes, seconds. */
   readonly maxUtteranceSeconds: number;
+  /** Sentences for operators: what it does less well here than it could. */
+  readonly warnings?: readonly string[];
   /**
    * Hears a batch of utterances; one hearing for each, in the same order.
    * @throws SpeechError `model_unusable` where the model gives what its files do not promise.

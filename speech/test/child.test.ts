@@ -129,7 +129,7 @@ test("a recording is transcribed, and the process stays for the next one", async
 test("the engines and the decoder can be named", async () => {
   const description = await open().describe();
   expect(description).toEqual({
-    engines: [{ name: "moonshine-tiny", languages: ["en"] }],
+    engines: [{ name: "moonshine-tiny", languages: ["en"], warnings: [] }],
     decoder: expect.stringMatching(/^(ffmpeg|node-av) \d/),
   });
 });

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Hearing, HearOptions } from "../src/engine.ts";
+import type { Engine, Hearing, HearOptions } from "../src/engine.ts";
 import { tokenRules } from "../src/engines/whisper/decoding-rules.ts";
-import { openWhisper, type WhisperEngine } from "../src/engines/whisper/whisper.ts";
+import { openWhisper } from "../src/engines/whisper/whisper.ts";
 import { SpeechError } from "../src/errors.ts";
 import { chooseToken, seededRandom } from "../src/onnx/token-choice.ts";
 import {
@@ -17,7 +17,7 @@ import {
 } from "./made-whisper/made-whisper.ts";
 
 let folder: string;
-const engines: WhisperEngine[] = [];
+const engines: Engine[] = [];
 const { signal } = new AbortController();
 
 beforeEach(async () => {
@@ -29,7 +29,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function made(options: MadeWhisperOptions): Promise<WhisperEngine> {
+async function made(options: MadeWhisperOptions): Promise<Engine> {
   await writeMadeWhisper(folder, options);
   const engine = await openWhisper({ folder, threads: 1 });
   engines.push(engine);
@@ -41,7 +41,7 @@ const utterance = (script = 0, scripts = 1, seconds = 3) => ({
   start: 0,
 });
 
-async function heardBy(engine: WhisperEngine, options: Partial<HearOptions> = {}): Promise<Hearing> {
+async function heardBy(engine: Engine, options: Partial<HearOptions> = {}): Promise<Hearing> {
   const [hearing] = await engine.hear([utterance()], { signal, ...options });
   return hearing as Hearing;
 }

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Hearing, Utterance } from "../src/engine.ts";
-import { openWhisper, type WhisperEngine } from "../src/engines/whisper/whisper.ts";
+import type { Engine, Hearing, Utterance } from "../src/engine.ts";
+import { openWhisper } from "../src/engines/whisper/whisper.ts";
 import { listeningModel } from "./listening.ts";
 import { compareWords, plainWords, quantile } from "./spoken.ts";
 
@@ -36,7 +36,7 @@ function utteranceOf({ name }: Clip, start = 0): Utterance {
 }
 
 const { signal } = new AbortController();
-let engine: WhisperEngine;
+let engine: Engine;
 let hearings: Hearing[];
 
 beforeAll(async () => {

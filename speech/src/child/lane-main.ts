@@ -87,6 +87,7 @@ try {
       languages: engine.languages,
       maxUtteranceSeconds: engine.maxUtteranceSeconds,
       detectsLanguages: engine.detectLanguages !== undefined,
+      warnings: engine.warnings ?? [],
     },
   });
 } catch (error) {

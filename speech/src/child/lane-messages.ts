@@ -13,6 +13,7 @@ export interface LaneDescription {
   languages: readonly string[];
   maxUtteranceSeconds: number;
   detectsLanguages: boolean;
+  warnings: readonly string[];
 }
 
 /** An utterance on its way to a lane. */

@@ -37,6 +37,7 @@ class LanedEngine implements Engine {
   readonly name: string;
   readonly languages: readonly string[];
   readonly maxUtteranceSeconds: number;
+  readonly warnings: readonly string[];
   readonly detectLanguages?: NonNullable<Engine["detectLanguages"]>;
   readonly #lanes: readonly Lane[];
   readonly #known = new WeakMap<Utterance, Known>();
@@ -48,6 +49,7 @@ class LanedEngine implements Engine {
     this.name = description.name;
     this.languages = description.languages;
     this.maxUtteranceSeconds = description.maxUtteranceSeconds;
+    this.warnings = description.warnings;
     if (description.detectsLanguages) {
       this.detectLanguages = (utterances, signal) => this.#detect(utterances, signal);
     }

@@ -84,7 +84,7 @@ async function load({ engines, threads, ffmpegPath }: SpeechParts): Promise<Load
 function describe({ multilingual, bundled }: Engines) {
   return [multilingual, bundled]
     .filter((engine) => engine !== null)
-    .map(({ name, languages }) => ({ name, languages }));
+    .map(({ name, languages, warnings = [] }) => ({ name, languages, warnings }));
 }
 
 /** The first at once, the latest of each second, and the end of the recording. */

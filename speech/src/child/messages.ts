@@ -24,6 +24,8 @@ export interface EngineDescription {
   name: string;
   /** ISO 639-1 (or 639-3) codes. */
   languages: readonly string[];
+  /** Sentences for operators: what it does less well here than it could. */
+  warnings: readonly string[];
 }
 
 /** From the service to a speech process: `open` once, then one job at a time. */

@@ -36,19 +36,14 @@ export interface WhisperOptions {
   variant?: string;
 }
 
-export interface WhisperEngine extends Engine {
-  /** For logs and operators: what this model does less well than others of its kind. */
-  readonly warnings: readonly string[];
-}
-
 /** @throws SpeechError `model_unusable`, naming the file and what is wrong with it. */
-export async function openWhisper(options: WhisperOptions): Promise<WhisperEngine> {
+export async function openWhisper(options: WhisperOptions): Promise<Engine> {
   const { folder, threads, variant } = options;
   const model = await readWhisperModel(folder, variant === undefined ? {} : { variant });
   return new Whisper(model, await openGraphs(model, threads));
 }
 
-class Whisper implements WhisperEngine {
+class Whisper implements Engine {
   readonly name: string;
   readonly languages: readonly string[];
   readonly maxUtteranceSeconds: number;
