@@ -2,8 +2,8 @@ import { constants } from "node:fs";
 import { access, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { describeDecoders } from "@subtext/speech/media/open-decoder";
+import { describeProgress } from "@subtext/speech/models/download-display";
 import type { Config } from "./config.ts";
-import { describeProgress } from "./download-display.ts";
 import type { ModelsState } from "./models.ts";
 
 const LITTLE_SPACE_BYTES = 5 * 1024 ** 3;
@@ -22,7 +22,7 @@ export interface Finding {
 export interface Patients {
   database(): Promise<string>;
   storage(): Promise<void>;
-  engine(): Promise<string>;
+  engine(): Promise<{ text: string; warnings: string[] }>;
   model(): ModelsState | Promise<ModelsState>;
 }
 
@@ -31,7 +31,7 @@ export async function diagnose(config: Config, patients: Patients): Promise<Find
   return await Promise.all([
     examineNode(),
     examineDecoders(config),
-    examine("engine", () => patients.engine(), engineRemedy(config)),
+    examineEngine(config, patients),
     examineModel(config, patients),
     examine("database", () => patients.database(), databaseRemedy(config)),
     examine(
@@ -60,6 +60,17 @@ function engineRemedy({ engine, modelsFolder }: Config): string {
   return engine === "openai"
     ? "See that SPEECH_SERVERS, SPEECH_SERVER_KEYS and SPEECH_SERVER_MODEL are right."
     : `See what \`npx subtext models verify\` says of ${modelsFolder}.`;
+}
+
+async function examineEngine(config: Config, { engine }: Patients): Promise<Finding> {
+  let warnings: string[] = [];
+  const ask = async () => {
+    const loaded = await engine();
+    warnings = loaded.warnings;
+    return [loaded.text, ...warnings].join("; ");
+  };
+  const finding = await examine("engine", ask, engineRemedy(config));
+  return warnings.length === 0 ? finding : { ...finding, status: "warning" };
 }
 
 /** Without it the bundled engine serves, and hears English alone. */

@@ -1,12 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { SpeechError } from "@subtext/speech/errors";
 import { knownModel } from "@subtext/speech/models/catalogue";
+import { type DownloadDisplay, drawBar, writeLines } from "@subtext/speech/models/download-display";
 import type { DownloadProgress } from "@subtext/speech/models/progress";
 import { type FoundModel, openModelStore } from "@subtext/speech/models/store";
+import type { ProgressTerminal } from "@subtext/speech/progress-bar";
 import type { Logger } from "pino";
 import type { Clock } from "./clock.ts";
 import type { Config } from "./config.ts";
-import { type DownloadDisplay, drawBar, type ProgressTerminal, writeLines } from "./download-display.ts";
 
 /** What is told of the wanted model: by the doctor, the dashboard, and the reasons of failed transcriptions. */
 export interface ModelsState {
@@ -70,7 +71,7 @@ export function createModels({
   wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }): Models {
   const name = wanted ? config.whisperModel : null;
-  const store = openModelStore({ folder: config.modelsFolder });
+  const store = openModelStore({ folder: config.modelsFolder, calledAs: "npx subtext models" });
   const downloadable = name !== null && config.modelDownload ? knownModel(name) : undefined;
   const listeners: ((model: FoundModel) => void)[] = [];
   const shutdown = new AbortController();

@@ -1,9 +1,9 @@
 import { createSpeech, type Speech } from "@subtext/speech/child/supervise";
 import { type AvailableEngines, chooseEngines } from "@subtext/speech/choose-engines";
+import type { ProgressTerminal } from "@subtext/speech/progress-bar";
 import type { Logger } from "pino";
 import type { Clock } from "./clock.ts";
 import type { Config } from "./config.ts";
-import type { ProgressTerminal } from "./download-display.ts";
 import { createModels, type Models } from "./models.ts";
 
 const HEARTBEAT_TIMEOUT_MS = 30_000;
@@ -44,10 +44,16 @@ export function openSpeech(config: Config, models: Models, log: Logger): Speech 
   return speech;
 }
 
-/** @throws SpeechError where an engine does not load */
-export async function describeEngines(speech: Speech): Promise<string> {
+/**
+ * The engines that are loaded, and what they do less well here than they could.
+ * @throws SpeechError where an engine does not load
+ */
+export async function describeEngines(speech: Speech): Promise<{ text: string; warnings: string[] }> {
   const { engines } = await speech.describe();
-  return engines.map(({ name, languages }) => `${name} (${describeLanguages(languages)})`).join(", ");
+  return {
+    text: engines.map(({ name, languages }) => `${name} (${describeLanguages(languages)})`).join(", "),
+    warnings: engines.flatMap(({ warnings }) => warnings),
+  };
 }
 
 function describeLanguages(languages: readonly string[]): string {

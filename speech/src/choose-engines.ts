@@ -32,8 +32,7 @@ export function chooseEngines(choice: EngineChoice, available: AvailableEngines)
     case "moonshine":
       return {
         ...bundledOnly,
-        remedy:
-          "ENGINE=moonshine allows English only; let ENGINE be auto and transcribe the recording again.",
+        remedy: "The engine was set to moonshine: set it to auto, and transcribe the recording again.",
       };
     case "openai":
       if (openai === null) {

@@ -78,7 +78,11 @@ describe("a download", () => {
     hub.faults = { pieceDelayMs: 2 };
     await pullInPart(store, hub, 3 * MIB);
     expect(await store.list()).toMatchObject([{ state: "partial", totalBytes: TOTAL, manifest: null }]);
-    await expectError(store.find(MODEL.name), "model_not_found", /npx subtext models pull whisper-made/);
+    await expectError(
+      store.find(MODEL.name),
+      "model_not_found",
+      /npx subtext-speech models pull whisper-made/,
+    );
 
     hub.faults = {};
     hub.bytesServed = 0;

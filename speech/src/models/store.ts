@@ -76,10 +76,13 @@ const LOCK_POLL_MS = 300;
 
 export function openModelStore({
   folder,
+  calledAs = "npx subtext-speech models",
   now = () => new Date(),
 }: {
   /** Absolute path; made where a model is installed first. */
   folder: string;
+  /** The command that pulls models into it, for advice. */
+  calledAs?: string;
   now?: () => Date;
 }): ModelStore {
   const folderOf = (name: string) => join(folder, name);
@@ -108,12 +111,12 @@ export function openModelStore({
     if (model?.state === "damaged") {
       throw new SpeechError(
         "model_corrupt",
-        `The model ${nameOrFolder} is damaged: ${model.damage.join(" ")} \`npx subtext models pull ${nameOrFolder}\` mends it.`,
+        `The model ${nameOrFolder} is damaged: ${model.damage.join(" ")} \`${calledAs} pull ${nameOrFolder}\` mends it.`,
       );
     }
     throw new SpeechError(
       "model_not_found",
-      `The model ${nameOrFolder} is not installed in ${folder}: \`npx subtext models pull ${nameOrFolder}\`.`,
+      `The model ${nameOrFolder} is not installed in ${folder}: \`${calledAs} pull ${nameOrFolder}\`.`,
     );
   }
 

@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+// Plain JavaScript, so that a Node.js that can not run the sources gets as far as saying so.
+if (process.features.typescript) {
+  await import("../src/cli.ts");
+} else {
+  console.error(
+    `subtext-speech: this is Node.js ${process.versions.node}; 22.18 or newer is needed. ` +
+      "Start it with npx or npm from the project's folder, which bring their own: npx subtext-speech",
+  );
+  process.exitCode = 1;
+}

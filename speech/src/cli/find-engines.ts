@@ -1,0 +1,37 @@
+import { type AvailableEngines, chooseEngines } from "../choose-engines.ts";
+import type { EngineParts } from "../engines/open-engines.ts";
+import { DEFAULT_MODEL_NAME, KNOWN_MODELS, knownModel } from "../models/catalogue.ts";
+import { type ModelStore, openModelStore } from "../models/store.ts";
+import { CALLED_AS, type Settings } from "./settings.ts";
+
+/**
+ * The engines to listen with.
+ * @throws SpeechError `model_not_found`, `model_corrupt`
+ */
+export async function findEngines(settings: Settings): Promise<EngineParts> {
+  const { engine, servers } = settings;
+  const mayUseWhisper = engine === "whisper" || (engine === "auto" && servers === null);
+  return chooseEngines(engine, {
+    whisper: mayUseWhisper ? await findWhisper(settings) : null,
+    whisperRemedy: `\`${CALLED_AS} models pull ${DEFAULT_MODEL_NAME}\` gets one that knows some 99 languages.`,
+    openai: servers,
+  });
+}
+
+async function findWhisper({ model, modelsFolder }: Settings): Promise<AvailableEngines["whisper"]> {
+  const store = openModelStore({ folder: modelsFolder, calledAs: `${CALLED_AS} models` });
+  const wanted = model ?? (await nameOfInstalled(store));
+  if (wanted === null) return null;
+  const { folder, manifest, name } = await store.find(wanted);
+  const known = knownModel(manifest?.name ?? name);
+  return { folder, englishNoBetterThanBundled: known?.englishNoBetterThanBundled ?? false };
+}
+
+/** The default model where it is installed, else the largest one that is; null where there is none. */
+async function nameOfInstalled(store: ModelStore): Promise<string | null> {
+  const installed = new Set(
+    (await store.list()).filter(({ state }) => state !== "partial").map(({ name }) => name),
+  );
+  const bestFirst = [DEFAULT_MODEL_NAME, ...KNOWN_MODELS.map(({ name }) => name).toReversed()];
+  return bestFirst.find((name) => installed.has(name)) ?? null;
+}

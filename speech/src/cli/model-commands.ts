@@ -1,0 +1,201 @@
+import { type Command, CommanderError } from "commander";
+import { DEFAULT_MODEL_NAME, KNOWN_MODELS, type KnownModel, knownModel } from "../models/catalogue.ts";
+import { drawBar, megabytes, writeLines } from "../models/download-display.ts";
+import type { Hub } from "../models/hub.ts";
+import { type ModelStore, openModelStore } from "../models/store.ts";
+import type { StoredModel } from "../models/stored-model.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Ends the command with exit code 1 and no further word. */
+const DAMAGED = "subtext.damaged";
+
+export interface ModelSettings {
+  /** Absolute path of the folder that models are kept in. */
+  folder: string;
+  hub: Hub;
+  /** A name, or an absolute path; what is pulled where none is named. */
+  wanted: string;
+}
+
+export interface ModelCommandsOptions {
+  terminal: Pick<Terminal, "out" | "err" | "errColumns">;
+  /** @throws Error where a setting can not be used */
+  settings: (command: Command) => ModelSettings;
+  /** How a person calls these commands, for advice: `npx subtext models`. */
+  calledAs: string;
+  /** Why a model is wanted: `the one of WHISPER_MODEL`. */
+  wantedBy: string;
+  /** Where something may be at work with a model: asked before one is removed, unless that is forced. */
+  inUse?: {
+    /** What `--force` is for. */
+    force: string;
+    /** @throws Error where the model is in use */
+    check: (name: string) => Promise<void>;
+  };
+}
+
+/** What `models list --json` prints of each. */
+export interface ModelView {
+  name: string;
+  state: "available" | StoredModel["state"];
+  /** Whether it is the one that is heard with. */
+  wanted: boolean;
+  languages: number | null;
+  licence: string | null;
+  repository: string | null;
+  commit: string | null;
+  /** On the disk. */
+  bytes: number;
+  /** Of the whole; about, until the hub has said it. */
+  totalBytes: number | null;
+  memoryBytes: number | null;
+  folder: string | null;
+  installedAt: string | null;
+  damage: string[];
+}
+
+/** Adds `models list`, `pull`, `verify` and `rm` to a program that has the option `--json`. */
+export function addModelCommands(program: Command, options: ModelCommandsOptions): void {
+  const { terminal, settings, calledAs, wantedBy, inUse } = options;
+  const group = program.command("models").description("speech models: what there is, and what is installed");
+  const answer = <T>(command: Command, value: T, text: string) => {
+    const { json } = command.optsWithGlobals<{ json?: boolean }>();
+    terminal.out(json ? `${JSON.stringify(value, null, 2)}\n` : `${text}\n`);
+  };
+  const openStore = ({ folder }: ModelSettings) => openModelStore({ folder, calledAs });
+
+  group
+    .command("list")
+    .description("every model that can be had, and where it is installed")
+    .action(async (_options: object, command: Command) => {
+      const chosen = settings(command);
+      const models = await listModels(openStore(chosen), chosen.wanted);
+      answer(command, models, describeModels(models, wantedBy));
+    });
+
+  group
+    .command("pull [model]")
+    .description(`download a model, or go on with it; ${wantedBy} where none is named`)
+    .action(async (name: string | undefined, _options: object, command: Command) => {
+      const chosen = settings(command);
+      const model = chooseModel(name ?? chosen.wanted);
+      const { folder, already } = await pull(openStore(chosen), model, chosen.hub, terminal);
+      const text = already ? "is installed already" : "installed";
+      answer(command, { name: model.name, folder, already }, `${model.name} ${text}: ${folder}`);
+    });
+
+  group
+    .command("verify [model]")
+    .description("compare files with their hashes; exit code 1 where one has changed")
+    .action(async (name: string | undefined, _options: object, command: Command) => {
+      const store = openStore(settings(command));
+      const stored = await store.list();
+      const checkable = stored.filter(({ manifest }) => manifest !== null).map((model) => model.name);
+      const verdicts: { name: string; damage: string[] }[] = [];
+      for (const each of name === undefined ? checkable : [name]) {
+        verdicts.push({ name: each, damage: await store.verify(each, new AbortController().signal) });
+      }
+      const lines = verdicts.flatMap(({ name, damage }) => [
+        `${name}  ${damage.length === 0 ? "ok" : "DAMAGED"}`,
+        ...damage.map((line) => `  ${line}`),
+      ]);
+      answer(command, verdicts, lines.join("\n") || "There is no model to check.");
+      if (verdicts.some(({ damage }) => damage.length > 0)) throw new CommanderError(1, DAMAGED, "");
+    });
+
+  const rm = group.command("rm <model>").description("remove a model, and what was begun of it");
+  if (inUse) rm.option("--force", inUse.force);
+  rm.action(async (name: string, { force }: { force?: boolean }, command: Command) => {
+    const store = openStore(settings(command));
+    if (!force) await inUse?.check(name);
+    const removed = await store.remove(name);
+    answer(command, { name, removed }, removed ? `${name} removed` : `${name} is not installed`);
+  });
+}
+
+async function listModels(store: ModelStore, wanted: string): Promise<ModelView[]> {
+  const stored = new Map((await store.list()).map((each) => [each.name, each]));
+  const names = new Set([...KNOWN_MODELS.map(({ name }) => name), ...stored.keys()]);
+  return [...names].map((name) => {
+    const [known, there] = [knownModel(name), stored.get(name)];
+    return {
+      name,
+      state: there?.state ?? "available",
+      wanted: name === wanted,
+      languages: known?.languageCount ?? null,
+      licence: known?.licence ?? there?.manifest?.licence ?? null,
+      repository: there?.manifest?.source.repository ?? known?.repository ?? null,
+      commit: there?.manifest?.source.commit ?? null,
+      bytes: there?.bytes ?? 0,
+      totalBytes: there?.totalBytes ?? known?.downloadBytes ?? null,
+      memoryBytes: known?.memoryBytes ?? null,
+      folder: there?.folder ?? null,
+      installedAt: there?.manifest?.installedAt ?? null,
+      damage: there?.damage ?? [],
+    };
+  });
+}
+
+function describeModels(models: readonly ModelView[], wantedBy: string): string {
+  const headings = ["model", "languages", "size", "memory", "state", "installed", "licence", "source"];
+  const rows = models.map((model) => [
+    `${model.name}${model.wanted ? " *" : ""}`,
+    model.languages === null ? "–" : String(model.languages),
+    megabytes(model.totalBytes ?? model.bytes),
+    model.memoryBytes === null ? "–" : megabytes(model.memoryBytes),
+    model.state === "partial" ? `partial, ${megabytes(model.bytes)}` : model.state,
+    model.installedAt === null
+      ? "–"
+      : `${model.installedAt.slice(0, 10)} ${model.installedAt.slice(11, 16)} UTC`,
+    model.licence ?? "–",
+    model.repository ?? "–",
+  ]);
+  const damage = models.flatMap(({ name, damage }) => damage.map((line) => `${name}: ${line}`));
+  const note = `* ${wantedBy}; memory is a rough figure`;
+  return [...aligned([headings.map((heading) => heading.toUpperCase()), ...rows]), ...damage, "", note].join(
+    "\n",
+  );
+}
+
+function aligned(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+function chooseModel(name: string): KnownModel {
+  const model = knownModel(name);
+  if (model) return model;
+  if (name.includes("/")) {
+    throw new Error(`The model is a folder of its own, ${name}; name one: ${DEFAULT_MODEL_NAME}.`);
+  }
+  const names = KNOWN_MODELS.map((known) => known.name).join(", ");
+  throw new Error(`There is no model ${name}; there are ${names}.`);
+}
+
+async function pull(
+  store: ModelStore,
+  model: KnownModel,
+  hub: Hub,
+  { err, errColumns }: ModelCommandsOptions["terminal"],
+): Promise<{ folder: string; already: boolean }> {
+  const display =
+    errColumns() === null
+      ? writeLines((line) => err(`${model.name}  ${line}\n`))
+      : drawBar(model.name, { write: err, columns: () => errColumns() ?? 80 });
+  try {
+    const installed = await store.install(model, {
+      hub,
+      // Ctrl-C ends the process; what has arrived is gone on from.
+      signal: new AbortController().signal,
+      onProgress: (progress) => display.show(progress),
+    });
+    return { folder: installed.model.folder, already: installed.already };
+  } finally {
+    display.end();
+  }
+}

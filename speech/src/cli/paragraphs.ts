@@ -1,0 +1,32 @@
+import type { TimedWord } from "../transcript.ts";
+
+/** A pause that begins a new paragraph. */
+const PARAGRAPH_PAUSE_SECONDS = 2;
+
+const IDEOGRAPHS = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\u3001-\u303f\u30fb\u30fc\uff01-\uff60`;
+const UNSPACED = String.raw`${IDEOGRAPHS}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}`;
+/** Between two characters of scripts without spaces, and between ideographs and a number. */
+const NO_SPACE = new RegExp(
+  `^(?:[${UNSPACED}][${UNSPACED}]|[${IDEOGRAPHS}]\\p{Nd}|\\p{Nd}[${IDEOGRAPHS}])$`,
+  "u",
+);
+
+/** What was said as text, a paragraph for each stretch between pauses. */
+export function paragraphsOf(words: readonly TimedWord[]): string[] {
+  const paragraphs: string[] = [];
+  let previous: TimedWord | undefined;
+  for (const next of words) {
+    if (previous === undefined || next.start - previous.end >= PARAGRAPH_PAUSE_SECONDS) {
+      paragraphs.push(next.word);
+    } else {
+      const space = needsSpace(previous.word, next.word) ? " " : "";
+      paragraphs.push(`${paragraphs.pop()}${space}${next.word}`);
+    }
+    previous = next;
+  }
+  return paragraphs;
+}
+
+function needsSpace(before: string, after: string): boolean {
+  return !NO_SPACE.test(`${[...before].at(-1)}${[...after][0]}`);
+}

@@ -1,0 +1,92 @@
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import packageJson from "../../package.json" with { type: "json" };
+import { ENGINE_CHOICES } from "../choose-engines.ts";
+import { addModelCommands } from "./model-commands.ts";
+import { CALLED_AS, type Options, parseSeconds, readModelSettings, readSettings } from "./settings.ts";
+import type { Terminal } from "./terminal.ts";
+import { stopSignal, transcribeFiles } from "./transcribe-files.ts";
+
+const FAILED = 1;
+const USED_WRONGLY = 2;
+
+/**
+ * Runs one command.
+ * @param args without the names of node and of the program
+ * @returns the exit code: 0, 1 where something failed, 2 where it was used wrongly, 130 after Ctrl-C
+ */
+export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
+  let exitCode = 0;
+  const program = createProgram(terminal, (code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync(args, { from: "user" });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return exitCodeOf(error);
+    terminal.err(`subtext-speech: ${error instanceof Error ? error.message : String(error)}\n`);
+    return FAILED;
+  }
+}
+
+const NOTES = `
+A file without an audio track, or with a silent one, is told of and is no failure.
+Exit codes: 0 done, 1 a file or a command failed, 2 used wrongly, 130 stopped by Ctrl-C.
+
+Environment: MODELS_DIR as --models-dir; SPEECH_SERVER_KEYS, the key for --server, or one for each, with commas
+between them; MODEL_HUB_URL and MODEL_HUB_TOKEN, where \`models pull\` downloads from.`;
+
+function createProgram(terminal: Terminal, endWith: (exitCode: number) => void): Command {
+  const program = new Command("subtext-speech")
+    .description("Writes down what is said in recordings, and when.")
+    .version(packageJson.version)
+    .argument("[files...]", "recordings: video or audio")
+    .option("--json", "a JSON object for each file, one a line")
+    .option("--words", "a line for each word: start, end and word, with tabs between them")
+    .addOption(new Option("--engine <name>", "what listens").choices(ENGINE_CHOICES).default("auto"))
+    .option("--model <name>", "a Whisper model of `models list`, or a folder that holds one")
+    .option("--models-dir <folder>", "where models are kept (default: ~/.cache/subtext/models)")
+    .option("--server <url>", "ask a server with OpenAI's interface; more than once for several", append)
+    .option("--server-model <name>", "what these servers call the model", "whisper-1")
+    .option("--threads <number>", "threads to compute on (default: the cores, at most 4)", parseCount)
+    .option("--memory-limit <MiB>", "memory beyond which the engine is ended", parseCount, 1200)
+    .option("--ffmpeg <path>", "the ffmpeg to use; `none` for the npm package node-av")
+    .addOption(
+      new Option("--max-duration <time>", "of a recording: 5400, 90m, 12h")
+        .argParser(parseSeconds)
+        .default(parseSeconds("12h"), "12h"),
+    )
+    .option("-q, --quiet", "errors only on standard error: no progress, no remarks")
+    .addHelpText("after", NOTES)
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
+    .exitOverride();
+  program.action(async (files: string[], options: Options) => {
+    if (files.length === 0) program.help({ error: true });
+    const settings = readSettings(options, terminal.env, (message) => program.error(`error: ${message}`));
+    const stop = stopSignal();
+    endWith(await transcribeFiles(files, settings, terminal, stop));
+  });
+  addModelCommands(program, {
+    terminal,
+    settings: (command) => readModelSettings(command.optsWithGlobals<Options>(), terminal.env),
+    calledAs: `${CALLED_AS} models`,
+    wantedBy: "the one that is taken unless --model names another",
+  });
+  return program;
+}
+
+function append(url: string, before: string[] = []): string[] {
+  return [...before, url];
+}
+
+function parseCount(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError("It is a whole number from 1 on.");
+  return Number(text);
+}
+
+/** Commander ends with 1 for whatever it does not understand. */
+function exitCodeOf({ code, exitCode }: CommanderError): number {
+  if (exitCode === 0) return 0;
+  return code.startsWith("commander.") ? USED_WRONGLY : exitCode;
+}

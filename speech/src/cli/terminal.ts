@@ -1,0 +1,8 @@
+/** What a command line knows of where it runs. */
+export interface Terminal {
+  env: Record<string, string | undefined>;
+  out(text: string): void;
+  err(text: string): void;
+  /** How wide the terminal is that `err` writes to; null where it writes to a file or another program. */
+  errColumns(): number | null;
+}

@@ -1,0 +1,139 @@
+import { access, constants } from "node:fs/promises";
+import { constants as osConstants } from "node:os";
+import { basename, resolve } from "node:path";
+import { getSystemErrorMessage } from "node:util";
+import { createSpeech, type Speech } from "../child/supervise.ts";
+import { SpeechError } from "../errors.ts";
+import type { TranscribeResult } from "../transcript.ts";
+import { findEngines } from "./find-engines.ts";
+import { type FileOutcome, type OutcomeError, renderOutcome } from "./outcome.ts";
+import type { Settings } from "./settings.ts";
+import type { Terminal } from "./terminal.ts";
+import { showTranscription, summaryOf } from "./transcription-display.ts";
+
+const HEARTBEAT_TIMEOUT_MS = 30_000;
+const FAILED = 1;
+/** What a shell makes of a process that a signal has ended. */
+const SIGNALLED = 128;
+
+/** Aborted by Ctrl-C, and by a polite end from outside; the reason is the signal's name. */
+export function stopSignal(): AbortSignal {
+  const stop = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, () => stop.abort(name));
+  return stop.signal;
+}
+
+/**
+ * Transcribes one file after the other and prints what each came to; one that fails does not stop the rest.
+ * @param stop ends it within a second, whatever is at work
+ * @returns the exit code
+ */
+export async function transcribeFiles(
+  files: readonly string[],
+  settings: Settings,
+  terminal: Terminal,
+  stop: AbortSignal,
+): Promise<number> {
+  const remark = (text: string) => {
+    if (!settings.quiet) terminal.err(`subtext-speech: ${text}\n`);
+  };
+  const complain = (subject: string, { code, message }: OutcomeError) =>
+    terminal.err(`subtext-speech: ${subject}${code}: ${message}\n`);
+
+  let speech: Speech | null = null;
+  let exitCode = 0;
+  try {
+    speech = await openSpeech(settings, stop, remark);
+    for (const file of files) {
+      const outcome = await transcribeFile(speech, file, settings, terminal, stop);
+      if (outcome.outcome === "failed") {
+        exitCode = FAILED;
+        complain(`${file}: `, outcome.error);
+      } else {
+        for (const text of remarksOn(outcome)) remark(`${file}: ${text}`);
+      }
+      terminal.out(renderOutcome(file, outcome, { form: settings.form, several: files.length > 1 }));
+    }
+    return exitCode;
+  } catch (error) {
+    if (stop.aborted) return SIGNALLED + osConstants.signals[stop.reason as NodeJS.Signals];
+    complain("", describeError(error));
+    return FAILED;
+  } finally {
+    await speech?.close();
+  }
+}
+
+/** Loads the engines, so that what is amiss with them is told before the first file. */
+async function openSpeech(
+  settings: Settings,
+  stop: AbortSignal,
+  remark: (text: string) => void,
+): Promise<Speech> {
+  const { threads, memoryLimitBytes, ffmpegPath } = settings;
+  const parts = await findEngines(settings);
+  stop.throwIfAborted();
+  const speech = createSpeech({
+    parts: () => parts,
+    processes: 1,
+    threads,
+    memoryLimitBytes,
+    heartbeatTimeoutMs: HEARTBEAT_TIMEOUT_MS,
+    ...(ffmpegPath !== null && { ffmpegPath }),
+  });
+  stop.addEventListener("abort", () => void speech.close(), { once: true });
+  try {
+    const { engines } = await speech.describe();
+    for (const { name, warnings } of engines) for (const each of warnings) remark(`${name}: ${each}`);
+    return speech;
+  } catch (error) {
+    await speech.close();
+    throw error;
+  }
+}
+
+/** @throws what `stop` was aborted with */
+async function transcribeFile(
+  speech: Speech,
+  file: string,
+  { maxDurationSeconds, quiet }: Settings,
+  { err, errColumns }: Terminal,
+  stop: AbortSignal,
+): Promise<FileOutcome> {
+  const path = resolve(file);
+  const display =
+    quiet || errColumns() === null
+      ? null
+      : showTranscription(basename(file), { write: err, columns: () => errColumns() ?? 80 });
+  let result: TranscribeResult;
+  try {
+    await access(path, constants.R_OK);
+    result = await speech.transcribe(path, {
+      maxDurationSeconds,
+      signal: stop,
+      onProgress: (progress) => display?.show(progress),
+    });
+  } catch (error) {
+    stop.throwIfAborted();
+    return { outcome: "failed", error: describeError(error) };
+  } finally {
+    display?.erase();
+  }
+  if (display !== null && result.outcome === "transcribed") err(`${basename(file)}  ${summaryOf(result)}\n`);
+  return result;
+}
+
+function remarksOn(result: TranscribeResult): string[] {
+  if (result.outcome === "skipped") return [`nothing to transcribe: ${result.reason}`];
+  return [
+    ...(result.incomplete ? ["parts of it are damaged and missing from the transcript"] : []),
+    ...(result.words.length === 0 ? ["nobody speaks"] : []),
+  ];
+}
+
+function describeError(error: unknown): OutcomeError {
+  if (error instanceof SpeechError) return { code: error.code, message: error.message };
+  const { code, errno, message } = error as NodeJS.ErrnoException;
+  if (code !== undefined && errno !== undefined) return { code, message: getSystemErrorMessage(errno) };
+  return { code: "internal_error", message: message ?? String(error) };
+}

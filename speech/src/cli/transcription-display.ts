@@ -1,0 +1,60 @@
+import { clockTime, openProgressBar, type ProgressTerminal } from "../progress-bar.ts";
+import type { TranscribeProgress, Transcript } from "../transcript.ts";
+
+/** Shows people how far a transcription is. */
+export interface TranscriptionDisplay {
+  show(progress: TranscribeProgress): void;
+  /** Takes it away, for what was heard. */
+  erase(): void;
+}
+
+/** Before that much was worked, the pace is that of opening files. */
+const LEAST_WORK_MS = 500;
+
+/** @param now milliseconds of a clock that only goes forward */
+export function showTranscription(
+  name: string,
+  terminal: ProgressTerminal,
+  now: () => number = () => performance.now(),
+): TranscriptionDisplay {
+  const bar = openProgressBar(name, terminal, now);
+  let begun: { at: number; done: number } | null = null;
+  return {
+    show(progress) {
+      begun ??= { at: now(), done: progress.done };
+      const { done, duration } = progress;
+      const workedMs = now() - begun.at;
+      const pace = workedMs < LEAST_WORK_MS ? null : (1000 * (done - begun.done)) / workedMs;
+      bar.show({
+        share: duration === null ? null : Math.min(1, done / (duration || 1)),
+        text: describeTranscription(progress, pace),
+      });
+    },
+    erase: () => bar.erase(),
+  };
+}
+
+/** `42 %  12:30 of 29:55  118 × real time  0:09 left` */
+export function describeTranscription(
+  { done, duration, remainingSeconds }: TranscribeProgress,
+  pace: number | null,
+): string {
+  const position = clockTime(Math.floor(done));
+  const share = duration === null ? 0 : Math.floor(100 * Math.min(1, done / (duration || 1)));
+  const parts = [
+    duration === null ? position : `${share} %  ${position} of ${clockTime(Math.floor(duration))}`,
+    pace === null || pace <= 0 ? null : `${describePace(pace)} × real time`,
+    remainingSeconds === null ? null : `${clockTime(remainingSeconds)} left`,
+  ];
+  return parts.filter((part) => part !== null).join("  ");
+}
+
+/** `43.3 s of en in 1.3 s, 33 × real time, by moonshine-tiny` */
+export function summaryOf({ duration, language, stages, engine }: Transcript): string {
+  const pace = describePace(duration / Math.max(0.001, stages.total));
+  return `${duration.toFixed(1)} s of ${language} in ${stages.total.toFixed(1)} s, ${pace} × real time, by ${engine}`;
+}
+
+function describePace(pace: number): string {
+  return pace < 10 ? pace.toFixed(1) : String(Math.round(pace));
+}
