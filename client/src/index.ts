@@ -1,0 +1,48 @@
+// biome-ignore-all lint/performance/noBarrelFile: the one entry of the published package
+export { Subtext, type SubtextOptions } from "./client.ts";
+export type { ApiErrorCode } from "./contract/api-errors.ts";
+export { type ClientErrorCode, type ErrorCode, SubtextError } from "./errors.ts";
+export type { Fetch } from "./exchange.ts";
+export type { Page, PagedList } from "./paged-list.ts";
+export type { RetryPolicy } from "./retry.ts";
+export type {
+  CompletedTranscription,
+  EndedTranscription,
+  OtherTranscription,
+  Transcriptions,
+  TranscriptWord,
+  WaitOptions,
+} from "./transcriptions.ts";
+export type { PostOptions, RequestOptions } from "./transport.ts";
+export type {
+  CreatedVideo,
+  Delivery,
+  DeliveryAttempt,
+  NewVideo,
+  NewWebhookEndpoint,
+  Operations,
+  Redelivering,
+  Transcription,
+  TranscriptionCompletedEvent,
+  TranscriptionFailedEvent,
+  TranscriptionFiles,
+  TranscriptionSkippedEvent,
+  TranscriptionSummary,
+  UploadTicket,
+  Video,
+  VideoMetadata,
+  WebhookEndpoint,
+  WebhookEndpointChange,
+  WebhookEndpointWithSecret,
+  WebhookEvent,
+  WebhookTestEvent,
+} from "./types.ts";
+export { type UploadOptions, type UploadProgress, uploadTo } from "./upload.ts";
+export {
+  type RawWebhook,
+  type VerifiedWebhook,
+  type VerifyOptions,
+  verifyWebhook,
+} from "./verify-webhook.ts";
+export type { Videos, VideoUploadOptions } from "./videos.ts";
+export type { WebhookEndpoints } from "./webhook-endpoints.ts";

@@ -1,0 +1,34 @@
+export interface Page<Item> {
+  data: Item[];
+  /** Asks for the next page as `cursor`; null on the last page. */
+  nextCursor: string | null;
+}
+
+/** A list that is read page by page, as far as it is looked at: `for await (const item of list)`. */
+export class PagedList<Item> implements AsyncIterable<Item> {
+  readonly #readPage: (cursor: string | undefined) => Promise<Page<Item>>;
+  readonly #cursor: string | undefined;
+
+  constructor(readPage: (cursor: string | undefined) => Promise<Page<Item>>, cursor: string | undefined) {
+    this.#readPage = readPage;
+    this.#cursor = cursor;
+  }
+
+  /** One page alone: the first, or that of the `cursor` that was asked for. */
+  page(): Promise<Page<Item>> {
+    return this.#readPage(this.#cursor);
+  }
+
+  async *pages(): AsyncGenerator<Page<Item>, void, undefined> {
+    let cursor = this.#cursor;
+    do {
+      const page = await this.#readPage(cursor);
+      yield page;
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
+    for await (const { data } of this.pages()) yield* data;
+  }
+}

@@ -1,0 +1,83 @@
+import { SubtextError } from "./errors.ts";
+
+export interface RetryPolicy {
+  /** How often a request that failed is made again; 0 for never. */
+  maxRetries: number;
+  /** Before the first retry; twice as long before each after it. */
+  firstDelayMs: number;
+  /** The backoff grows no longer than this. */
+  maxDelayMs: number;
+  /** Where `Retry-After` asks for a longer wait, the error is thrown at once instead. */
+  maxRetryAfterMs: number;
+}
+
+export const DEFAULT_RETRY_POLICY: RetryPolicy = {
+  maxRetries: 4,
+  firstDelayMs: 500,
+  maxDelayMs: 8_000,
+  maxRetryAfterMs: 60_000,
+};
+
+/**
+ * How long to wait before a request is made again: exponential backoff, of which half is left to chance so that
+ * clients which failed together do not come back together; never sooner than the service asked for.
+ *
+ * @param failures so far, from 1
+ * @param chance 0 … 1
+ * @returns null where the service asked for a longer wait than the policy allows
+ */
+export function retryDelayMs(
+  policy: RetryPolicy,
+  failures: number,
+  retryAfterMs: number | null,
+  chance: number,
+): number | null {
+  if (retryAfterMs !== null && retryAfterMs > policy.maxRetryAfterMs) return null;
+  const backoffMs = Math.min(policy.firstDelayMs * 2 ** (failures - 1), policy.maxDelayMs);
+  return Math.max(backoffMs * (0.5 + chance / 2), (retryAfterMs ?? 0) + (backoffMs * chance) / 2);
+}
+
+/**
+ * Sleeps before the next try.
+ * @param failures so far, from 1
+ * @throws the error itself where there is to be no other try, the signal's reason where it is aborted
+ */
+export async function pauseBeforeRetry(
+  policy: RetryPolicy,
+  failures: number,
+  error: unknown,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  signal?.throwIfAborted();
+  if (!(error instanceof SubtextError) || !error.retryable || failures > policy.maxRetries) throw error;
+  const delayMs = retryDelayMs(policy, failures, error.retryAfterMs, Math.random());
+  if (delayMs === null) throw error;
+  await sleep(delayMs, signal);
+}
+
+/** @returns milliseconds; null where the header is missing or says nothing that can be read */
+export function readRetryAfterMs(headers: Headers, nowMs: number): number | null {
+  const value = headers.get("retry-after")?.trim() ?? "";
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
+  const dateMs = Date.parse(value);
+  return Number.isNaN(dateMs) ? null : Math.max(0, dateMs - nowMs);
+}
+
+/** @throws the signal's reason where it is aborted */
+export function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(signal.reason);
+      return;
+    }
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    }, durationMs);
+    signal?.addEventListener("abort", abort, { once: true });
+  });
+}

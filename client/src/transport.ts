@@ -1,0 +1,96 @@
+import { SubtextError } from "./errors.ts";
+import { exchange, type Fetch, readJson } from "./exchange.ts";
+import { pauseBeforeRetry, type RetryPolicy } from "./retry.ts";
+import { fillRoute, ROUTES } from "./routes.ts";
+import type { Operations } from "./types.ts";
+
+/** For any call. */
+export interface RequestOptions {
+  /** Ends the call, with its retries; the call then throws the signal's reason. */
+  signal?: AbortSignal;
+  /** For each request of the call. */
+  timeoutMs?: number;
+}
+
+/** For a call that makes or does something. */
+export interface PostOptions extends RequestOptions {
+  /**
+   * The service does a deed once for each key and answers a repetition as it did the first, for 24 hours. Every
+   * call makes a key of its own; give one where the call itself may be repeated, as after a crash.
+   */
+  idempotencyKey?: string;
+}
+
+export interface TransportOptions {
+  baseUrl: string;
+  apiKey: string | null;
+  fetch: Fetch;
+  timeoutMs: number;
+  retry: RetryPolicy;
+}
+
+interface Call<Id extends keyof Operations> {
+  params?: Operations[Id]["params"];
+  query?: Operations[Id]["query"];
+  body?: Operations[Id]["body"];
+}
+
+/** Calls the operations of the contract: with the key, typed, and again where it helps. */
+export class Transport {
+  readonly options: TransportOptions;
+
+  constructor(options: TransportOptions) {
+    this.options = options;
+  }
+
+  async call<Id extends keyof Operations>(
+    id: Id,
+    call: Call<Id>,
+    options: PostOptions = {},
+  ): Promise<Operations[Id]["success"]> {
+    return (await this.callForHeaders(id, call, options)).body;
+  }
+
+  /** @throws SubtextError */
+  async callForHeaders<Id extends keyof Operations>(
+    id: Id,
+    { params, query, body }: Call<Id>,
+    { signal, timeoutMs = this.options.timeoutMs, idempotencyKey }: PostOptions = {},
+  ): Promise<{ body: Operations[Id]["success"]; headers: Headers }> {
+    const { baseUrl, apiKey, fetch, retry } = this.options;
+    const [method = "", path = ""] = ROUTES[id].split(" ");
+    const url = baseUrl + fillRoute(path, { ...params }, { ...query });
+    const init: RequestInit = {
+      method,
+      headers: {
+        accept: "application/json",
+        ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
+        ...(body !== undefined && { "content-type": "application/json" }),
+        // The same for every retry: all of them are one deed.
+        ...(method === "POST" && { "idempotency-key": idempotencyKey ?? newIdempotencyKey() }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    };
+    for (let failures = 0; ; ) {
+      try {
+        return await exchange(fetch, url, init, { timeoutMs, signal }, async (response) => ({
+          body: (response.status === 204 ? undefined : await readJson(response)) as Operations[Id]["success"],
+          headers: response.headers,
+        }));
+      } catch (error) {
+        // A deletion whose answer was lost: by then it is gone, as was asked.
+        if (method === "DELETE" && failures > 0 && error instanceof SubtextError && error.status === 404) {
+          return { body: undefined as Operations[Id]["success"], headers: new Headers() };
+        }
+        failures += 1;
+        await pauseBeforeRetry(retry, failures, error, signal);
+      }
+    }
+  }
+}
+
+/** `crypto.randomUUID` is missing on pages that came without TLS. */
+function newIdempotencyKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}

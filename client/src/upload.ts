@@ -1,0 +1,126 @@
+import { SubtextError } from "./errors.ts";
+import { exchange, type Fetch } from "./exchange.ts";
+import { DEFAULT_RETRY_POLICY, pauseBeforeRetry, type RetryPolicy } from "./retry.ts";
+
+export interface UploadProgress {
+  /** That the service has. */
+  sentBytes: number;
+  totalBytes: number;
+}
+
+export interface UploadOptions {
+  onProgress?: (progress: UploadProgress) => void;
+  signal?: AbortSignal;
+  fetch?: Fetch;
+  /** Tries are counted anew whenever some of the file has arrived. */
+  retry?: Partial<RetryPolicy>;
+  /** The largest piece of the file in one request, where a proxy bounds them; 64 MiB unless said. */
+  maxPieceBytes?: number;
+  /** True where nothing was sent to this URL before, which saves a request. */
+  isNew?: boolean;
+}
+
+const FIRST_PIECE_BYTES = 1 << 20;
+const MIN_PIECE_BYTES = 1 << 16;
+const MAX_PIECE_BYTES = 1 << 26;
+/** `fetch` tells nothing while it sends, so pieces of a few seconds are what progress is told by. */
+const QUICK_PIECE_MS = 2_000;
+const SLOW_PIECE_MS = 8_000;
+const PIECE_TIMEOUT_MS = 60_000;
+const OFFSET_TIMEOUT_MS = 30_000;
+const TUS = { "tus-resumable": "1.0.0" };
+
+/**
+ * Uploads a file to the URL that `videos.create` gave, without a key, on from where an earlier upload of it
+ * ended. It goes in pieces (tus 1.0), whose size follows the speed of the network; where a connection is cut,
+ * the service is asked what has arrived, and the rest is sent.
+ *
+ * @throws SubtextError; the signal's reason where it is aborted. Either way it can be called again.
+ */
+export async function uploadTo(uploadUrl: string, file: Blob, options: UploadOptions = {}): Promise<void> {
+  const { onProgress, signal, isNew = false, maxPieceBytes = MAX_PIECE_BYTES } = options;
+  const retry = { ...DEFAULT_RETRY_POLICY, ...options.retry };
+  const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
+  const totalBytes = file.size;
+  let offset = isNew ? 0 : null;
+  let furthest = 0;
+  let pieceBytes = Math.min(FIRST_PIECE_BYTES, maxPieceBytes);
+  for (let failures = 0; ; ) {
+    try {
+      offset ??= await askOffset(fetch, uploadUrl, totalBytes, signal);
+      if (offset > furthest) {
+        furthest = offset;
+        failures = 0;
+      }
+      onProgress?.({ sentBytes: offset, totalBytes });
+      if (offset === totalBytes) return;
+      const beganMs = performance.now();
+      offset = await sendPiece(fetch, uploadUrl, offset, file.slice(offset, offset + pieceBytes), signal);
+      const tookMs = performance.now() - beganMs;
+      if (tookMs < QUICK_PIECE_MS) pieceBytes = Math.min(pieceBytes * 2, maxPieceBytes);
+      else if (tookMs > SLOW_PIECE_MS) pieceBytes = halved(pieceBytes);
+    } catch (error) {
+      failures += 1;
+      await pauseBeforeRetry(retry, failures, error, signal);
+      offset = null;
+      pieceBytes = halved(pieceBytes);
+    }
+  }
+}
+
+function halved(pieceBytes: number): number {
+  return Math.max(Math.ceil(pieceBytes / 2), Math.min(pieceBytes, MIN_PIECE_BYTES));
+}
+
+async function askOffset(
+  fetch: Fetch,
+  url: string,
+  totalBytes: number,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const init = { method: "HEAD", headers: TUS };
+  const limits = { timeoutMs: OFFSET_TIMEOUT_MS, signal };
+  try {
+    return await exchange(fetch, url, init, limits, async (response) => {
+      if (Number(response.headers.get("upload-length")) !== totalBytes) {
+        throw new SubtextError({ code: "upload_file_differs" });
+      }
+      return readOffset(response, 0, totalBytes);
+    });
+  } catch (error) {
+    // The answer to HEAD has no body, so the code that goes with its status is missing.
+    const code = error instanceof SubtextError && error.status !== null && CODES_OF_HEAD[error.status];
+    throw code ? new SubtextError({ code, status: error.status ?? undefined, cause: error }) : error;
+  }
+}
+
+const CODES_OF_HEAD: Record<number, "upload_not_found" | "upload_expired"> = {
+  404: "upload_not_found",
+  410: "upload_expired",
+};
+
+/** @returns where the upload stands after it */
+async function sendPiece(
+  fetch: Fetch,
+  url: string,
+  offset: number,
+  piece: Blob,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const init = {
+    method: "PATCH",
+    headers: { ...TUS, "upload-offset": String(offset), "content-type": "application/offset+octet-stream" },
+    body: piece,
+  };
+  return await exchange(fetch, url, init, { timeoutMs: PIECE_TIMEOUT_MS, signal }, async (response) =>
+    // A piece of which nothing was taken, again and again, would never end.
+    readOffset(response, offset + 1, offset + piece.size),
+  );
+}
+
+function readOffset({ headers, status }: Response, least: number, most: number): number {
+  const text = headers.get("upload-offset") ?? "";
+  const offset = Number(text);
+  if (/^\d+$/.test(text) && offset >= least && offset <= most) return offset;
+  throw new SubtextError({ code: "unexpected_response", status, detail: "No offset of the upload came." });
+}

@@ -1,0 +1,87 @@
+import { PagedList } from "./paged-list.ts";
+import type { PostOptions, RequestOptions, Transport } from "./transport.ts";
+import type { CreatedVideo, NewVideo, Operations, Video } from "./types.ts";
+import { type UploadProgress, uploadTo } from "./upload.ts";
+
+export interface VideoUploadOptions extends Omit<NewVideo, "sizeBytes">, PostOptions {
+  onProgress?: (progress: UploadProgress) => void;
+  /** With the upload's URL, by which `uploadTo` takes the upload up again after this program has ended. */
+  onCreated?: (created: CreatedVideo) => void;
+  /** The largest piece of the file in one request, where a proxy bounds them. */
+  maxPieceBytes?: number;
+}
+
+/** `subtext.videos` */
+export class Videos {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** The videos of the key's environment, newest first. Needs `get_video`. */
+  list(query: Operations["listVideos"]["query"] = {}, options: RequestOptions = {}): PagedList<Video> {
+    return new PagedList(
+      (cursor) =>
+        this.#transport.call(
+          "listVideos",
+          { query: { ...query, ...(cursor !== undefined && { cursor }) } },
+          options,
+        ),
+      query.cursor,
+    );
+  }
+
+  /** Needs `get_video`. */
+  get(videoId: string, options: RequestOptions = {}): Promise<Video> {
+    return this.#transport.call("getVideo", { params: { videoId } }, options);
+  }
+
+  /**
+   * Makes a video, and a URL to which a browser may upload its bytes without a key: hand that to `uploadTo`,
+   * tus-js-client or Uppy. Needs `create_video`.
+   */
+  create(video: NewVideo, options: PostOptions = {}): Promise<CreatedVideo> {
+    return this.#transport.call("createVideo", { body: video }, options);
+  }
+
+  /** Deletes the recording, its transcription and files. Needs `delete_video`. */
+  async delete(videoId: string, options: RequestOptions = {}): Promise<void> {
+    await this.#transport.call("deleteVideo", { params: { videoId } }, options);
+  }
+
+  /**
+   * Makes a video and uploads its bytes, on through cut connections. Needs `create_video`.
+   *
+   * @param file a `File` of a page, or a `Blob`, as `openAsBlob` of Node makes one of a file without reading it
+   * @returns the id of the video, whose transcription has then begun
+   */
+  async upload(file: Blob, options: VideoUploadOptions = {}): Promise<{ videoId: string }> {
+    const { filename = nameOf(file), metadata, expiresInSeconds, onCreated, ...rest } = options;
+    const { onProgress, maxPieceBytes, ...post } = rest;
+    const created = await this.create(
+      {
+        sizeBytes: file.size,
+        ...(filename !== undefined && { filename }),
+        ...(metadata !== undefined && { metadata }),
+        ...(expiresInSeconds !== undefined && { expiresInSeconds }),
+      },
+      post,
+    );
+    onCreated?.(created);
+    const { fetch, retry } = this.#transport.options;
+    await uploadTo(created.upload.url, file, {
+      fetch,
+      retry,
+      isNew: true,
+      ...(onProgress && { onProgress }),
+      ...(maxPieceBytes !== undefined && { maxPieceBytes }),
+      ...(post.signal && { signal: post.signal }),
+    });
+    return { videoId: created.video.id };
+  }
+}
+
+function nameOf(file: Blob): string | undefined {
+  return "name" in file && typeof file.name === "string" && file.name !== "" ? file.name : undefined;
+}
