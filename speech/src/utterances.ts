@@ -8,6 +8,7 @@ import {
   WINDOW_SAMPLES,
   WINDOW_SECONDS,
 } from "./voice-activity.ts";
+import type { SpokenStretch } from "./word-times.ts";
 
 /**
  * 160 ms of real audio at both ends of an utterance, as far as its neighbours leave it. Over 14 voices (clean,
@@ -19,9 +20,15 @@ const LONG_SILENCE_WINDOWS = Math.round(2 / WINDOW_SECONDS);
 /** How much must follow the longest utterance before it is known where it and the next one lie. */
 const LOOK_AHEAD_WINDOWS = 2 * PADDING_WINDOWS + MIN_SPEECH_WINDOWS + MIN_SILENCE_WINDOWS;
 
-/** An utterance and where in it somebody speaks, in seconds of the media. */
+/** A stretch of speech, in seconds of the media. */
+export interface VoicedStretch extends SpokenStretch {
+  /** How likely it is speech at all, the mean over its windows, 0 … 1. */
+  probability: number;
+}
+
+/** An utterance and where in it somebody speaks. */
 export interface SpokenUtterance extends Utterance {
-  speech: { start: number; end: number }[];
+  speech: VoicedStretch[];
 }
 
 /** The utterances that a few more minutes of a recording brought. */
@@ -93,6 +100,7 @@ class UtterancePacker {
       speech: segments.map((segment) => ({
         start: this.#seconds(segment.start),
         end: this.#seconds(segment.end),
+        probability: meanOf(this.#probabilities.subarray(segment.start, segment.end)),
       })),
     };
   }
@@ -193,6 +201,10 @@ function cutInSpeech(
     cut = window;
   }
   return { start, end: cut, segments: [{ start: first.start, end: cut }], speaking: true };
+}
+
+function meanOf(values: Float32Array): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 }
 
 function joined(left: Float32Array, right: Float32Array): Float32Array {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Engine, Hearing } from "../src/engine.ts";
 import { openMoonshine } from "../src/engines/moonshine.ts";
-import { EnglishEvidence, englishScore } from "../src/english-evidence.ts";
+import { EnglishEvidence, englishScore, type SoundEvidence, soundEvidence } from "../src/english-evidence.ts";
 import { ENGLISH, spoken } from "./spoken.ts";
 
 let engine: Engine;
@@ -16,7 +16,9 @@ async function evidenceOf(names: readonly string[]): Promise<EnglishEvidence> {
   const evidence = new EnglishEvidence();
   const hearings = await engine.hear(utterances, { signal: new AbortController().signal });
   for (const [index, hearing] of hearings.entries()) {
-    evidence.add(hearing, (utterances[index]?.samples.length ?? 0) / 16_000);
+    const { samples } = utterances[index]!;
+    const speech = [{ start: 0, end: samples.length / 16_000, probability: 0.95 }];
+    evidence.add(hearing, soundEvidence({ samples, speech }));
   }
   return evidence;
 }
@@ -43,41 +45,84 @@ function hearing(text: string, confidence: number, cutOff = false): Hearing {
     cutOff,
   };
 }
+/** As of speech without noise. */
+function sound(seconds: number, unlike: Partial<SoundEvidence> = {}): SoundEvidence {
+  return { seconds, sureSeconds: seconds, loudnessRange: 40, ...unlike };
+}
 const clear = hearing("we will talk about the plan for the next week and then go home", 0.9);
 const guessed = hearing("the city is on the ground of a new seniority for all of us here", 0.3);
 
 test("nothing heard, or two unsure seconds, tell nothing", () => {
   const evidence = new EnglishEvidence();
   expect(evidence.verdict()).toBe("unknown");
-  evidence.add(guessed, 2);
+  evidence.add(guessed, sound(2));
   expect(evidence.verdict()).toBe("unknown");
 });
 
 test("English between songs and noise is still English", () => {
   const evidence = new EnglishEvidence();
   for (let i = 0; i < 10; i++) {
-    evidence.add(clear, 5);
-    evidence.add(hearing("", 1), 5);
+    evidence.add(clear, sound(5));
+    evidence.add(hearing("", 1), sound(5));
   }
   expect(evidence.verdict()).toBe("english");
 });
 
 test("a few English words do not make a foreign recording English", () => {
   const evidence = new EnglishEvidence();
-  for (let i = 0; i < 8; i++) evidence.add(guessed, 5);
-  for (let i = 0; i < 2; i++) evidence.add(clear, 5);
+  for (let i = 0; i < 8; i++) evidence.add(guessed, sound(5));
+  for (let i = 0; i < 2; i++) evidence.add(clear, sound(5));
   expect(evidence.verdict()).toBe("other");
 });
 
 test("a long foreign recording is given up after two minutes, an English one never", () => {
   const foreign = new EnglishEvidence();
   const english = new EnglishEvidence();
-  for (let second = 0; second < 115; second += 5) foreign.add(guessed, 5);
+  for (let second = 0; second < 115; second += 5) foreign.add(guessed, sound(5));
   expect(foreign.isHopeless()).toBe(false);
-  foreign.add(guessed, 5);
+  foreign.add(guessed, sound(5));
   expect(foreign.isHopeless()).toBe(true);
-  for (let i = 0; i < 100; i++) english.add(clear, 5);
+  for (let i = 0; i < 100; i++) english.add(clear, sound(5));
   expect(english.isHopeless()).toBe(false);
+});
+
+describe("where nothing is heard", () => {
+  const nothing = hearing("", 1);
+  const evidenceAfter = (seconds: number, unlike: Partial<SoundEvidence> = {}) => {
+    const evidence = new EnglishEvidence();
+    for (let heard = 0; heard < seconds; heard += 4) evidence.add(nothing, sound(4, unlike));
+    return evidence;
+  };
+
+  test("although people surely speak, it is another language", () => {
+    expect(evidenceAfter(12).verdict()).toBe("other");
+    expect(evidenceAfter(12).peopleSpeak).toBe(true);
+    expect(evidenceAfter(4).verdict()).toBe("unknown");
+  });
+
+  test("in noise, people speak, who knows what", () => {
+    expect(evidenceAfter(12, { loudnessRange: 14 }).verdict()).toBe("unknown");
+    expect(evidenceAfter(12, { loudnessRange: 14 }).peopleSpeak).toBe(true);
+    expect(evidenceAfter(200, { loudnessRange: 14 }).isHopeless()).toBe(false);
+  });
+
+  test("and voice activity is not sure either, nobody speaks", () => {
+    expect(evidenceAfter(200, { sureSeconds: 1 }).verdict()).toBe("unknown");
+    expect(evidenceAfter(200, { sureSeconds: 1 }).peopleSpeak).toBe(false);
+    expect(evidenceAfter(200, { sureSeconds: 1 }).isHopeless()).toBe(false);
+  });
+});
+
+describe("voice activity is sure", () => {
+  const sureOf = (...speech: [seconds: number, probability: number][]) =>
+    soundEvidence({
+      samples: new Float32Array(16_000),
+      speech: speech.map(([end, probability]) => ({ start: 0, end, probability })),
+    });
+
+  test("of long and likely stretches, not of the doubtful and short ones of laughter and crowds", () => {
+    expect(sureOf([3, 0.95], [16, 0.84], [0.5, 0.9])).toMatchObject({ seconds: 19.5, sureSeconds: 3 });
+  });
 });
 
 test("hearing next to nothing counts against English", () => {

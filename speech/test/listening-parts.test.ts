@@ -60,9 +60,9 @@ test("a part that is too short goes with the neighbour that is nearer", () => {
     samples: new Float32Array(16_000 * 8),
     start: 0,
     speech: [
-      { start: 0, end: 2 },
-      { start: 3, end: 3.5 },
-      { start: 3.7, end: 6 },
+      { start: 0, end: 2, probability: 1 },
+      { start: 3, end: 3.5, probability: 1 },
+      { start: 3.7, end: 6, probability: 1 },
     ],
   };
   expect(partsAtPauses(whole, 1).map(({ from, to }) => [from, to])).toEqual([
@@ -79,7 +79,11 @@ test("batches hold all utterances in order, none is empty and none larger than a
       fc.integer({ min: 1, max: 100 }),
       (seconds, most, mostSeconds) => {
         const samples = new Float32Array(0);
-        const group = seconds.map((end) => ({ samples, start: 0, speech: [{ start: 0, end }] }));
+        const group = seconds.map((end) => ({
+          samples,
+          start: 0,
+          speech: [{ start: 0, end, probability: 1 }],
+        }));
         const batches = inBatches(group, { utterances: most, speechSeconds: mostSeconds });
         expect(batches.flat()).toEqual(group);
         for (const batch of batches) {

@@ -7,8 +7,8 @@ const UTTERANCE = {
   samples: new Float32Array(16_000 * 6),
   start: 10,
   speech: [
-    { start: 10.5, end: 12.5 },
-    { start: 13.5, end: 15.5 },
+    { start: 10.5, end: 12.5, probability: 1 },
+    { start: 13.5, end: 15.5, probability: 1 },
   ],
 };
 

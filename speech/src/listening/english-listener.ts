@@ -1,5 +1,5 @@
 import type { Engine, Hearing } from "../engine.ts";
-import { EnglishEvidence, englishScore } from "../english-evidence.ts";
+import { EnglishEvidence, englishScore, soundEvidence } from "../english-evidence.ts";
 import { SpeechError } from "../errors.ts";
 import { mean } from "../timed-words.ts";
 import type { SpokenUtterance } from "../utterances.ts";
@@ -12,7 +12,7 @@ import {
   milliseconds,
   transcriptOf,
 } from "./heard.ts";
-import { endOf, speechSeconds } from "./utterance-parts.ts";
+import { endOf } from "./utterance-parts.ts";
 
 /** At this score an engine makes words up: of laughter, of music, of a few seconds of another language. */
 const MADE_UP_SCORE = -1;
@@ -44,24 +44,24 @@ export class EnglishListener {
 
   async finish(durationSeconds: number): Promise<Heard> {
     const voiced = milliseconds(this.#voiced);
-    if (this.#heard.length === 0) return { words: [], language: "zxx", voiced, stretches: [] };
     const verdict = this.#evidence.verdict();
     if (verdict === "other") throw this.#notEnglish();
-    const language = verdict === "english" ? "en" : "und";
     const limit = verdict === "english" ? MADE_UP_SCORE : DOUBTFUL_SCORE;
     const kept = this.#heard.filter(({ score }) => score > limit);
+    const somebodySpeaks = this.#heard.length > 0 || this.#evidence.peopleSpeak;
+    const language = somebodySpeaks ? (verdict === "english" ? "en" : "und") : "zxx";
     const utterances = kept.map(({ utterance }) => ({ ...utterance, language }));
     return { ...transcriptOf(utterances, durationSeconds), language, voiced };
   }
 
   #add(utterance: SpokenUtterance, hearing: Hearing): void {
-    const seconds = speechSeconds(utterance);
-    this.#voiced += seconds;
-    this.#evidence.add(hearing, seconds);
+    const sound = soundEvidence(utterance);
+    this.#voiced += sound.seconds;
+    this.#evidence.add(hearing, sound);
     if (this.#evidence.isHopeless()) throw this.#notEnglish();
     if (hearing.words.length === 0) return;
     this.#heard.push({
-      score: englishScore(hearing, seconds),
+      score: englishScore(hearing, sound.seconds),
       utterance: heardUtterance(utterance, hearing.words, {
         language: "en",
         probability: mean(hearing.words.map(({ confidence }) => confidence)),
