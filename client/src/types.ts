@@ -17,12 +17,14 @@ export type Operations = {
   [Id in keyof typeof OPERATIONS]: {
     method: (typeof OPERATIONS)[Id]["method"];
     path: (typeof OPERATIONS)[Id]["path"];
-    params: ParamsOf<(typeof OPERATIONS)[Id]>;
+    params: Writable<ParamsOf<(typeof OPERATIONS)[Id]>>;
     query: QueryOf<(typeof OPERATIONS)[Id]>;
     body: BodyOf<(typeof OPERATIONS)[Id]>;
     success: SuccessOf<(typeof OPERATIONS)[Id]>;
   };
 };
+
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 export type Problem = Static<typeof problem.Problem>;
 export type TranscriptionFiles = Static<typeof transcription.TranscriptionFiles>;

@@ -25,6 +25,8 @@ export interface VerifiedWebhook {
 type HmacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 const TOLERANCE_SECONDS = 300;
+/** Of Standard Webhooks; a shorter one is a piece of a secret. */
+const MIN_SECRET_BYTES = 24;
 const SECRET_PREFIX = "whsec_";
 const SIGNATURE_PREFIX = "v1,";
 
@@ -63,6 +65,7 @@ async function importKey(secret: string): Promise<HmacKey> {
   try {
     const encoded = secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret;
     const bytes = decodeBase64(encoded);
+    if (bytes.length < MIN_SECRET_BYTES) throw new TypeError("too short");
     return await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
   } catch {
     // Whatever is told of the fault may hold some of the secret.

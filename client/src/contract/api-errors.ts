@@ -12,6 +12,7 @@ export const API_ERRORS = {
   method_not_allowed: { status: 405, retryable: false, title: "The method is not allowed here" },
   invalid_request: { status: 400, retryable: false, title: "The request is not well formed" },
   invalid_metadata: { status: 400, retryable: false, title: "The metadata is not acceptable" },
+  request_timeout: { status: 408, retryable: true, title: "The request took too long to come" },
   payload_too_large: { status: 413, retryable: false, title: "The request is too large" },
   headers_too_large: { status: 431, retryable: false, title: "The request's headers are too large" },
   unsupported_media_type: { status: 415, retryable: false, title: "The content type is not supported" },
@@ -33,6 +34,11 @@ export const API_ERRORS = {
   upload_not_found: { status: 404, retryable: false, title: "There is no such upload" },
   upload_expired: { status: 410, retryable: false, title: "The upload has expired" },
   upload_conflict: { status: 409, retryable: true, title: "The upload stands at another offset" },
+  open_upload_limit_reached: {
+    status: 409,
+    retryable: true,
+    title: "There are as many unfinished uploads as may be",
+  },
   upload_locked: { status: 423, retryable: true, title: "The upload is being written to" },
   upload_rejected: { status: 400, retryable: false, title: "The upload request is not valid tus 1.0" },
   upload_version_unsupported: { status: 412, retryable: false, title: "Only tus 1.0.0 is spoken here" },
@@ -47,6 +53,11 @@ export const API_ERRORS = {
   range_not_satisfiable: { status: 416, retryable: false, title: "The range lies outside the file" },
 
   webhook_endpoint_not_found: { status: 404, retryable: false, title: "There is no such webhook endpoint" },
+  webhook_endpoint_limit_reached: {
+    status: 409,
+    retryable: false,
+    title: "There are as many webhook endpoints as may be",
+  },
   webhook_endpoint_disabled: { status: 409, retryable: false, title: "The webhook endpoint is disabled" },
   webhook_url_rejected: { status: 400, retryable: false, title: "The webhook URL is not acceptable" },
   delivery_not_found: { status: 404, retryable: false, title: "There is no such delivery" },

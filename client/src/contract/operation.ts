@@ -60,7 +60,7 @@ export function errorCodesOf(operation: Operation): ApiErrorCode[] {
   if (access !== "url") codes.push("missing_api_key", "invalid_api_key");
   if (permission !== null) codes.push("insufficient_permission");
   if (query) codes.push("invalid_request");
-  if (body) codes.push("invalid_request", "payload_too_large", "unsupported_media_type");
+  if (body) codes.push("invalid_request", "request_timeout", "payload_too_large", "unsupported_media_type");
   if (isIdempotent(operation))
     codes.push("invalid_request", "idempotency_key_reused", "idempotency_key_in_use");
   codes.push(...errors);

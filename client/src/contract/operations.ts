@@ -72,7 +72,7 @@ export const OPERATIONS = {
       body: CreatedVideo,
       example: CREATED_VIDEO,
     },
-    errors: ["invalid_metadata", "payload_too_large", "storage_full"],
+    errors: ["invalid_metadata", "payload_too_large", "open_upload_limit_reached", "storage_full"],
   },
   getVideo: {
     ...video,
@@ -151,7 +151,7 @@ export const OPERATIONS = {
       body: WebhookEndpointWithSecret,
       example: ENDPOINT_WITH_SECRET,
     },
-    errors: ["webhook_url_rejected", "invalid_metadata"],
+    errors: ["webhook_url_rejected", "invalid_metadata", "webhook_endpoint_limit_reached"],
   },
   getWebhookEndpoint: {
     ...endpoint,

@@ -59,6 +59,7 @@ export const UPLOAD_OPERATIONS = {
       "upload_rejected",
       "invalid_metadata",
       "payload_too_large",
+      "open_upload_limit_reached",
       "storage_full",
     ],
   },

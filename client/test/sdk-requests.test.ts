@@ -1,0 +1,269 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Subtext } from "../src/client.ts";
+import { OPERATIONS } from "../src/contract/operations.ts";
+import { SubtextError } from "../src/errors.ts";
+import { DEFAULT_RETRY_POLICY, readRetryAfterMs, retryDelayMs } from "../src/retry.ts";
+import { fillRoute, ROUTES } from "../src/routes.ts";
+import { problem, type Step, startScriptedServer } from "./scripted-server.ts";
+
+const VIDEO = { id: "video_1" };
+const quick = { firstDelayMs: 1 };
+
+async function serve(...script: Step[]) {
+  const { url, asked } = await startScriptedServer(...script);
+  return { asked, subtext: new Subtext({ baseUrl: `${url}/`, apiKey: "subtext_a_b", retry: quick }) };
+}
+
+const errorOf = async (promise: Promise<unknown>): Promise<SubtextError> => {
+  const error = await promise.then(
+    () => "nothing was thrown",
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(SubtextError);
+  return error as SubtextError;
+};
+
+describe("a request", () => {
+  test("carries the key, and of a query what was given", async () => {
+    const { subtext, asked } = await serve({ body: { data: [], nextCursor: null } });
+    await subtext.videos.list({ limit: 5, transcriptionStatus: "FAILED" }).page();
+    expect(asked[0]).toMatchObject({
+      method: "GET",
+      url: "/api/v1/videos?limit=5&transcriptionStatus=FAILED",
+      headers: { authorization: "Bearer subtext_a_b" },
+    });
+    expect(asked[0]?.headers).not.toHaveProperty("idempotency-key");
+  });
+
+  test("goes through the fetch that was given", async () => {
+    const seen: string[] = [];
+    const subtext = new Subtext({
+      baseUrl: "https://captions.example/base/",
+      fetch: async (url) => {
+        seen.push(url);
+        return Response.json(VIDEO);
+      },
+    });
+    expect(await subtext.videos.get("video_1")).toEqual(VIDEO);
+    expect(seen).toEqual(["https://captions.example/base/api/v1/videos/video_1"]);
+  });
+
+  test.each(["", ".", ".."])(
+    "is not made for the identifier %j, which would ask for another path",
+    async (id) => {
+      const { subtext, asked } = await serve({});
+      await expect(subtext.videos.delete(id)).rejects.toThrow(TypeError);
+      expect(asked).toEqual([]);
+    },
+  );
+
+  test("asks for a path of its own operation, whatever the identifier", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (id) => {
+        fc.pre(!/^\.{0,2}$/.test(id) && id.isWellFormed());
+        const { pathname } = new URL(fillRoute("/api/v1/videos/{videoId}", { videoId: id }, {}), "http://h");
+        expect(decodeURIComponent(pathname.replace("/api/v1/videos/", ""))).toBe(id);
+      }),
+    );
+  });
+
+  test("has the method and path of the contract", () => {
+    const { ...told } = ROUTES;
+    const known = Object.values(OPERATIONS).map(({ id, method, path }) => [id, `${method} ${path}`]);
+    expect(told).toEqual(Object.fromEntries(known));
+  });
+});
+
+describe("a request that fails", () => {
+  test.each([
+    problem(503, "service_unavailable", { "retry-after": "0" }),
+    problem(429, "rate_limited"),
+    problem(409, "idempotency_key_in_use"),
+    { status: 502, body: "<html>Bad Gateway</html>" },
+    "cut" as const,
+  ])("is made again where that may help (%j)", async (failure) => {
+    const { subtext, asked } = await serve(failure, failure, { status: 201, body: { video: VIDEO } });
+    expect(await subtext.videos.create({ sizeBytes: 1 })).toEqual({ video: VIDEO });
+    expect(asked).toHaveLength(3);
+  });
+
+  test("is one deed, however often it is made", async () => {
+    const { subtext, asked } = await serve("cut", problem(500, "internal_error"), { body: {} });
+    await subtext.webhookEndpoints.rotateSecret("endpoint_1");
+    await subtext.webhookEndpoints.rotateSecret("endpoint_1");
+    const keys = asked.map(({ headers }) => headers["idempotency-key"]);
+    expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
+    expect(keys).toEqual([keys[0], keys[0], keys[0], keys[3]]);
+    expect(keys[3]).not.toBe(keys[0]);
+  });
+
+  test("is one deed with another call of the same idempotency key", async () => {
+    const { subtext, asked } = await serve({ body: {} });
+    await subtext.videos.create({ sizeBytes: 1 }, { idempotencyKey: "import-42" });
+    expect(asked[0]?.headers["idempotency-key"]).toBe("import-42");
+  });
+
+  test.each([
+    problem(404, "video_not_found"),
+    problem(403, "insufficient_permission"),
+    problem(422, "idempotency_key_reused"),
+    { status: 404, body: "<html>nothing here</html>" },
+    { status: 302, headers: { location: "https://elsewhere.example/" } },
+  ])("is not made again where that can not help (%j)", async (failure) => {
+    const { subtext, asked } = await serve(failure);
+    await errorOf(subtext.videos.create({ sizeBytes: 1 }));
+    expect(asked).toHaveLength(1);
+  });
+
+  test("is given up after as many retries as allowed, with the last error", async () => {
+    const { subtext, asked } = await serve(problem(503, "service_unavailable"));
+    const error = await errorOf(subtext.videos.get("video_1"));
+    expect(error).toMatchObject({ code: "service_unavailable", status: 503, retryable: true });
+    expect(asked).toHaveLength(1 + DEFAULT_RETRY_POLICY.maxRetries);
+  });
+
+  test("is not made again where the service asks for a longer wait than allowed", async () => {
+    const { subtext, asked } = await serve(problem(429, "rate_limited", { "retry-after": "3600" }));
+    expect(await errorOf(subtext.videos.get("video_1"))).toMatchObject({ retryAfterMs: 3_600_000 });
+    expect(asked).toHaveLength(1);
+  });
+
+  test("tells what the service told", async () => {
+    const { subtext } = await serve(problem(404, "video_not_found"));
+    const error = await errorOf(subtext.videos.get("video_1"));
+    expect({ ...error }).toEqual({
+      name: "SubtextError",
+      code: "video_not_found",
+      detail: "What happened.",
+      status: 404,
+      requestId: "r-1",
+      retryable: false,
+      retryAfterMs: null,
+    });
+    expect(error.message).toBe("What happened. (video_not_found, request r-1)");
+  });
+
+  test("tells a code that is newer than the client", async () => {
+    const { subtext } = await serve(problem(418, "is_a_teapot"));
+    expect(await errorOf(subtext.videos.get("video_1"))).toMatchObject({
+      code: "is_a_teapot",
+      retryable: false,
+    });
+  });
+
+  test("tells apart what is no answer of the service", async () => {
+    const page = await serve({ status: 200, body: "<html>Sign in</html>" });
+    expect(await errorOf(page.subtext.videos.get("v"))).toMatchObject({
+      code: "unexpected_response",
+      status: 200,
+    });
+    const moved = await serve({ status: 301, headers: { location: "/elsewhere" } });
+    expect(await errorOf(moved.subtext.videos.get("v"))).toMatchObject({ code: "unexpected_redirect" });
+    const nobody = new Subtext({ baseUrl: "http://127.0.0.1:9", retry: { maxRetries: 0 } });
+    expect(await errorOf(nobody.videos.get("v"))).toMatchObject({ code: "connection_failed", status: null });
+  });
+
+  test("ends when it hangs, and when its caller gives it up", async () => {
+    const { subtext } = await serve("hang");
+    const hung = subtext.videos.get("v", { timeoutMs: 30 });
+    expect(await errorOf(hung)).toMatchObject({ code: "request_timed_out" });
+    const reason = new Error("the user left");
+    const given = new AbortController();
+    const call = subtext.videos.get("v", { signal: given.signal });
+    given.abort(reason);
+    await expect(call).rejects.toBe(reason);
+  });
+
+  test("ends at once when its caller gives it up between two tries", async () => {
+    const { subtext, asked } = await serve(problem(503, "service_unavailable", { "retry-after": "60" }));
+    const given = new AbortController();
+    const call = subtext.videos.get("v", { signal: given.signal });
+    while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    given.abort(new Error("the user left"));
+    await expect(call).rejects.toThrow("the user left");
+  });
+});
+
+describe("a deletion", () => {
+  test("whose answer was lost is done where nothing is there any more", async () => {
+    const { subtext } = await serve("cut", problem(404, "video_not_found"));
+    await expect(subtext.videos.delete("video_1")).resolves.toBeUndefined();
+  });
+
+  test("of what was not there fails", async () => {
+    const { subtext } = await serve(problem(404, "video_not_found"));
+    expect(await errorOf(subtext.videos.delete("video_1"))).toMatchObject({ code: "video_not_found" });
+  });
+});
+
+describe("a list", () => {
+  const pages = [
+    { body: { data: [{ id: "a" }, { id: "b" }], nextCursor: "after b" } },
+    { body: { data: [{ id: "c" }], nextCursor: null } },
+  ];
+
+  test("goes through all pages, item by item, with the same filter", async () => {
+    const { subtext, asked } = await serve(...pages);
+    const seen: string[] = [];
+    for await (const { id } of subtext.videos.list({ transcriptionStatus: "SKIPPED" })) seen.push(id);
+    expect(seen).toEqual(["a", "b", "c"]);
+    expect(asked.map(({ url }) => url)).toEqual([
+      "/api/v1/videos?transcriptionStatus=SKIPPED",
+      "/api/v1/videos?transcriptionStatus=SKIPPED&cursor=after+b",
+    ]);
+  });
+
+  test("reads no page that is not looked at", async () => {
+    const { subtext, asked } = await serve(...pages);
+    for await (const { id } of subtext.webhookEndpoints.list()) if (id === "b") break;
+    expect(asked).toHaveLength(1);
+  });
+
+  test("gives the one page of a cursor", async () => {
+    const { subtext, asked } = await serve(...pages);
+    const page = await subtext.webhookEndpoints.listDeliveries("e", { cursor: "c", status: "failed" }).page();
+    expect(page.nextCursor).toBe("after b");
+    expect(asked[0]?.url).toBe("/api/v1/webhook-endpoints/e/deliveries?cursor=c&status=failed");
+  });
+});
+
+describe("the wait before a retry", () => {
+  const chance = fc.double({ min: 0, max: 1, noNaN: true });
+  const failures = fc.integer({ min: 1, max: 50 });
+
+  test("is never shorter than the service asked for, nor longer than the backoff beside it", () => {
+    fc.assert(
+      fc.property(failures, chance, fc.integer({ min: 0, max: 60_000 }), (count, luck, askedMs) => {
+        const delayMs = retryDelayMs(DEFAULT_RETRY_POLICY, count, askedMs, luck) ?? Number.NaN;
+        expect(delayMs).toBeGreaterThanOrEqual(askedMs);
+        expect(delayMs).toBeLessThanOrEqual(askedMs + DEFAULT_RETRY_POLICY.maxDelayMs);
+      }),
+    );
+  });
+
+  test("grows twofold up to its bound, half of it by chance", () => {
+    const policy = { ...DEFAULT_RETRY_POLICY, firstDelayMs: 100, maxDelayMs: 1_000 };
+    const most = [1, 2, 3, 4, 5, 6].map((count) => retryDelayMs(policy, count, null, 1));
+    expect(most).toEqual([100, 200, 400, 800, 1_000, 1_000]);
+    expect(retryDelayMs(policy, 3, null, 0)).toBe(200);
+  });
+
+  test("is read from seconds and from dates", () => {
+    const now = Date.parse("2026-01-02T03:04:05Z");
+    const read = (value: string) => readRetryAfterMs(new Headers({ "retry-after": value }), now);
+    expect(read("7")).toBe(7_000);
+    expect(read("Fri, 02 Jan 2026 03:04:15 GMT")).toBe(10_000);
+    expect(read("Fri, 02 Jan 2026 03:04:00 GMT")).toBe(0);
+    expect(read("soon")).toBeNull();
+    expect(readRetryAfterMs(new Headers(), now)).toBeNull();
+  });
+});
+
+describe("a client", () => {
+  test("is not made for what can be no address or no key", () => {
+    expect(() => new Subtext({ baseUrl: "captions.example" })).toThrow(TypeError);
+    expect(() => new Subtext({ baseUrl: "ftp://captions.example" })).toThrow(TypeError);
+    expect(() => new Subtext({ baseUrl: "https://captions.example", apiKey: "a\nb" })).toThrow(TypeError);
+  });
+});
