@@ -6,7 +6,8 @@ import { describe, expect, test } from "vitest";
 const ROOMS: Record<string, string[]> = {
   demo: ["server", "captions", "client"],
   bench: ["server", "speech", "captions", "client"],
-  server: ["client", "speech", "captions"],
+  server: ["dashboard", "client", "speech", "captions"],
+  dashboard: ["client"],
   client: [],
   speech: [],
   captions: [],

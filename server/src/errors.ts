@@ -16,9 +16,21 @@ export const APP_ERRORS = {
 
   sign_in_required: { status: 401, retryable: false, title: "Sign in first" },
   sign_in_failed: { status: 401, retryable: false, title: "The email or the password is wrong" },
+  owner_required: { status: 403, retryable: false, title: "Only an owner may do this" },
+  set_up_link_invalid: { status: 403, retryable: false, title: "The set-up link does not hold (any more)" },
+  invitation_invalid: { status: 403, retryable: false, title: "The invitation does not hold (any more)" },
+  invitation_not_found: { status: 404, retryable: false, title: "There is no such invitation" },
+  operator_not_found: { status: 404, retryable: false, title: "There is no such operator" },
+  operator_email_taken: { status: 409, retryable: false, title: "There is an operator with this email" },
+  last_owner: { status: 409, retryable: false, title: "One owner must remain" },
   environment_not_found: { status: 404, retryable: false, title: "There is no such environment" },
   environment_name_taken: { status: 409, retryable: false, title: "The environment's name is taken" },
   api_key_not_found: { status: 404, retryable: false, title: "There is no such API key" },
+  api_key_limit_reached: {
+    status: 409,
+    retryable: false,
+    title: "There are as many API keys as may be",
+  },
   transcription_not_failed: {
     status: 409,
     retryable: false,

@@ -9,6 +9,7 @@ export type IdPrefix =
   | "key"
   | "delivery"
   | "operator"
+  | "invitation"
   | "session";
 
 /** A TypeID: a prefix that tells the kind, and a UUIDv7 in base 32, so that ids sort by their making. */

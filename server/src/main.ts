@@ -16,8 +16,8 @@ import type { Schema } from "./db/schema.ts";
 import { serviceSecret } from "./db/secrets.ts";
 import { diagnose } from "./doctor.ts";
 import { type FolderLock, lockFolder } from "./folder-lock.ts";
-import { createApp } from "./http/app.ts";
-import { registerHomePage } from "./http/home-page.ts";
+import { type ConnectionLimits, createApp } from "./http/app.ts";
+import { registerDashboard } from "./http/dashboard.ts";
 import { registerInternal } from "./http/internal/routes.ts";
 import { registerFiles } from "./http/public/files.ts";
 import { registerPublic } from "./http/public/routes.ts";
@@ -43,6 +43,8 @@ import {
   resolveBySystem,
 } from "./webhooks/guard-url.ts";
 
+/** Where `npm run build -w @subtext/dashboard` puts it. */
+const DASHBOARD_FOLDER = join(import.meta.dirname, "../../dashboard/dist");
 const SWEEP_EVERY_MS = 5 * 60_000;
 const WEBHOOK_TIMEOUT_MS = 15_000;
 const DELIVERY_CONCURRENCY = 8;
@@ -81,6 +83,9 @@ export interface ServiceOptions {
   /** Tests give a clock that they move. */
   clock?: Clock;
   resolve?: ResolveHost;
+  /** Tests that wait for one of these make it short. */
+  uploadLockTimeoutMs?: number;
+  connectionLimits?: ConnectionLimits;
   /** Where the progress of a download may be drawn; left out, it is logged. */
   terminal?: ProgressTerminal | null;
   /** Told when the embedded database has crashed: nothing works from then on, and a restart recovers it. */
@@ -111,7 +116,15 @@ export async function openService(options: ServiceOptions): Promise<Service> {
 async function wire(
   database: Database<Schema>,
   lock: FolderLock,
-  { config, log, clock = systemClock, resolve = resolveBySystem, terminal = null }: ServiceOptions,
+  {
+    config,
+    log,
+    clock = systemClock,
+    resolve = resolveBySystem,
+    uploadLockTimeoutMs = UPLOAD_LOCK_TIMEOUT_MS,
+    connectionLimits,
+    terminal = null,
+  }: ServiceOptions,
 ): Promise<Service> {
   const db = database.kysely;
   await migrate(db);
@@ -144,6 +157,7 @@ async function wire(
   const app = createApp({
     log,
     trustProxy: config.trustProxy,
+    ...(connectionLimits && { limits: connectionLimits }),
     health: {
       async check() {
         await database.check();
@@ -152,6 +166,7 @@ async function wire(
     },
   });
   const running = new RunningAttempts();
+  const store = openDiskUploadStore({ folder: uploadsFolder, db, sources, expiryMs: config.uploadExpiryMs });
   await registerPublic(app, {
     db,
     queue,
@@ -162,8 +177,8 @@ async function wire(
     running,
     secret,
     limiter,
-    store: openDiskUploadStore({ folder: uploadsFolder, db, sources, expiryMs: config.uploadExpiryMs }),
-    locker: createUploadLocker({ timeoutMs: UPLOAD_LOCK_TIMEOUT_MS }),
+    store,
+    locker: createUploadLocker({ timeoutMs: uploadLockTimeoutMs }),
     policy: endpointPolicy,
     maxUploadBytes: config.maxUploadBytes,
     publicUrl: config.publicUrl,
@@ -184,6 +199,11 @@ async function wire(
     clock,
     operators,
     commandLineToken,
+    sources,
+    store,
+    secret,
+    maxUploadBytes: config.maxUploadBytes,
+    publicUrl: config.publicUrl,
     policy: endpointPolicy,
     diagnose: () =>
       diagnose(config, {
@@ -193,7 +213,7 @@ async function wire(
         engine: () => describeEngines(speech),
       }),
   });
-  registerHomePage(app, { version: packageJson.version });
+  await registerDashboard(app, { folder: DASHBOARD_FOLDER });
 
   const shutdown = new AbortController();
   let sweeper: Sweeper | undefined;

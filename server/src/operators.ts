@@ -1,9 +1,19 @@
 import { randomInt } from "node:crypto";
+import { type MeView, type OperatorRole, PASSWORD_LENGTH } from "@subtext/dashboard/contract/operator";
 import { type BetterAuthOptions, betterAuth } from "better-auth";
 import type { Logger } from "pino";
 import type { Clock } from "./clock.ts";
-import { hasOperator, insertOperator, replacePassword } from "./db/operators.ts";
-import type { Db } from "./db/schema.ts";
+import {
+  deleteOperator,
+  hasOperator,
+  insertOperator,
+  listOperators,
+  replacePassword,
+  takeSetUpToken,
+} from "./db/operators.ts";
+import type { Db, Tx } from "./db/schema.ts";
+import { serviceSecret } from "./db/secrets.ts";
+import { AppError } from "./errors.ts";
 import { newId } from "./ids.ts";
 
 /** Where better-auth's own routes are mounted. */
@@ -11,8 +21,6 @@ export const SIGN_IN_PATH = "/internal/auth";
 /** What the bridge to better-auth says the client's address is; never taken from a client. */
 export const CLIENT_ADDRESS_HEADER = "x-subtext-client-address";
 
-const FIRST_EMAIL = "operator@subtext.local";
-const MIN_PASSWORD_LENGTH = 12;
 // Without the characters that look like others; 20 of them are 114 bits.
 const PASSWORD_ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 const PASSWORD_GROUPS = 4;
@@ -23,8 +31,12 @@ export interface Credentials {
   password: string;
 }
 
+export interface NewOperatorRequest extends Credentials {
+  name: string;
+}
+
 export interface OperatorSession {
-  email: string;
+  operator: MeView;
   /** Cookies to set, where the session was prolonged. */
   setCookies: string[];
 }
@@ -46,35 +58,107 @@ export function openOperators(options: OperatorsOptions) {
   const auth = betterAuth(authOptions(options));
 
   const hashPassword = async (password: string): Promise<string> =>
-    await (await auth.$context).password.hash(password);
+    await (await auth.$context).password.hash(checkPassword(password));
+
+  /** @throws AppError `operator_email_taken` */
+  const insert = async (
+    tx: Tx,
+    { name, email, role, passwordHash }: Omit<Parameters<typeof insertOperator>[1], "id" | "now">,
+  ): Promise<void> => {
+    const id = newId("operator");
+    if (await insertOperator(tx, { id, name, email, role, passwordHash, now: clock.now() })) return;
+    throw new AppError("operator_email_taken", `There is an operator ${email} already.`);
+  };
 
   return {
     /** Where pages that may sign in come from. */
     origin: new URL(options.publicUrl).origin,
 
-    /**
-     * Makes the first operator where there is none.
-     * @returns the credentials, which are told this once; null where there is an operator already
-     */
-    async makeFirst(): Promise<Credentials | null> {
+    needsSetUp: async (): Promise<boolean> => !(await hasOperator(db)),
+
+    /** What the set-up link carries; the same at every start until there is an operator, then null. */
+    async setUpToken(): Promise<string | null> {
       if (await hasOperator(db)) return null;
-      const credentials = { email: FIRST_EMAIL, password: newPassword() };
-      const passwordHash = await hashPassword(credentials.password);
-      const operator = { id: newId("operator"), email: FIRST_EMAIL, passwordHash, now: clock.now() };
-      const made = await db.transaction().execute((tx) => insertOperator(tx, operator));
-      return made ? credentials : null;
+      return (await serviceSecret(db, "set_up")).toString("base64url");
     },
 
-    /** A new password for the operator, made where there is none; every session ends. */
-    async resetPassword(): Promise<Credentials> {
-      const first = await this.makeFirst();
-      if (first) return first;
-      const credentials = { email: FIRST_EMAIL, password: newPassword() };
+    /**
+     * Makes the first operator, an owner, with the token of the set-up link, which holds this once.
+     * @param also what belongs to the set-up and must succeed or fail with it
+     * @throws AppError `set_up_link_invalid`, `invalid_request`
+     */
+    async setUp(
+      token: string,
+      request: NewOperatorRequest,
+      also: (tx: Tx) => Promise<unknown>,
+    ): Promise<Credentials> {
+      const email = checkEmail(request.email);
+      const name = checkName(request.name);
+      const value = Buffer.from(token, "base64url").toString("base64");
+      const passwordHash = await hashPassword(request.password);
+      await db.transaction().execute(async (tx) => {
+        if (!(await takeSetUpToken(tx, value)) || (await hasOperator(tx))) {
+          throw new AppError(
+            "set_up_link_invalid",
+            "This link was used already, or belongs to another service. The terminal of the service shows the right one.",
+          );
+        }
+        await insert(tx, { name, email, role: "owner", passwordHash });
+        await also(tx);
+      });
+      return { email, password: request.password };
+    },
+
+    /**
+     * Makes an operator whose right to it was found in the same transaction.
+     * @param entitled gives the email and role, or throws
+     */
+    async join(
+      request: { name: string; password: string },
+      entitled: (tx: Tx) => Promise<{ email: string; role: OperatorRole }>,
+    ): Promise<Credentials> {
+      const name = checkName(request.name);
+      const passwordHash = await hashPassword(request.password);
+      return await db.transaction().execute(async (tx) => {
+        const { email, role } = await entitled(tx);
+        await insert(tx, { name, email, role, passwordHash });
+        return { email, password: request.password };
+      });
+    },
+
+    /**
+     * A new password for an operator; every session ends.
+     * @param email may be null where there is one operator alone
+     * @throws AppError `operator_not_found`, `invalid_request`
+     */
+    async resetPassword(email: string | null): Promise<Credentials> {
+      const all = await listOperators(db);
+      if (all.length === 0) {
+        throw new AppError(
+          "operator_not_found",
+          "There is no operator yet. Open the set-up link that `subtext serve` prints at its start.",
+        );
+      }
+      if (email === null && all.length > 1) {
+        const emails = all.map((each) => each.email).join(", ");
+        throw new AppError("invalid_request", `There are several operators; name one of them: ${emails}.`);
+      }
+      const operator = email === null ? all[0] : all.find((each) => each.email === email.toLowerCase());
+      if (!operator) throw new AppError("operator_not_found", `There is no operator ${email}.`);
+      const credentials = { email: operator.email, password: newPassword() };
       const passwordHash = await hashPassword(credentials.password);
-      await db
-        .transaction()
-        .execute((tx) => replacePassword(tx, { email: FIRST_EMAIL, passwordHash, now: clock.now() }));
+      const replaced = { operatorId: operator.id, passwordHash, now: clock.now() };
+      await db.transaction().execute((tx) => replacePassword(tx, replaced));
       return credentials;
+    },
+
+    /** @throws AppError `operator_not_found`, `last_owner` */
+    async remove(id: string): Promise<void> {
+      const outcome = await db.transaction().execute((tx) => deleteOperator(tx, id));
+      if (outcome === "unknown") throw new AppError("operator_not_found", "There is no such operator.");
+      if (outcome === "last owner") {
+        throw new AppError("last_owner", "This is the only owner; invite another first.");
+      }
     },
 
     /** Answers a request to `SIGN_IN_PATH`. */
@@ -84,7 +168,11 @@ export function openOperators(options: OperatorsOptions) {
     async findSession(headers: Headers): Promise<OperatorSession | null> {
       const found = await auth.api.getSession({ headers, returnHeaders: true });
       if (!found.response) return null;
-      return { email: found.response.user.email, setCookies: found.headers.getSetCookie() };
+      const { id, name, email, role } = found.response.user;
+      return {
+        operator: { id, name, email, role: role === "owner" ? "owner" : "viewer" },
+        setCookies: found.headers.getSetCookie(),
+      };
     },
   };
 }
@@ -102,11 +190,13 @@ export function authOptions({ db, log, secret, publicUrl }: OperatorsOptions) {
     emailAndPassword: {
       enabled: true,
       disableSignUp: true,
-      minPasswordLength: MIN_PASSWORD_LENGTH,
+      minPasswordLength: PASSWORD_LENGTH.min,
+      maxPasswordLength: PASSWORD_LENGTH.max,
     },
     user: {
       modelName: "operator",
       fields: { emailVerified: "email_verified", createdAt: "created_at", updatedAt: "updated_at" },
+      additionalFields: { role: { type: "string", required: true, input: false } },
     },
     account: {
       modelName: "operator_account",
@@ -165,6 +255,35 @@ export function authOptions({ db, log, secret, publicUrl }: OperatorsOptions) {
       },
     },
   } satisfies BetterAuthOptions;
+}
+
+/**
+ * As it is kept: lower case. What the sign-in would not take is not taken here.
+ * @throws AppError `invalid_request`
+ */
+export function checkEmail(text: string): string {
+  const email = text.trim().toLowerCase();
+  const local = /^[a-z0-9_+'-]+(\.[a-z0-9_+'-]+)*$/;
+  const domain = /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/;
+  const at = email.lastIndexOf("@");
+  if (email.length > 254 || !local.test(email.slice(0, at)) || !domain.test(email.slice(at + 1))) {
+    throw new AppError("invalid_request", "The email is none that can be signed in with.");
+  }
+  return email;
+}
+
+function checkName(text: string): string {
+  const name = text.trim();
+  if (name.length === 0 || name.length > 100 || /[\p{Cc}\p{Cs}]/u.test(name)) {
+    throw new AppError("invalid_request", "A name has 1 to 100 printable characters.");
+  }
+  return name;
+}
+
+function checkPassword(password: string): string {
+  const { min, max } = PASSWORD_LENGTH;
+  if (password.length >= min && password.length <= max) return password;
+  throw new AppError("invalid_request", `A password has ${min} to ${max} characters.`);
 }
 
 /** `xxxxx-xxxxx-xxxxx-xxxxx`: long enough to need no rule, short enough to be typed once. */

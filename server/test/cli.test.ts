@@ -2,13 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { EnvironmentView } from "@subtext/dashboard/contract/environment";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Finding } from "../src/doctor.ts";
-import type {
-  EnvironmentView,
-  NewApiKeyView,
-  NewWebhookEndpointView,
-} from "../src/http/internal/representations.ts";
+import type { NewApiKeyView, NewWebhookEndpointView } from "../src/http/internal/representations.ts";
 import type { RunningService } from "../src/service-file.ts";
 import { freePort, temporaryFolder, until } from "./support/service.ts";
 
@@ -77,7 +74,7 @@ describe("beside a running service", () => {
     url = `http://127.0.0.1:${port}`;
     options = { env: { DATA_DIR: dataFolder, PORT: String(port) } };
     serve = start(["serve"], options);
-    await until(async () => serve.seen.out.includes("keys create") || serve.exitCode !== null);
+    await until(async () => serve.seen.out.includes("/set-up#") || serve.exitCode !== null);
   });
 
   afterAll(async () => {
@@ -86,20 +83,27 @@ describe("beside a running service", () => {
     await rm(dataFolder, { recursive: true, force: true });
   });
 
-  test("the first start prints credentials that open the operator's API, and logs no password", async () => {
-    expect(serve.seen.out).toContain(url);
+  test("the first start prints a link that sets the service up once, and logs nothing of it", async () => {
     expect(serve.seen.out).toContain(dataFolder);
-    const email = /Email +(\S+)/.exec(serve.seen.out)?.[1];
-    const password = /Password +(\S+)/.exec(serve.seen.out)?.[1] ?? "";
-    const response = await fetch(`${url}/internal/auth/sign-in/email`, {
-      method: "POST",
-      headers: { "content-type": "application/json", origin: url },
-      body: JSON.stringify({ email, password }),
-    });
-    expect(response.status).toBe(200);
+    const token = serve.seen.out.match(`${url}/set-up#(\\S+)`)?.[1] ?? "";
+    const setUp = () =>
+      fetch(`${url}/internal/set-up`, {
+        method: "POST",
+        headers: { "content-type": "application/json", origin: url },
+        body: JSON.stringify({
+          token,
+          name: "Olive",
+          email: "olive@subtext.example",
+          password: "a long password",
+        }),
+      });
+    const first = await setUp();
+    expect(first.status).toBe(201);
+    expect(first.headers.getSetCookie()).toHaveLength(1);
+    expect((await setUp()).status).toBe(403);
     const logged = serve.seen.out.split("\n").filter((line) => line.startsWith("{"));
     expect(logged.length).toBeGreaterThan(0);
-    expect(logged.join("\n")).not.toContain(password);
+    expect(logged.join("\n")).not.toContain(token);
   });
 
   test("the way to it is written down for its own user alone", async () => {

@@ -35,6 +35,20 @@ export async function sendAsCommandLine(
   return await send(test, path, { ...request, headers: { ...request.headers, authorization } });
 }
 
+/** The first operator, made as the set-up page makes it; once for each service. */
+export async function setUp(test: TestService, email = "owner@subtext.example"): Promise<Credentials> {
+  const { operators } = test.service.parts;
+  const token = await operators.setUpToken();
+  const password = `password of ${email}`;
+  return await operators.setUp(token ?? "", { name: "Olive Owner", email, password }, async () => {});
+}
+
+/** A viewer, made as the page that an invitation leads to makes it. */
+export async function addViewer(test: TestService, email = "viewer@subtext.example"): Promise<Credentials> {
+  const request = { name: "Vera Viewer", password: `password of ${email}` };
+  return await test.service.parts.operators.join(request, async () => ({ email, role: "viewer" }));
+}
+
 /** As the page of a browser does. */
 export async function signIn(
   test: TestService,

@@ -1,5 +1,5 @@
+import type { EnvironmentView } from "@subtext/dashboard/contract/environment";
 import type { Command } from "commander";
-import type { EnvironmentView } from "../http/internal/representations.ts";
 import { chooseEnvironment, transcriptionSwitch } from "./arguments.ts";
 import { ask, type Terminal } from "./context.ts";
 import { onOff, properties, table, time } from "./text.ts";

@@ -4,16 +4,18 @@ import { ask, type Terminal } from "./context.ts";
 import { properties } from "./text.ts";
 
 export function addOperator(program: Command, terminal: Terminal): void {
-  const group = program.command("operator").description("the operator: who signs in");
+  const group = program.command("operator").description("the operators: who signs in");
 
   group
     .command("reset-password")
     .description("make a new password, shown this once; every session ends")
-    .action(async (_options: object, command: Command) => {
+    .option("--email <email>", "of the operator; may be left out where there is one alone")
+    .action(async ({ email }: { email?: string }, command: Command) => {
       await ask(
         terminal,
         command,
-        (client) => client.send<Credentials>("POST", "/operator/reset-password"),
+        (client) =>
+          client.send<Credentials>("POST", "/operator/reset-password", email === undefined ? {} : { email }),
         ({ email, password }) =>
           properties([
             ["email", email],

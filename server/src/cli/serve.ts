@@ -1,7 +1,7 @@
+import { SET_UP_PATH } from "@subtext/dashboard/contract/pages";
 import type { Command } from "commander";
 import { type Config, readConfig } from "../config.ts";
 import { createLog } from "../log.ts";
-import type { Credentials } from "../operators.ts";
 import type { Terminal } from "./context.ts";
 import { openServiceFor } from "./open-service.ts";
 import { properties } from "./text.ts";
@@ -40,8 +40,7 @@ export function addServe(program: Command, terminal: Terminal): void {
       const toldToStop = stopSignal();
       try {
         await service.start();
-        // After the start: credentials that are made before a start that fails would never be seen.
-        out(greeting(config, await service.parts.operators.makeFirst()));
+        out(greeting(config, await service.parts.operators.setUpToken()));
         await toldToStop;
       } catch (error) {
         throw explain(error, config);
@@ -69,23 +68,20 @@ function stopSignal(): Promise<void> {
   });
 }
 
-function greeting({ publicUrl, dataFolder }: Config, credentials: Credentials | null): string {
-  if (credentials === null) return `Subtext runs at ${publicUrl}; its data lies in ${dataFolder}.\n`;
+function greeting({ publicUrl, dataFolder }: Config, setUpToken: string | null): string {
+  if (setUpToken === null) return `Subtext runs at ${publicUrl}; its data lies in ${dataFolder}.\n`;
   const facts = properties([
     ["  Address", publicUrl],
     ["  Data", dataFolder],
-    ["  Email", credentials.email],
-    ["  Password", `${credentials.password}  (shown this once; only its hash is kept)`],
   ]);
   return `
 Subtext runs.
 
 ${facts}
 
-Next, in another terminal:
+Open this link to set it up; it holds until it is used, and makes whoever opens it the owner:
 
-  npx subtext env create Production --transcription on
-  npx subtext keys create --env Production
+  ${publicUrl}${SET_UP_PATH}#${setUpToken}
 
 `;
 }

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
+import { dashboard } from "./migration-dashboard.ts";
 
 /**
  * The tables, in the order in which they came to be. A migration that has shipped is never edited; each
@@ -10,6 +11,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   "0002_operators": { up: operators },
   "0003_stretches": { up: stretches },
   "0004_contract": { up: contract },
+  "0005_dashboard": { up: dashboard },
 };
 
 async function first(db: Kysely<unknown>): Promise<void> {

@@ -1,8 +1,12 @@
-import type { Db, Tx } from "./schema.ts";
+import type { OperatorRole } from "@subtext/dashboard/contract/operator";
+import type { Db, OperatorInvitationRow, OperatorRow, Tx } from "./schema.ts";
 
 export interface NewOperator {
   id: string;
+  name: string;
+  /** Lower case. */
   email: string;
+  role: OperatorRole;
   passwordHash: string;
   now: Date;
 }
@@ -11,15 +15,19 @@ export async function hasOperator(db: Db | Tx): Promise<boolean> {
   return (await db.selectFrom("operator").select("id").limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** False where another process was first. */
+export async function listOperators(db: Db): Promise<OperatorRow[]> {
+  return await db.selectFrom("operator").selectAll().orderBy("created_at").orderBy("id").execute();
+}
+
+/** False where the email is taken. */
 export async function insertOperator(
   tx: Tx,
-  { id, email, passwordHash, now }: NewOperator,
+  { id, name, email, role, passwordHash, now }: NewOperator,
 ): Promise<boolean> {
   const times = { created_at: now, updated_at: now };
   const inserted = await tx
     .insertInto("operator")
-    .values({ id, name: "Operator", email, email_verified: true, ...times })
+    .values({ id, name, email, role, email_verified: true, ...times })
     .onConflict((conflict) => conflict.column("email").doNothing())
     .returning("id")
     .executeTakeFirst();
@@ -38,19 +46,93 @@ export async function insertOperator(
   return true;
 }
 
-/** Gives the operator another password and ends every session that the old one began; false where there is none. */
+/** Gives the operator another password and ends every session that the old one began. */
 export async function replacePassword(
   tx: Tx,
-  { email, passwordHash, now }: { email: string; passwordHash: string; now: Date },
-): Promise<boolean> {
-  const operator = await tx.selectFrom("operator").select("id").where("email", "=", email).executeTakeFirst();
-  if (!operator) return false;
+  { operatorId, passwordHash, now }: { operatorId: string; passwordHash: string; now: Date },
+): Promise<void> {
   await tx
     .updateTable("operator_account")
     .set({ password_hash: passwordHash, updated_at: now })
-    .where("operator_id", "=", operator.id)
+    .where("operator_id", "=", operatorId)
     .where("provider_id", "=", "credential")
     .execute();
-  await tx.deleteFrom("operator_session").where("operator_id", "=", operator.id).execute();
-  return true;
+  await tx.deleteFrom("operator_session").where("operator_id", "=", operatorId).execute();
+}
+
+/** Removes the operator and every session; of two that remove each other, one finds itself the last owner. */
+export async function deleteOperator(tx: Tx, id: string): Promise<"deleted" | "unknown" | "last owner"> {
+  const owners = await tx
+    .selectFrom("operator")
+    .select("id")
+    .where("role", "=", "owner")
+    .orderBy("id")
+    .forUpdate()
+    .execute();
+  if (owners.length === 1 && owners[0]?.id === id) return "last owner";
+  const { numDeletedRows } = await tx.deleteFrom("operator").where("id", "=", id).executeTakeFirstOrThrow();
+  return numDeletedRows > 0n ? "deleted" : "unknown";
+}
+
+/** Takes the one token that the first operator may be made with; false where it is another or was taken. */
+export async function takeSetUpToken(tx: Tx, value: string): Promise<boolean> {
+  const { numDeletedRows } = await tx
+    .deleteFrom("service_secret")
+    .where("name", "=", "set_up")
+    .where("value", "=", value)
+    .executeTakeFirstOrThrow();
+  return numDeletedRows > 0n;
+}
+
+/** Takes the place of an earlier one to the same email. */
+export async function insertInvitation(db: Db, row: OperatorInvitationRow): Promise<void> {
+  await db
+    .insertInto("operator_invitation")
+    .values(row)
+    .onConflict((conflict) => conflict.column("email").doUpdateSet(row))
+    .execute();
+}
+
+export async function listInvitations(db: Db, now: Date): Promise<OperatorInvitationRow[]> {
+  return await db
+    .selectFrom("operator_invitation")
+    .selectAll()
+    .where("expires_at", ">", now)
+    .orderBy("created_at")
+    .execute();
+}
+
+export async function deleteInvitation(db: Db, id: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom("operator_invitation")
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  return numDeletedRows > 0n;
+}
+
+export async function findInvitation(
+  db: Db,
+  tokenHash: string,
+  now: Date,
+): Promise<OperatorInvitationRow | undefined> {
+  return await db
+    .selectFrom("operator_invitation")
+    .selectAll()
+    .where("token_hash", "=", tokenHash)
+    .where("expires_at", ">", now)
+    .executeTakeFirst();
+}
+
+/** Undefined where it was used, revoked or has expired. */
+export async function takeInvitation(
+  tx: Tx,
+  tokenHash: string,
+  now: Date,
+): Promise<OperatorInvitationRow | undefined> {
+  return await tx
+    .deleteFrom("operator_invitation")
+    .where("token_hash", "=", tokenHash)
+    .where("expires_at", ">", now)
+    .returningAll()
+    .executeTakeFirst();
 }

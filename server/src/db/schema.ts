@@ -3,10 +3,12 @@ import type { TranscriptionStatus } from "@subtext/client/contract/transcription
 import type { VideoMetadata } from "@subtext/client/contract/video";
 import type { EventType, SentEventType } from "@subtext/client/contract/webhook";
 import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
+import type { OperatorRole } from "@subtext/dashboard/contract/operator";
 import type { LanguageStretch, StageSeconds } from "@subtext/speech/transcript";
 import type {
   ColumnType,
   Generated,
+  GeneratedAlways,
   Insertable,
   JSONColumnType,
   Kysely,
@@ -29,6 +31,7 @@ export interface Schema {
   operator: OperatorTable;
   operator_account: OperatorAccountTable;
   operator_session: OperatorSessionTable;
+  operator_invitation: OperatorInvitationTable;
 }
 
 /** The open database, outside any transaction. */
@@ -71,6 +74,8 @@ interface VideoTable {
   uploaded_at: ColumnType<Date | null, never, Date>;
   /** The toggle as it was when the upload completed; null until then. */
   ai_transcription: ColumnType<boolean | null, never, boolean>;
+  /** By the database's clock; set by a trigger at every write. */
+  changed_at: GeneratedAlways<Date>;
 }
 
 interface TranscriptionTable {
@@ -108,6 +113,8 @@ interface TranscriptionTable {
   created_at: Date;
   started_at: Date | null;
   finished_at: Date | null;
+  /** As the video's. */
+  changed_at: GeneratedAlways<Date>;
 }
 
 interface EventTable {
@@ -186,8 +193,11 @@ interface IdempotencyKeyTable {
   created_at: Date;
 }
 
-/** `installation` is no secret: it ties the database to its data folder. */
-export type SecretName = "url_signing" | "session" | "installation";
+/**
+ * `installation` is no secret: it ties the database to its data folder. `set_up` lets whoever knows it make
+ * the first operator, and is gone then.
+ */
+export type SecretName = "url_signing" | "session" | "installation" | "set_up";
 
 interface ServiceSecretTable {
   name: SecretName;
@@ -202,6 +212,7 @@ interface OperatorTable {
   /** Lower case. */
   email: string;
   email_verified: boolean;
+  role: OperatorRole;
   created_at: Date;
   updated_at: Date;
 }
@@ -228,6 +239,19 @@ interface OperatorSessionTable {
   updated_at: Date;
 }
 
+/** Lets one person become an operator; gone once it is used. */
+interface OperatorInvitationTable {
+  id: string;
+  email: string;
+  role: OperatorRole;
+  /** SHA-256 of the link's token, hexadecimal. */
+  token_hash: string;
+  created_at: Date;
+  expires_at: Date;
+}
+
+export type OperatorRow = Selectable<OperatorTable>;
+export type OperatorInvitationRow = Selectable<OperatorInvitationTable>;
 export type EnvironmentRow = Selectable<EnvironmentTable>;
 export type ApiKeyRow = Selectable<ApiKeyTable>;
 export type NewApiKey = Insertable<ApiKeyTable>;

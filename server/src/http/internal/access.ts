@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import type { MeView } from "@subtext/dashboard/contract/operator";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../errors.ts";
 import type { Operators } from "../../operators.ts";
@@ -23,6 +24,9 @@ export interface AccessOptions {
   commandLineToken: string;
 }
 
+/** Who asks: whoever runs the command line on this machine may do what an owner may. */
+export type Actor = MeView | "command line";
+
 /**
  * Lets through a signed-in operator and the command line.
  * @throws AppError `sign_in_required`
@@ -31,15 +35,25 @@ export async function requireOperator(
   request: FastifyRequest,
   reply: FastifyReply,
   { operators, commandLineToken }: AccessOptions,
-): Promise<void> {
+): Promise<Actor> {
   const { authorization } = request.headers;
   if (authorization !== undefined) {
-    if (sameText(authorization, `Bearer ${commandLineToken}`)) return;
+    if (sameText(authorization, `Bearer ${commandLineToken}`)) return "command line";
     throw new AppError("sign_in_required", "The token is not the one of the running service.");
   }
   const session = await operators.findSession(authHeaders(request));
   if (!session) throw new AppError("sign_in_required", "There is no session, or it has ended.");
   for (const cookie of session.setCookies) reply.header("set-cookie", cookie);
+  return session.operator;
+}
+
+/**
+ * A viewer sees everything and changes nothing: whatever is no reading is an owner's.
+ * @throws AppError `owner_required`
+ */
+export function requireRole(actor: Actor, request: FastifyRequest): void {
+  if (actor === "command line" || actor.role === "owner" || SAFE_METHODS.includes(request.method)) return;
+  throw new AppError("owner_required", "You may see everything here; to change it takes an owner.");
 }
 
 /** What better-auth needs to see of a request. */

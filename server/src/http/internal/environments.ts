@@ -1,3 +1,4 @@
+import type { EnvironmentView } from "@subtext/dashboard/contract/environment";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import type { Clock } from "../../clock.ts";
@@ -9,7 +10,7 @@ import {
   setUploadOrigins,
   switchAiTranscription,
 } from "../../environments.ts";
-import { type EnvironmentView, viewEnvironment } from "./representations.ts";
+import { viewEnvironment } from "./representations.ts";
 
 const NewEnvironment = Type.Object(
   {

@@ -1,28 +1,23 @@
 import type { Permission } from "@subtext/client/contract/permission";
-import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
 import type { VideoMetadata } from "@subtext/client/contract/video";
 import type { EventType, SentEventType } from "@subtext/client/contract/webhook";
 import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
+import type { EnvironmentView } from "@subtext/dashboard/contract/environment";
+import type { InvitationView, OperatorView } from "@subtext/dashboard/contract/operator";
+import type { TranscriptionSummaryView } from "@subtext/dashboard/contract/video";
 import type { LanguageStretch, StageSeconds } from "@subtext/speech/transcript";
 import type { DeliveryWithAttempts, EventWithDeliveries } from "../../db/events.ts";
 import type {
   ApiKeyRow,
   EnvironmentRow,
+  OperatorInvitationRow,
+  OperatorRow,
   TranscriptionRow,
   VideoRow,
   WebhookEndpointRow,
 } from "../../db/schema.ts";
 
 /** What operators see. All times are ISO 8601 UTC with milliseconds. */
-
-export interface EnvironmentView {
-  id: string;
-  name: string;
-  aiTranscription: boolean;
-  /** Origins of pages that may upload, or `*` for any. */
-  allowedOrigins: string[];
-  createdAt: string;
-}
 
 export function viewEnvironment(row: EnvironmentRow): EnvironmentView {
   return {
@@ -32,6 +27,20 @@ export function viewEnvironment(row: EnvironmentRow): EnvironmentView {
     allowedOrigins: row.allowed_origins,
     createdAt: row.created_at.toISOString(),
   };
+}
+
+export function viewOperator({ id, name, email, role, created_at }: OperatorRow): OperatorView {
+  return { id, name, email, role, createdAt: created_at.toISOString() };
+}
+
+export function viewInvitation({
+  id,
+  email,
+  role,
+  created_at,
+  expires_at,
+}: OperatorInvitationRow): InvitationView {
+  return { id, email, role, createdAt: created_at.toISOString(), expiresAt: expires_at.toISOString() };
 }
 
 export interface ApiKeyView {
@@ -130,27 +139,6 @@ export function viewDelivery(delivery: DeliveryWithAttempts): DeliveryView {
       responseStart: attempt.response_start,
     })),
   };
-}
-
-export interface TranscriptionSummaryView {
-  id: string;
-  videoId: string;
-  environmentId: string;
-  status: TranscriptionStatus;
-  /** 0 … 1 */
-  progress: number;
-  /** Until the attempt that is running is done; null where that is not known. */
-  remainingSeconds: number | null;
-  language: string | null;
-  wordCount: number | null;
-  /** Seconds. */
-  duration: number | null;
-  /** Why it failed, or why its last attempt did while another is to come. */
-  failure: { code: string; message: string } | null;
-  skipReason: string | null;
-  createdAt: string;
-  startedAt: string | null;
-  finishedAt: string | null;
 }
 
 export function viewTranscriptionSummary(row: TranscriptionRow): TranscriptionSummaryView {

@@ -6,16 +6,28 @@ import { AppError } from "../../errors.ts";
 import type { Operators } from "../../operators.ts";
 import type { Queue } from "../../queue.ts";
 import type { EndpointPolicy } from "../../webhooks/guard-url.ts";
-import { validateStrictly } from "../validate.ts";
-import { refuseOtherOrigins, requireOperator } from "./access.ts";
+import { validateRequest } from "../validate.ts";
+import { type Actor, refuseOtherOrigins, requireOperator, requireRole } from "./access.ts";
 import { registerApiKeys } from "./api-keys.ts";
+import { Attempts } from "./attempts.ts";
 import { registerEnvironments } from "./environments.ts";
-import { registerOperator } from "./operator.ts";
+import { registerOperators } from "./operators.ts";
+import { registerSetUp } from "./set-up.ts";
 import { registerSignIn } from "./sign-in.ts";
 import { registerTranscriptions } from "./transcriptions.ts";
+import { registerUploadOffers, type UploadOfferDeps } from "./upload-offers.ts";
+import { registerVideoStream } from "./video-stream.ts";
+import { registerVideos, type VideoListDeps } from "./videos.ts";
 import { registerWebhookEndpoints } from "./webhook-endpoints.ts";
 
-export interface InternalDeps {
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Of requests to `/internal/…`, once they are let in. */
+    actor: Actor;
+  }
+}
+
+export interface InternalDeps extends UploadOfferDeps, VideoListDeps {
   db: Db;
   queue: Queue;
   clock: Clock;
@@ -29,14 +41,18 @@ export interface InternalDeps {
 /** `/internal/…`: what operators do, from the dashboard or the command line. No promise is made to others. */
 export function registerInternal(app: FastifyInstance, deps: InternalDeps): void {
   const { operators, commandLineToken } = deps;
-  registerSignIn(app, deps);
+  const attempts = new Attempts(deps.clock);
+  registerSignIn(app, { operators, attempts });
+  registerSetUp(app, { ...deps, attempts });
   app.register(
     async (internal) => {
-      internal.setValidatorCompiler(validateStrictly);
+      internal.setValidatorCompiler(validateRequest);
+      internal.decorateRequest("actor");
       internal.addHook("onRequest", async (request, reply) => {
         reply.header("cache-control", "no-store");
         refuseOtherOrigins(request, operators.origin);
-        await requireOperator(request, reply, { operators, commandLineToken });
+        request.actor = await requireOperator(request, reply, { operators, commandLineToken });
+        requireRole(request.actor, request);
       });
       internal.addHook("preValidation", async ({ params }) => {
         // PostgreSQL can not even be asked for it.
@@ -48,7 +64,10 @@ export function registerInternal(app: FastifyInstance, deps: InternalDeps): void
       registerApiKeys(internal, deps);
       registerWebhookEndpoints(internal, deps);
       registerTranscriptions(internal, deps);
-      registerOperator(internal, deps);
+      registerOperators(internal, deps);
+      registerVideos(internal, deps);
+      registerVideoStream(internal, deps);
+      registerUploadOffers(internal, deps);
       internal.get("/doctor", async () => ({ data: await deps.diagnose() }));
     },
     { prefix: "/internal" },

@@ -1,13 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import ipaddr from "ipaddr.js";
-import type { Clock } from "../../clock.ts";
 import { AppError } from "../../errors.ts";
-import { CLIENT_ADDRESS_HEADER, type Operators, SIGN_IN_PATH } from "../../operators.ts";
-import { RateLimiter } from "../rate-limit.ts";
+import { CLIENT_ADDRESS_HEADER, type Credentials, type Operators, SIGN_IN_PATH } from "../../operators.ts";
 import { authHeaders, refuseOtherOrigins } from "./access.ts";
-
-/** Five guesses at once, then one in twelve seconds. */
-const PASSWORD_ATTEMPTS = { perSecond: 1 / 12, burst: 5 };
+import type { Attempts } from "./attempts.ts";
 
 /** Of better-auth's routes, the ones that an operator with a password needs; the rest is not there. */
 const ROUTES = [
@@ -24,9 +19,8 @@ const ROUTES = [
 /** Sign-in, and what goes with it, at `/internal/auth/…`: JSON in, JSON and cookies out. */
 export function registerSignIn(
   app: FastifyInstance,
-  { operators, clock }: { operators: Operators; clock: Clock },
+  { operators, attempts }: { operators: Operators; attempts: Attempts },
 ): void {
-  const limiter = new RateLimiter(PASSWORD_ATTEMPTS, clock);
   app.register(async (auth) => {
     for (const { method, path, takesPassword } of ROUTES) {
       auth.route({
@@ -36,7 +30,11 @@ export function registerSignIn(
         onRequest: async (request, reply) => {
           reply.header("cache-control", "no-store");
           refuseOtherOrigins(request, operators.origin);
-          if (takesPassword) takeAttempt(limiter, request);
+          if (takesPassword) attempts.countAddress(request);
+        },
+        preHandler: async (request) => {
+          const { email } = (request.body ?? {}) as { email?: unknown };
+          if (takesPassword && typeof email === "string") attempts.countAccount(email, request);
         },
         handler: async (request, reply) =>
           await answer(await operators.handle(toWebRequest(request, operators.origin)), reply),
@@ -45,19 +43,21 @@ export function registerSignIn(
   });
 }
 
-/** @throws AppError `rate_limited` */
-function takeAttempt(limiter: RateLimiter, request: FastifyRequest): void {
-  const { allowed, headers } = limiter.take(attackerKey(request.ip));
-  if (allowed) return;
-  request.log.warn({ address: request.ip }, "too many attempts to sign in");
-  throw new AppError("rate_limited", "Too many attempts; wait and try again.", { headers });
-}
-
-/** An IPv6 customer holds 2⁶⁴ addresses, so all of them count as one. */
-function attackerKey(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
-  return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(":") : parsed.toString();
+/** Begins a session for someone who has just been given, or has just proved, these credentials. */
+export async function beginSession(
+  operators: Operators,
+  credentials: Credentials,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const headers = authHeaders(request);
+  headers.set(CLIENT_ADDRESS_HEADER, request.ip);
+  headers.set("content-type", "application/json");
+  const url = new URL(`${SIGN_IN_PATH}/sign-in/email`, operators.origin);
+  const body = JSON.stringify(credentials);
+  const response = await operators.handle(new Request(url, { method: "POST", headers, body }));
+  if (!response.ok) throw signInError(response.status, await response.text());
+  for (const cookie of response.headers.getSetCookie()) reply.header("set-cookie", cookie);
 }
 
 function toWebRequest(request: FastifyRequest, origin: string): Request {

@@ -1,4 +1,5 @@
 import { TRANSCRIPTION_STATUSES } from "@subtext/client/contract/transcription";
+import type { TranscriptionSummaryView } from "@subtext/dashboard/contract/video";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import { listEventsOf } from "../../db/events.ts";
@@ -10,12 +11,7 @@ import { AppError } from "../../errors.ts";
 import { isPlausibleId } from "../../ids.ts";
 import { reprocess } from "../../pipeline/reprocess.ts";
 import type { Queue } from "../../queue.ts";
-import {
-  type TranscriptionSummaryView,
-  type TranscriptionView,
-  viewTranscription,
-  viewTranscriptionSummary,
-} from "./representations.ts";
+import { type TranscriptionView, viewTranscription, viewTranscriptionSummary } from "./representations.ts";
 
 const LATEST_TRANSCRIPTIONS = 50;
 

@@ -1,0 +1,120 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { extname, join, relative, sep } from "node:path";
+import { PAGE_PATHS } from "@subtext/dashboard/contract/pages";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { AppError } from "../errors.ts";
+
+const MEDIA_TYPES: Record<string, string> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".woff2": "font/woff2",
+};
+
+/** Best first; made by the build beside each file that is worth it. */
+const ENCODINGS = [
+  { name: "br", suffix: ".br" },
+  { name: "gzip", suffix: ".gz" },
+] as const;
+
+/** Everything from here, nothing inline, nobody's frame. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "media-src 'self' blob:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+interface Asset {
+  mediaType: string;
+  etag: string;
+  plain: Buffer;
+  encoded: Partial<Record<string, Buffer>>;
+}
+
+/**
+ * The dashboard as it was built: its pages, all of which are one document, and below `/assets/` what that
+ * loads. Everything is held in memory, some hundred kilobytes.
+ * @param folder of the build; where there is none, the pages say how to make it
+ */
+export async function registerDashboard(app: FastifyInstance, { folder }: { folder: string }): Promise<void> {
+  const assets = await readAssets(folder);
+  const document = assets.get("/index.html");
+  for (const path of PAGE_PATHS) {
+    app.get(path, async (request, reply) => {
+      reply.headers({
+        "content-security-policy": CONTENT_SECURITY_POLICY,
+        "referrer-policy": "same-origin",
+        "cross-origin-opener-policy": "same-origin",
+        "permissions-policy": "camera=(), microphone=(), geolocation=()",
+        // It names the assets of one build; it is small, and asked for anew each time.
+        "cache-control": "no-cache",
+      });
+      if (document) return await send(document, request, reply);
+      throw new AppError(
+        "service_unavailable",
+        "The dashboard was not built. Run `npm run build -w @subtext/dashboard`, then start the service again.",
+      );
+    });
+  }
+  app.get("/assets/*", async (request, reply) => {
+    const path = request.url.replace(/\?.*$/s, "");
+    const asset = assets.get(path);
+    if (!asset) throw new AppError("route_not_found", `There is nothing at ${path}.`);
+    // Their names hold a hash of what is in them.
+    reply.header("cache-control", "public, max-age=31536000, immutable");
+    return await send(asset, request, reply);
+  });
+}
+
+async function send(asset: Asset, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const encoding = ENCODINGS.find(
+    ({ name }) => asset.encoded[name] && accepts(request.headers["accept-encoding"], name),
+  );
+  const body = (encoding && asset.encoded[encoding.name]) ?? asset.plain;
+  const etag = encoding ? `"${asset.etag}-${encoding.name}"` : `"${asset.etag}"`;
+  reply.headers({ etag, vary: "Accept-Encoding" });
+  if (request.headers["if-none-match"] === etag) return await reply.code(304).send();
+  if (encoding) reply.header("content-encoding", encoding.name);
+  return await reply.type(asset.mediaType).send(body);
+}
+
+/** Whether the header allows the encoding, by name and with a weight above zero. */
+function accepts(header: string | string[] | undefined, encoding: string): boolean {
+  return String(header ?? "")
+    .split(",")
+    .some((part) => {
+      const [name, ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
+      return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+    });
+}
+
+/** By the path in the address. */
+async function readAssets(folder: string): Promise<Map<string, Asset>> {
+  const assets = new Map<string, Asset>();
+  if (!existsSync(folder)) return assets;
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const mediaType = MEDIA_TYPES[extname(entry.name)];
+    if (!entry.isFile() || !mediaType) continue;
+    const file = join(entry.parentPath, entry.name);
+    const plain = await readFile(file);
+    const encoded: Asset["encoded"] = {};
+    for (const { name, suffix } of ENCODINGS) {
+      if (existsSync(file + suffix)) encoded[name] = await readFile(file + suffix);
+    }
+    const etag = createHash("sha256").update(plain).digest("base64url").slice(0, 22);
+    assets.set(`/${relative(folder, file).split(sep).join("/")}`, { mediaType, etag, plain, encoded });
+  }
+  return assets;
+}

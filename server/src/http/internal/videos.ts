@@ -1,0 +1,104 @@
+import {
+  VIDEO_STATES,
+  type VideoPageView,
+  type VideoState,
+  type VideoView,
+} from "@subtext/dashboard/contract/video";
+import type { FastifyInstance } from "fastify";
+import { type Static, Type } from "typebox";
+import type { Db, TranscriptionRow, VideoRow } from "../../db/schema.ts";
+import { listVideosInState, queuePlaces } from "../../db/video-list.ts";
+import { transcriptionsOfVideos } from "../../db/videos.ts";
+import { getEnvironment } from "../../environments.ts";
+import { representVideo } from "../../representations.ts";
+import type { Sources } from "../../storage/sources.ts";
+import { cutPage, readPageRequest } from "../public/cursor.ts";
+import { viewTranscriptionSummary } from "./representations.ts";
+
+const Query = Type.Object({
+  state: Type.Optional(Type.Enum(VIDEO_STATES)),
+  cursor: Type.Optional(Type.String({ maxLength: 200 })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+});
+
+export interface VideoListDeps {
+  db: Db;
+  sources: Sources;
+}
+
+export function registerVideos(app: FastifyInstance, deps: VideoListDeps): void {
+  const { db } = deps;
+
+  app.get<{ Params: { environment: string }; Querystring: Static<typeof Query> }>(
+    "/environments/:environment/videos",
+    { schema: { querystring: Query } },
+    async (request): Promise<VideoPageView> => {
+      const environment = await getEnvironment(db, request.params.environment);
+      const { before, limit } = readPageRequest(request.query);
+      const { state = null } = request.query;
+      const found = await listVideosInState(db, environment.id, { state, before, limit: limit + 1 });
+      const { rows, nextCursor } = cutPage(found, limit);
+      return { data: await viewVideos(deps, rows), nextCursor };
+    },
+  );
+}
+
+/** The rows with what else is known of them: transcription, bytes that have come, place in the queue. */
+export async function viewVideos({ db, sources }: VideoListDeps, rows: VideoRow[]): Promise<VideoView[]> {
+  const transcriptions = await transcriptionsOfVideos(
+    db,
+    rows.map(({ id }) => id),
+  );
+  const waits = [...transcriptions.values()].some(({ status }) => status === "PENDING");
+  const places = waits ? await queuePlaces(db) : new Map<string, { place: number }>();
+  return await Promise.all(
+    rows.map(async (row) => {
+      const uploading = row.uploaded_at === null;
+      return viewVideo(row, {
+        transcription: transcriptions.get(row.id),
+        uploadedBytes: uploading ? ((await sources.inspect(row.id))?.sizeBytes ?? 0) : null,
+        queuePlace: places.get(row.id)?.place ?? null,
+      });
+    }),
+  );
+}
+
+export function viewVideo(
+  row: VideoRow,
+  known: {
+    transcription: TranscriptionRow | undefined;
+    uploadedBytes: number | null;
+    queuePlace: number | null;
+  },
+): VideoView {
+  const { transcription, uploadedBytes, queuePlace } = known;
+  const { id, environmentId, filename, sizeBytes, createdAt, uploadedAt } = representVideo(
+    row,
+    transcription,
+  );
+  return {
+    id,
+    environmentId,
+    state: stateOf(row, transcription),
+    filename,
+    sizeBytes,
+    uploadedBytes,
+    createdAt,
+    uploadedAt,
+    transcription: transcription ? viewTranscriptionSummary(transcription) : null,
+    queuePlace: transcription?.status === "PENDING" ? queuePlace : null,
+  };
+}
+
+function stateOf(row: VideoRow, transcription: TranscriptionRow | undefined): VideoState {
+  if (row.uploaded_at === null) return "uploading";
+  return transcription ? STATES[transcription.status] : "untranscribed";
+}
+
+const STATES = {
+  PENDING: "pending",
+  PROCESSING: "processing",
+  COMPLETED: "completed",
+  FAILED: "failed",
+  SKIPPED: "skipped",
+} as const;

@@ -1,0 +1,78 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { OperatorRole } from "@subtext/dashboard/contract/operator";
+import { JOIN_PATH } from "@subtext/dashboard/contract/pages";
+import type { Clock } from "./clock.ts";
+import { findInvitation, insertInvitation, listOperators, takeInvitation } from "./db/operators.ts";
+import type { Db, OperatorInvitationRow } from "./db/schema.ts";
+import { AppError } from "./errors.ts";
+import { newId } from "./ids.ts";
+import { type Credentials, checkEmail, type Operators } from "./operators.ts";
+
+const LASTS_MS = 7 * 86_400_000;
+
+export interface InvitationDeps {
+  db: Db;
+  clock: Clock;
+  operators: Operators;
+}
+
+/**
+ * A link that one person makes an account with, once, so that nobody else ever knows its password. An earlier
+ * invitation to the same email ends.
+ * @returns the link, which is told this once
+ * @throws AppError `invalid_request`, `operator_email_taken`
+ */
+export async function invite(
+  { db, clock, operators }: InvitationDeps,
+  { email: given, role }: { email: string; role: OperatorRole },
+): Promise<{ invitation: OperatorInvitationRow; url: string }> {
+  const email = checkEmail(given);
+  if ((await listOperators(db)).some((operator) => operator.email === email)) {
+    throw new AppError("operator_email_taken", `There is an operator ${email} already.`);
+  }
+  const token = randomBytes(32).toString("base64url");
+  const now = clock.now();
+  const invitation: OperatorInvitationRow = {
+    id: newId("invitation"),
+    email,
+    role,
+    token_hash: hashOf(token),
+    created_at: now,
+    expires_at: new Date(now.getTime() + LASTS_MS),
+  };
+  await insertInvitation(db, invitation);
+  return { invitation, url: `${operators.origin}${JOIN_PATH}#${token}` };
+}
+
+/** @throws AppError `invitation_invalid` */
+export async function lookUpInvitation(
+  { db, clock }: InvitationDeps,
+  token: string,
+): Promise<OperatorInvitationRow> {
+  const invitation = await findInvitation(db, hashOf(token), clock.now());
+  if (!invitation) throw noInvitation();
+  return invitation;
+}
+
+/** @throws AppError `invitation_invalid`, `invalid_request`, `operator_email_taken` */
+export async function acceptInvitation(
+  { clock, operators }: InvitationDeps,
+  { token, name, password }: { token: string; name: string; password: string },
+): Promise<Credentials> {
+  return await operators.join({ name, password }, async (tx) => {
+    const invitation = await takeInvitation(tx, hashOf(token), clock.now());
+    if (!invitation) throw noInvitation();
+    return invitation;
+  });
+}
+
+function noInvitation(): AppError {
+  return new AppError(
+    "invitation_invalid",
+    "This invitation was used, taken back, or has expired. Ask for a new one.",
+  );
+}
+
+function hashOf(token: string): string {
+  return createHash("sha256").update(token).digest("hex");
+}
