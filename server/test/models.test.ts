@@ -308,7 +308,7 @@ describe("a download's display", () => {
     const terminal = { write: (text: string) => void written.push(text), columns: () => 40 };
     const bar = drawBar("whisper-small", terminal, () => now);
     bar.show(at(93e6, 252e6));
-    expect(written).toEqual(["\rwhisper-small  [########---------------\u001b[K"]);
+    expect(written).toEqual(["\rwhisper-small  [##------]  36 %  93 MB \u001b[K"]);
     bar.show(at(94e6, 252e6));
     now = 100;
     written.length = 0;

@@ -22,6 +22,8 @@ export interface ProgressBar {
 
 const REDRAW_AFTER_MS = 100;
 const CELLS = 24;
+/** Where the terminal is narrow the bar gives way to what stands behind it. */
+const LEAST_CELLS = 8;
 const CLEAR_TO_END = "\u001b[K";
 
 /** @param now milliseconds of a clock that only goes forward */
@@ -33,9 +35,12 @@ export function openProgressBar(
   let drawnAt = Number.NEGATIVE_INFINITY;
   let last: BarState | null = null;
   const draw = ({ share, text }: BarState) => {
-    const bar = share === null ? "" : `${barOf(share)}  `;
     // A line that is as wide as the terminal would begin a new one.
-    const line = `${label}  ${bar}${text}`.slice(0, terminal.columns() - 1);
+    const columns = terminal.columns() - 1;
+    const room = columns - `${label}  []  ${text}`.length;
+    const cells = Math.max(LEAST_CELLS, Math.min(CELLS, room));
+    const bar = share === null ? "" : `${barOf(share, cells)}  `;
+    const line = `${label}  ${bar}${text}`.slice(0, columns);
     terminal.write(`\r${line}${CLEAR_TO_END}`);
   };
   return {
@@ -57,9 +62,9 @@ export function openProgressBar(
   };
 }
 
-function barOf(share: number): string {
-  const full = Math.min(CELLS, Math.floor(share * CELLS));
-  return `[${"#".repeat(full)}${"-".repeat(CELLS - full)}]`;
+function barOf(share: number, cells: number): string {
+  const full = Math.min(cells, Math.floor(share * cells));
+  return `[${"#".repeat(full)}${"-".repeat(cells - full)}]`;
 }
 
 /** `0:07`, `1:02:03`; part of a second counts as one. */

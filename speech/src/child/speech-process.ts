@@ -76,9 +76,7 @@ export class SpeechProcess {
     this.#process = fork(MAIN, {
       // Leader of a process group: what it starts can be ended with it.
       detached: true,
-      // None of the service's secrets. glibc keeps one pool of memory for each thread unless told otherwise;
-      // PATH is where ffmpeg is looked for.
-      env: { MALLOC_ARENA_MAX: "2", PATH: process.env.PATH ?? "" },
+      env: environmentFor(options.parts, process.env),
       execArgv: ["--disable-warning=ExperimentalWarning"],
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
@@ -240,6 +238,26 @@ export class SpeechProcess {
       // Nobody of the group is left.
     }
   }
+}
+
+/** What Node reads of proxies and of certificates that are the operator's own. */
+const NETWORK_SETTINGS = [
+  "NODE_EXTRA_CA_CERTS",
+  "NODE_USE_ENV_PROXY",
+  ...["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"].flatMap((name) => [name, name.toLowerCase()]),
+];
+
+/** None of the service's secrets; a proxy's address, which may hold one, only where servers are to be reached. */
+function environmentFor({ engines }: SpeechParts, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const asksServers = engines.multilingual?.kind === "openai";
+  return {
+    // glibc keeps one pool of memory for each thread unless told otherwise.
+    MALLOC_ARENA_MAX: "2",
+    // Where ffmpeg is looked for.
+    PATH: env.PATH ?? "",
+    ...(asksServers &&
+      Object.fromEntries(NETWORK_SETTINGS.filter((name) => env[name]).map((name) => [name, env[name]]))),
+  };
 }
 
 /** Null where the system does not tell: outside Linux, or when the process is gone. */

@@ -4,6 +4,7 @@ import { basename, resolve } from "node:path";
 import { getSystemErrorMessage } from "node:util";
 import { createSpeech, type Speech } from "../child/supervise.ts";
 import { SpeechError } from "../errors.ts";
+import { openProgressBar, type ProgressTerminal } from "../progress-bar.ts";
 import type { TranscribeResult } from "../transcript.ts";
 import { findEngines } from "./find-engines.ts";
 import { type FileOutcome, type OutcomeError, renderOutcome } from "./outcome.ts";
@@ -13,6 +14,10 @@ import { showTranscription, summaryOf } from "./transcription-display.ts";
 
 const HEARTBEAT_TIMEOUT_MS = 30_000;
 const FAILED = 1;
+const NO_WORDS: Record<string, string> = {
+  zxx: "nobody speaks",
+  und: "what is said is in no language that can be told",
+};
 /** What a shell makes of a process that a signal has ended. */
 const SIGNALLED = 128;
 
@@ -43,7 +48,7 @@ export async function transcribeFiles(
   let speech: Speech | null = null;
   let exitCode = 0;
   try {
-    speech = await openSpeech(settings, stop, remark);
+    speech = await openSpeech(settings, terminal, stop, remark);
     for (const file of files) {
       const outcome = await transcribeFile(speech, file, settings, terminal, stop);
       if (outcome.outcome === "failed") {
@@ -67,10 +72,11 @@ export async function transcribeFiles(
 /** Loads the engines, so that what is amiss with them is told before the first file. */
 async function openSpeech(
   settings: Settings,
+  terminal: Terminal,
   stop: AbortSignal,
   remark: (text: string) => void,
 ): Promise<Speech> {
-  const { threads, memoryLimitBytes, ffmpegPath } = settings;
+  const { threads, memoryLimitBytes, ffmpegPath, quiet } = settings;
   const parts = await findEngines(settings);
   stop.throwIfAborted();
   const speech = createSpeech({
@@ -82,14 +88,24 @@ async function openSpeech(
     ...(ffmpegPath !== null && { ffmpegPath }),
   });
   stop.addEventListener("abort", () => void speech.close(), { once: true });
+  const screen = quiet ? null : screenOf(terminal);
+  const display = screen && openProgressBar("subtext-speech", screen);
   try {
+    display?.show({ share: null, text: "loads what it listens with" });
     const { engines } = await speech.describe();
+    display?.erase();
     for (const { name, warnings } of engines) for (const each of warnings) remark(`${name}: ${each}`);
     return speech;
   } catch (error) {
+    display?.erase();
     await speech.close();
     throw error;
   }
+}
+
+/** Where something may be drawn; null where nobody looks. */
+function screenOf({ err, errColumns }: Terminal): ProgressTerminal | null {
+  return errColumns() === null ? null : { write: err, columns: () => errColumns() ?? 80 };
 }
 
 /** @throws what `stop` was aborted with */
@@ -97,14 +113,12 @@ async function transcribeFile(
   speech: Speech,
   file: string,
   { maxDurationSeconds, quiet }: Settings,
-  { err, errColumns }: Terminal,
+  terminal: Terminal,
   stop: AbortSignal,
 ): Promise<FileOutcome> {
   const path = resolve(file);
-  const display =
-    quiet || errColumns() === null
-      ? null
-      : showTranscription(basename(file), { write: err, columns: () => errColumns() ?? 80 });
+  const screen = quiet ? null : screenOf(terminal);
+  const display = screen && showTranscription(basename(file), screen);
   let result: TranscribeResult;
   try {
     await access(path, constants.R_OK);
@@ -119,7 +133,7 @@ async function transcribeFile(
   } finally {
     display?.erase();
   }
-  if (display !== null && result.outcome === "transcribed") err(`${basename(file)}  ${summaryOf(result)}\n`);
+  if (result.outcome === "transcribed") screen?.write(`${basename(file)}  ${summaryOf(result)}\n`);
   return result;
 }
 
@@ -127,7 +141,7 @@ function remarksOn(result: TranscribeResult): string[] {
   if (result.outcome === "skipped") return [`nothing to transcribe: ${result.reason}`];
   return [
     ...(result.incomplete ? ["parts of it are damaged and missing from the transcript"] : []),
-    ...(result.words.length === 0 ? ["nobody speaks"] : []),
+    ...(result.words.length === 0 ? [NO_WORDS[result.language] ?? "no words were heard"] : []),
   ];
 }
 

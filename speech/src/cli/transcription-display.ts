@@ -10,6 +10,7 @@ export interface TranscriptionDisplay {
 
 /** Before that much was worked, the pace is that of opening files. */
 const LEAST_WORK_MS = 500;
+const LONGEST_NAME = 24;
 
 /** @param now milliseconds of a clock that only goes forward */
 export function showTranscription(
@@ -17,7 +18,8 @@ export function showTranscription(
   terminal: ProgressTerminal,
   now: () => number = () => performance.now(),
 ): TranscriptionDisplay {
-  const bar = openProgressBar(name, terminal, now);
+  const label = name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name;
+  const bar = openProgressBar(label, terminal, now);
   let begun: { at: number; done: number } | null = null;
   return {
     show(progress) {
@@ -34,16 +36,16 @@ export function showTranscription(
   };
 }
 
-/** `42 %  12:30 of 29:55  118 × real time  0:09 left` */
-export function describeTranscription(
+/** `42 %  12:30/29:55  118×  0:09 left`: × real time. */
+function describeTranscription(
   { done, duration, remainingSeconds }: TranscribeProgress,
   pace: number | null,
 ): string {
   const position = clockTime(Math.floor(done));
   const share = duration === null ? 0 : Math.floor(100 * Math.min(1, done / (duration || 1)));
   const parts = [
-    duration === null ? position : `${share} %  ${position} of ${clockTime(Math.floor(duration))}`,
-    pace === null || pace <= 0 ? null : `${describePace(pace)} × real time`,
+    duration === null ? position : `${share} %  ${position}/${clockTime(Math.floor(duration))}`,
+    pace === null || pace <= 0 ? null : `${describePace(pace)}×`,
     remainingSeconds === null ? null : `${clockTime(remainingSeconds)} left`,
   ];
   return parts.filter((part) => part !== null).join("  ");
