@@ -5,6 +5,7 @@ import type { Clock } from "./clock.ts";
 import { findApiKey, insertApiKey } from "./db/api-keys.ts";
 import type { ApiKeyRow, Db } from "./db/schema.ts";
 import { newId } from "./ids.ts";
+import { requireRoomForKey } from "./limits.ts";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const SECRET_LENGTH = 43; // 256 bits
@@ -23,11 +24,13 @@ export interface NewApiKeyRequest {
 /**
  * Makes an API key. The key itself is given back this once; only its hash is kept.
  * Form: `subtext_<id>_<secret><checksum>`, so that people and secret scanners know one when they see it.
+ * @throws AppError `api_key_limit_reached`
  */
 export async function createApiKey(
   { db, clock }: { db: Db; clock: Clock },
   request: NewApiKeyRequest,
 ): Promise<{ id: string; key: string }> {
+  await requireRoomForKey(db, request.environmentId, clock.now());
   const id = newId("key");
   const secret = Array.from({ length: SECRET_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join("");
   const unchecked = `subtext_${id.slice("key_".length)}_${secret}`;

@@ -7,8 +7,10 @@ import type { ApiErrorCode } from "@subtext/client/contract/api-errors";
 import { isIdempotent, type Operation } from "@subtext/client/contract/operation";
 import { OPERATIONS } from "@subtext/client/contract/operations";
 import { PERMISSIONS } from "@subtext/client/contract/permission";
+import { type RawBuilder, sql } from "kysely";
 import { serviceSecret } from "../src/db/secrets.ts";
 import { newId } from "../src/ids.ts";
+import { MAX_OPEN_UPLOADS, MAX_WEBHOOK_ENDPOINTS } from "../src/limits.ts";
 import { newJobId } from "../src/queue.ts";
 import { openDiskStorage } from "../src/storage/disk.ts";
 import { createTenant, type MovableClock, type Tenant, type TestService } from "./support/service.ts";
@@ -167,13 +169,28 @@ async function withBrokenClock<T>({ clock }: World, deed: () => Promise<T>): Pro
 export const RUINOUS: readonly ApiErrorCode[] = [
   "file_not_found",
   "file_url_expired",
+  "open_upload_limit_reached",
   "range_not_satisfiable",
   "storage_full",
   "storage_unavailable",
   "upload_expired",
   "upload_locked",
   "webhook_endpoint_disabled",
+  "webhook_endpoint_limit_reached",
 ];
+
+/** Gives an environment as many of a thing as it may have: copies of the one that it has. */
+async function fillUp({ service, tenant }: World, table: "video" | "webhook_endpoint"): Promise<void> {
+  const db = service.service.parts.database.kysely;
+  const [many, columns] = {
+    video: [MAX_OPEN_UPLOADS, sql`metadata, size_bytes, created_at`],
+    webhook_endpoint: [MAX_WEBHOOK_ENDPOINTS, sql`url, event_types, secret, metadata, created_at`],
+  }[table] as [number, RawBuilder<unknown>];
+  await sql`insert into ${sql.table(table)} (id, environment_id, ${columns})
+    select 'copy_' || gen_random_uuid(), environment_id, ${columns}
+    from (select * from ${sql.table(table)} where environment_id = ${tenant.environmentId} limit 1) as one,
+      generate_series(1, ${many - 1}::int)`.execute(db);
+}
 
 type Provoke = (operation: Operation, world: World) => Promise<Response>;
 
@@ -212,6 +229,7 @@ export const PROVOCATIONS: Record<ApiErrorCode, Provoke | null> = {
     const body = JSON.stringify({ ...(operation.bodyExample as object), metadata: { value } });
     return ask(operation, world, { body });
   },
+  request_timeout: null,
   payload_too_large: async (operation, world) => {
     if (operation.id === "createUpload") {
       return await ask(operation, world, { headers: { "upload-length": String(Number.MAX_SAFE_INTEGER) } });
@@ -256,11 +274,15 @@ export const PROVOCATIONS: Record<ApiErrorCode, Provoke | null> = {
   },
   upload_conflict: (operation, world) =>
     ask(operation, world, { headers: { "upload-offset": "5" }, body: "01234" }),
+  open_upload_limit_reached: async (operation, world) => {
+    await fillUp(world, "video");
+    return await ask(operation, world);
+  },
   upload_locked: async (operation, world) => {
     // Each of these stalls, and gives way half a second after the next one asks: the last wait too long.
     const { url, init } = requestOf(operation, world);
     const headers = { ...Object.fromEntries(init.headers as Headers), "content-length": "5" };
-    const pieces = Array.from({ length: 30 }, () => request(url, { method: "PATCH", headers }));
+    const pieces = Array.from({ length: 10 }, () => request(url, { method: "PATCH", headers }));
     const refusals = pieces.map(async (piece) => {
       piece.flushHeaders();
       const [response] = (await once(piece, "response")) as [IncomingMessage];
@@ -334,6 +356,10 @@ export const PROVOCATIONS: Record<ApiErrorCode, Provoke | null> = {
   range_not_satisfiable: (operation, world) => ask(operation, world, { headers: { range: "bytes=1000-" } }),
 
   webhook_endpoint_not_found: (operation, world) => ask(operation, unknownIds(world)),
+  webhook_endpoint_limit_reached: async (operation, world) => {
+    await fillUp(world, "webhook_endpoint");
+    return await ask(operation, world);
+  },
   webhook_endpoint_disabled: async (operation, world) => {
     await ask(OPERATIONS.updateWebhookEndpoint, world, { body: '{"enabled":false}' });
     return await ask(operation, world);

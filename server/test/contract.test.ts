@@ -15,6 +15,8 @@ const clock = new MovableClock();
 const service = shareService({
   start: false,
   clock,
+  uploadLockTimeoutMs: 2_000,
+  connectionLimits: { headersTimeoutMs: 20_000, bodyTimeoutMs: 500, maxConnections: 3_000 },
   env: {
     MAX_UPLOAD_BYTES: String(2 ** 52),
     RATE_LIMIT_BURST: "1000000",
@@ -112,6 +114,25 @@ describe("a key that has used up its rate", () => {
     },
   );
 });
+
+test.each(ALL_OPERATIONS.filter(({ body }) => body).map((operation) => [operation.id, operation] as const))(
+  "%s answers request_timeout to a body that does not end, and closes",
+  async (_id, operation) => {
+    const { url, init } = requestOf(operation, world);
+    const slow = request(url, {
+      method: operation.method,
+      headers: { ...Object.fromEntries(init.headers as Headers), "content-length": "100" },
+    });
+    slow.on("error", () => {});
+    slow.write("{");
+    const [response] = (await once(slow, "response")) as [IncomingMessage];
+    expect([response.statusCode, JSON.parse(await text(response)).code]).toEqual(
+      expected(operation, "request_timeout"),
+    );
+    expect(response.headers.connection).toBe("close");
+    slow.destroy();
+  },
+);
 
 test("an idempotency key is in use while its first request runs", async (context) => {
   const { TEST_DATABASE_URL } = process.env;

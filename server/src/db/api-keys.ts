@@ -28,17 +28,16 @@ export async function revokeApiKey(db: Db, id: string, now: Date): Promise<boole
   return row !== undefined;
 }
 
-/** Notes the use of a key, at most once a minute so that reads do not become writes. */
-export async function touchApiKey(db: Db, id: string, now: Date): Promise<void> {
+/** Notes the use of a key, unless another request has noted one since that time. */
+export async function touchApiKey(
+  db: Db,
+  id: string,
+  { now, notedSince }: { now: Date; notedSince: Date },
+): Promise<void> {
   await db
     .updateTable("api_key")
     .set({ last_used_at: now })
     .where("id", "=", id)
-    .where((where) =>
-      where.or([
-        where("last_used_at", "is", null),
-        where("last_used_at", "<", new Date(now.getTime() - 60_000)),
-      ]),
-    )
+    .where((where) => where.or([where("last_used_at", "is", null), where("last_used_at", "<=", notedSince)]))
     .execute();
 }

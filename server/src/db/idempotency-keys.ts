@@ -1,7 +1,8 @@
 import { sql } from "kysely";
-import type { Tx } from "./schema.ts";
+import type { Db, Tx } from "./schema.ts";
 
-const CLEANED_AT_ONCE = 100;
+/** For so long a repeated request is answered as the first was. */
+export const ANSWERS_KEPT_MS = 24 * 3_600_000;
 
 export interface RecordedAnswer {
   fingerprint: string;
@@ -48,11 +49,6 @@ export async function saveAnswer(
     .execute();
 }
 
-/** Forgets some of the answers that have grown old, past those that another transaction is about to. */
-export async function forgetAnswers(tx: Tx, before: Date): Promise<void> {
-  await sql`
-    delete from idempotency_key where (environment_id, key) in (
-      select environment_id, key from idempotency_key where created_at <= ${before}
-      order by created_at limit ${CLEANED_AT_ONCE} for update skip locked
-    )`.execute(tx);
+export async function forgetAnswers(db: Db, before: Date): Promise<void> {
+  await db.deleteFrom("idempotency_key").where("created_at", "<=", before).execute();
 }

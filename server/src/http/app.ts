@@ -1,12 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from "fastify";
 import type { Logger } from "pino";
-import { AppError } from "../errors.ts";
+import { AppError, type AppErrorCode } from "../errors.ts";
+import { limitBodyTime } from "./body-timeout.ts";
 import { registerProblems, sendProblem } from "./problems.ts";
 
 const MAX_BODY_BYTES = 256 * 1024;
 /** A connection on which nothing moves for so long is closed, whatever it was doing. */
 const IDLE_CONNECTION_MS = 60_000;
+/** All headers and the request line of one request. */
+const MAX_HEADER_BYTES = 16 * 1024;
 const CHECK_HOLDS_MS = 1_000;
 /** How long a client that sent no HTTP may go on sending while it is told so. */
 const LINGER_MS = 2_000;
@@ -16,21 +19,45 @@ export interface Health {
   check(): Promise<void>;
 }
 
+/** What a client may take of the service without having shown a key. */
+export interface ConnectionLimits {
+  /** How long a request's headers may take, from the connection or the request before. */
+  headersTimeoutMs: number;
+  /** How long a body may take that is read whole. */
+  bodyTimeoutMs: number;
+  /** More are closed at once; the descriptors that are left are for files and the database. */
+  maxConnections: number;
+}
+
+const CONNECTION_LIMITS: ConnectionLimits = {
+  headersTimeoutMs: 20_000,
+  bodyTimeoutMs: 30_000,
+  // Hard limits of 4096 descriptors a process are the lowest in common use.
+  maxConnections: 3_000,
+};
+
 /** The HTTP application with what every route needs; routes are added by the composition root. */
 export function createApp({
   log,
   health,
   trustProxy,
+  limits = CONNECTION_LIMITS,
 }: {
   log: Logger;
   health: Health;
   trustProxy: boolean;
+  limits?: ConnectionLimits;
 }): FastifyInstance {
   const app = fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     bodyLimit: MAX_BODY_BYTES,
+    http: {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: limits.headersTimeoutMs,
+      connectionsCheckingInterval: Math.ceil(limits.headersTimeoutMs / 4),
+    },
     connectionTimeout: IDLE_CONNECTION_MS,
     // An upload's request may take hours; a stalled one is ended by the limit above.
     requestTimeout: 0,
@@ -40,11 +67,13 @@ export function createApp({
     // Its own answer while closing is no problem document; the hook below gives one.
     return503OnClosing: false,
     // An id of any length is the route's to judge: what is not there is 404, however it is spelt.
-    routerOptions: { maxParamLength: 16 * 1024 },
+    routerOptions: { maxParamLength: MAX_HEADER_BYTES },
     frameworkErrors: (error, request, reply) => sendProblem(error, request, reply),
     clientErrorHandler: answerUnparsable,
   });
+  app.server.maxConnections = limits.maxConnections;
   registerProblems(app);
+  limitBodyTime(app, limits.bodyTimeoutMs);
 
   let closing = false;
   app.addHook("preClose", async () => {
@@ -81,6 +110,11 @@ export function createApp({
   return app;
 }
 
+const UNPARSABLE: Record<string, [AppErrorCode, string]> = {
+  HPE_HEADER_OVERFLOW: ["headers_too_large", "The address and all headers together may hold 16 KiB."],
+  ERR_HTTP_REQUEST_TIMEOUT: ["request_timeout", "The request's headers did not come to their end in time."],
+};
+
 /** For bytes that are no HTTP request, or too much of one, where there is no request to answer. */
 function answerUnparsable(
   this: FastifyInstance,
@@ -93,13 +127,13 @@ function answerUnparsable(
     socket.destroy();
     return;
   }
-  const code = error.code === "HPE_HEADER_OVERFLOW" ? "headers_too_large" : "invalid_request";
+  const [code, detail] = UNPARSABLE[error.code ?? ""] ?? ["invalid_request", "This is not HTTP/1.1."];
   const { status, title } = new AppError(code, "");
   const body = JSON.stringify({
     type: `/docs/errors#${code}`,
     title,
     status,
-    detail: code === "headers_too_large" ? "All headers together may hold 16 KiB." : "This is not HTTP/1.1.",
+    detail,
     instance: "",
     code,
     requestId: randomUUID(),

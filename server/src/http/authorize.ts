@@ -3,9 +3,12 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { verifyApiKey } from "../api-keys.ts";
 import type { Clock } from "../clock.ts";
 import { touchApiKey } from "../db/api-keys.ts";
-import type { Db } from "../db/schema.ts";
+import type { ApiKeyRow, Db } from "../db/schema.ts";
 import { AppError } from "../errors.ts";
 import type { RateLimiter } from "./rate-limit.ts";
+
+/** How exact the time of a key's last use is: reads must not become writes. */
+const LAST_USE_EVERY_MS = 60_000;
 
 export interface Principal {
   environmentId: string;
@@ -15,12 +18,16 @@ export interface Principal {
 export type Authorize = (request: FastifyRequest, reply: FastifyReply) => Promise<Principal>;
 
 /**
- * Checks of a request, in the order key, rate, permission; the resource comes after.
+ * Checks of a request, in the order key, rate, permission; the resource comes after. The key is read anew by
+ * every request, so what was revoked by any process is refused by all from then on.
+ *
+ * @param counted whether the request is one of those that the rate of a key limits
  * @throws AppError `missing_api_key`, `invalid_api_key`, `rate_limited`, `insufficient_permission`
  */
 export function authorizeWith(
-  deps: { db: Db; clock: Clock; limiter: RateLimiter | null },
+  deps: { db: Db; clock: Clock; limiter: RateLimiter },
   permission: Permission,
+  { counted }: { counted: boolean } = { counted: true },
 ): Authorize {
   return async (request, reply) => {
     const key = await verifyApiKey(deps, bearerToken(request));
@@ -29,25 +36,33 @@ export function authorizeWith(
         headers: { "www-authenticate": 'Bearer error="invalid_token"' },
       });
     }
-    if (deps.limiter) {
-      const { allowed, headers } = deps.limiter.take(key.id);
-      if (!allowed) {
-        throw new AppError("rate_limited", "This API key has sent too many requests; wait and try again.", {
-          headers,
-        });
-      }
-      reply.headers(headers);
+    const { allowed, headers } = counted ? deps.limiter.take(key.id) : deps.limiter.look(key.id);
+    reply.headers(headers);
+    if (!allowed) {
+      throw new AppError("rate_limited", "This API key has sent too many requests; wait and try again.");
     }
     if (!key.permissions.includes(permission)) {
       throw new AppError("insufficient_permission", `This needs the permission ${permission}.`, {
         headers: { "www-authenticate": 'Bearer error="insufficient_scope"' },
       });
     }
-    touchApiKey(deps.db, key.id, deps.clock.now()).catch((error) =>
-      request.log.warn({ err: error }, "the key's last use could not be written"),
-    );
+    noteUse(deps, key, request);
     return { environmentId: key.environment_id, keyId: key.id };
   };
+}
+
+/** Beside the request, which neither waits for it nor fails with it. */
+function noteUse(
+  { db, clock }: { db: Db; clock: Clock },
+  { id, last_used_at: lastUsedAt }: ApiKeyRow,
+  request: FastifyRequest,
+): void {
+  const now = clock.now();
+  const notedSince = new Date(now.getTime() - LAST_USE_EVERY_MS);
+  if (lastUsedAt !== null && lastUsedAt > notedSince) return;
+  touchApiKey(db, id, { now, notedSince }).catch((error) =>
+    request.log.warn({ err: error }, "the key's last use could not be written"),
+  );
 }
 
 function bearerToken(request: FastifyRequest): string {

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { ANSWERS_KEPT_MS, forgetAnswers } from "../db/idempotency-keys.ts";
 import {
   findDeliveriesWithoutJob,
   findTranscriptionsWithoutJob,
@@ -6,9 +7,9 @@ import {
   replaceDeliveryJob,
   replaceTranscriptionJob,
 } from "../db/lost-jobs.ts";
-import type { Tx } from "../db/schema.ts";
+import type { Tx, VideoRow } from "../db/schema.ts";
 import { findTranscriptions } from "../db/transcriptions.ts";
-import { deleteOpenUpload, existingVideoIds, listOpenUploads } from "../db/videos.ts";
+import { deleteOpenUpload, existingVideoIds, findVideo, listOpenUploads } from "../db/videos.ts";
 import { newJobId, type QueueName } from "../queue.ts";
 import type { Sources } from "../storage/sources.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -55,7 +56,7 @@ export function startSweeping(deps: SweepDeps, everyMs: number): Sweeper {
 /**
  * Puts right what a crash can leave between a file, its row and its job: takes in uploads that finished
  * without being accepted, removes uploads that have expired, gives rows a new job where theirs is gone, and
- * removes files that no row owns. Safe beside live traffic and beside other processes that sweep. A part
+ * removes files that no row owns. Forgets answers to POSTs that nobody may repeat any more. Safe beside live traffic and beside other processes that sweep. A part
  * that fails is logged and does not keep the others from their work.
  */
 export async function sweep(
@@ -65,6 +66,7 @@ export async function sweep(
   const parts = [
     sweepOpenUploads,
     sweepLostJobs,
+    sweepOldAnswers,
     ...(strays ? [sweepStraySources, sweepStrayTranscripts] : []),
   ];
   for (const part of parts) {
@@ -76,24 +78,40 @@ export async function sweep(
 }
 
 async function sweepOpenUploads(deps: SweepDeps, signal: AbortSignal): Promise<void> {
-  const { db, sources, clock, log, uploadExpiryMs } = deps;
+  const { db, log } = deps;
   for (const video of await listOpenUploads(db)) {
     if (signal.aborted) return;
-    const file = await sources.inspect(video.id);
-    if (file !== null && file.sizeBytes === video.size_bytes) {
-      await sources.sync(video.id);
-      if (await acceptUpload(deps, { videoId: video.id, sizeBytes: file.sizeBytes })) {
-        log.info({ videoId: video.id }, "a finished upload was taken in late");
-      }
-      continue;
-    }
-    const lastSign = Math.max(video.created_at.getTime(), file?.writtenAt.getTime() ?? 0);
-    if (lastSign + uploadExpiryMs < clock.now().getTime()) {
-      // The row first: without it the file is stray, and a later sweep would find it.
-      if (await deleteOpenUpload(db, video.id)) await sources.remove(video.id);
-      log.info({ videoId: video.id }, "an expired upload was removed");
+    try {
+      await sweepOpenUpload(deps, video);
+    } catch (error) {
+      // Its file goes while it is looked at, where it is deleted meanwhile.
+      if (await findVideo(db, video.id))
+        log.error({ err: error, videoId: video.id }, "an upload can not be swept");
     }
   }
+}
+
+async function sweepOpenUpload(deps: SweepDeps, video: VideoRow): Promise<void> {
+  const { db, sources, clock, log, uploadExpiryMs } = deps;
+  const file = await sources.inspect(video.id);
+  if (file !== null && file.sizeBytes === video.size_bytes) {
+    await sources.sync(video.id);
+    if (await acceptUpload(deps, { videoId: video.id, sizeBytes: file.sizeBytes })) {
+      log.info({ videoId: video.id }, "a finished upload was taken in late");
+    }
+    return;
+  }
+  const lastSign = Math.max(video.created_at.getTime(), file?.writtenAt.getTime() ?? 0);
+  if (lastSign + uploadExpiryMs < clock.now().getTime()) {
+    // The row first: without it the file is stray, and a later sweep would find it.
+    if (await deleteOpenUpload(db, video.id)) await sources.remove(video.id);
+    log.info({ videoId: video.id }, "an expired upload was removed");
+  }
+}
+
+/** They hold what was shown once, such as signing secrets. */
+async function sweepOldAnswers({ db, clock }: SweepDeps): Promise<void> {
+  await forgetAnswers(db, new Date(clock.now().getTime() - ANSWERS_KEPT_MS));
 }
 
 async function sweepLostJobs(deps: SweepDeps, signal: AbortSignal): Promise<void> {

@@ -12,6 +12,7 @@ import {
 } from "../db/webhook-endpoints.ts";
 import { AppError } from "../errors.ts";
 import { isPlausibleId, newId } from "../ids.ts";
+import { requireRoomForEndpoint } from "../limits.ts";
 import { checkMetadata } from "../metadata.ts";
 import { type EndpointPolicy, parseEndpointUrl } from "./guard-url.ts";
 import { newSigningSecret } from "./sign.ts";
@@ -30,7 +31,7 @@ export interface NewEndpointRequest {
 
 /**
  * Subscribes a URL. The secret signs every delivery to it.
- * @throws AppError `webhook_url_rejected`, `invalid_metadata`
+ * @throws AppError `webhook_url_rejected`, `invalid_metadata`, `webhook_endpoint_limit_reached`
  */
 export async function createWebhookEndpoint(
   { db, clock, policy }: { db: Db | Tx; clock: Clock; policy: EndpointPolicy },
@@ -38,6 +39,7 @@ export async function createWebhookEndpoint(
 ): Promise<WebhookEndpointRow> {
   const parsed = parseEndpointUrl(url, policy);
   checkMetadata(metadata, "Metadata");
+  await requireRoomForEndpoint(db, environmentId);
   return await insertWebhookEndpoint(db, {
     id: newId("endpoint"),
     environmentId,

@@ -13,7 +13,7 @@ import { type Clock, systemClock } from "../../src/clock.ts";
 import { readConfig } from "../../src/config.ts";
 import { createEnvironment } from "../../src/environments.ts";
 import { createLog } from "../../src/log.ts";
-import { openService, type Service } from "../../src/main.ts";
+import { openService, type Service, type ServiceOptions } from "../../src/main.ts";
 import { ContractTap } from "./contract-tap.ts";
 
 /** A clock that a test moves; it runs on from where it was put. */
@@ -39,7 +39,8 @@ export interface TestService {
   logged(): string;
 }
 
-export interface StartOptions {
+export interface StartOptions
+  extends Pick<ServiceOptions, "uploadLockTimeoutMs" | "connectionLimits" | "resolve"> {
   dataFolder?: string;
   port?: number;
   clock?: Clock;
@@ -78,11 +79,11 @@ export function shareService(options: StartOptions = {}): TestService {
 }
 
 async function start(options: StartOptions & { dataFolder: string }): Promise<TestService> {
-  const { dataFolder } = options;
+  const { dataFolder, env, port: wantedPort, start = true, ...serviceOptions } = options;
   const databaseUrl = await postgresFor(dataFolder);
   const isNew = (await readdir(dataFolder)).length === 0;
   if (isNew && databaseUrl === null) await cp(inject("madeDataFolder"), dataFolder, { recursive: true });
-  const port = options.port ?? (await freePort());
+  const port = wantedPort ?? (await freePort());
   const config = readConfig({
     PORT: String(port),
     DATA_DIR: dataFolder,
@@ -91,7 +92,7 @@ async function start(options: StartOptions & { dataFolder: string }): Promise<Te
     MODEL_DOWNLOAD: "off",
     WEBHOOK_ALLOW_HTTP: "true",
     WEBHOOK_ALLOW_NETWORKS: "127.0.0.1/32",
-    ...options.env,
+    ...env,
   });
   let logged = "";
   const log = createLog(config.logLevel, {
@@ -99,10 +100,10 @@ async function start(options: StartOptions & { dataFolder: string }): Promise<Te
       logged += line;
     },
   });
-  const service = await openService({ config, log, clock: options.clock ?? systemClock });
+  const service = await openService({ ...serviceOptions, config, log });
   const tap = new ContractTap();
   tap.listen(service.parts.app.server);
-  if (options.start === false) await service.parts.app.listen({ port });
+  if (!start) await service.parts.app.listen({ port });
   else await service.start();
   return { service, url: config.publicUrl, dataFolder, tap, logged: () => logged };
 }

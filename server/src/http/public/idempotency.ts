@@ -1,11 +1,9 @@
 import { createHash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import type { Clock } from "../../clock.ts";
-import { findAnswer, forgetAnswers, saveAnswer, tryHoldIdempotencyKey } from "../../db/idempotency-keys.ts";
+import { ANSWERS_KEPT_MS, findAnswer, saveAnswer, tryHoldIdempotencyKey } from "../../db/idempotency-keys.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import { AppError } from "../../errors.ts";
-
-const KEPT_MS = 24 * 3_600_000;
 
 interface JsonAnswer {
   status: number;
@@ -34,8 +32,7 @@ export async function answerOnce(
     }
     const fingerprint = fingerprintOf(request);
     const now = clock.now();
-    const tooOld = new Date(now.getTime() - KEPT_MS);
-    const known = await findAnswer(tx, environmentId, key, tooOld);
+    const known = await findAnswer(tx, environmentId, key, new Date(now.getTime() - ANSWERS_KEPT_MS));
     if (known && known.fingerprint !== fingerprint) {
       throw new AppError(
         "idempotency_key_reused",
@@ -45,7 +42,6 @@ export async function answerOnce(
     if (known) return { status: known.status, body: known.body, repeated: true };
     const answer = await deed(tx);
     await saveAnswer(tx, environmentId, key, { fingerprint, ...answer, now });
-    await forgetAnswers(tx, tooOld);
     return { ...answer, repeated: false };
   });
 }

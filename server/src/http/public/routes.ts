@@ -35,7 +35,7 @@ export async function registerPublic(app: FastifyInstance, publicDeps: PublicDep
   await registerUploads(app, {
     ...deps,
     authorize: authorize("create_video"),
-    authorizePiece: authorizeWith({ db, clock, limiter: null }, "create_video"),
+    authorizePiece: authorizeWith({ db, clock, limiter }, "create_video", { counted: false }),
   });
   registerDocs(app, deps);
 }

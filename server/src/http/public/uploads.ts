@@ -6,6 +6,7 @@ import { NodeRequest } from "srvx/node";
 import { findVideo, insertVideo } from "../../db/videos.ts";
 import { AppError, type AppErrorCode } from "../../errors.ts";
 import { isPlausibleId, newId } from "../../ids.ts";
+import { requireRoomForUpload } from "../../limits.ts";
 import { checkMetadata } from "../../metadata.ts";
 import { type AcceptDeps, acceptUpload } from "../../pipeline/accept.ts";
 import { isDiskFull, storageFull } from "../../storage/disk-space.ts";
@@ -115,10 +116,12 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
         throw error;
       }
     };
-    uploads.route({ method: ["POST", "OPTIONS"], url: UPLOADS_PATH, handler: answer });
+    const config = { streamsBody: true };
+    uploads.route({ method: ["POST", "OPTIONS"], url: UPLOADS_PATH, config, handler: answer });
     uploads.route({
       method: ["HEAD", "PATCH", "DELETE", "OPTIONS"],
       url: `${UPLOADS_PATH}/:uploadId`,
+      config,
       handler: answer,
     });
   });
@@ -165,6 +168,7 @@ function tusOptions(deps: UploadsDeps, requests: WeakMap<object, UploadRequest>)
       const metadata: VideoMetadata = upload.metadata ?? {};
       checkMetadata(metadata, "Upload-Metadata");
       await deps.store.requireSpace(upload.size ?? 0);
+      await requireRoomForUpload(deps.db, uploader.environmentId);
       await insertVideo(deps.db, {
         id: upload.id,
         environmentId: uploader.environmentId,

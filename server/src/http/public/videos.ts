@@ -8,6 +8,7 @@ import { findTranscriptionOfVideo } from "../../db/transcriptions.ts";
 import { findVideo, insertVideo, listVideos, transcriptionsOfVideos } from "../../db/videos.ts";
 import { AppError } from "../../errors.ts";
 import { isPlausibleId, newId } from "../../ids.ts";
+import { requireRoomForUpload } from "../../limits.ts";
 import { checkMetadata } from "../../metadata.ts";
 import { deleteVideo } from "../../pipeline/delete-video.ts";
 import type { RunningAttempts } from "../../pipeline/running-attempts.ts";
@@ -58,6 +59,7 @@ export function registerVideos(app: FastifyInstance, deps: VideosDeps): void {
       throw new AppError("payload_too_large", `An upload may have ${deps.maxUploadBytes} bytes.`);
     }
     await deps.store.requireSpace(sizeBytes);
+    await requireRoomForUpload(tx, environmentId);
     const now = clock.now();
     const id = newId("video");
     // Its file is made by the first request that comes to the upload: a row may be without, a file not.
