@@ -14,7 +14,7 @@ import type * as endpoint from "./contract/webhook-endpoint.ts";
 
 /** What each operation of the API takes and gives, by its id. */
 export type Operations = {
-  [Id in keyof typeof OPERATIONS]: {
+  -readonly [Id in keyof typeof OPERATIONS]: {
     method: (typeof OPERATIONS)[Id]["method"];
     path: (typeof OPERATIONS)[Id]["path"];
     params: Writable<ParamsOf<(typeof OPERATIONS)[Id]>>;
