@@ -10,6 +10,7 @@ import { SpeechError } from "../errors.ts";
 import { describeDecoder, type Seq2SeqDecoder } from "../onnx/decoder.ts";
 import { addCrossAttentionOutputs } from "../onnx/graph.ts";
 import { type AttentionHead, type DecodedSequence, decodeSequences } from "../onnx/seq2seq.ts";
+import { keepKeysTurned } from "../onnx/turned-keys.ts";
 import { type FrameLayout, quietFrames } from "../quietness.ts";
 import { spelledWords } from "../sentence-piece.ts";
 import { mean, timedWords } from "../timed-words.ts";
@@ -70,7 +71,8 @@ export async function openMoonshine(options: MoonshineOptions): Promise<Engine> 
       ...threads,
       extra: { session: { intra_op } },
     });
-    const model = addCrossAttentionOutputs(await readFile(join(folder, "decoder_model_merged.onnx")));
+    const exported = await readFile(join(folder, "decoder_model_merged.onnx"));
+    const model = keepKeysTurned(addCrossAttentionOutputs(exported));
     const session = await InferenceSession.create(model, {
       ...threads,
       // Lets the quantised output projection be unpacked once at load rather than at every token.

@@ -1,25 +1,29 @@
-import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { SpeechError } from "../errors.ts";
+import {
+  ATTRIBUTE_GRAPH,
+  ATTRIBUTE_NAME,
+  editFields,
+  fields,
+  GRAPH_NODE,
+  GRAPH_OUTPUT,
+  lengthDelimited,
+  MODEL_GRAPH,
+  NODE_ATTRIBUTE,
+  NODE_NAME,
+  NODE_OP_TYPE,
+  NODE_OUTPUT,
+  nodeBytes,
+  type Parts,
+  stringField,
+  stringFields,
+  VALUE_NAME,
+} from "./wire.ts";
 
 /**
  * Gives a decoder graph the outputs that word times need. Exported decoders keep their cross-attention to
  * themselves; the tensors are computed inside and only have to be named as outputs.
- *
- * Works on the protobuf wire format (onnx.proto, field numbers below), so every part of the model that is
- * not touched stays byte for byte what it was, whatever later versions of the format add to it.
  */
-
-const MODEL_GRAPH = 7;
-const GRAPH_NODE = 1;
-const GRAPH_OUTPUT = 12;
-const NODE_INPUT = 1;
-const NODE_OUTPUT = 2;
-const NODE_NAME = 3;
-const NODE_OP_TYPE = 4;
-const NODE_ATTRIBUTE = 5;
-const ATTRIBUTE_NAME = 1;
-const ATTRIBUTE_GRAPH = 6;
-const VALUE_NAME = 1;
 
 const BRANCHES = ["then_branch", "else_branch"];
 
@@ -64,12 +68,6 @@ export function addCrossAttentionOutputs(model: Uint8Array): Uint8Array {
   }
 }
 
-/**
- * Parts of a message one after the other. Models are large, so they are put together once, at the end; a
- * message that was not changed is its one part.
- */
-type Parts = readonly Uint8Array[];
-
 function editGraph(graph: Uint8Array): Parts {
   const present = lengthDelimited(graph, GRAPH_OUTPUT).map((value) => stringField(value, VALUE_NAME));
   if (present.some((name) => name.startsWith(OUTPUT_PREFIX))) return [graph];
@@ -87,7 +85,7 @@ function editGraph(graph: Uint8Array): Parts {
   const attention = crossAttentionTensors(nodes);
   if (attention.size === 0) return [graph];
   const identities = [...attention].map(([layer, tensor]) =>
-    identityNode(tensor, crossAttentionOutput(layer)),
+    nodeBytes("Identity", [tensor], [crossAttentionOutput(layer)]),
   );
   return [
     graph,
@@ -114,7 +112,7 @@ function crossAttentionTensors(nodes: readonly Uint8Array[]): Map<number, string
   const tensors = new Map<number, string>();
   for (const node of nodes) {
     if (stringField(node, NODE_OP_TYPE) !== "Softmax") continue;
-    const [tensor] = lengthDelimited(node, NODE_OUTPUT).map(decodeUtf8);
+    const [tensor] = stringFields(node, NODE_OUTPUT);
     const match = CROSS_ATTENTION.exec(stringField(node, NODE_NAME)) ?? CROSS_ATTENTION.exec(tensor ?? "");
     if (tensor && match) tensors.set(Number(match[1]), tensor);
   }
@@ -145,67 +143,4 @@ function newOutputs(names: readonly string[]): Parts {
     GRAPH_OUTPUT,
     names.map((name) => new BinaryWriter().tag(VALUE_NAME, WireType.LengthDelimited).string(name).finish()),
   );
-}
-
-function identityNode(input: string, output: string): Uint8Array {
-  return new BinaryWriter()
-    .tag(NODE_INPUT, WireType.LengthDelimited)
-    .string(input)
-    .tag(NODE_OUTPUT, WireType.LengthDelimited)
-    .string(output)
-    .tag(NODE_OP_TYPE, WireType.LengthDelimited)
-    .string("Identity")
-    .finish();
-}
-
-/** Contents of every length-delimited field `number`, as views into the message. */
-function lengthDelimited(message: Uint8Array, number: number): Uint8Array[] {
-  const contents: Uint8Array[] = [];
-  const reader = new BinaryReader(message);
-  while (reader.pos < reader.len) {
-    const [fieldNumber, wireType] = reader.tag();
-    if (fieldNumber === number && wireType === WireType.LengthDelimited) contents.push(reader.bytes());
-    else reader.skip(wireType, fieldNumber);
-  }
-  return contents;
-}
-
-function stringField(message: Uint8Array, number: number): string {
-  const content = lengthDelimited(message, number).at(-1);
-  return content ? decodeUtf8(content) : "";
-}
-
-/** The message with every length-delimited field `number` replaced by what `edit` makes of its content. */
-function editFields(message: Uint8Array, number: number, edit: (content: Uint8Array) => Parts): Parts {
-  const reader = new BinaryReader(message);
-  const parts: Uint8Array[] = [];
-  let kept = 0;
-  while (reader.pos < reader.len) {
-    const fieldStart = reader.pos;
-    const [fieldNumber, wireType] = reader.tag();
-    if (fieldNumber !== number || wireType !== WireType.LengthDelimited) {
-      reader.skip(wireType, fieldNumber);
-      continue;
-    }
-    const content = reader.bytes();
-    const edited = edit(content);
-    if (edited.length === 1 && edited[0] === content) continue;
-    parts.push(message.subarray(kept, fieldStart), ...field(number, edited));
-    kept = reader.pos;
-  }
-  return kept === 0 ? [message] : [...parts, message.subarray(kept)];
-}
-
-/** Repeated fields may stand anywhere in a message, so new ones go to its end. */
-function fields(number: number, contents: readonly Uint8Array[]): Parts {
-  return contents.flatMap((content) => field(number, [content]));
-}
-
-function field(number: number, content: Parts): Parts {
-  const length = content.reduce((sum, part) => sum + part.length, 0);
-  return [new BinaryWriter().tag(number, WireType.LengthDelimited).uint32(length).finish(), ...content];
-}
-
-function decodeUtf8(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes);
 }
