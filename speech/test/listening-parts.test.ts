@@ -18,7 +18,7 @@ const utterance = fc
     const speech = turns.map(([spoken, pause]) => {
       const from = (startWindow + windows) * 0.032;
       windows += spoken + pause;
-      return { start: from, end: (startWindow + windows - pause) * 0.032 };
+      return { start: from, end: (startWindow + windows - pause) * 0.032, probability: 1 };
     });
     const samples = Float32Array.from({ length: windows * 512 }, (_, index) => index);
     return { samples, start: startWindow * 0.032, speech };

@@ -34,8 +34,8 @@ test("a sentence over which one word of another was drawn out counts as left out
 
 test("a slow word that stands alone is a sentence", () => {
   const speech = [
-    { start: 10.5, end: 12.5 },
-    { start: 13.5, end: 15 },
+    { start: 10.5, end: 12.5, probability: 1 },
+    { start: 13.5, end: 15, probability: 1 },
   ];
   const slow = [...words(10.6, 11, 11.5, 12), { word: "Whyyy?", start: 13.5, end: 15, confidence: 1 }];
   expect(partsToHearAgain({ ...UTTERANCE, speech }, slow)).toEqual([]);

@@ -22,8 +22,8 @@ describe("a token is chosen", () => {
       fc.property(manyLogits, (logits) => {
         const { token, logProbability } = chooseToken(logits, null);
         expect(logits[token]).toBeCloseTo(Math.max(...logits), 10);
-        expect(Math.exp(logProbability)).toBeCloseTo(softmax(logits)[token] ?? 0, 5);
-        expect(probabilitiesOf(logits, [0])[0]).toBeCloseTo(softmax(logits)[0] ?? 0, 5);
+        expect(Math.exp(logProbability)).toBeCloseTo(softmax(logits)[token] ?? 0, 3);
+        expect(probabilitiesOf(logits, [0])[0]).toBeCloseTo(softmax(logits)[0] ?? 0, 3);
       }),
     );
   });
@@ -113,24 +113,35 @@ describe.each(["float32", "float16"] as const)("rows of %s", (type) => {
 });
 
 describe("a loop of tokens", () => {
-  test("is a phrase said four times on end", () => {
-    const phrase = [7, 8, 9, 10];
-    const said = [1, 2, ...phrase, ...phrase, ...phrase];
-    expect(lengthBeforeLoop(said)).toBeNull();
-    expect(lengthBeforeLoop([...said, ...phrase])).toBe(6);
+  const sentence = [7, 8, 9, 10, 11, 12];
+  const times = (count: number, phrase = sentence) => Array.from({ length: count }, () => phrase).flat();
+
+  test("is a phrase that is said until the limit", () => {
+    const said = [1, 2, ...times(5)];
+    expect(lengthBeforeLoop(said, said.length)).toBe(8);
+    expect(lengthBeforeLoop([1, 2, ...times(3)], 20)).toBeNull();
   });
 
-  test("is not what people repeat", () => {
-    expect(lengthBeforeLoop([5, 5, 5, 5, 5, 5, 5, 5])).toBeNull();
-    expect(lengthBeforeLoop(Array.from({ length: 200 }, (_, i) => i % 60))).toBeNull();
+  test("is not what people repeat, for they come to an end", () => {
+    expect(lengthBeforeLoop(times(12), 100)).toBeNull();
+    expect(lengthBeforeLoop(times(10, [5]), 100)).toBeNull();
+    expect(lengthBeforeLoop(times(8, [5, 6]), 100)).toBeNull();
+    const longSentence = Array.from({ length: 200 }, (_, index) => index % 60);
+    expect(lengthBeforeLoop(longSentence, 200)).toBeNull();
+  });
+
+  test("ends before the limit where nobody could say so much, or a syllable so often", () => {
+    expect(lengthBeforeLoop([1, ...times(26)], 448)).toBeNull();
+    expect(lengthBeforeLoop([1, ...times(27)], 448)).toBe(7);
+    expect(lengthBeforeLoop([1, ...times(24, [5])], 448)).toBe(2);
   });
 
   test("is found wherever it stands, and leaves its first round", () => {
     const tokens = fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 20 });
     fc.assert(
       fc.property(tokens, tokens, (before, phrase) => {
-        const said = [...before, ...Array.from({ length: 16 }, () => phrase).flat()];
-        const kept = lengthBeforeLoop(said);
+        const said = [...before, ...times(16, phrase)];
+        const kept = lengthBeforeLoop(said, said.length);
         expect(kept).not.toBeNull();
         expect(kept).toBeLessThanOrEqual(before.length + phrase.length);
       }),

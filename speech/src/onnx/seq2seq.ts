@@ -171,7 +171,7 @@ function advance(row: Row, choice: TokenChoice, endToken: number): void {
   }
   row.tokens.push(choice.token);
   row.logProbabilities.push(choice.logProbability);
-  const kept = lengthBeforeLoop(row.tokens);
+  const kept = lengthBeforeLoop(row.tokens, row.maxTokens);
   if (kept !== null) {
     row.tokens.length = kept;
     row.logProbabilities.length = kept;
