@@ -2,5 +2,11 @@ import { defineConfig } from "vitest/config";
 
 /** Tests that need a real Chromium; Debian's package `chromium` is what CI uses. */
 export default defineConfig({
-  test: { include: ["*/test/**/*.browser.ts"], maxWorkers: 1, testTimeout: 60_000, hookTimeout: 60_000 },
+  test: {
+    include: ["*/test/**/*.browser.ts"],
+    globalSetup: ["server/test/support/made-data-folder.ts"],
+    maxWorkers: 1,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
 });
