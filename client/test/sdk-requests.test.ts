@@ -1,8 +1,10 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Subtext } from "../src/client.ts";
 import { OPERATIONS } from "../src/contract/operations.ts";
-import { SubtextError } from "../src/errors.ts";
+import { CLIENT_ERRORS, SubtextError } from "../src/errors.ts";
 import { DEFAULT_RETRY_POLICY, readRetryAfterMs, retryDelayMs } from "../src/retry.ts";
 import { fillRoute, ROUTES } from "../src/routes.ts";
 import { problem, type Step, startScriptedServer } from "./scripted-server.ts";
@@ -265,5 +267,13 @@ describe("a client", () => {
     expect(() => new Subtext({ baseUrl: "captions.example" })).toThrow(TypeError);
     expect(() => new Subtext({ baseUrl: "ftp://captions.example" })).toThrow(TypeError);
     expect(() => new Subtext({ baseUrl: "https://captions.example", apiKey: "a\nb" })).toThrow(TypeError);
+  });
+});
+
+describe("the page of the package", () => {
+  test("names every error of the client, and no other", async () => {
+    const text = await readFile(join(import.meta.dirname, "../README.md"), "utf8");
+    const named = [...text.matchAll(/^\| `(\w+)` \|/gm)].map(([, code]) => code);
+    expect(named).toEqual(Object.keys(CLIENT_ERRORS));
   });
 });
