@@ -3,19 +3,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { openMoonshine } from "@subtext/speech/engines/moonshine";
-import { CONDITIONS, englishClips, otherClips } from "./accuracy-clips.ts";
+import { CONDITIONS, englishClips, otherClips, VOICE_SETS, type VoiceSet } from "./accuracy-clips.ts";
+import { FliteSpeaker, hasFlite } from "./accuracy-flite.ts";
 import { openListening } from "./accuracy-listening.ts";
 import { Speaker } from "./accuracy-made-speech.ts";
 import { Confusion, TALLY_HEAD, Tally } from "./accuracy-scores.ts";
 import { nonSpeech } from "./accuracy-sounds.ts";
-import { CALIBRATION_LANGUAGES, HELD_OUT_LANGUAGES } from "./accuracy-texts.ts";
+import { CALIBRATION_LANGUAGES, CHECKED_LANGUAGES, FRESH_LANGUAGES } from "./accuracy-texts.ts";
 import { measureWhisper } from "./accuracy-whisper.ts";
 import { printTable } from "./table.ts";
 
 /**
  * How right transcripts are: words, their times, what is invented where nobody speaks, and languages. All
  * speech is made by libespeak-ng, which tells when it says each word; noise and music are made by sox. Needs
- * cc, libespeak-ng-dev, sox and ffmpeg. The same every time; about a quarter of an hour, `--quick` a few minutes.
+ * cc, libespeak-ng-dev, sox and ffmpeg; flite adds voices. The same every time; about a quarter of an hour,
+ * `--quick` a few minutes.
  */
 const { values } = parseArgs({
   options: {
@@ -28,6 +30,8 @@ const { values } = parseArgs({
 });
 const JFK =
   "and so my fellow americans ask not what your country can do for you ask what you can do for your country";
+/** Fresh voices are to show what to expect, so there are most of them. */
+const CLIPS_PER_VOICE: Record<VoiceSet, number> = { calibration: 3, checked: 3, fresh: 5 };
 const parts = new Set(values.parts.split(","));
 const speaker = new Speaker(join(tmpdir(), "subtext-accuracy"));
 const folder = mkdtempSync(join(tmpdir(), "subtext-accuracy-run-"));
@@ -53,23 +57,26 @@ try {
 async function measureSpeech(): Promise<void> {
   const tallies = new Map<string, Tally>();
   const tally = (name: string) => tallies.get(name) ?? tallies.set(name, new Tally()).get(name)!;
-  for (const clip of englishClips(speaker, values.quick ? 1 : 3)) {
-    const { words, language } = await listening.hear(clip.samples);
-    const voices = clip.heldOut ? "held-out voices" : "calibration voices";
-    tally(`${voices}, ${clip.condition}`).add(clip.words, words);
-    confusion.add(`English, ${voices}`, language);
+  const flite = hasFlite() ? new FliteSpeaker() : null;
+  for (const set of VOICE_SETS) {
+    for (const clip of englishClips(speaker, set, values.quick ? 1 : CLIPS_PER_VOICE[set], flite)) {
+      const { words, language } = await listening.hear(clip.samples);
+      tally(`${set} voices, ${clip.condition}`).add(clip.words, words);
+      tally(`all ${set} voices`).add(clip.words, words);
+      confusion.add(`English, ${set} voices`, language);
+    }
   }
   const all = new Tally();
-  for (const part of tallies.values()) all.merge(part);
+  for (const set of VOICE_SETS) all.merge(tally(`all ${set} voices`));
   printTable(
     "English, bundled engine (to reach: start median ≤ 45 ms, p90 ≤ 130 ms)",
     ["speech", ...TALLY_HEAD],
     [
-      ...["calibration voices", "held-out voices"].flatMap((voices) =>
-        CONDITIONS.map((condition) => {
-          const name = `${voices}, ${condition}`;
-          return [name, ...tally(name).row()];
-        }),
+      ...VOICE_SETS.flatMap((set) =>
+        [...CONDITIONS.map((condition) => `${set} voices, ${condition}`), `all ${set} voices`].map((name) => [
+          name,
+          ...tally(name).row(),
+        ]),
       ),
       ["all", ...all.row()],
     ],
@@ -111,7 +118,7 @@ async function measureSounds(): Promise<void> {
 
 async function measureLanguages(): Promise<void> {
   const perLanguage = values.quick ? 2 : 10;
-  for (const language of [...CALIBRATION_LANGUAGES, ...HELD_OUT_LANGUAGES]) {
+  for (const language of [...CALIBRATION_LANGUAGES, ...CHECKED_LANGUAGES, ...FRESH_LANGUAGES]) {
     for (const clip of otherClips(speaker, language, perLanguage)) {
       confusion.add(language.code, (await listening.hear(clip.samples)).language);
     }
@@ -120,7 +127,8 @@ async function measureLanguages(): Promise<void> {
   printTable("What language is told, bundled engine, ten seconds or more", head, rows);
   const share = (count: number, of: number) => `${((100 * count) / Math.max(1, of)).toFixed(1)} % of ${of}`;
   const english = (truth: string) => truth.startsWith("English");
-  const heldOut = (truth: string) => HELD_OUT_LANGUAGES.some(({ code }) => code === truth);
+  const freshEnglish = (truth: string) => truth === "English, fresh voices";
+  const fresh = (truth: string) => FRESH_LANGUAGES.some(({ code }) => code === truth);
   const others = (truth: string) => !english(truth);
   printTable(
     "English or not",
@@ -131,10 +139,26 @@ async function measureLanguages(): Promise<void> {
         share(confusion.count(others, "en"), confusion.count(others)),
         "≤ 2 %",
       ],
-      ["… of those held out", share(confusion.count(heldOut, "en"), confusion.count(heldOut)), "≤ 2 %"],
+      ["… of fresh ones", share(confusion.count(fresh, "en"), confusion.count(fresh)), "≤ 2 %"],
+      [
+        "other languages that are refused",
+        share(confusion.count(others, "refused"), confusion.count(others)),
+        "≥ 95 %",
+      ],
+      ["… of fresh ones", share(confusion.count(fresh, "refused"), confusion.count(fresh)), "≥ 95 %"],
+      [
+        "other languages in which nobody is told to speak",
+        share(confusion.count(others, "zxx"), confusion.count(others)),
+        "0",
+      ],
       [
         "English that is refused",
         share(confusion.count(english, "refused"), confusion.count(english)),
+        "≤ 1 %",
+      ],
+      [
+        "… of fresh voices",
+        share(confusion.count(freshEnglish, "refused"), confusion.count(freshEnglish)),
         "≤ 1 %",
       ],
       ["English left undecided", share(confusion.count(english, "und"), confusion.count(english)), ""],

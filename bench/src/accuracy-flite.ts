@@ -1,0 +1,66 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Clip, type SaidWord, samplesOf } from "./accuracy-made-speech.ts";
+
+/** Voices that flite learnt from recordings of people, nearer to them than espeak-ng's; 16 kHz. */
+export type FliteVoice = "rms" | "slt" | "awb";
+const WAV_HEADER_BYTES = 44;
+
+export function hasFlite(): boolean {
+  return spawnSync("flite", ["--version"]).error === undefined;
+}
+
+/** Speaks texts through flite, the same every time. */
+export class FliteSpeaker {
+  readonly #soundsOf = new Map<string, number>();
+
+  /** @param stretch How much longer than usual each sound lasts: 1 for the voice's own pace. */
+  say(voice: FliteVoice, stretch: number, text: string): Clip {
+    const folder = mkdtempSync(join(tmpdir(), "flite-"));
+    try {
+      const wav = join(folder, "said.wav");
+      const flite = (...options: string[]) => {
+        const manner = ["-voice", voice, "--setf", `duration_stretch=${stretch}`];
+        return execFileSync("flite", [...manner, ...options, "-o", wav], { encoding: "utf8" });
+      };
+      const counts = (text.match(/\S+/g) ?? []).map((word) => {
+        const count = this.#soundsOf.get(word) ?? spoken(flite("-ps", "-t", word)).length;
+        this.#soundsOf.set(word, count);
+        return count;
+      });
+      const sounds = flite("-psdur", "-t", text)
+        .trim()
+        .split(" ")
+        .map((sound) => sound.split(":"));
+      const samples = samplesOf(readFileSync(wav).subarray(WAV_HEADER_BYTES));
+      return { samples, words: wordTimes(text, sounds, counts) };
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }
+}
+
+function spoken(sounds: string): string[] {
+  return sounds.split(/\s+/).filter((sound) => sound !== "" && sound !== "pau");
+}
+
+/**
+ * flite tells when each sound ends, not whose word it is: a word has as many as when it is said alone. Without
+ * times where that does not add up, for a word may be said otherwise in a sentence.
+ */
+function wordTimes(text: string, sounds: readonly string[][], counts: readonly number[]): SaidWord[] {
+  const spans = sounds.flatMap(([name, end], index) =>
+    name === "pau" ? [] : [{ start: Number(sounds[index - 1]?.[1] ?? 0), end: Number(end) }],
+  );
+  const words = text.match(/\S+/g) ?? [];
+  const addsUp = counts.reduce((sum, count) => sum + count, 0) === spans.length;
+  let at = 0;
+  return words.map((word, index) => {
+    const first = spans[at];
+    at += counts[index] as number;
+    const last = spans[at - 1];
+    return { word, start: addsUp && first ? first.start : null, end: addsUp && last ? last.end : null };
+  });
+}
