@@ -6,6 +6,7 @@ export type { Fetch } from "./exchange.ts";
 export type { Page, PagedList } from "./paged-list.ts";
 export type { RetryPolicy } from "./retry.ts";
 export type {
+  Completed,
   CompletedTranscription,
   EndedTranscription,
   OtherTranscription,
@@ -40,6 +41,7 @@ export type {
 export { type UploadOptions, type UploadProgress, uploadTo } from "./upload.ts";
 export {
   type RawWebhook,
+  type ReceivedEvent,
   type VerifiedWebhook,
   type VerifyOptions,
   verifyWebhook,

@@ -7,10 +7,11 @@ import type { Transcription } from "./types.ts";
 type TranscriptionStatus = Transcription["status"];
 type FileFormat = keyof NonNullable<Transcription["files"]>;
 
+/** Where a transcription is COMPLETED, none of its fields is null. */
+export type Completed<T> = { [Field in keyof T]: NonNullable<T[Field]> } & { status: "COMPLETED" };
+
 /** A transcription with captions, words and text. */
-export type CompletedTranscription = {
-  [Field in keyof Transcription]: NonNullable<Transcription[Field]>;
-} & { status: "COMPLETED" };
+export type CompletedTranscription = Completed<Transcription>;
 
 /** A transcription in any other state: there are no files. */
 export type OtherTranscription<Status extends TranscriptionStatus> = Transcription & {

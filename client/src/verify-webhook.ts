@@ -1,5 +1,6 @@
 import { SubtextError } from "./errors.ts";
-import type { WebhookEvent } from "./types.ts";
+import type { Completed } from "./transcriptions.ts";
+import type { TranscriptionCompletedEvent, WebhookEvent } from "./types.ts";
 
 /** For servers that have no `Request`: the headers as they came, and the body before anything parsed it. */
 export interface RawWebhook {
@@ -13,12 +14,17 @@ export interface VerifyOptions {
   now?: Date;
 }
 
+/** A `WebhookEvent`, which has files where it tells of a COMPLETED transcription. */
+export type ReceivedEvent =
+  | Exclude<WebhookEvent, TranscriptionCompletedEvent>
+  | (Omit<TranscriptionCompletedEvent, "data"> & { data: Completed<TranscriptionCompletedEvent["data"]> });
+
 export interface VerifiedWebhook {
   /** Of the event, the same at every attempt: what you have seen before is a repetition. */
   id: string;
   /** When this attempt was made. */
   sentAt: Date;
-  event: WebhookEvent;
+  event: ReceivedEvent;
 }
 
 /** Under this name its type is not known everywhere. */
@@ -110,11 +116,11 @@ async function readBody(webhook: Request | RawWebhook): Promise<Uint8Array<Array
   });
 }
 
-function parseEvent(body: Uint8Array): WebhookEvent {
+function parseEvent(body: Uint8Array): ReceivedEvent {
   try {
     const event: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
     if (typeof event === "object" && event !== null && "type" in event && typeof event.type === "string") {
-      return event as WebhookEvent;
+      return event as ReceivedEvent;
     }
   } catch (cause) {
     throw new SubtextError({ code: "webhook_payload_invalid", cause });

@@ -103,6 +103,7 @@ describe("the types of the published package", () => {
       // @ts-expect-error: endpoints need a URL
       void subtext.webhookEndpoints.create({ metadata: {} });
       const { event } = await verifyWebhook(request, ["whsec_a"]);
+      if (event.type === "transcriptions.transcription.completed") return event.data.files.txt.url;
       if (ended.status === "COMPLETED") return ended.files.vtt.url + ended.wordCount.toFixed();
       // @ts-expect-error: only COMPLETED has files
       ended.files.vtt;

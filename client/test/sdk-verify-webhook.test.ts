@@ -50,7 +50,7 @@ describe("a webhook", () => {
     }
     const { event } = await verify({ headers, body: BODY });
     if (event.type !== "transcriptions.transcription.completed") throw new Error("another event");
-    expect(event.data.files?.vtt.contentType).toBe("text/vtt");
+    expect(event.data.files.vtt.contentType).toBe("text/vtt");
   });
 
   test("is found right by what the published library signed, whatever its body", async () => {

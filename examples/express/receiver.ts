@@ -14,7 +14,7 @@ app.post("/webhooks/subtext", express.raw({ type: "application/json" }), async (
   if (!seen.has(id) && event.type === "transcriptions.transcription.completed") {
     const { videoId, language, files } = event.data;
     // The URLs live for five minutes: fetch the content now, and keep that.
-    const text = files ? await (await fetch(files.txt.url)).text() : "";
+    const text = await (await fetch(files.txt.url)).text();
     console.log(JSON.stringify({ videoId, language, text }));
   }
   seen.add(id);

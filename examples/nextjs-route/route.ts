@@ -1,4 +1,4 @@
-import { SubtextError, verifyWebhook, type WebhookEvent } from "@subtext/client";
+import { type ReceivedEvent, SubtextError, verifyWebhook } from "@subtext/client";
 
 // In a Next.js app this file is `app/webhooks/subtext/route.ts`. A route handler takes a `Request` and gives a
 // `Response`, and so do Cloudflare Workers, Deno, Bun, Hono, SvelteKit, Remix and Astro.
@@ -21,12 +21,12 @@ export async function POST(request: Request): Promise<Response> {
   }
 }
 
-async function take(event: WebhookEvent): Promise<void> {
+async function take(event: ReceivedEvent): Promise<void> {
   switch (event.type) {
     case "transcriptions.transcription.completed": {
       const { videoId, language, files } = event.data;
       // The URLs live for five minutes: fetch the content now, and keep that.
-      const text = files ? await (await fetch(files.txt.url)).text() : "";
+      const text = await (await fetch(files.txt.url)).text();
       console.log(JSON.stringify({ videoId, language, text }));
       break;
     }
