@@ -39,7 +39,7 @@ export interface PipelineDeps {
 const FAULT_BACKOFF_SECONDS = [5, 60];
 /** What a model that is being downloaded may mend. */
 const MENDED_BY_MODEL = ["language_unsupported", "model_not_found"];
-const LOOK_FOR_MODEL_AFTER_SECONDS = 15;
+const LOOK_FOR_MODEL_AFTER_SECONDS = 10;
 /**
  * Workers that may die over one recording. Counted apart from faults: media is touched in child processes
  * only, so a worker that dies was most likely ended for reasons that have nothing to do with the video.
@@ -53,6 +53,8 @@ interface Attempt {
   /** Aborted when this attempt must end: shutdown, or another attempt has taken over. */
   signal: AbortSignal;
   replaced: AbortController;
+  /** Whether a model was being downloaded when the attempt began: its engines were chosen without it. */
+  modelWasComing: boolean;
 }
 
 /**
@@ -68,7 +70,7 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
   const log = deps.log.child({ ...hold, videoId: row.video_id });
   const replaced = new AbortController();
   const signal = AbortSignal.any([shutdown, job.signal, replaced.signal]);
-  const attempt: Attempt = { row, hold, log, signal, replaced };
+  const attempt: Attempt = { row, hold, log, signal, replaced, modelWasComing: deps.modelIsComing() };
 
   try {
     if (row.losses > MAX_LOSSES) throw new WorkerLostError();
@@ -160,14 +162,12 @@ async function skip(
 /** PROCESSING → PENDING where a later attempt may succeed, else PROCESSING → FAILED. */
 async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown): Promise<void> {
   const { db, queue, clock } = deps;
-  const { row, hold, log } = attempt;
+  const { row, hold, log, modelWasComing } = attempt;
   const { failure, retryable } = judge(error);
-  const waitsForModel = MENDED_BY_MODEL.includes(failure.code) && deps.modelIsComing();
-  const backoffSeconds = waitsForModel
-    ? LOOK_FOR_MODEL_AFTER_SECONDS
-    : retryable
-      ? FAULT_BACKOFF_SECONDS[row.faults]
-      : undefined;
+  const waitsForModel = MENDED_BY_MODEL.includes(failure.code) && (modelWasComing || deps.modelIsComing());
+  const modelBackoffSeconds = deps.modelIsComing() ? LOOK_FOR_MODEL_AFTER_SECONDS : 0;
+  const faultBackoffSeconds = retryable ? FAULT_BACKOFF_SECONDS[row.faults] : undefined;
+  const backoffSeconds = waitsForModel ? modelBackoffSeconds : faultBackoffSeconds;
   const now = clock.now();
 
   await db.transaction().execute(async (tx) => {
