@@ -68,7 +68,8 @@ function start(args: readonly string[], { env = {}, cwd = folder }: Run = {}) {
   return { child, ended };
 }
 
-const run = (args: readonly string[], options?: Run) => start(args, options).ended;
+/** With one thread: each further one loads a copy of the bundled model. */
+const run = (args: readonly string[], options?: Run) => start(["--threads", "1", ...args], options).ended;
 
 /** The same in this process, for what needs none of its own: commands that start no engine. */
 async function call(args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
@@ -88,7 +89,7 @@ async function call(args: readonly string[], env: Record<string, string> = {}): 
 
 describe("recordings", () => {
   test("are written down as text, a paragraph for each stretch between pauses, and nothing else", async () => {
-    const { exitCode, out, err } = await run([short, "--threads", "1"]);
+    const { exitCode, out, err } = await run([short]);
     expect({ exitCode, err }).toEqual({ exitCode: 0, err: "" });
     expect(out).toMatch(/^Children played in [^\n]+\n\n[^\n]+\n$/);
   });
@@ -241,7 +242,7 @@ describe("recordings", () => {
 
 describe("a terminal", () => {
   test("shows a bar while the recording is heard, which gives way to the text", async () => {
-    const command = `${process.execPath} ${PROGRAM} ${basename(short)}`;
+    const command = `${process.execPath} ${PROGRAM} --threads 1 ${basename(short)}`;
     const child = spawn("script", ["-qefc", command, "/dev/null"], {
       cwd: folder,
       env: { PATH: process.env.PATH, XDG_CACHE_HOME: join(folder, "cache") },

@@ -71,7 +71,7 @@ function createProgram(terminal: Terminal, endWith: (exitCode: number) => void):
     terminal,
     settings: (command) => readModelSettings(command.optsWithGlobals<Options>(), terminal.env),
     calledAs: `${CALLED_AS} models`,
-    wantedBy: "the one that is taken unless --model names another",
+    wantedBy: "the default",
   });
   return program;
 }
