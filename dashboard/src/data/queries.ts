@@ -1,0 +1,85 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import type { EnvironmentView } from "../contract/environment.ts";
+import type { InvitationView, MeView, OperatorView, SetUpView } from "../contract/operator.ts";
+import type { VideoPageView, VideoState } from "../contract/video.ts";
+import { request } from "./request.ts";
+
+const PAGE_SIZE = 50;
+
+/** Keys and readers of everything that is kept of the service's answers. */
+
+export const meQuery = queryOptions({
+  queryKey: ["me"],
+  queryFn: ({ signal }) => request<MeView>("GET", "/me", { signal }),
+  staleTime: 60_000,
+});
+
+export const setUpQuery = queryOptions({
+  queryKey: ["set-up"],
+  queryFn: ({ signal }) => request<SetUpView>("GET", "/set-up", { signal }),
+  staleTime: 0,
+});
+
+export const environmentsQuery = queryOptions({
+  queryKey: ["environments"],
+  queryFn: async ({ signal }) =>
+    (await request<{ data: EnvironmentView[] }>("GET", "/environments", { signal })).data,
+  staleTime: 10_000,
+});
+
+export const operatorsQuery = queryOptions({
+  queryKey: ["operators"],
+  queryFn: async ({ signal }) =>
+    (await request<{ data: OperatorView[] }>("GET", "/operators", { signal })).data,
+});
+
+export const invitationsQuery = queryOptions({
+  queryKey: ["invitations"],
+  queryFn: async ({ signal }) =>
+    (await request<{ data: InvitationView[] }>("GET", "/invitations", { signal })).data,
+});
+
+/** A sign-in that lasts, as the sign-in's own library tells it. */
+export interface Session {
+  id: string;
+  token: string;
+  ipAddress: string | null;
+  userAgent: string | null;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export const sessionsQuery = queryOptions({
+  queryKey: ["sessions"],
+  queryFn: async ({ signal }) => {
+    const [all, own] = await Promise.all([
+      request<Session[]>("GET", "/auth/list-sessions", { signal }),
+      request<{ session: Session } | null>("GET", "/auth/get-session", { signal }),
+    ]);
+    const sessions = all.map((session) => ({ ...session, current: session.id === own?.session.id }));
+    return sessions.sort(
+      (a, b) => Number(b.current) - Number(a.current) || b.updatedAt.localeCompare(a.updatedAt),
+    );
+  },
+});
+
+export function videosKey(environmentId: string) {
+  return ["videos", environmentId] as const;
+}
+
+export function videosQuery(environmentId: string, state: VideoState | null) {
+  return infiniteQueryOptions({
+    queryKey: [...videosKey(environmentId), state] as const,
+    queryFn: ({ pageParam, signal }) => {
+      const query = new URLSearchParams({ limit: String(PAGE_SIZE) });
+      if (state !== null) query.set("state", state);
+      if (pageParam !== null) query.set("cursor", pageParam);
+      return request<VideoPageView>("GET", `/environments/${environmentId}/videos?${query}`, { signal });
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.nextCursor,
+    placeholderData: keepPreviousData,
+    // What happens comes by the stream, except deletions by others.
+    refetchInterval: 60_000,
+  });
+}

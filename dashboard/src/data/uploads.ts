@@ -1,0 +1,209 @@
+import type { Upload } from "tus-js-client";
+import type { UploadOfferView } from "../contract/video.ts";
+import { messageOf, request } from "./request.ts";
+
+const AT_ONCE = 3;
+const RETRY_AFTER_MS = [0, 1_000, 3_000, 5_000, 10_000, 20_000, 30_000];
+const MEMORY_PREFIX = "subtext.upload:";
+
+export interface UploadView {
+  /** Of this browser; the video's own comes with the service's first answer. */
+  id: string;
+  environmentId: string;
+  filename: string;
+  sizeBytes: number;
+  sentBytes: number;
+  state: "waiting" | "uploading" | "done" | "failed";
+  /** Why it failed, for people. */
+  problem: string | null;
+}
+
+interface Running {
+  view: UploadView;
+  file: File;
+  upload: Upload | null;
+}
+
+/**
+ * Uploads from this browser, three at once; they go on while pages change. One that was cut off by a reload goes
+ * on from where it was as soon as the same file is given again.
+ */
+export class UploadQueue {
+  #all: Running[] = [];
+  #views: readonly UploadView[] = [];
+  readonly #listeners = new Set<() => void>();
+  #made = 0;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** The same array until something changes. */
+  readonly views = (): readonly UploadView[] => this.#views;
+
+  get isBusy(): boolean {
+    return this.#all.some(({ view }) => view.state === "waiting" || view.state === "uploading");
+  }
+
+  add(environmentId: string, files: Iterable<File>): void {
+    for (const file of files) {
+      this.#made += 1;
+      const view: UploadView = {
+        id: `upload ${this.#made}`,
+        environmentId,
+        filename: file.name,
+        sizeBytes: file.size,
+        sentBytes: 0,
+        state: "waiting",
+        problem: null,
+      };
+      this.#all.push({ view, file, upload: null });
+    }
+    this.#go();
+  }
+
+  retry(id: string): void {
+    const running = this.#find(id);
+    if (running?.view.state !== "failed") return;
+    this.#change(running, { state: "waiting", problem: null });
+    this.#go();
+  }
+
+  /** Ends an upload, on the service too, and forgets it. */
+  async remove(id: string): Promise<void> {
+    const running = this.#find(id);
+    if (!running) return;
+    this.#all = this.#all.filter((each) => each !== running);
+    this.#tell();
+    if (running.view.state === "done") return;
+    forget(running);
+    await running.upload?.abort(true).catch(() => {});
+    this.#go();
+  }
+
+  clearDone(): void {
+    this.#all = this.#all.filter(({ view }) => view.state !== "done");
+    this.#tell();
+  }
+
+  #find(id: string): Running | undefined {
+    return this.#all.find(({ view }) => view.id === id);
+  }
+
+  #go(): void {
+    let free = AT_ONCE - this.#all.filter(({ view }) => view.state === "uploading").length;
+    for (const running of this.#all) {
+      if (free <= 0) break;
+      if (running.view.state !== "waiting") continue;
+      free -= 1;
+      this.#change(running, { state: "uploading" });
+      this.#send(running)
+        .then(
+          () => this.#change(running, { state: "done", sentBytes: running.view.sizeBytes }),
+          (error) => this.#change(running, { state: "failed", problem: uploadProblem(error) }),
+        )
+        .finally(() => this.#go());
+    }
+    this.#tell();
+  }
+
+  async #send(running: Running): Promise<void> {
+    const remembered = recall(running);
+    if (remembered !== null) {
+      try {
+        return await this.#sendTo(remembered, running);
+      } catch (error) {
+        // Gone, given up, or never begun in time: the service would not take it there any more.
+        if (!isRefused(error)) throw error;
+        forget(running);
+      }
+    }
+    const { environmentId, filename, sizeBytes } = running.view;
+    const { upload } = await request<UploadOfferView>("POST", `/environments/${environmentId}/videos`, {
+      body: { filename, sizeBytes },
+    });
+    // The page may be open under another name than PUBLIC_URL says; it may only speak with its own origin.
+    const { pathname, search } = new URL(upload.url);
+    remember(running, pathname + search);
+    await this.#sendTo(pathname + search, running);
+  }
+
+  async #sendTo(uploadUrl: string, running: Running): Promise<void> {
+    const { Upload } = await import("tus-js-client");
+    await new Promise<void>((resolve, reject) => {
+      running.upload = new Upload(running.file, {
+        uploadUrl: new URL(uploadUrl, location.origin).href,
+        retryDelays: RETRY_AFTER_MS,
+        storeFingerprintForResuming: false,
+        onProgress: (sentBytes) => this.#change(running, { sentBytes }),
+        onSuccess: () => {
+          forget(running);
+          resolve();
+        },
+        onError: reject,
+      });
+      // It may have been taken back while the code was loaded.
+      if (this.#all.includes(running)) running.upload.start();
+    });
+  }
+
+  #change(running: Running, change: Partial<UploadView>): void {
+    running.view = { ...running.view, ...change };
+    this.#tell();
+  }
+
+  #tell(): void {
+    this.#views = this.#all.map(({ view }) => view);
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+function memoryKey({ view, file }: Running): string {
+  return MEMORY_PREFIX + JSON.stringify([view.environmentId, file.name, file.size, file.lastModified]);
+}
+
+function recall(running: Running): string | null {
+  try {
+    return localStorage.getItem(memoryKey(running));
+  } catch {
+    return null;
+  }
+}
+
+function remember(running: Running, uploadUrl: string): void {
+  try {
+    localStorage.setItem(memoryKey(running), uploadUrl);
+  } catch {
+    // Without a memory the upload works all the same; it can only not go on after a reload.
+  }
+}
+
+function forget(running: Running): void {
+  try {
+    localStorage.removeItem(memoryKey(running));
+  } catch {
+    // Nothing was remembered.
+  }
+}
+
+/** The status that the tus client was answered with; null where no answer came, or the error is no tus error. */
+function answeredStatus(error: unknown): number | null {
+  const { originalResponse } = error as { originalResponse?: { getStatus(): number } | null };
+  return originalResponse?.getStatus() ?? null;
+}
+
+function isRefused(error: unknown): boolean {
+  const status = answeredStatus(error);
+  return status !== null && status >= 400 && status < 500;
+}
+
+function uploadProblem(error: unknown): string {
+  const { originalResponse } = error as { originalResponse?: { getBody(): string } | null };
+  if (!originalResponse) return messageOf(error);
+  try {
+    return (JSON.parse(originalResponse.getBody()) as { detail: string }).detail;
+  } catch {
+    return `The upload was refused (${answeredStatus(error)}).`;
+  }
+}

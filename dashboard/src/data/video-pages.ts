@@ -1,0 +1,37 @@
+import type { VideoPageView, VideoState, VideoView } from "../contract/video.ts";
+
+/**
+ * The pages of a list, newest first, after some of its videos have changed: those that are on a page change
+ * there, or leave it where they are no longer in the list's state; new ones go where their age puts them.
+ * Those that would stand behind the last page that was read come with the next.
+ */
+export function applyChanges(
+  pages: readonly VideoPageView[],
+  state: VideoState | null,
+  changed: readonly VideoView[],
+): VideoPageView[] {
+  const news = new Map(changed.map((video) => [video.id, video]));
+  const belongs = (video: VideoView) => state === null || video.state === state;
+
+  const kept = pages.map((page) => ({
+    ...page,
+    data: page.data.flatMap((video) => {
+      const now = news.get(video.id) ?? video;
+      news.delete(video.id);
+      return belongs(now) ? [now] : [];
+    }),
+  }));
+
+  // Ids sort by the making of their videos.
+  for (const video of news.values()) {
+    if (!belongs(video)) continue;
+    const page = kept.find(({ data, nextCursor }) => {
+      const last = data.at(-1);
+      return nextCursor === null || (last !== undefined && last.id < video.id);
+    });
+    if (!page) continue;
+    const place = page.data.findIndex(({ id }) => id < video.id);
+    page.data.splice(place === -1 ? page.data.length : place, 0, video);
+  }
+  return kept;
+}

@@ -1,0 +1,100 @@
+import type { ReactNode } from "react";
+
+/** 16 × 16, in the colour of the text around; always beside a name or in a control that has one. */
+function Icon({ children }: { children: ReactNode }) {
+  return (
+    <svg
+      width="16"
+      height="16"
+      viewBox="0 0 16 16"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="1.5"
+      strokeLinecap="round"
+      strokeLinejoin="round"
+      aria-hidden="true"
+      focusable="false"
+    >
+      {children}
+    </svg>
+  );
+}
+
+export const VideosIcon = () => (
+  <Icon>
+    <rect x="1.75" y="3" width="12.5" height="10" rx="2" />
+    <path d="M6.75 6v4l3.25-2z" />
+  </Icon>
+);
+export const SettingsIcon = () => (
+  <Icon>
+    <path d="M2 4.5h7M13 4.5h1M2 11.5h1M7 11.5h7" />
+    <circle cx="11" cy="4.5" r="1.75" />
+    <circle cx="5" cy="11.5" r="1.75" />
+  </Icon>
+);
+export const PeopleIcon = () => (
+  <Icon>
+    <circle cx="6" cy="5.25" r="2.5" />
+    <path d="M1.75 13c.3-2.4 2-3.75 4.25-3.75S9.95 10.6 10.25 13M10.5 3a2.5 2.5 0 0 1 0 4.6M12 9.7c1.3.5 2.1 1.7 2.3 3.3" />
+  </Icon>
+);
+export const AccountIcon = () => (
+  <Icon>
+    <circle cx="8" cy="8" r="6.25" />
+    <circle cx="8" cy="6.5" r="2" />
+    <path d="M4 12.6c.7-1.7 2.2-2.5 4-2.5s3.3.8 4 2.5" />
+  </Icon>
+);
+export const UploadIcon = () => (
+  <Icon>
+    <path d="M8 10.5V2.5M4.75 5.5 8 2.25l3.25 3.25M2.5 10.5v1.75a1.5 1.5 0 0 0 1.5 1.5h8a1.5 1.5 0 0 0 1.5-1.5V10.5" />
+  </Icon>
+);
+export const PlusIcon = () => (
+  <Icon>
+    <path d="M8 3v10M3 8h10" />
+  </Icon>
+);
+export const CheckIcon = () => (
+  <Icon>
+    <path d="m3 8.5 3.25 3.25L13 4.75" />
+  </Icon>
+);
+export const CloseIcon = () => (
+  <Icon>
+    <path d="m4 4 8 8M12 4l-8 8" />
+  </Icon>
+);
+export const UpDownIcon = () => (
+  <Icon>
+    <path d="m5 6 3-3 3 3M5 10l3 3 3-3" />
+  </Icon>
+);
+export const MenuIcon = () => (
+  <Icon>
+    <path d="M2 4.5h12M2 8h12M2 11.5h12" />
+  </Icon>
+);
+export const SunIcon = () => (
+  <Icon>
+    <circle cx="8" cy="8" r="2.75" />
+    <path d="M8 1.5v1M8 13.5v1M1.5 8h1M13.5 8h1M3.4 3.4l.7.7M11.9 11.9l.7.7M3.4 12.6l.7-.7M11.9 4.1l.7-.7" />
+  </Icon>
+);
+export const MoonIcon = () => (
+  <Icon>
+    <path d="M13.5 9.5A5.75 5.75 0 0 1 6.5 2.5a5.75 5.75 0 1 0 7 7z" />
+  </Icon>
+);
+export const ScreenIcon = () => (
+  <Icon>
+    <rect x="1.75" y="2.5" width="12.5" height="8.5" rx="1.5" />
+    <path d="M5.5 13.75h5" />
+  </Icon>
+);
+export const SignOutIcon = () => (
+  <Icon>
+    <path d="M6.5 2.5H4A1.5 1.5 0 0 0 2.5 4v8A1.5 1.5 0 0 0 4 13.5h2.5M10.5 11l3-3-3-3M13.25 8H6.5" />
+  </Icon>
+);

@@ -1,0 +1,42 @@
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { I18nProvider } from "react-aria-components";
+import { createRoot } from "react-dom/client";
+import { ProblemError } from "./data/request.ts";
+import { UploadQueue } from "./data/uploads.ts";
+import "./design/tokens.css";
+import "./design/base.css";
+import { applyTheme, chosenTheme } from "./design/theme.ts";
+import { UploadsContext } from "./parts/uploads-context.ts";
+import { createAppRouter } from "./router.tsx";
+
+applyTheme(chosenTheme());
+
+const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      // What was refused once will be refused again; what was not answered may be.
+      retry: (failures, error) => !(error instanceof ProblemError && error.status < 500) && failures < 2,
+    },
+  },
+});
+const uploads = new UploadQueue();
+const router = createAppRouter(queryClient);
+
+addEventListener("beforeunload", (event) => {
+  if (uploads.isBusy) event.preventDefault();
+});
+
+createRoot(document.getElementById("root")!).render(
+  <StrictMode>
+    <I18nProvider locale="en-GB">
+      <QueryClientProvider client={queryClient}>
+        <UploadsContext value={uploads}>
+          <RouterProvider router={router} />
+        </UploadsContext>
+      </QueryClientProvider>
+    </I18nProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,133 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { Form } from "react-aria-components";
+import { PASSWORD_LENGTH } from "../contract/operator.ts";
+import { sessionsQuery } from "../data/queries.ts";
+import { messageOf, request } from "../data/request.ts";
+import { browserOf } from "../data/user-agent.ts";
+import { ago } from "../data/words.ts";
+import controls from "../design/controls.module.css";
+import { Button, Notice, TextField } from "../design/controls.tsx";
+import css from "../parts/page.module.css";
+import { PageHeader, Section } from "../parts/page.tsx";
+import { useMe } from "../parts/use-me.ts";
+import { useNow } from "../parts/use-now.ts";
+
+export function AccountPage() {
+  const { name, email, role } = useMe();
+  return (
+    <>
+      <PageHeader title="Account" lead={`${name} · ${email} · ${role}`} />
+      <Sessions />
+      <Password />
+    </>
+  );
+}
+
+function Sessions() {
+  const queryClient = useQueryClient();
+  const now = useNow(30_000);
+  const sessions = useQuery(sessionsQuery);
+  const settled = () => queryClient.invalidateQueries(sessionsQuery);
+  const revoke = useMutation({
+    mutationFn: (token: string) => request("POST", "/auth/revoke-session", { body: { token } }),
+    onSettled: settled,
+  });
+  const revokeOthers = useMutation({
+    mutationFn: () => request("POST", "/auth/revoke-other-sessions", { body: {} }),
+    onSettled: settled,
+  });
+  const error = sessions.error ?? revoke.error ?? revokeOthers.error;
+  return (
+    <Section
+      title="Sessions"
+      lead="Where you are signed in. A session that is ended can do nothing more at once."
+    >
+      {error && <Notice tone="bad">{messageOf(error)}</Notice>}
+      <ul className={css.rows}>
+        {sessions.data?.map((session) => (
+          <li key={session.id}>
+            <div>
+              <div className={css.rowTitle}>
+                {browserOf(session.userAgent)}
+                {session.current && <span className={css.badge}>this one</span>}
+              </div>
+              <div className={css.rowText}>
+                {session.ipAddress || "Unknown address"} · signed in {ago(session.createdAt, now)}
+              </div>
+            </div>
+            {!session.current && (
+              <Button
+                look="danger"
+                aria-label={`End the session of ${browserOf(session.userAgent)}`}
+                onPress={() => revoke.mutate(session.token)}
+              >
+                End
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+      {sessions.data && sessions.data.length > 1 && (
+        <div>
+          <Button look="danger" onPress={() => revokeOthers.mutate()} isPending={revokeOthers.isPending}>
+            End all others
+          </Button>
+        </div>
+      )}
+    </Section>
+  );
+}
+
+function Password() {
+  const [currentPassword, setCurrentPassword] = useState("");
+  const [newPassword, setNewPassword] = useState("");
+  const queryClient = useQueryClient();
+  const change = useMutation({
+    mutationFn: () =>
+      request("POST", "/auth/change-password", {
+        body: { currentPassword, newPassword, revokeOtherSessions: true },
+      }),
+    onSuccess: () => {
+      setCurrentPassword("");
+      setNewPassword("");
+      return queryClient.invalidateQueries(sessionsQuery);
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    change.mutate();
+  };
+  return (
+    <Section title="Password" lead="Changing it ends every other session.">
+      <Form className={controls.form ?? ""} onSubmit={submit}>
+        {change.error && <Notice tone="bad">{messageOf(change.error)}</Notice>}
+        {change.isSuccess && <Notice tone="good">The password was changed.</Notice>}
+        <TextField
+          label="Current password"
+          type="password"
+          autoComplete="current-password"
+          value={currentPassword}
+          onChange={setCurrentPassword}
+          isRequired
+        />
+        <TextField
+          label="New password"
+          hint={`At least ${PASSWORD_LENGTH.min} characters.`}
+          type="password"
+          autoComplete="new-password"
+          value={newPassword}
+          onChange={setNewPassword}
+          isRequired
+          minLength={PASSWORD_LENGTH.min}
+          maxLength={PASSWORD_LENGTH.max}
+        />
+        <div>
+          <Button type="submit" isPending={change.isPending}>
+            Change password
+          </Button>
+        </div>
+      </Form>
+    </Section>
+  );
+}

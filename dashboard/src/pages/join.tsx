@@ -1,0 +1,87 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useRouterState } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { Form } from "react-aria-components";
+import { type InvitationView, type JoinRequest, PASSWORD_LENGTH } from "../contract/operator.ts";
+import { messageOf, request } from "../data/request.ts";
+import controls from "../design/controls.module.css";
+import { Button, Notice, TextField } from "../design/controls.tsx";
+import { Entrance } from "../parts/entrance.tsx";
+
+/** Where an invitation's link leads. */
+export function JoinPage() {
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const token = useRouterState({ select: ({ location }) => location.hash });
+  const invitation = useQuery({
+    queryKey: ["invitation", token],
+    queryFn: ({ signal }) => request<InvitationView>("POST", "/join/look-up", { body: { token }, signal }),
+    enabled: token !== "",
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const [name, setName] = useState("");
+  const [password, setPassword] = useState("");
+  const join = useMutation({
+    mutationFn: () => {
+      const body: JoinRequest = { token, name, password };
+      return request("POST", "/join", { body });
+    },
+    onSuccess: async () => {
+      queryClient.clear();
+      await navigate({ to: "/", replace: true });
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    join.mutate();
+  };
+
+  if (token === "") return <Entrance title="Join Subtext" lead="Open the whole link of your invitation." />;
+  if (invitation.isPending) return null;
+  if (invitation.error) {
+    return (
+      <Entrance title="Join Subtext">
+        <Notice tone="bad">{messageOf(invitation.error)}</Notice>
+      </Entrance>
+    );
+  }
+  const { email, role } = invitation.data;
+  return (
+    <Entrance
+      title="Join Subtext"
+      lead={
+        <>
+          You were invited as {role === "owner" ? "an owner" : "a viewer"}. You will sign in as{" "}
+          <strong>{email}</strong>.
+        </>
+      }
+    >
+      <Form className={controls.form ?? ""} onSubmit={submit}>
+        {join.error && <Notice tone="bad">{messageOf(join.error)}</Notice>}
+        <TextField
+          label="Name"
+          value={name}
+          onChange={setName}
+          autoComplete="name"
+          isRequired
+          maxLength={100}
+          autoFocus
+        />
+        <TextField
+          label="Password"
+          hint={`At least ${PASSWORD_LENGTH.min} characters.`}
+          type="password"
+          value={password}
+          onChange={setPassword}
+          autoComplete="new-password"
+          isRequired
+          minLength={PASSWORD_LENGTH.min}
+          maxLength={PASSWORD_LENGTH.max}
+        />
+        <Button type="submit" look="primary" wide isPending={join.isPending}>
+          Join
+        </Button>
+      </Form>
+    </Entrance>
+  );
+}

@@ -1,0 +1,130 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useRouterState } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { Form } from "react-aria-components";
+import { PASSWORD_LENGTH, type SetUpRequest } from "../contract/operator.ts";
+import { setUpQuery } from "../data/queries.ts";
+import { messageOf, request } from "../data/request.ts";
+import controls from "../design/controls.module.css";
+import { Button, Notice, Switch, TextField } from "../design/controls.tsx";
+import { Entrance, Group } from "../parts/entrance.tsx";
+
+/** Where the link leads that the service prints at its first start. */
+export function SetUpPage() {
+  const state = useQuery(setUpQuery);
+  const token = useRouterState({ select: ({ location }) => location.hash });
+  if (state.isPending) return null;
+  if (state.error) {
+    return (
+      <Entrance title="Set up Subtext">
+        <Notice tone="bad">{messageOf(state.error)}</Notice>
+      </Entrance>
+    );
+  }
+  if (!state.data.needed) {
+    return (
+      <Entrance title="All set up" lead="This service has an owner already.">
+        <p>
+          <Link to="/sign-in">Sign in</Link>, or ask an owner for an invitation.
+        </p>
+      </Entrance>
+    );
+  }
+  if (token === "") {
+    return (
+      <Entrance
+        title="Set up Subtext"
+        lead="Open the link that the service printed in its terminal when it started. It shows that you run this service."
+      />
+    );
+  }
+  return <SetUpForm token={token} withEnvironment={!state.data.hasEnvironment} />;
+}
+
+function SetUpForm({ token, withEnvironment }: { token: string; withEnvironment: boolean }) {
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const [name, setName] = useState("");
+  const [email, setEmail] = useState("");
+  const [password, setPassword] = useState("");
+  const [environmentName, setEnvironmentName] = useState("Production");
+  const [aiTranscription, setAiTranscription] = useState(true);
+  const setUp = useMutation({
+    mutationFn: () => {
+      const body: SetUpRequest = {
+        token,
+        name,
+        email,
+        password,
+        ...(withEnvironment && { environment: { name: environmentName, aiTranscription } }),
+      };
+      return request("POST", "/set-up", { body });
+    },
+    onSuccess: async () => {
+      queryClient.clear();
+      await navigate({ to: "/", replace: true });
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setUp.mutate();
+  };
+  return (
+    <Entrance title="Set up Subtext" lead="Make your account, and a first place for videos.">
+      <Form className={controls.form ?? ""} onSubmit={submit}>
+        {setUp.error && <Notice tone="bad">{messageOf(setUp.error)}</Notice>}
+        <Group name="Your account">
+          <TextField
+            label="Name"
+            value={name}
+            onChange={setName}
+            autoComplete="name"
+            isRequired
+            maxLength={100}
+            autoFocus
+          />
+          <TextField
+            label="Email"
+            type="email"
+            value={email}
+            onChange={setEmail}
+            autoComplete="username"
+            isRequired
+          />
+          <TextField
+            label="Password"
+            hint={`At least ${PASSWORD_LENGTH.min} characters.`}
+            type="password"
+            value={password}
+            onChange={setPassword}
+            autoComplete="new-password"
+            isRequired
+            minLength={PASSWORD_LENGTH.min}
+            maxLength={PASSWORD_LENGTH.max}
+          />
+        </Group>
+        {withEnvironment && (
+          <Group name="Your first environment">
+            <TextField
+              label="Environment name"
+              hint="Its videos, keys and webhooks are kept apart from those of other environments."
+              value={environmentName}
+              onChange={setEnvironmentName}
+              isRequired
+              maxLength={100}
+            />
+            <Switch isSelected={aiTranscription} onChange={setAiTranscription}>
+              <strong>AI Transcription</strong>
+              <span className={controls.hint}>
+                Every video that finishes uploading is transcribed by itself. You can switch it at any time.
+              </span>
+            </Switch>
+          </Group>
+        )}
+        <Button type="submit" look="primary" wide isPending={setUp.isPending}>
+          Finish set-up
+        </Button>
+      </Form>
+    </Entrance>
+  );
+}

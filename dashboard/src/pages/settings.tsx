@@ -1,0 +1,59 @@
+import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import type { EnvironmentView } from "../contract/environment.ts";
+import { environmentsQuery } from "../data/queries.ts";
+import { messageOf, request } from "../data/request.ts";
+import { Notice, Switch } from "../design/controls.tsx";
+import { PageHeader, Section } from "../parts/page.tsx";
+import { useMe } from "../parts/use-me.ts";
+import { NotFoundPage } from "./fault.tsx";
+
+export function SettingsPage() {
+  const { environmentId } = useParams({ from: "/signed-in/environments/$environmentId/settings" });
+  const { data: environments } = useSuspenseQuery(environmentsQuery);
+  const environment = environments.find(({ id }) => id === environmentId);
+  if (!environment) return <NotFoundPage />;
+  return (
+    <>
+      <PageHeader title="Settings" lead={`General settings of ${environment.name}.`} />
+      <AiTranscription environment={environment} />
+      <Section title="Environment">
+        <p>
+          {environment.name} · <code>{environment.id}</code>
+        </p>
+      </Section>
+    </>
+  );
+}
+
+function AiTranscription({ environment }: { environment: EnvironmentView }) {
+  const { isOwner } = useMe();
+  const queryClient = useQueryClient();
+  const change = useMutation({
+    mutationFn: (aiTranscription: boolean) =>
+      request<EnvironmentView>("PATCH", `/environments/${environment.id}`, { body: { aiTranscription } }),
+    onSuccess: (changed) => {
+      queryClient.setQueryData(environmentsQuery.queryKey, (known) =>
+        known?.map((each) => (each.id === changed.id ? changed : each)),
+      );
+    },
+  });
+  const isOn = change.isPending ? change.variables : environment.aiTranscription;
+  return (
+    <Section
+      title="AI Transcription"
+      lead="Videos are transcribed by themselves: captions, words with their times, and text."
+    >
+      {change.error && <Notice tone="bad">{messageOf(change.error)}</Notice>}
+      <Switch isSelected={isOn} onChange={(on) => change.mutate(on)} isDisabled={!isOwner}>
+        Transcribe every video that finishes uploading
+      </Switch>
+      <Notice tone="plain">
+        {isOn
+          ? "On. It holds for videos that finish uploading from now on; videos that are here already stay as they are."
+          : "Off. Videos that finish uploading from now on are not transcribed, and never will be by switching it on later. What is in the queue already is still transcribed."}
+      </Notice>
+      {!isOwner && <p>Only an owner can change this.</p>}
+    </Section>
+  );
+}

@@ -1,0 +1,155 @@
+import { useInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { Link, useParams, useSearch } from "@tanstack/react-router";
+import { useCallback, useEffect, useMemo, useState } from "react";
+import { FileTrigger } from "react-aria-components";
+import type { EnvironmentView } from "../contract/environment.ts";
+import { VIDEO_STATES, type VideoState, type VideoView } from "../contract/video.ts";
+import { environmentsQuery, videosQuery } from "../data/queries.ts";
+import { messageOf } from "../data/request.ts";
+import { useLiveVideos } from "../data/use-live-videos.ts";
+import controls from "../design/controls.module.css";
+import { Button, Notice } from "../design/controls.tsx";
+import { UploadIcon } from "../design/icons.tsx";
+import { keepLastEnvironment } from "../parts/last-environment.ts";
+import pageCss from "../parts/page.module.css";
+import { PageHeader } from "../parts/page.tsx";
+import { useUploads } from "../parts/uploads-context.ts";
+import { useDrop } from "../parts/use-drop.ts";
+import { useMe } from "../parts/use-me.ts";
+import { useNow } from "../parts/use-now.ts";
+import { STATE_NAMES, VideoRow, videoName } from "../parts/video-row.tsx";
+import { NotFoundPage } from "./fault.tsx";
+import css from "./videos.module.css";
+
+export function VideosPage() {
+  const { environmentId } = useParams({ from: "/signed-in/environments/$environmentId/videos" });
+  const { data: environments } = useSuspenseQuery(environmentsQuery);
+  const environment = environments.find(({ id }) => id === environmentId);
+  useEffect(() => {
+    if (environment) keepLastEnvironment(environment.id);
+  }, [environment]);
+  if (!environment) return <NotFoundPage />;
+  return <Videos key={environment.id} environment={environment} />;
+}
+
+function Videos({ environment }: { environment: EnvironmentView }) {
+  const { isOwner } = useMe();
+  const { uploads } = useUploads();
+  const add = useCallback(
+    (files: Iterable<File>) => uploads.add(environment.id, files),
+    [uploads, environment.id],
+  );
+  const isOver = useDrop(isOwner ? add : null);
+  const [announcement, announce] = useAnnouncement();
+  const isLive = useLiveVideos(environment.id, announce);
+
+  return (
+    <div className={css.page}>
+      <PageHeader
+        title="Videos"
+        lead={
+          environment.aiTranscription
+            ? "Every video that finishes uploading here is transcribed."
+            : "AI Transcription is off: videos that finish uploading are not transcribed."
+        }
+      >
+        {isOwner && (
+          <FileTrigger
+            allowsMultiple
+            acceptedFileTypes={["video/*", "audio/*", ".mkv", ".ts"]}
+            onSelect={(files) => files && add(files)}
+          >
+            <Button look="primary">
+              <UploadIcon /> Upload videos
+            </Button>
+          </FileTrigger>
+        )}
+      </PageHeader>
+      {!isLive && (
+        <div className={css.offline}>
+          <Notice tone="plain">Connecting to the service again; what you see may be out of date.</Notice>
+        </div>
+      )}
+      <Filters environmentId={environment.id} />
+      <VideoList environmentId={environment.id} canUpload={isOwner} />
+      <p className={controls.hidden} role="status">
+        {announcement}
+      </p>
+      {isOver && (
+        <div className={css.dropHere}>
+          <p>Drop to upload to {environment.name}</p>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Says in words that a video has come to an end, for whoever does not see the list change. */
+function useAnnouncement(): [string, (video: VideoView) => void] {
+  const [text, setText] = useState("");
+  const announce = useCallback((video: VideoView) => {
+    if (["completed", "failed", "skipped"].includes(video.state)) {
+      setText(`${videoName(video)}: ${STATE_NAMES[video.state]}`);
+    }
+  }, []);
+  return [text, announce];
+}
+
+function Filters({ environmentId }: { environmentId: string }) {
+  const { state: current } = useSearch({ from: "/signed-in/environments/$environmentId/videos" });
+  const link = (state: VideoState | undefined) => (
+    <li key={state ?? "all"}>
+      <Link
+        className={css.filter}
+        to="/environments/$environmentId/videos"
+        params={{ environmentId }}
+        search={state === undefined ? {} : { state }}
+        activeOptions={{ exact: true, includeSearch: true }}
+        aria-current={state === current ? "page" : undefined}
+      >
+        {state === undefined ? "All" : STATE_NAMES[state]}
+      </Link>
+    </li>
+  );
+  return (
+    <nav aria-label="Filter videos">
+      <ul className={css.filters}>{[undefined, ...VIDEO_STATES].map(link)}</ul>
+    </nav>
+  );
+}
+
+function VideoList({ environmentId, canUpload }: { environmentId: string; canUpload: boolean }) {
+  const { state = null } = useSearch({ from: "/signed-in/environments/$environmentId/videos" });
+  const videos = useInfiniteQuery(videosQuery(environmentId, state));
+  const now = useNow(30_000);
+  const rows = useMemo(() => videos.data?.pages.flatMap(({ data }) => data) ?? [], [videos.data]);
+
+  if (videos.error && !videos.data) return <Notice tone="bad">{messageOf(videos.error)}</Notice>;
+  if (videos.isPending) return null;
+  if (rows.length === 0) {
+    return (
+      <div className={pageCss.empty}>
+        <h2>{state === null ? "No videos yet" : `No videos are ${STATE_NAMES[state].toLowerCase()}`}</h2>
+        {state === null && canUpload && <p>Drop some anywhere on this page, or upload them with the API.</p>}
+      </div>
+    );
+  }
+  return (
+    <>
+      <ul className={css.list} aria-label="Videos">
+        {rows.map((video) => (
+          <li key={video.id}>
+            <VideoRow video={video} now={now} />
+          </li>
+        ))}
+      </ul>
+      {videos.hasNextPage && (
+        <div className={css.more}>
+          <Button onPress={() => videos.fetchNextPage()} isPending={videos.isFetchingNextPage}>
+            Show more
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}

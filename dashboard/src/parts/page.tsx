@@ -1,0 +1,54 @@
+import type { ReactNode } from "react";
+import { useState } from "react";
+import { Button } from "../design/controls.tsx";
+import css from "./page.module.css";
+import { useTitle } from "./use-title.ts";
+
+/** The head of a page: its name, what it is for, and what can be done. */
+export function PageHeader({
+  title,
+  lead,
+  children,
+}: {
+  title: string;
+  lead?: ReactNode;
+  children?: ReactNode;
+}) {
+  useTitle(title);
+  return (
+    <div className={css.header}>
+      <div>
+        <h1>{title}</h1>
+        {lead && <p className={css.lead}>{lead}</p>}
+      </div>
+      {children}
+    </div>
+  );
+}
+
+export function Section({ title, lead, children }: { title: string; lead?: ReactNode; children: ReactNode }) {
+  return (
+    <section className={css.section} aria-label={title}>
+      <div>
+        <h2>{title}</h2>
+        {lead && <p className={css.sectionLead}>{lead}</p>}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+/** Something that is shown this once, to be copied. */
+export function Secret({ name, value }: { name: string; value: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(value);
+    setCopied(true);
+  };
+  return (
+    <div className={css.secret}>
+      <input aria-label={name} readOnly value={value} onFocus={(event) => event.currentTarget.select()} />
+      <Button onPress={copy}>{copied ? "Copied" : "Copy"}</Button>
+    </div>
+  );
+}

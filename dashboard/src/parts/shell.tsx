@@ -1,0 +1,149 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { Link, Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router";
+import { useEffect, useRef, useState } from "react";
+import { Dialog, DialogTrigger, Modal, ModalOverlay } from "react-aria-components";
+import { request } from "../data/request.ts";
+import { Button } from "../design/controls.tsx";
+import {
+  AccountIcon,
+  MenuIcon,
+  PeopleIcon,
+  SettingsIcon,
+  SignOutIcon,
+  VideosIcon,
+} from "../design/icons.tsx";
+import mark from "../design/mark.svg";
+import { EnvironmentSwitcher } from "./environment-switcher.tsx";
+import { lastEnvironment } from "./last-environment.ts";
+import css from "./shell.module.css";
+import { ThemeSwitch } from "./theme-switch.tsx";
+import { UploadPanel } from "./upload-panel.tsx";
+
+/** What stands around every page of someone who is signed in. */
+export function Shell() {
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  const main = useRef<HTMLElement>(null);
+  const lastPath = useRef(path);
+  const [drawerOpen, setDrawerOpen] = useState(false);
+
+  useEffect(() => {
+    if (lastPath.current === path) return;
+    lastPath.current = path;
+    setDrawerOpen(false);
+    // After a change of page the keyboard, and a screen reader, go on at its beginning.
+    main.current?.focus({ preventScroll: true });
+  }, [path]);
+
+  return (
+    <>
+      <a className={css.skip} href="#main">
+        Skip to the page
+      </a>
+      <div className={css.shell}>
+        <aside className={css.desk} aria-label="Subtext">
+          <Side />
+        </aside>
+        <header className={css.bar}>
+          <Brand />
+          <DialogTrigger isOpen={drawerOpen} onOpenChange={setDrawerOpen}>
+            <Button look="quiet" square aria-label="Menu">
+              <MenuIcon />
+            </Button>
+            <ModalOverlay className={css.drawerVeil ?? ""} isDismissable>
+              <Modal className={css.drawer ?? ""}>
+                <Dialog className={css.drawerBody ?? ""} aria-label="Menu">
+                  <Side />
+                </Dialog>
+              </Modal>
+            </ModalOverlay>
+          </DialogTrigger>
+        </header>
+        <main className={css.main} id="main" ref={main} tabIndex={-1}>
+          <Outlet />
+        </main>
+      </div>
+      <UploadPanel />
+    </>
+  );
+}
+
+export function Brand() {
+  return (
+    <div className={css.brand}>
+      <img src={mark} alt="" />
+      Subtext
+    </div>
+  );
+}
+
+function Side() {
+  const { environmentId = lastEnvironment() } = useParams({ strict: false });
+  return (
+    <div className={css.side}>
+      <Brand />
+      <EnvironmentSwitcher environmentId={environmentId} />
+      <nav aria-label="Pages">
+        <ul className={css.links}>
+          {environmentId && (
+            <>
+              <li>
+                <Link
+                  className={css.link}
+                  to="/environments/$environmentId/videos"
+                  params={{ environmentId }}
+                >
+                  <VideosIcon /> Videos
+                </Link>
+              </li>
+              <li>
+                <Link
+                  className={css.link}
+                  to="/environments/$environmentId/settings"
+                  params={{ environmentId }}
+                >
+                  <SettingsIcon /> Settings
+                </Link>
+              </li>
+            </>
+          )}
+        </ul>
+      </nav>
+      <div className={css.foot}>
+        <nav aria-label="Service">
+          <ul className={css.links}>
+            <li>
+              <Link className={css.link} to="/operators">
+                <PeopleIcon /> Operators
+              </Link>
+            </li>
+            <li>
+              <Link className={css.link} to="/account">
+                <AccountIcon /> Account
+              </Link>
+            </li>
+          </ul>
+        </nav>
+        <div className={css.ends}>
+          <ThemeSwitch />
+          <SignOut />
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function SignOut() {
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const signOut = async () => {
+    await request("POST", "/auth/sign-out", { body: {} });
+    // What this person saw is nobody else's.
+    queryClient.clear();
+    await navigate({ to: "/sign-in" });
+  };
+  return (
+    <Button look="quiet" square aria-label="Sign out" onPress={signOut}>
+      <SignOutIcon />
+    </Button>
+  );
+}

@@ -1,0 +1,74 @@
+import type { UploadView } from "../data/uploads.ts";
+import { bytes } from "../data/words.ts";
+import { Button } from "../design/controls.tsx";
+import { CloseIcon } from "../design/icons.tsx";
+import { Progress } from "./progress.tsx";
+import css from "./upload-panel.module.css";
+import { useUploads } from "./uploads-context.ts";
+
+/** What this browser is sending; stays while pages change, and goes when all is done. */
+export function UploadPanel() {
+  const { uploads, views } = useUploads();
+  if (views.length === 0) return null;
+  const left = views.filter(({ state }) => state === "waiting" || state === "uploading").length;
+  const failed = views.filter(({ state }) => state === "failed").length;
+  const title =
+    left > 0
+      ? `Uploading ${left} ${left === 1 ? "video" : "videos"}`
+      : failed > 0
+        ? "Some uploads failed"
+        : "Uploaded";
+  return (
+    <section className={css.panel} aria-label="Uploads">
+      <div className={css.head}>
+        <h2 role="status">{title}</h2>
+        {left === 0 && failed === 0 && (
+          <Button look="quiet" square aria-label="Close uploads" onPress={() => uploads.clearDone()}>
+            <CloseIcon />
+          </Button>
+        )}
+      </div>
+      <ul className={css.list}>
+        {views.map((view) => (
+          <li key={view.id}>
+            <Line view={view} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Line({ view }: { view: UploadView }) {
+  const { uploads } = useUploads();
+  const { id, filename, sizeBytes, sentBytes, state, problem } = view;
+  return (
+    <>
+      <div className={css.line}>
+        <span className={css.name} title={filename}>
+          {filename}
+        </span>
+        <span className={css.text}>{state === "done" ? "Done" : bytes(sizeBytes)}</span>
+        {state === "failed" && (
+          <Button look="quiet" aria-label={`Try ${filename} again`} onPress={() => uploads.retry(id)}>
+            Try again
+          </Button>
+        )}
+        {state !== "done" && (
+          <Button
+            look="quiet"
+            square
+            aria-label={`Take back the upload of ${filename}`}
+            onPress={() => uploads.remove(id)}
+          >
+            <CloseIcon />
+          </Button>
+        )}
+      </div>
+      {state === "uploading" && (
+        <Progress name={`Upload of ${filename}`} share={sizeBytes === 0 ? 1 : sentBytes / sizeBytes} />
+      )}
+      {problem && <p className={css.problem}>{problem}</p>}
+    </>
+  );
+}

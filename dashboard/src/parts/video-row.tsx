@@ -1,0 +1,98 @@
+import { memo } from "react";
+import type { VideoState, VideoView } from "../contract/video.ts";
+import { ago, bytes, clock, failureInWords, language, roughly, skipInWords } from "../data/words.ts";
+import { Progress } from "./progress.tsx";
+import css from "./video-row.module.css";
+
+export const STATE_NAMES: Record<VideoState, string> = {
+  uploading: "Uploading",
+  pending: "Pending",
+  processing: "Processing",
+  completed: "Completed",
+  failed: "Failed",
+  skipped: "Skipped",
+  untranscribed: "Not transcribed",
+};
+
+export function videoName({ filename, id }: Pick<VideoView, "filename" | "id">): string {
+  return filename ?? id;
+}
+
+export const VideoRow = memo(function VideoRow({ video, now }: { video: VideoView; now: number }) {
+  const { duration = null, wordCount = null, language: spoken = null } = video.transcription ?? {};
+  const facts = [
+    ago(video.createdAt, now),
+    video.sizeBytes !== null && bytes(video.sizeBytes),
+    duration !== null && clock(duration),
+    spoken !== null && language(spoken),
+    wordCount !== null && `${wordCount.toLocaleString("en")} words`,
+  ];
+  return (
+    <div className={css.row}>
+      <div>
+        <h2 className={css.name}>{videoName(video)}</h2>
+        <p className={css.facts}>{facts.filter(Boolean).join(" · ")}</p>
+      </div>
+      <div className={css.state}>
+        <span className={css.badge} data-state={video.state}>
+          {STATE_NAMES[video.state]}
+        </span>
+        <Detail video={video} />
+      </div>
+    </div>
+  );
+});
+
+/** What else is to be said of the state: how far, how long, why, and what to do. */
+function Detail({ video }: { video: VideoView }) {
+  const { state, transcription, sizeBytes, uploadedBytes, queuePlace } = video;
+  if (state === "uploading") {
+    const share = sizeBytes ? (uploadedBytes ?? 0) / sizeBytes : 0;
+    return (
+      <>
+        <Progress name={`Upload of ${videoName(video)}`} share={share} />
+        <span className={css.detail}>
+          {sizeBytes === null ? bytes(uploadedBytes ?? 0) : `${Math.floor(share * 100)} %`}
+        </span>
+      </>
+    );
+  }
+  if (state === "untranscribed") {
+    return <span className={css.detail}>AI Transcription was off when it was uploaded.</span>;
+  }
+  if (!transcription) return null;
+  if (state === "pending") {
+    const failure = transcription.failure && failureInWords(transcription.failure);
+    return (
+      <span className={css.detail}>
+        {failure && `${failure.what} It is tried again. `}
+        {queuePlace === null
+          ? "More than 1,000 videos are before it."
+          : queuePlace === 1
+            ? "Next in the queue."
+            : `Place ${queuePlace} in the queue.`}
+      </span>
+    );
+  }
+  if (state === "processing") {
+    const { progress, remainingSeconds } = transcription;
+    return (
+      <>
+        <Progress name={`Transcription of ${videoName(video)}`} share={progress} />
+        <span className={css.detail}>
+          {Math.floor(progress * 100)} %{remainingSeconds !== null && `, ${roughly(remainingSeconds)} left`}
+        </span>
+      </>
+    );
+  }
+  if (state === "failed" && transcription.failure) {
+    const { what, remedy } = failureInWords(transcription.failure);
+    return (
+      <span className={css.detail}>
+        {what} {remedy}
+      </span>
+    );
+  }
+  if (state === "skipped") return <span className={css.detail}>{skipInWords(transcription.skipReason)}</span>;
+  return null;
+}

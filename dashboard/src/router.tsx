@@ -1,0 +1,131 @@
+import type { QueryClient } from "@tanstack/react-query";
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  Outlet,
+  redirect,
+} from "@tanstack/react-router";
+import { VIDEO_STATES, type VideoState } from "./contract/video.ts";
+import { environmentsQuery, meQuery } from "./data/queries.ts";
+import { ProblemError } from "./data/request.ts";
+import { AccountPage } from "./pages/account.tsx";
+import { FaultPage, NotFoundPage } from "./pages/fault.tsx";
+import { FirstEnvironmentPage } from "./pages/first-environment.tsx";
+import { JoinPage } from "./pages/join.tsx";
+import { OperatorsPage } from "./pages/operators.tsx";
+import { SetUpPage } from "./pages/set-up.tsx";
+import { SettingsPage } from "./pages/settings.tsx";
+import { SignInPage } from "./pages/sign-in.tsx";
+import { VideosPage } from "./pages/videos.tsx";
+import { lastEnvironment } from "./parts/last-environment.ts";
+import { Shell } from "./parts/shell.tsx";
+
+interface RouterContext {
+  queryClient: QueryClient;
+}
+
+const rootRoute = createRootRouteWithContext<RouterContext>()({ component: Outlet });
+
+const setUpRoute = createRoute({ getParentRoute: () => rootRoute, path: "/set-up", component: SetUpPage });
+const joinRoute = createRoute({ getParentRoute: () => rootRoute, path: "/join", component: JoinPage });
+const signInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/sign-in",
+  validateSearch: ({ next }: Record<string, unknown>): { next?: string } =>
+    // Only a page of this dashboard, or a link could lead elsewhere after the sign-in.
+    typeof next === "string" && /^\/(?![/\\])/.test(next) ? { next } : {},
+  component: SignInPage,
+});
+
+const signedInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: "signed-in",
+  beforeLoad: async ({ context, location }) => {
+    try {
+      await context.queryClient.ensureQueryData(meQuery);
+    } catch (error) {
+      if (!(error instanceof ProblemError) || error.status !== 401) throw error;
+      const next = location.href === "/" ? {} : { next: location.href };
+      throw redirect({ to: "/sign-in", search: next });
+    }
+  },
+  component: Shell,
+});
+
+const homeRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: "/",
+  beforeLoad: async ({ context }) => {
+    const environments = await context.queryClient.fetchQuery(environmentsQuery);
+    const environment = environments.find(({ id }) => id === lastEnvironment()) ?? environments[0];
+    if (!environment) return;
+    const params = { environmentId: environment.id };
+    throw redirect({ to: "/environments/$environmentId/videos", params, replace: true });
+  },
+  component: FirstEnvironmentPage,
+});
+
+const environmentRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: "/environments/$environmentId",
+  loader: ({ context }) => context.queryClient.ensureQueryData(environmentsQuery),
+  component: Outlet,
+});
+
+const videosRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: "/videos",
+  validateSearch: ({ state }: Record<string, unknown>): { state?: VideoState } => {
+    const known = VIDEO_STATES.find((each) => each === state);
+    return known ? { state: known } : {};
+  },
+  component: VideosPage,
+});
+
+const settingsRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: "/settings",
+  component: SettingsPage,
+});
+
+const operatorsRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: "/operators",
+  component: OperatorsPage,
+});
+
+const accountRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: "/account",
+  component: AccountPage,
+});
+
+const routeTree = rootRoute.addChildren([
+  setUpRoute,
+  joinRoute,
+  signInRoute,
+  signedInRoute.addChildren([
+    homeRoute,
+    environmentRoute.addChildren([videosRoute, settingsRoute]),
+    operatorsRoute,
+    accountRoute,
+  ]),
+]);
+
+export function createAppRouter(queryClient: QueryClient) {
+  return createRouter({
+    routeTree,
+    context: { queryClient },
+    defaultPreload: "intent",
+    defaultErrorComponent: FaultPage,
+    defaultNotFoundComponent: NotFoundPage,
+    scrollRestoration: true,
+  });
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof createAppRouter>;
+  }
+}

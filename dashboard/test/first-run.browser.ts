@@ -1,0 +1,113 @@
+import { expect, test } from "vitest";
+import { accessibilityFaults } from "./accessibility.ts";
+import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
+
+const dashboard = openDashboard();
+
+test("the set-up page makes the owner and the first environment, and the link holds this once", async () => {
+  const { page } = await dashboard.visit();
+  const link = `${dashboard.url}/set-up#${await dashboard.service.parts.operators.setUpToken()}`;
+
+  await page.goto(`${dashboard.url}/`);
+  await page.getByRole("heading", { name: "Welcome to Subtext" }).waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+
+  await page.goto(`${dashboard.url}/set-up#made-up`);
+  await page.reload();
+  await page.getByLabel("Name", { exact: true }).fill("Mallory");
+  await page.getByLabel("Email").fill("mallory@subtext.example");
+  await page.getByLabel("Password").fill("a long enough password");
+  await page.getByRole("button", { name: "Finish set-up" }).click();
+  expect(await page.getByRole("alert").textContent()).toContain("This link was used already");
+
+  await page.goto(link);
+  await page.reload();
+  await page.getByRole("button", { name: "Finish set-up" }).waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await setUpBy(page, dashboard);
+  await page.getByRole("button", { name: "Environment: Production" }).waitFor();
+  await page.getByText("Every video that finishes uploading here is transcribed.").waitFor();
+
+  const { page: another } = await dashboard.visit();
+  await another.goto(link);
+  await another.getByRole("heading", { name: "All set up" }).waitFor();
+});
+
+test("signing out, a wrong password, and signing in where one came from, by the keyboard alone", async () => {
+  const { page } = await dashboard.visit();
+  await signInBy(page, dashboard, OWNER);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+
+  await page.goto(`${dashboard.url}/account`);
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  await page.keyboard.type(OWNER.email);
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("not the password");
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").getByText("There is no operator with this email and password.").waitFor();
+  await page.getByLabel("Password").focus();
+  await page.keyboard.type(OWNER.password);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "Account" }).waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+});
+
+test("a session that is ended on another machine is over at its next step", async () => {
+  const { page } = await dashboard.visit();
+  await signInBy(page, dashboard, OWNER);
+  const { page: another } = await dashboard.visit();
+  await signInBy(another, dashboard, OWNER);
+  await another.getByRole("link", { name: "Account" }).click();
+  await another.getByText("this one").waitFor();
+  await another.getByRole("button", { name: "End all others" }).click();
+  await another.getByRole("button", { name: "End all others" }).waitFor({ state: "detached" });
+
+  await page.reload();
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+});
+
+test("someone who was invited as a viewer sees everything and is refused every change", async () => {
+  const { page: owner } = await dashboard.visit();
+  await signInBy(owner, dashboard, OWNER);
+  await owner.getByRole("link", { name: "Operators" }).click();
+  await owner.getByRole("button", { name: "Invite" }).click();
+  await owner.getByLabel("Email").fill("Vera@Subtext.example");
+  expect(await accessibilityFaults(owner)).toEqual([]);
+  await owner.getByRole("button", { name: "Make the link" }).click();
+  const link = await owner.getByLabel("Invitation link").inputValue();
+  await owner.getByRole("button", { name: "Done" }).click();
+  await owner.getByText("vera@subtext.example").waitFor();
+  expect(await accessibilityFaults(owner)).toEqual([]);
+
+  const { page } = await dashboard.visit();
+  await page.goto(link);
+  await page.getByText("You were invited as a viewer").waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByLabel("Name").fill("Vera Viewer");
+  await page.getByLabel("Password").fill("another long password");
+  await page.getByRole("button", { name: "Join" }).click();
+  await page.getByRole("heading", { level: 1, name: "Videos" }).waitFor();
+  expect(await page.getByRole("button", { name: "Upload videos" }).count()).toBe(0);
+
+  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByText("Only an owner can change this.").waitFor();
+  expect(await page.getByRole("switch").isDisabled()).toBe(true);
+  const path = new URL(page.url()).pathname.replace("/settings", "");
+  const refused = await page.evaluate(async (environment) => {
+    const change = { method: "PATCH", body: '{"aiTranscription":false}' };
+    const headers = { "content-type": "application/json" };
+    const response = await fetch(`/internal${environment}`, { ...change, headers });
+    return [response.status, ((await response.json()) as { code: string }).code];
+  }, path);
+  expect(refused).toEqual([403, "owner_required"]);
+
+  const { page: late } = await dashboard.visit();
+  await late.goto(link);
+  await late.getByRole("alert").getByText("This invitation was used").waitFor();
+});
+
+test("no page was faulty, and none wanted what its Content-Security-Policy forbids", () => {
+  expect(dashboard.faults).toEqual([]);
+});

@@ -1,0 +1,124 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { accessibilityFaults } from "./accessibility.ts";
+import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
+import { seedEveryState } from "./seed-videos.ts";
+
+const dashboard = openDashboard();
+const SAMPLE = join(import.meta.dirname, "../../demo/sample/sample.mp4");
+const FIRST_LOAD_LIMIT_BYTES = 250 * 1024;
+
+/** Drops files on the page as a person does from a folder. */
+async function drop(page: Page, files: { name: string; bytes: Buffer }[]): Promise<void> {
+  const carried = files.map(({ name, bytes }) => ({ name, base64: bytes.toString("base64") }));
+  await page.evaluate(`{
+    const transfer = new DataTransfer();
+    for (const { name, base64 } of ${JSON.stringify(carried)}) {
+      const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+      transfer.items.add(new File([bytes], name, { type: "video/mp4" }));
+    }
+    for (const type of ["dragenter", "dragover", "drop"]) {
+      const event = new DragEvent(type, { dataTransfer: transfer, bubbles: true, cancelable: true });
+      document.body.dispatchEvent(event);
+    }
+  }`);
+}
+
+const row = (page: Page, name: string) => page.getByRole("listitem").filter({ hasText: name });
+
+test("videos that are dropped are uploaded and transcribed before one's eyes, without a reload", async () => {
+  const { page } = await dashboard.visit();
+  await setUpBy(page, dashboard);
+  await page.getByText("No videos yet").waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.evaluate("window.notReloaded = true");
+
+  await drop(page, [
+    { name: "sample.mp4", bytes: readFileSync(SAMPLE) },
+    { name: "no video.mp4", bytes: Buffer.from("This is a text.") },
+  ]);
+  await page.getByRole("region", { name: "Uploads" }).getByText("Uploaded").waitFor();
+
+  await row(page, "sample.mp4").getByText("Completed").waitFor();
+  await row(page, "sample.mp4")
+    .getByText(/English · \d+ words/)
+    .waitFor();
+  await row(page, "no video.mp4").getByText("Failed").waitFor();
+  await row(page, "no video.mp4").getByText("Upload the original file again.").waitFor();
+  expect(await page.evaluate("window.notReloaded")).toBe(true);
+  await page.getByRole("button", { name: "Close uploads" }).click();
+
+  await page.getByRole("link", { name: "Failed" }).click();
+  await row(page, "sample.mp4").waitFor({ state: "detached" });
+  expect(await row(page, "no video.mp4").count()).toBe(1);
+}, 120_000);
+
+test("while AI Transcription is off, what finishes uploading is not transcribed", async () => {
+  const { page } = await dashboard.visit();
+  await signInBy(page, dashboard, OWNER);
+  await page.getByRole("link", { name: "Settings" }).click();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByText("It holds for videos that finish uploading from now on").waitFor();
+  await page.getByText("Transcribe every video").click();
+  await page.getByText("finish uploading from now on are not transcribed").waitFor();
+
+  await page.getByRole("link", { name: "Videos" }).click();
+  await page.getByText("AI Transcription is off").waitFor();
+  await drop(page, [{ name: "unheard.mp4", bytes: readFileSync(SAMPLE) }]);
+  await row(page, "unheard.mp4").getByText("Not transcribed").waitFor();
+});
+
+test("an environment is made and shows its own videos, in every state, in both themes and on a phone", async () => {
+  const { page } = await dashboard.visit({ viewport: { width: 390, height: 844 }, hasTouch: true });
+  await signInBy(page, dashboard, OWNER);
+  await page.getByRole("button", { name: "Menu" }).click();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByRole("button", { name: "Environment: Production" }).click();
+  await page.getByRole("menuitem", { name: "New environment" }).click();
+  await page.getByLabel("Name").fill("Staging");
+  await page.getByRole("button", { name: "Create environment" }).click();
+  await page.getByText("No videos yet").waitFor();
+
+  const environmentId = /environments\/(\w+)/.exec(page.url())?.[1] ?? "";
+  await seedEveryState(dashboard.service, environmentId);
+  // By the stream: they were made behind the page's back.
+  await row(page, "keynote.mkv").getByText("Place 2 in the queue.").waitFor();
+  await row(page, "customer call").getByText("42 %, about 40 s left").waitFor();
+  await row(page, "b-roll").getByText("was the microphone muted?").waitFor();
+  expect(await row(page, "sample.mp4").count()).toBe(0);
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await accessibilityFaults(page)).toEqual([]);
+  }
+});
+
+test("the theme that is chosen is kept", async () => {
+  const { page } = await dashboard.visit({ colorScheme: "light" });
+  await signInBy(page, dashboard, OWNER);
+  const background = () => page.evaluate("getComputedStyle(document.documentElement).backgroundColor");
+  const light = await background();
+  await page.getByRole("radio", { name: "Dark" }).check({ force: true });
+  const dark = await background();
+  expect(dark).not.toBe(light);
+  await page.reload();
+  await page.getByRole("heading", { level: 1, name: "Videos" }).waitFor();
+  expect(await background()).toBe(dark);
+});
+
+test("the first load is small: what the document names is at most 250 KB of compressed script", () => {
+  const folder = join(import.meta.dirname, "../dist");
+  const document = readFileSync(join(folder, "index.html"), "utf8");
+  const first = readdirSync(join(folder, "assets")).filter(
+    (name) => name.endsWith(".js") && document.includes(name),
+  );
+  expect(first.length).toBeGreaterThan(0);
+  const bytes = first.map((name) => gzipSync(readFileSync(join(folder, "assets", name))).length);
+  expect(bytes.reduce((sum, each) => sum + each)).toBeLessThan(FIRST_LOAD_LIMIT_BYTES);
+});
+
+test("no page was faulty, and none wanted what its Content-Security-Policy forbids", () => {
+  expect(dashboard.faults).toEqual([]);
+});
