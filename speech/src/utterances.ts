@@ -11,8 +11,9 @@ import {
 import type { SpokenStretch } from "./word-times.ts";
 
 /**
- * 160 ms of real audio at both ends of an utterance, as far as its neighbours leave it. Over 14 voices (clean,
- * noise, music), a recorded lecture and single words, 128 to 256 ms were tried: with 160 ms most was heard right.
+ * 160 ms of real audio at both ends of an utterance, as far as its neighbours leave it. From 128 to 256 ms the
+ * word error of sentences is the same within the spread (0.186 to 0.191); of 112 words said alone 62 were right
+ * with 160 ms, 56 with 256 ms.
  */
 const PADDING_WINDOWS = 5;
 /** A pause of two seconds ends an utterance; at one second, slow speakers lose the sense of their sentence. */
