@@ -5,14 +5,18 @@ import { openDecoder } from "@subtext/speech/media/open-decoder";
 import { transcribe } from "@subtext/speech/transcribe";
 import type { StageSeconds } from "@subtext/speech/transcript";
 import { cpuSeconds } from "./process-tree.ts";
+import { modelSeconds } from "./speech-model-time.ts";
 
 /** What one transcription took, without the loading of models; printed as one line of JSON. */
 export interface SpeechRun {
   /** Of the recording. */
   duration: number;
   seconds: number;
-  /** Of this process, and of the decoder that it started. */
-  cpu: { own: number; decoder: number };
+  /**
+   * Of this process, of the decoder that it started, and that part of its own in which models computed (where
+   * they do so with one thread each).
+   */
+  cpu: { own: number; decoder: number; model: number };
   words: number;
   language: string;
   stages: StageSeconds;
@@ -36,6 +40,7 @@ const voiceActivity = await openVoiceActivityLane();
 const engines = await openEngines(parts, { threads: Number(values.threads) });
 const { signal } = new AbortController();
 const cpuBefore = cpuSeconds(process.pid);
+const modelBefore = modelSeconds();
 const startedAt = performance.now();
 const result = await transcribe(path, {
   decoder,
@@ -50,7 +55,11 @@ if (result.outcome !== "transcribed") throw new Error(`It was skipped: ${result.
 const run: SpeechRun = {
   duration: result.duration,
   seconds,
-  cpu: { own: cpu.own - cpuBefore.own, decoder: cpu.children - cpuBefore.children },
+  cpu: {
+    own: cpu.own - cpuBefore.own,
+    decoder: cpu.children - cpuBefore.children,
+    model: modelSeconds() - modelBefore,
+  },
   words: result.words.length,
   language: result.language,
   stages: result.stages,

@@ -2,9 +2,10 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, cpus, tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { cpuSeconds, memoryOverTime } from "./process-tree.ts";
-import { readProfiles } from "./speech-profile.ts";
+import { secondsByFunction } from "./speech-profile.ts";
 import type { SpeechRun } from "./speech-run.ts";
 import { printTable } from "./table.ts";
 
@@ -30,6 +31,7 @@ const threadCounts = values.threads?.split(",").map(Number) ?? [...new Set([1, c
 const processCounts = values.processes?.split(",").map(Number) ?? [cores];
 const ENGINES = values.model === undefined ? [null] : [null, values.model];
 const RUN = join(import.meta.dirname, "speech-run.ts");
+const MODEL_TIME = join(import.meta.dirname, "speech-model-time.ts");
 const SAMPLE = join(import.meta.dirname, "../../demo/sample/sample.mp4");
 
 if (spawnSync("ffmpeg", ["-version"]).status !== 0) {
@@ -44,6 +46,7 @@ try {
   const speeds: string[][] = [];
   const memory: string[][] = [];
   const stages: string[][] = [];
+  const shares: string[][] = [];
   for (const { minutes, path } of recordings) {
     for (const model of ENGINES) {
       const layouts = [
@@ -59,6 +62,7 @@ try {
         const slowest = Math.max(...runs.map(({ seconds }) => seconds));
         const duration = sum(runs.map((run) => run.duration));
         const cpu = sum(runs.map((run) => run.cpu.own + run.cpu.decoder));
+        if (model === null) shares.push([name, ...sharesOf(runs)]);
         speeds.push([
           name,
           `${slowest.toFixed(1)} s`,
@@ -93,8 +97,13 @@ try {
     ["recording, engine", "decode", "voice activity", "engine"],
     stages,
   );
+  printTable(
+    "Processor time: in calls of the models' runtime, in ffmpeg, in all else (to reach: the last two ≤ 10 %)",
+    ["recording, engine", "models", "ffmpeg", "else", "not the models"],
+    shares,
+  );
   const [shortest, longest] = [recordings[0]!, recordings.at(-1)!];
-  if (longest.minutes > shortest.minutes) await printShares(shortest, longest);
+  if (longest.minutes > shortest.minutes) await printFunctions(shortest, longest);
 } finally {
   await rm(folder, { recursive: true, force: true });
 }
@@ -105,35 +114,37 @@ interface Recording {
 }
 
 /**
- * Time, by what it was spent on, of runs in which Node watches itself: what the longer recording took more
- * than the shorter one, so that starting and loading cancel out. Only an idle machine gives true shares.
+ * Counted, not sampled: what each thread used from before a call of the runtime until after it; what the
+ * system counted for the process, less that; and for its children. Loading is in none of them.
  */
-async function printShares(short: Recording, long: Recording): Promise<void> {
+function sharesOf(runs: readonly SpeechRun[]): string[] {
+  const [own, decoder, model] = (["own", "decoder", "model"] as const).map((part) =>
+    sum(runs.map(({ cpu }) => cpu[part])),
+  ) as [number, number, number];
+  const parts = [model, decoder, own - model];
+  return [...parts.map((seconds) => `${seconds.toFixed(2)} s`), percent(1 - model / (own + decoder))];
+}
+
+/**
+ * Which functions "all else" is: what Node, watching itself, saw in the longer recording more than in the
+ * shorter one, so that starting and loading cancel out. Time of the wall, which is more where others compute.
+ */
+async function printFunctions(short: Recording, long: Recording): Promise<void> {
   const [before, after] = [await profile(short), await profile(long)];
-  const model = after.model - before.model;
-  const decoding = after.decoding - before.decoding;
-  const others = [...after.others]
-    .map(([name, seconds]) => [name, seconds - (before.others.get(name) ?? 0)] as const)
+  const functions = [...after]
+    .map(([name, seconds]) => [name, seconds - (before.get(name) ?? 0)] as const)
     .toSorted(([, a], [, b]) => b - a);
-  const javaScript = sum(others.map(([, seconds]) => seconds));
-  const all = model + javaScript + decoding;
-  const row = (name: string, seconds: number) => [name, `${seconds.toFixed(2)} s`, percent(seconds / all)];
   printTable(
-    `What ${long.minutes} min took more than ${short.minutes} min, over all threads`,
-    ["work", "time", "share"],
-    [
-      row("models' matrix work", model),
-      row("not that", javaScript + decoding),
-      row("  decoding, by ffmpeg", decoding),
-      ...others.slice(0, 10).map(([name, seconds]) => row(`  ${name}`, seconds)),
-    ],
+    `What ${long.minutes} min took more than ${short.minutes} min outside the models and ffmpeg, sampled`,
+    ["function", "time"],
+    functions.slice(0, 10).map(([name, seconds]) => [name, `${seconds.toFixed(2)} s`]),
   );
 }
 
-async function profile({ path, minutes }: Recording) {
+async function profile({ path, minutes }: Recording): Promise<ReadonlyMap<string, number>> {
   const profiles = join(folder, `profiles-${minutes}`);
-  const { run: measured } = await measure(path, { threads: cores, model: null, profiles });
-  return { ...(await readProfiles(profiles)), decoding: measured.cpu.decoder };
+  await measure(path, { threads: cores, model: null, profiles });
+  return await secondsByFunction(profiles);
 }
 
 interface Measured {
@@ -148,6 +159,8 @@ async function measure(
 ): Promise<Measured> {
   const args = [
     "--disable-warning=ExperimentalWarning",
+    // Threads take it over from their process.
+    `--import=${pathToFileURL(MODEL_TIME)}`,
     ...(profiles === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profiles}`]),
     ...[RUN, path, "--threads", String(threads)],
     ...(model === null ? [] : ["--model", model]),
