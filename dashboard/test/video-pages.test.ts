@@ -1,0 +1,70 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { VIDEO_STATES, type VideoState, type VideoView } from "../src/contract/video.ts";
+import { applyChanges } from "../src/data/video-pages.ts";
+
+const PAGE_SIZE = 3;
+
+function video(number: number, state: VideoState): VideoView {
+  return {
+    id: `video_${String(number).padStart(4, "0")}`,
+    environmentId: "env",
+    state,
+    filename: null,
+    sizeBytes: null,
+    uploadedBytes: null,
+    createdAt: "2026-01-02T03:04:05.678Z",
+    uploadedAt: null,
+    transcription: null,
+    queuePlace: null,
+  };
+}
+
+/** As the service answers: newest first, of one state, cut into pages; the first few of them. */
+function listed(videos: VideoView[], state: VideoState | null, pages: number) {
+  const all = videos
+    .filter((each) => state === null || each.state === state)
+    .sort((a, b) => (a.id < b.id ? 1 : -1));
+  return Array.from({ length: pages }, (_, index) => {
+    const data = all.slice(index * PAGE_SIZE, (index + 1) * PAGE_SIZE);
+    return { data, nextCursor: all.length > (index + 1) * PAGE_SIZE ? "more" : null };
+  }).filter(({ data }, index) => index === 0 || data.length > 0);
+}
+
+const states = fc.constantFrom(...VIDEO_STATES.slice(0, 3));
+const world = fc.uniqueArray(fc.tuple(fc.nat(60), states), { selector: ([number]) => number, maxLength: 20 });
+
+test("after changes the pages hold what the service would list in their range, in its order", () => {
+  fc.assert(
+    fc.property(
+      world,
+      world,
+      fc.option(states, { nil: null }),
+      fc.integer({ min: 1, max: 4 }),
+      (a, b, state, pages) => {
+        const before = a.map(([number, each]) => video(number, each));
+        const changed = b.map(([number, each]) => video(number, each));
+        const known = listed(before, state, pages);
+        const shown = applyChanges(known, state, changed).flatMap(({ data }) => data);
+
+        const changedIds = new Set(changed.map(({ id }) => id));
+        const after = [...before.filter(({ id }) => !changedIds.has(id)), ...changed];
+        const isWhole = known.at(-1)?.nextCursor === null;
+        const oldest = known.flatMap(({ data }) => data).at(-1)?.id ?? "";
+        const expected = listed(after, state, 100)
+          .flatMap(({ data }) => data)
+          .filter(({ id }) => isWhole || id >= oldest);
+        // What left the list may have been the oldest that was known; what is newer than that is all there.
+        const floor = shown.at(-1)?.id ?? "";
+        expect(shown).toEqual(isWhole ? expected : expected.filter(({ id }) => id >= floor));
+      },
+    ),
+  );
+});
+
+test("no page that was read is changed itself", () => {
+  const pages = listed([video(1, "pending"), video(2, "pending")], null, 1);
+  const copy = structuredClone(pages);
+  applyChanges(pages, null, [video(2, "completed"), video(3, "uploading")]);
+  expect(pages).toEqual(copy);
+});

@@ -1,0 +1,172 @@
+import type { InvitationView, NewInvitationView, OperatorView } from "@subtext/dashboard/contract/operator";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Credentials } from "../src/operators.ts";
+import { addViewer, codeOf, cookieOf, type OperatorRequest, send, signIn } from "./operator-requests.ts";
+import { MovableClock, shareService } from "./support/service.ts";
+
+const clock = new MovableClock();
+const subtext = shareService({ start: false, clock });
+let owner: Record<string, string>;
+let viewer: Record<string, string>;
+
+async function sessionOf(credentials: Credentials): Promise<Record<string, string>> {
+  return { cookie: cookieOf(await signIn(subtext, credentials)), origin: subtext.url };
+}
+
+const post = (path: string, body: object, headers: Record<string, string> = { origin: subtext.url }) =>
+  send(subtext, path, { method: "POST", body, headers });
+
+const OLIVE = { name: "Olive", email: "Olive@Subtext.example", password: "a long password" };
+
+beforeEach(() => {
+  clock.advance(3_600_000);
+});
+
+describe("the set-up", () => {
+  const environment = { name: "Production", aiTranscription: true };
+  let token: string;
+
+  beforeAll(async () => {
+    token = (await subtext.service.parts.operators.setUpToken()) ?? "";
+  });
+
+  test("is offered with one link, however often the service starts, while there is no operator", async () => {
+    expect((await send(subtext, "/set-up")).json()).toEqual({ needed: true, hasEnvironment: false });
+    expect(token.length).toBeGreaterThan(40);
+    expect(await subtext.service.parts.operators.setUpToken()).toBe(token);
+  });
+
+  test("wants the link's token, a name, an email that can sign in, and a password that is long enough", async () => {
+    expect(codeOf(await post("/set-up", { ...OLIVE, token: "made-up" }))).toEqual([
+      403,
+      "set_up_link_invalid",
+    ]);
+    clock.advance(3_600_000);
+    for (const wrong of [{ name: " " }, { email: "olive" }, { email: "a@b" }, { password: "short" }]) {
+      expect(codeOf(await post("/set-up", { ...OLIVE, token, ...wrong }))).toEqual([400, "invalid_request"]);
+    }
+    clock.advance(3_600_000);
+    const foreign = await post("/set-up", { ...OLIVE, token }, { origin: "https://evil.example" });
+    expect(codeOf(foreign)).toEqual([403, "origin_not_allowed"]);
+  });
+
+  test("makes all of it or nothing, and one owner where two ask at once", async () => {
+    const wrong = await post("/set-up", { ...OLIVE, token, environment: { ...environment, name: " " } });
+    expect(codeOf(wrong)).toEqual([400, "invalid_request"]);
+    expect((await send(subtext, "/set-up")).json().needed).toBe(true);
+
+    const answers = await Promise.all([
+      post("/set-up", { ...OLIVE, token, environment }),
+      post("/set-up", { ...OLIVE, email: "mallory@subtext.example", token }),
+    ]);
+    expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([201, 403]);
+    const made = answers.find(({ statusCode }) => statusCode === 201)!;
+    const me = await send(subtext, "/me", { headers: { cookie: cookieOf(made) } });
+    expect(me.json()).toMatchObject({ name: "Olive", role: "owner" });
+    expect(await subtext.service.parts.operators.setUpToken()).toBeNull();
+    expect((await send(subtext, "/set-up")).json().needed).toBe(false);
+    expect(codeOf(await post("/set-up", { ...OLIVE, token }))).toEqual([403, "set_up_link_invalid"]);
+    owner = { cookie: cookieOf(made), origin: subtext.url };
+  });
+});
+
+describe("a viewer", () => {
+  beforeAll(async () => {
+    viewer = await sessionOf(await addViewer(subtext));
+  });
+
+  test("sees what an owner sees", async () => {
+    for (const path of ["/me", "/environments", "/operators", "/invitations"]) {
+      expect((await send(subtext, path, { headers: viewer })).statusCode).toBe(200);
+    }
+  });
+
+  test("is refused every route that changes anything, also those that are added later", async () => {
+    // Each line of the tree is a segment of an address and, where routes end there, their methods.
+    const routes = subtext.service.parts.app.printRoutes({ commonPrefix: false, includeHooks: false });
+    const segments: string[] = [];
+    const found: [string, string][] = [];
+    for (const line of routes.split("\n")) {
+      const match = /^((?:[│ ] {3})*)[├└]── (\S+)(?: \(([A-Z, ]+)\))?/.exec(line);
+      if (!match) continue;
+      const [, indent = "", segment = "", methods = ""] = match;
+      segments.splice(indent.length / 4, Number.POSITIVE_INFINITY, segment);
+      const path = segments.join("");
+      for (const method of methods.split(", ").filter(Boolean)) found.push([method, path]);
+    }
+    const changing = found.filter(
+      ([method, path]) =>
+        path.startsWith("/internal/") &&
+        !/^\/internal\/(auth|set-up|join)\b/.test(path) &&
+        !["GET", "HEAD", "OPTIONS"].includes(method),
+    );
+    expect(changing.length).toBeGreaterThan(8);
+    for (const [method, path] of changing) {
+      const response = await send(subtext, path.replace("/internal", "").replace(/:\w+/g, "x"), {
+        method: method as NonNullable<OperatorRequest["method"]>,
+        headers: viewer,
+      });
+      expect([method, path, ...codeOf(response)]).toEqual([method, path, 403, "owner_required"]);
+    }
+  });
+
+  test("changes and ends what is its own: sessions", async () => {
+    const another = await sessionOf({
+      email: "viewer@subtext.example",
+      password: "password of viewer@subtext.example",
+    });
+    expect((await post("/auth/sign-out", {}, another)).statusCode).toBe(200);
+  });
+});
+
+describe("an invitation", () => {
+  const invite = async (email: string, role = "viewer") => {
+    const response = await post("/invitations", { email, role }, owner);
+    expect(response.statusCode).toBe(201);
+    const { url, ...view } = response.json<NewInvitationView>();
+    return { view, token: new URL(url).hash.slice(1), url };
+  };
+  const join = (token: string) => post("/join", { token, name: "Ivo", password: "a password of his own" });
+
+  test("lets one person in, once, in the role and with the email that it was made for", async () => {
+    const { view, token, url } = await invite("Ivo@Subtext.example");
+    expect(url).toMatch(`${subtext.url}/join#`);
+    expect(view).toMatchObject({ email: "ivo@subtext.example", role: "viewer" });
+    const listed = await send(subtext, "/invitations", { headers: owner });
+    expect(listed.json<{ data: InvitationView[] }>().data).toEqual([view]);
+    expect(listed.payload).not.toContain(token);
+
+    expect((await post("/join/look-up", { token })).json()).toEqual(view);
+    const joined = await join(token);
+    expect(joined.statusCode).toBe(201);
+    const me = await send(subtext, "/me", { headers: { cookie: cookieOf(joined) } });
+    expect(me.json()).toMatchObject({ email: "ivo@subtext.example", role: "viewer", name: "Ivo" });
+    expect(codeOf(await join(token))).toEqual([403, "invitation_invalid"]);
+    const again = await post("/invitations", { email: "ivo@subtext.example", role: "owner" }, owner);
+    expect(codeOf(again)).toEqual([409, "operator_email_taken"]);
+  });
+
+  test("ends after seven days, when it is taken back, and when another is made", async () => {
+    const first = await invite("late@subtext.example");
+    const second = await invite("late@subtext.example", "owner");
+    expect(codeOf(await join(first.token))).toEqual([403, "invitation_invalid"]);
+    const path = `/invitations/${second.view.id}`;
+    expect((await send(subtext, path, { method: "DELETE", headers: owner })).statusCode).toBe(204);
+    expect(codeOf(await join(second.token))).toEqual([403, "invitation_invalid"]);
+    const third = await invite("late@subtext.example");
+    clock.advance(7 * 86_400_000);
+    expect(codeOf(await join(third.token))).toEqual([403, "invitation_invalid"]);
+  });
+});
+
+describe("removing an operator", () => {
+  test("ends their sessions; the last owner stays", async () => {
+    const { data } = (await send(subtext, "/operators", { headers: owner })).json<{ data: OperatorView[] }>();
+    const idOf = (role: string) => data.find((operator) => operator.role === role)?.id ?? "";
+    const remove = (id: string) => send(subtext, `/operators/${id}`, { method: "DELETE", headers: owner });
+    expect(codeOf(await remove(idOf("owner")))).toEqual([409, "last_owner"]);
+    expect(codeOf(await remove("operator_unknown"))).toEqual([404, "operator_not_found"]);
+    expect((await remove(idOf("viewer"))).statusCode).toBe(204);
+    expect(codeOf(await send(subtext, "/me", { headers: viewer }))).toEqual([401, "sign_in_required"]);
+  });
+});
