@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Finding } from "../src/doctor.ts";
 import type { NewApiKeyView, NewWebhookEndpointView } from "../src/http/internal/representations.ts";
 import type { RunningService } from "../src/service-file.ts";
-import { freePort, temporaryFolder, until } from "./support/service.ts";
+import { freePort } from "./support/free-port.ts";
+import { temporaryFolder, until } from "./support/service.ts";
 
 const SUBTEXT = join(import.meta.dirname, "../bin/subtext.js");
 

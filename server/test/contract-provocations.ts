@@ -219,6 +219,8 @@ export const PROVOCATIONS: Record<ApiErrorCode, Provoke | null> = {
     if (operation.query)
       return ask(operation, world, { path: `${urlOf(operation, world).pathname}?limit=0` });
     if (operation.body) return ask(operation, world, { body: '{"unknown":1}' });
+    if (!isIdempotent(operation))
+      return ask(operation, world, { path: `${operation.path.split("{")[0]}%zz` });
     return ask(operation, world, { headers: { "idempotency-key": "not one word" } });
   },
   invalid_metadata: (operation, world) => {

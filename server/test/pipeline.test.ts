@@ -5,9 +5,9 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "../src/clock.ts";
 import { reprocess } from "../src/pipeline/reprocess.ts";
 import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
+import { freePort } from "./support/free-port.ts";
 import {
   createTenant,
-  freePort,
   readTranscription,
   shareService,
   startService,

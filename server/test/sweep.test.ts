@@ -3,15 +3,8 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { findDeliveriesWithoutJob, findTranscriptionsWithoutJob } from "../src/db/lost-jobs.ts";
-import {
-  createTenant,
-  freePort,
-  startService,
-  temporaryFolder,
-  until,
-  untilEnded,
-  upload,
-} from "./support/service.ts";
+import { freePort } from "./support/free-port.ts";
+import { createTenant, startService, temporaryFolder, until, untilEnded, upload } from "./support/service.ts";
 
 const GARBAGE = Buffer.from("no media at all");
 

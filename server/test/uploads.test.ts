@@ -6,9 +6,9 @@ import { listOpenUploads } from "../src/db/videos.ts";
 import { sweep } from "../src/pipeline/sweep.ts";
 import { openDiskStorage } from "../src/storage/disk.ts";
 import { openDiskSources } from "../src/storage/disk-sources.ts";
+import { freePort } from "./support/free-port.ts";
 import {
   createTenant,
-  freePort,
   MovableClock,
   shareService,
   startService,

@@ -72,6 +72,8 @@ export function createApp({
     clientErrorHandler: answerUnparsable,
   });
   app.server.maxConnections = limits.maxConnections;
+  // Node would answer 417 by itself, which is no problem document; what is not known may be passed over.
+  app.server.on("checkExpectation", (request, response) => app.routing(request, response));
   registerProblems(app);
   limitBodyTime(app, limits.bodyTimeoutMs);
 

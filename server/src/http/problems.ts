@@ -62,6 +62,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   return reply
     .code(appError.status)
     .headers({
+      "x-request-id": request.id,
       "cache-control": "no-store",
       ...(appError.status === 503 && { "retry-after": RETRY_AFTER_SECONDS }),
       ...appError.headers,
@@ -86,11 +87,18 @@ function toAppError(error: unknown): AppError {
   if (error instanceof Error && status !== null) {
     const code = CODES_OF_STATUS[status] ?? (status < 500 ? "invalid_request" : null);
     if (code !== null) {
-      const detail = status < 500 ? error.message : "The service can not answer now.";
+      const detail = status < 500 ? detailOf(error) : "The service can not answer now.";
       return new AppError(code, detail, { cause: error });
     }
   }
   return new AppError("internal_error", "Something went wrong on our side.", { cause: error });
+}
+
+/** Fastify repeats an address that can not be decoded, with whatever its query signs. */
+function detailOf(error: Error): string {
+  return "code" in error && error.code === "FST_ERR_BAD_URL"
+    ? "The address can not be decoded."
+    : error.message;
 }
 
 /** Of errors that Fastify or a plugin of it made for the client to see. */

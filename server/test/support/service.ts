@@ -1,5 +1,4 @@
 import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { Permission } from "@subtext/client/contract/permission";
@@ -15,6 +14,7 @@ import { createEnvironment } from "../../src/environments.ts";
 import { createLog } from "../../src/log.ts";
 import { openService, type Service, type ServiceOptions } from "../../src/main.ts";
 import { ContractTap } from "./contract-tap.ts";
+import { freePort } from "./free-port.ts";
 
 /** A clock that a test moves; it runs on from where it was put. */
 export class MovableClock implements Clock {
@@ -130,14 +130,6 @@ export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "subtext-test-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
 
 export interface Tenant {

@@ -1,10 +1,11 @@
 import type { BodyOf, Operation, ParamsOf, QueryOf, SuccessOf } from "@subtext/client/contract/operation";
 import type { Permission } from "@subtext/client/contract/permission";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import type { Clock } from "../../clock.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import type { Authorize, Principal } from "../authorize.ts";
 import { answerOnce } from "./idempotency.ts";
+import { leaveBodiesAlone } from "./unread-bodies.ts";
 
 export interface OperationDeps {
   db: Db;
@@ -76,7 +77,7 @@ function route<const O extends Operation>(
   if (permission === null) throw new TypeError(`${operation.id} has no permission to ask for`);
   const authorize = deps.authorize(permission);
   const principals = new WeakMap<FastifyRequest, Principal>();
-  app.route({
+  const options: RouteOptions = {
     method,
     url: path.replaceAll(/\{(\w+)\}/g, ":$1"),
     schema: { ...(query && { querystring: query }), ...(body && { body }) },
@@ -100,5 +101,7 @@ function route<const O extends Operation>(
       if (body === null) return reply.send();
       return reply.type("application/json; charset=utf-8").send(body);
     },
-  });
+  };
+  if (body) app.route(options);
+  else app.register(async (scope) => void leaveBodiesAlone(scope).route(options));
 }

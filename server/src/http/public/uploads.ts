@@ -13,6 +13,7 @@ import { isDiskFull, storageFull } from "../../storage/disk-space.ts";
 import type { Sources } from "../../storage/sources.ts";
 import type { UploadStore } from "../../storage/upload-store.ts";
 import type { Authorize } from "../authorize.ts";
+import { leaveBodiesAlone } from "./unread-bodies.ts";
 import { authorizeByUrl, checkOrigin, type Uploader } from "./upload-access.ts";
 
 export const UPLOADS_PATH = "/api/v1/uploads";
@@ -75,9 +76,8 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
   });
 
   await app.register(async (uploads) => {
-    // Bodies are streamed by the tus server, whatever they call themselves.
-    uploads.removeAllContentTypeParsers();
-    uploads.addContentTypeParser("*", (_request, _payload, done) => done(null));
+    // Bodies are streamed by the tus server.
+    leaveBodiesAlone(uploads, PIECE_MEDIA_TYPE);
 
     const authorized = async (request: FastifyRequest, reply: FastifyReply): Promise<Uploader | null> => {
       if (request.method === "OPTIONS") return null;
@@ -107,22 +107,13 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
         .headers(headers)
         .send(await response.text());
     };
-    const answer = async (request: FastifyRequest, reply: FastifyReply) => {
-      try {
-        return await serve(request, reply);
-      } catch (error) {
-        // To keep the connection the rest of the body would have to be read, and it may be gigabytes.
-        if (!request.raw.complete) reply.header("connection", "close");
-        throw error;
-      }
-    };
     const config = { streamsBody: true };
-    uploads.route({ method: ["POST", "OPTIONS"], url: UPLOADS_PATH, config, handler: answer });
+    uploads.route({ method: ["POST", "OPTIONS"], url: UPLOADS_PATH, config, handler: serve });
     uploads.route({
       method: ["HEAD", "PATCH", "DELETE", "OPTIONS"],
       url: `${UPLOADS_PATH}/:uploadId`,
       config,
-      handler: answer,
+      handler: serve,
     });
   });
 }

@@ -1,0 +1,41 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { readConfig } from "../../src/config.ts";
+import { createLog } from "../../src/log.ts";
+import { openService } from "../../src/main.ts";
+import { ContractTap } from "../support/contract-tap.ts";
+import { freePort } from "../support/free-port.ts";
+import { FUZZ_ENV, fuzz } from "./fuzz.ts";
+
+/** `npm run fuzz -- --requests 5000 --seed 1`, on a service of its own; the same seed asks the same again. */
+const { values } = parseArgs({
+  options: { requests: { type: "string", default: "5000" }, seed: { type: "string" } },
+});
+const requests = Number(values.requests);
+const seed = values.seed === undefined ? Math.trunc(Math.random() * 2 ** 31) : Number(values.seed);
+
+const dataFolder = await mkdtemp(join(tmpdir(), "subtext-fuzz-"));
+const config = readConfig({
+  ...FUZZ_ENV,
+  PORT: String(await freePort()),
+  DATA_DIR: dataFolder,
+  MODEL_DOWNLOAD: "off",
+});
+const service = await openService({ config, log: createLog(config.logLevel, process.stderr) });
+const { app, database } = service.parts;
+const tap = new ContractTap();
+tap.listen(app.server);
+await app.listen({ port: config.port });
+console.log(`seed ${seed}`);
+try {
+  const report = await fuzz(
+    { url: config.publicUrl, dataFolder, db: database.kysely, tap },
+    { requests, seed },
+  );
+  console.log(report);
+} finally {
+  await service.stop();
+  await rm(dataFolder, { recursive: true, force: true });
+}

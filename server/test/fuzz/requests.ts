@@ -1,0 +1,290 @@
+import fc from "fast-check";
+import { type Components, type Json, nastyText, type Schema, spoilt, validValue } from "./schema-values.ts";
+
+/** Whose a thing is that a request names: by number among those known when it is sent. */
+export type Reference =
+  | { of: "asker" | "other" | "bystander"; number: number }
+  | { of: "nobody"; text: string };
+
+/** Which of the asker's keys; the last three are none that open anything. */
+export const KEY_KINDS = [
+  "all",
+  "get_video",
+  "create_video",
+  "delete_video",
+  "manage_webhooks",
+  "expired",
+  "revoked",
+  "broken",
+  "missing",
+] as const;
+export type KeyKind = (typeof KEY_KINDS)[number];
+
+/** One request, to be made concrete by the world that it is sent into. */
+export interface FuzzRequest {
+  operationId: string;
+  /** By operation of the description; another where the method was spoilt. */
+  method: string;
+  /** Of the description, with `{name}`. */
+  path: string;
+  ids: Record<string, Reference>;
+  /** Sent to the address that the server itself gave: an upload's or a file's, query and all. */
+  signed: boolean;
+  /** What was done to the path once it was made. */
+  pathTrick: string | null;
+  query: [string, string][];
+  asker: 0 | 1;
+  key: KeyKind;
+  headers: [string, string][];
+  body: Uint8Array | null;
+}
+
+interface Described {
+  operationId: string;
+  parameters?: { name: string; in: string; required: boolean; schema: Schema; example?: string }[];
+  requestBody?: { content: Record<string, { schema?: Schema; example?: Json }> };
+  "x-permission"?: string;
+}
+
+export interface OpenApi {
+  paths: Record<string, Record<string, Described>>;
+  components: { schemas: Components };
+}
+
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "M-SEARCH"];
+
+const CONTENT_TYPES = [
+  "text/plain",
+  "application/json",
+  "application/json; charset=utf-16",
+  "application/json;charset=",
+  "APPLICATION/JSON",
+  "application/problem+json",
+  "application/x-www-form-urlencoded",
+  "multipart/form-data",
+  "application/offset+octet-stream",
+  "application/json, text/plain",
+  ";",
+  "/",
+  "a".repeat(500),
+];
+
+const BROKEN_JSON = [
+  "",
+  " ",
+  "{",
+  "}",
+  "null",
+  "[]",
+  '""',
+  "0",
+  "1e999",
+  "{'a':1}",
+  '{"a":1,}',
+  '{"a":1}{"b":2}',
+  '{"url":"https://a.example","url":1}',
+  '{"__proto__":{"enabled":true}}',
+  '{"constructor":{"prototype":{"x":1}}}',
+  '{"metadata":{"__proto__":{"a":"b"}}}',
+  '{"sizeBytes":1,"metadata":{"__proto__":"b"}}',
+  '{"sizeBytes":1e1}',
+  '{"sizeBytes":10.0}',
+  '{"sizeBytes":9007199254740993}',
+  '\ufeff{"sizeBytes":1}',
+  "\u0000",
+  "[".repeat(100_000),
+  `${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`,
+  `{"url":"https://a.example","metadata":{"a":${"[".repeat(1_500)}${"]".repeat(1_500)}}}`,
+  `{"url":"${"x".repeat(300_000)}"}`,
+];
+
+const number = fc.oneof(
+  fc.nat(20).map(String),
+  fc.constantFrom("-1", "", "NaN", "1e3", "0x10", " 4", "4,4", "99999999999999999999", "1.5", "+4"),
+);
+
+/** Values that a header of the name may well have, and others. */
+const HEADERS: Record<string, fc.Arbitrary<string>> = {
+  "Idempotency-Key": fc.constantFrom("a", "b", "c", "d", "", " ", "two words", "x".repeat(256), "\u00e9"),
+  "Tus-Resumable": fc.constantFrom("1.0.0", "1.0.0", "1.0", "0.2.2", "", "1.0.0, 1.0.0"),
+  "Upload-Length": number,
+  "Upload-Offset": number,
+  "Upload-Defer-Length": fc.constantFrom("1", "0", "2", ""),
+  "Upload-Concat": fc.constantFrom("partial", "final;/api/v1/uploads/a /api/v1/uploads/b", "x"),
+  "Upload-Checksum": fc.constantFrom("sha1 Kq5sNclPz7QV2+lfQIuc6R7oRu0=", "md5 x", ""),
+  "Upload-Metadata": fc.constantFrom(
+    "filename bWVldGluZy5tcDQ=",
+    "filename bWVldGluZy5tcDQ=,filename eA==",
+    "a",
+    "a ",
+    "a !!!!",
+    ",",
+    "__proto__ eA==",
+    "constructor eA==,toString eA==",
+    "nul AA==",
+    "half 7aCA",
+    `long ${"eHh4".repeat(1500)}`,
+    "\u00e9 eA==",
+  ),
+  Origin: fc.constantFrom("https://app.example", "null", "", "x", "https://a.example, https://b.example"),
+  Range: fc.constantFrom(
+    "bytes=0-1",
+    "bytes=-1",
+    "bytes=5-1",
+    "bytes=0-0,2-3",
+    "lines=1",
+    "bytes=99999999999999999-",
+  ),
+  "If-None-Match": fc.constantFrom("*", '"a"', "W/", ""),
+  "If-Modified-Since": fc.constantFrom("x", "Thu, 01 Jan 1970 00:00:00 GMT"),
+  Accept: fc.constantFrom("text/html", "application/xml", "*/*;q=0", ""),
+  "Accept-Version": fc.constantFrom("1.x", "nonsense"),
+  "Content-Encoding": fc.constantFrom("gzip", "br", "identity", "x"),
+  Expect: fc.constantFrom("100-continue", "200-ok"),
+  "X-HTTP-Method-Override": fc.constantFrom("DELETE", "PATCH", "GET"),
+  "X-Forwarded-For": fc.constantFrom("127.0.0.1", "x", "::1, 10.0.0.1"),
+  "X-Forwarded-Host": fc.constantFrom("evil.example", "", "a b"),
+  "X-Request-ID": nastyText,
+  "Access-Control-Request-Method": fc.constantFrom("PATCH", "x"),
+  Cookie: nastyText,
+  "X-Odd": nastyText,
+};
+
+const PATH_TRICKS = [
+  "//",
+  "/.",
+  "/..",
+  "%2e%2e/",
+  "%2f",
+  "%00",
+  "%zz",
+  "%",
+  ";a=b",
+  "/%20",
+  "\\",
+  "%c0%af",
+  "/x",
+];
+
+/** Any request that the description makes one think of, right or wrong. */
+export function anyRequest(api: OpenApi): fc.Arbitrary<FuzzRequest> {
+  const operations = Object.entries(api.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, described]) => ({
+      // What is deleted can not be asked for any more.
+      weight: method === "delete" ? 1 : 3,
+      arbitrary: ofOperation(path, method.toUpperCase(), described, api),
+    })),
+  );
+  return fc.oneof(...operations);
+}
+
+function ofOperation(
+  path: string,
+  method: string,
+  described: Described,
+  { components: { schemas } }: OpenApi,
+): fc.Arbitrary<FuzzRequest> {
+  const { operationId, parameters = [], requestBody } = described;
+  const names = parameters.filter((parameter) => parameter.in === "path").map(({ name }) => name);
+  const permission = (described["x-permission"] ?? "all") as KeyKind;
+  return fc.record<FuzzRequest>({
+    operationId: fc.constant(operationId),
+    method: rarely(fc.constantFrom(...METHODS), fc.constant(method)),
+    path: fc.constant(path),
+    ids: fc.record(Object.fromEntries(names.map((name) => [name, reference]))),
+    signed: fc.boolean(),
+    pathTrick: rarely<string | null>(fc.constantFrom(...PATH_TRICKS), fc.constant(null)),
+    query: queryOf(parameters, schemas),
+    asker: fc.constantFrom<0 | 1>(0, 1),
+    key: fc.oneof(
+      { weight: 4, arbitrary: fc.constantFrom<KeyKind>("all", permission) },
+      fc.constantFrom<KeyKind>(...KEY_KINDS),
+    ),
+    headers: headersOf(parameters, requestBody),
+    body: bodyOf(requestBody, schemas),
+  });
+}
+
+const reference: fc.Arbitrary<Reference> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({ of: fc.constant("asker" as const), number: fc.nat(1000) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      of: fc.constantFrom("other" as const, "bystander" as const),
+      number: fc.nat(1000),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ of: fc.constant("nobody" as const), text: nastyText }) },
+);
+
+function rarely<T>(odd: fc.Arbitrary<T>, usual: fc.Arbitrary<T>): fc.Arbitrary<T> {
+  return fc.oneof({ weight: 12, arbitrary: usual }, { weight: 1, arbitrary: odd });
+}
+
+function queryOf(
+  parameters: NonNullable<Described["parameters"]>,
+  components: Components,
+): fc.Arbitrary<[string, string][]> {
+  const known = parameters.filter((parameter) => parameter.in === "query");
+  const right = known.map(({ name, schema }) =>
+    validValue(schema, components).map((value): [string, string] => [name, String(value)]),
+  );
+  const names = fc.constantFrom("limit", "cursor", "status", "__proto__", "expires", "signature", "a[b]", "");
+  const wrong = fc.tuple(names, nastyText);
+  const some = fc.array(fc.oneof(...right, wrong), { maxLength: 4 });
+  // Twice the same name comes about by itself, for there are few of them.
+  return fc.oneof({ weight: 2, arbitrary: fc.constant<[string, string][]>([]) }, some) as fc.Arbitrary<
+    [string, string][]
+  >;
+}
+
+function headersOf(
+  parameters: NonNullable<Described["parameters"]>,
+  requestBody: Described["requestBody"],
+): fc.Arbitrary<[string, string][]> {
+  const usual = parameters
+    .filter((parameter) => parameter.in === "header" && parameter.example !== undefined)
+    .map(({ name, example }): [string, string] => [name, example!]);
+  const [type] = Object.keys(requestBody?.content ?? {});
+  const odd = fc.oneof(
+    ...Object.entries(HEADERS).map(([name, values]) =>
+      values.map((value): [string, string] => [name, value]),
+    ),
+  );
+  return fc
+    .record({
+      usual: fc.subarray(usual, { minLength: Math.max(0, usual.length - 1) }),
+      all: fc.boolean(),
+      type: rarely(fc.constantFrom(...CONTENT_TYPES, null), fc.constant(type ?? null)),
+      odd: fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, fc.array(odd, { maxLength: 3 })),
+    })
+    .map(({ usual: some, all, type, odd }) => [
+      ...(all ? usual : some),
+      ...(type === null ? [] : [["Content-Type", type] as [string, string]]),
+      ...odd,
+    ]);
+}
+
+function bodyOf(
+  requestBody: Described["requestBody"],
+  components: Components,
+): fc.Arbitrary<Uint8Array | null> {
+  const [content] = Object.values(requestBody?.content ?? {});
+  const broken = fc.oneof(
+    fc.constantFrom(...BROKEN_JSON).map((text) => Buffer.from(text)),
+    fc.uint8Array({ maxLength: 40 }),
+  );
+  if (!content) return rarely<Uint8Array | null>(broken, fc.constant(null));
+  if (!content.schema) return fc.oneof(fc.uint8Array({ maxLength: 20 }), broken);
+  const json = (value: unknown) => Buffer.from(JSON.stringify(value));
+  return fc.oneof(
+    { weight: 3, arbitrary: fc.constant(json(content.example)) },
+    { weight: 3, arbitrary: validValue(content.schema, components).map(json) },
+    { weight: 3, arbitrary: spoilt(content.schema, components).map(json) },
+    { weight: 1, arbitrary: broken },
+    { weight: 1, arbitrary: fc.constant(null) },
+  );
+}

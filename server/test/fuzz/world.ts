@@ -1,0 +1,176 @@
+import { join } from "node:path";
+import { PERMISSIONS } from "@subtext/client/contract/permission";
+import { sql } from "kysely";
+import { createApiKey } from "../../src/api-keys.ts";
+import { systemClock } from "../../src/clock.ts";
+import type { Db } from "../../src/db/schema.ts";
+import { serviceSecret } from "../../src/db/secrets.ts";
+import { createEnvironment } from "../../src/environments.ts";
+import { openDiskStorage } from "../../src/storage/disk.ts";
+import { fileKey, filePrefix } from "../../src/storage/transcript-files.ts";
+import type { KeyKind } from "./requests.ts";
+
+export interface FuzzService {
+  url: string;
+  dataFolder: string;
+  db: Db;
+}
+
+/** What a tenant has, as its own answers told. */
+export interface Pool {
+  video: string[];
+  endpoint: string[];
+  delivery: string[];
+  /** Path and query of signed addresses. */
+  upload: string[];
+  file: string[];
+}
+
+export interface FuzzTenant {
+  environmentId: string;
+  /** A word that stands in everything that was made for the tenant at the beginning, and in no request after. */
+  mark: string;
+  keys: Record<KeyKind, string | null>;
+  pool: Pool;
+}
+
+/** A tenant with a bit of everything, made by the API itself as far as that goes. */
+export async function makeFuzzTenant(service: FuzzService, name: string): Promise<FuzzTenant> {
+  const { db, url } = service;
+  const deps = { db, clock: systemClock };
+  const environment = await createEnvironment(deps, { name, aiTranscription: true });
+  const keyFor = async (permissions: readonly (typeof PERMISSIONS)[number][]) => {
+    const wanted = { environmentId: environment.id, name: "fuzz", permissions: [...permissions] };
+    return await createApiKey(deps, { ...wanted, expiresAt: null });
+  };
+  const all = await keyFor(PERMISSIONS);
+  const expired = await keyFor(PERMISSIONS);
+  const revoked = await keyFor(PERMISSIONS);
+  const past = new Date(Date.now() - 1000);
+  await db.updateTable("api_key").set({ expires_at: past }).where("id", "=", expired.id).execute();
+  await db.updateTable("api_key").set({ revoked_at: past }).where("id", "=", revoked.id).execute();
+  const single = await Promise.all(
+    PERMISSIONS.map(async (permission) => [permission, (await keyFor([permission])).key]),
+  );
+  const tenant: FuzzTenant = {
+    environmentId: environment.id,
+    mark: `mark-of-${environment.id}`,
+    keys: {
+      ...(Object.fromEntries(single) as Record<(typeof PERMISSIONS)[number], string>),
+      all: all.key,
+      expired: expired.key,
+      revoked: revoked.key,
+      broken: `${all.key.slice(0, -1)}~`,
+      missing: null,
+    },
+    pool: { video: [], endpoint: [], delivery: [], upload: [], file: [] },
+  };
+  const ask = async (method: string, path: string, body?: object) => {
+    const response = await fetch(new URL(path, url), {
+      method,
+      headers: { authorization: `Bearer ${all.key}`, ...(body && { "content-type": "application/json" }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    harvest(tenant.pool, text);
+    return JSON.parse(text) as { id: string; video: { id: string }; upload: { url: string } };
+  };
+  for (const bytes of [0, 3, 10, 10, 10, 10]) {
+    const { upload } = await ask("POST", "/api/v1/videos", {
+      sizeBytes: 10,
+      metadata: { mark: tenant.mark },
+    });
+    if (bytes > 0) await sendBytes(upload.url, bytes);
+  }
+  await completeTranscriptions(service, tenant);
+  for (const path of ["a", "b", "c"]) {
+    const { id } = await ask("POST", "/api/v1/webhook-endpoints", {
+      url: `https://${tenant.mark.replaceAll("_", "-")}.example/${path}`,
+      metadata: { mark: tenant.mark },
+    });
+    await ask("POST", `/api/v1/webhook-endpoints/${id}/test`);
+  }
+  for (const video of tenant.pool.video.slice(-2)) await ask("GET", `/api/v1/videos/${video}/transcription`);
+  return tenant;
+}
+
+async function sendBytes(uploadUrl: string, bytes: number): Promise<void> {
+  await fetch(uploadUrl, {
+    method: "PATCH",
+    headers: {
+      "tus-resumable": "1.0.0",
+      "upload-offset": "0",
+      "content-type": "application/offset+octet-stream",
+    },
+    body: Buffer.alloc(bytes),
+  });
+}
+
+/** As the pipeline would, without an engine's time. */
+async function completeTranscriptions(
+  { db, dataFolder, url }: FuzzService,
+  { environmentId, mark }: FuzzTenant,
+): Promise<void> {
+  const storage = await openDiskStorage({
+    folder: join(dataFolder, "files"),
+    baseUrl: url,
+    secret: await serviceSecret(db, "url_signing"),
+  });
+  const rows = await db
+    .selectFrom("transcription")
+    .select("id")
+    .where("environment_id", "=", environmentId)
+    .execute();
+  for (const { id } of rows) {
+    const prefix = filePrefix(id, 1);
+    for (const format of ["vtt", "json", "txt"] as const) {
+      await storage.put(fileKey(prefix, format), Buffer.from(mark));
+    }
+    await db
+      .updateTable("transcription")
+      .set({
+        status: "COMPLETED",
+        attempt: 1,
+        file_prefix: prefix,
+        language: "en",
+        word_count: 1,
+        duration: 1,
+        finished_at: new Date(),
+      })
+      .where("id", "=", id)
+      .execute();
+  }
+}
+
+const IDS = /\b(video|endpoint|delivery)_[0-9a-z]{26}\b/g;
+
+/** Notes whatever an answer names that later requests may name again. */
+export function harvest(pool: Pool, answer: string): void {
+  const note = (list: string[], text: string) => {
+    if (!list.includes(text)) list.push(text);
+  };
+  for (const [id, kind] of answer.matchAll(IDS)) note(pool[kind as "video" | "endpoint" | "delivery"], id);
+  for (const [, address] of answer.matchAll(/"url":"http:\/\/[^/"]+(\/[^"]+)"/g)) {
+    if (address!.startsWith("/api/v1/uploads/")) note(pool.upload, address!);
+    if (address!.startsWith("/files/")) note(pool.file, address!);
+  }
+}
+
+const TABLES = ["video", "transcription", "event", "webhook_endpoint", "idempotency_key"] as const;
+
+/** Every row of a tenant, as text. */
+export async function rowsOf(db: Db, { environmentId }: FuzzTenant): Promise<string[]> {
+  const found: string[] = [];
+  for (const table of TABLES) {
+    const { rows } = await sql<{ row: string }>`
+      select to_jsonb(t)::text as row from ${sql.table(table)} as t
+      where environment_id = ${environmentId} order by 1`.execute(db);
+    found.push(...rows.map(({ row }) => `${table} ${row}`));
+  }
+  const { rows } = await sql<{ row: string }>`
+    select to_jsonb(d)::text as row from delivery as d
+    join webhook_endpoint as e on e.id = d.endpoint_id
+    where e.environment_id = ${environmentId} order by 1`.execute(db);
+  return [...found, ...rows.map(({ row }) => `delivery ${row}`)];
+}
