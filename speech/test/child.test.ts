@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createSpeech, type Speech, type SpeechOptions } from "../src/child/supervise.ts";
 import type { EngineParts } from "../src/engines/open-engines.ts";
 import { SpeechError } from "../src/errors.ts";
@@ -25,6 +25,9 @@ const TEXT = expect.stringMatching(/^Children played in/);
 const signal = new AbortController().signal;
 const job = { maxDurationSeconds: 43_200, signal };
 
+const PAUSE_SECONDS = 2.2;
+const SENTENCE_SAMPLES = 2.5 * 16_000;
+
 let folder: string;
 let short: string;
 let long: string;
@@ -35,21 +38,18 @@ beforeAll(() => {
   short = join(folder, "short.wav");
   writeFileSync(short, wavFile(sequence(0.5, theChildren, 0.5)));
   long = join(folder, "long.wav");
-  // Varied, for what repeats itself without end is given up before its end.
-  const sentences = Array.from({ length: 300 }, (_, index) => [
-    spoken(ENGLISH[index % ENGLISH.length]!).samples,
-    0.3 + (index % 7) / 10,
+  // Varied, for what repeats itself without end is given up before its end; in many short utterances, so that
+  // the first of them are heard soon.
+  const sentences = Array.from({ length: 500 }, (_, index) => [
+    spoken(ENGLISH[index % ENGLISH.length]!).samples.subarray(0, SENTENCE_SAMPLES),
+    PAUSE_SECONDS,
   ]).flat();
   writeFileSync(long, wavFile(sequence(...sentences)));
 });
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((speech) => speech.close()));
-  expect(descendantsRunning(process.pid, MAIN)).toEqual([]);
-});
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function open(options: Partial<SpeechOptions> = {}): Speech {
-  const speech = createSpeech({
+function create(options: Partial<SpeechOptions>): Speech {
+  return createSpeech({
     parts: () => BUNDLED,
     processes: 1,
     threads: 1,
@@ -57,6 +57,11 @@ function open(options: Partial<SpeechOptions> = {}): Speech {
     heartbeatTimeoutMs: 30_000,
     ...options,
   });
+}
+
+/** Ended with the test. */
+function open(options: Partial<SpeechOptions> = {}): Speech {
+  const speech = create(options);
   opened.push(speech);
   return speech;
 }
@@ -74,22 +79,6 @@ function cpuTicks(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return Number(fields[11]) + Number(fields[12]);
-}
-
-/** A speech process in which programs can be run from outside: signalled, Node opens its inspector. */
-function openWithInspector(options: Partial<SpeechOptions>) {
-  const address = Promise.withResolvers<string>();
-  const log = (line: string) => {
-    const url = /ws:\S+/.exec(line)?.[0];
-    if (url !== undefined) address.resolve(url);
-  };
-  const evaluate = async (expression: string) => {
-    process.kill(speechProcesses()[0]!, "SIGUSR1");
-    const socket = new WebSocket(await address.promise);
-    await once(socket, "open");
-    socket.send(JSON.stringify({ id: 1, method: "Runtime.evaluate", params: { expression } }));
-  };
-  return { speech: open({ ...options, log }), evaluate };
 }
 
 function speechProcesses(): number[] {
@@ -118,221 +107,256 @@ async function decoding(): Promise<void> {
   await until(() => decoders().length > 0);
 }
 
-test("a recording is transcribed, and the process stays for the next one", async () => {
-  const speech = open();
-  expect(await textOf(speech, short)).toEqual(TEXT);
-  const first = speechProcesses();
-  expect(await textOf(speech, short)).toEqual(TEXT);
-  expect(speechProcesses()).toEqual(first);
-});
+describe("speech in a process that stays", () => {
+  const { execPath } = process;
+  let speech: Speech;
+  let inspector = Promise.withResolvers<string>();
 
-test("the engines and the decoder can be named", async () => {
-  const description = await open().describe();
-  expect(description).toEqual({
-    engines: [{ name: "moonshine-tiny", languages: ["en"], warnings: [] }],
-    decoder: expect.stringMatching(/^(ffmpeg|node-av) \d/),
+  beforeAll(() => {
+    // Signalled, Node opens its inspector, at a port that many programs want; here at one that is free.
+    process.execPath = join(folder, "node");
+    writeFileSync(process.execPath, `#!/bin/sh\nexec "${execPath}" --inspect-port=0 "$@"\n`);
+    chmodSync(process.execPath, 0o755);
+    speech = create({
+      heartbeatTimeoutMs: 3_000,
+      log: (line) => {
+        const url = /ws:\S+/.exec(line)?.[0];
+        if (url !== undefined) inspector.resolve(url);
+      },
+    });
+  });
+  afterAll(async () => {
+    process.execPath = execPath;
+    await speech.close();
+  });
+
+  /** Runs a program in the speech process. */
+  async function evaluate(expression: string): Promise<void> {
+    inspector = Promise.withResolvers();
+    process.kill(speechProcesses()[0]!, "SIGUSR1");
+    const socket = new WebSocket(await inspector.promise);
+    await once(socket, "open");
+    socket.send(JSON.stringify({ id: 1, method: "Runtime.evaluate", params: { expression } }));
+  }
+
+  test("a recording is transcribed, and the process stays for the next one", async () => {
+    expect(await textOf(speech, short)).toEqual(TEXT);
+    const first = speechProcesses();
+    expect(await textOf(speech, short)).toEqual(TEXT);
+    expect(speechProcesses()).toEqual(first);
+  });
+
+  test("the engines and the decoder can be named", async () => {
+    const description = await speech.describe();
+    expect(description).toEqual({
+      engines: [{ name: "moonshine-tiny", languages: ["en"], warnings: [] }],
+      decoder: expect.stringMatching(/^(ffmpeg|node-av) \d/),
+    });
+  });
+
+  test("an error of the recording crosses the border with its code and message", async () => {
+    const path = join(folder, "text.mp4");
+    writeFileSync(path, "This is no recording.".repeat(100));
+    await expect(speech.transcribe(path, job)).rejects.toMatchObject({
+      name: "SpeechError",
+      code: "unreadable_media",
+      retryable: false,
+      message: expect.stringMatching(/\w+/),
+    });
+  });
+
+  test("the progress of a short recording too comes to its end", async () => {
+    const seen: TranscribeProgress[] = [];
+    const { path } = listeningRecording("english");
+    const { duration } = await speech.transcribe(path, {
+      ...job,
+      onProgress: (progress) => seen.push(progress),
+    });
+    expect(seen[0]).toEqual({ done: 0, duration, remainingSeconds: null });
+    expect(seen.at(-1)).toEqual({ done: duration, duration, remainingSeconds: 0 });
+  });
+
+  test("more jobs than processes wait for their turn, and an aborted one leaves the queue", async () => {
+    const abort = new AbortController();
+    const jobs = [
+      textOf(speech, short),
+      speech.transcribe(short, { ...job, signal: abort.signal }),
+      textOf(speech, short),
+    ];
+    const outcomes = Promise.allSettled(jobs);
+    abort.abort(new Error("deleted"));
+    const [first, second, third] = await outcomes;
+    expect(first).toMatchObject({ value: TEXT });
+    expect(second).toMatchObject({ reason: expect.objectContaining({ message: "deleted" }) });
+    expect(third).toMatchObject({ value: TEXT });
+    expect(speechProcesses()).toHaveLength(1);
+  });
+
+  test("an aborted job ends at once with the signal's reason, and its process takes the next one", async () => {
+    const abort = new AbortController();
+    const outcome = startLong(speech, abort.signal);
+    await decoding();
+    const processes = speechProcesses();
+    abort.abort(new Error("replaced"));
+    expect(await outcome).toMatchObject({ message: "replaced" });
+    expect(await textOf(speech, short)).toEqual(TEXT);
+    expect(speechProcesses()).toEqual(processes);
+  });
+
+  test("a process that is killed costs a retryable error, and the next job succeeds", async () => {
+    const outcome = startLong(speech);
+    await decoding();
+    process.kill(speechProcesses()[0]!, "SIGKILL");
+    const error = await outcome;
+    expect(error).toBeInstanceOf(SpeechError);
+    expect(error).toMatchObject({ code: "engine_crashed", retryable: true });
+    await until(() => decoders().length === 0);
+    expect(await textOf(speech, short)).toEqual(TEXT);
+  });
+
+  test("a process that stands still is ended within its limit", async () => {
+    const outcome = startLong(speech);
+    await decoding();
+    process.kill(speechProcesses()[0]!, "SIGSTOP");
+    expect(await outcome).toMatchObject({ code: "engine_hung", retryable: true });
+    expect(await textOf(speech, short)).toEqual(TEXT);
+  });
+
+  test("a process whose program runs in a circle is ended within its limit", async () => {
+    const outcome = startLong(speech);
+    await decoding();
+    await evaluate("for (;;);");
+    expect(await outcome).toMatchObject({ code: "engine_hung", retryable: true });
+    expect(await textOf(speech, short)).toEqual(TEXT);
+  });
+
+  test("a process that grows past its limit in the middle of a job is ended, and the next job succeeds", async () => {
+    const outcome = startLong(speech);
+    await decoding();
+    await evaluate(
+      "globalThis.taken = []; setInterval(() => globalThis.taken.push(new Uint8Array(2e7).fill(1)), 1)",
+    );
+    expect(await outcome).toMatchObject({ code: "engine_out_of_memory", retryable: true });
+    expect(await textOf(speech, short)).toEqual(TEXT);
   });
 });
 
-test("a process that is killed costs a retryable error, and the next job succeeds", async () => {
-  const speech = open();
-  const outcome = startLong(speech);
-  await decoding();
-  process.kill(speechProcesses()[0]!, "SIGKILL");
-  const error = await outcome;
-  expect(error).toBeInstanceOf(SpeechError);
-  expect(error).toMatchObject({ code: "engine_crashed", retryable: true });
-  await until(() => decoders().length === 0);
-  expect(await textOf(speech, short)).toEqual(TEXT);
-});
-
-test("a process that stands still is ended within its limit", async () => {
-  const speech = open({ heartbeatTimeoutMs: 3_000 });
-  const outcome = startLong(speech);
-  await decoding();
-  process.kill(speechProcesses()[0]!, "SIGSTOP");
-  expect(await outcome).toMatchObject({ code: "engine_hung", retryable: true });
-  expect(await textOf(speech, short)).toEqual(TEXT);
-});
-
-test("a process whose program runs in a circle is ended within its limit", async () => {
-  const { speech, evaluate } = openWithInspector({ heartbeatTimeoutMs: 3_000 });
-  const outcome = startLong(speech);
-  await decoding();
-  await evaluate("for (;;);");
-  expect(await outcome).toMatchObject({ code: "engine_hung", retryable: true });
-  expect(await textOf(speech, short)).toEqual(TEXT);
-});
-
-test("a job that comes no further is ended although its process shows signs of life", async () => {
-  // Shorter than any work takes, so that real work stands for an engine that never answers.
-  const stalled = open({ stallTimeoutMs: 1, heartbeatTimeoutMs: 60_000 });
-  expect(await startLong(stalled)).toMatchObject({
-    code: "engine_hung",
-    retryable: true,
-    message: expect.stringContaining("came no further"),
+describe("speech that a test begins and ends", () => {
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((speech) => speech.close()));
+    expect(speechProcesses()).toEqual([]);
   });
-  await until(() => decoders().length === 0);
-});
 
-test("a process that grows past its limit in the middle of a job is ended, and the next job succeeds", async () => {
-  const { speech, evaluate } = openWithInspector({});
-  const outcome = startLong(speech);
-  await decoding();
-  await evaluate(
-    "globalThis.taken = []; setInterval(() => globalThis.taken.push(new Uint8Array(2e7).fill(1)), 1)",
-  );
-  expect(await outcome).toMatchObject({ code: "engine_out_of_memory", retryable: true });
-  expect(await textOf(speech, short)).toEqual(TEXT);
-});
-
-test("a process that takes more memory than it may is ended", async () => {
-  const outcome = open({ memoryLimitBytes: 150_000_000 }).transcribe(short, job);
-  await expect(outcome).rejects.toMatchObject({ code: "engine_out_of_memory", retryable: true });
-});
-
-test("an engine that can not be loaded is told as such", async () => {
-  const multilingual = { kind: "whisper" as const, folder: join(folder, "no-model") };
-  const outcome = open({ parts: () => ({ ...BUNDLED, multilingual }) }).describe();
-  await expect(outcome).rejects.toMatchObject({ code: "model_unusable", retryable: true });
-});
-
-test("an error of the recording crosses the border with its code and message", async () => {
-  const path = join(folder, "text.mp4");
-  writeFileSync(path, "This is no recording.".repeat(100));
-  await expect(open().transcribe(path, job)).rejects.toMatchObject({
-    name: "SpeechError",
-    code: "unreadable_media",
-    retryable: false,
-    message: expect.stringMatching(/\w+/),
+  test("an abort in the middle of hearing stops all work below this process", async () => {
+    const speech = open({ threads: 2 });
+    const abort = new AbortController();
+    const heard = Promise.withResolvers<void>();
+    const onProgress = ({ done }: { done: number }) => done > 0 && heard.resolve();
+    const outcome = speech
+      .transcribe(long, { ...job, signal: abort.signal, onProgress })
+      .catch((error) => error);
+    await heard.promise;
+    abort.abort(new Error("deleted"));
+    expect(await outcome).toMatchObject({ message: "deleted" });
+    await until(() => decoders().length === 0);
+    await until(() => !isComputing());
+    expect(await textOf(speech, short)).toEqual(TEXT);
   });
-});
 
-test("an aborted job ends at once with the signal's reason, and its process takes the next one", async () => {
-  const speech = open();
-  const abort = new AbortController();
-  const outcome = startLong(speech, abort.signal);
-  await decoding();
-  const processes = speechProcesses();
-  abort.abort(new Error("replaced"));
-  expect(await outcome).toMatchObject({ message: "replaced" });
-  expect(await textOf(speech, short)).toEqual(TEXT);
-  expect(speechProcesses()).toEqual(processes);
-});
-
-test("an abort in the middle of hearing stops all work below this process", async () => {
-  const speech = open({ threads: 2 });
-  const abort = new AbortController();
-  const heard = Promise.withResolvers<void>();
-  const onProgress = ({ done }: { done: number }) => done > 0 && heard.resolve();
-  const outcome = speech
-    .transcribe(long, { ...job, signal: abort.signal, onProgress })
-    .catch((error) => error);
-  await heard.promise;
-  abort.abort(new Error("deleted"));
-  expect(await outcome).toMatchObject({ message: "deleted" });
-  await until(() => decoders().length === 0);
-  await until(() => !isComputing());
-  expect(await textOf(speech, short)).toEqual(TEXT);
-});
-
-test("new engines are used from the next job on, and a job under way is not disturbed", async () => {
-  let parts = BUNDLED;
-  const speech = open({ parts: () => parts });
-  const underWay = textOf(speech, short);
-  await until(() => speechProcesses().length === 1);
-  const before = speechProcesses();
-  parts = { ...BUNDLED, multilingual: { kind: "whisper", folder: join(folder, "no-model") } };
-  speech.renew();
-  expect(await underWay).toEqual(TEXT);
-  await expect(speech.transcribe(short, job)).rejects.toMatchObject({ code: "model_unusable" });
-  parts = BUNDLED;
-  speech.renew();
-  expect(await textOf(speech, short)).toEqual(TEXT);
-  expect(speechProcesses()).not.toEqual(before);
-});
-
-test("a model of several languages hears each stretch of a recording in its own", async () => {
-  const multilingual = { kind: "whisper" as const, folder: listeningModel };
-  const speech = open({ parts: () => ({ ...BUNDLED, multilingual, bundledTakesEnglish: true }), threads: 2 });
-  expect((await speech.describe()).engines.map(({ languages }) => languages)).toEqual([
-    expect.arrayContaining(["es", "pt", "en", "fr"]),
-    ["en"],
-  ]);
-  const { path, languages } = listeningRecording("mixed");
-  const result = (await speech.transcribe(path, job)) as Transcript;
-  expect(result.stretches.map(({ language }) => language)).toEqual(languages);
-});
-
-test("the progress of a short recording too comes to its end", async () => {
-  const seen: TranscribeProgress[] = [];
-  const { path } = listeningRecording("english");
-  const { duration } = await open().transcribe(path, {
-    ...job,
-    onProgress: (progress) => seen.push(progress),
+  test("a job that comes no further is ended although its process shows signs of life", async () => {
+    // Shorter than any work takes, so that real work stands for an engine that never answers.
+    const stalled = open({ stallTimeoutMs: 1, heartbeatTimeoutMs: 60_000 });
+    expect(await startLong(stalled)).toMatchObject({
+      code: "engine_hung",
+      retryable: true,
+      message: expect.stringContaining("came no further"),
+    });
+    await until(() => decoders().length === 0);
   });
-  expect(seen[0]).toEqual({ done: 0, duration, remainingSeconds: null });
-  expect(seen.at(-1)).toEqual({ done: duration, duration, remainingSeconds: 0 });
-});
 
-test("processes without work end when there are new engines", async () => {
-  const speech = open();
-  await textOf(speech, short);
-  speech.renew();
-  await until(() => speechProcesses().length === 0);
-  expect(await textOf(speech, short)).toEqual(TEXT);
-});
-
-test("more jobs than processes wait for their turn, and an aborted one leaves the queue", async () => {
-  const speech = open();
-  const abort = new AbortController();
-  const jobs = [
-    textOf(speech, short),
-    speech.transcribe(short, { ...job, signal: abort.signal }),
-    textOf(speech, short),
-  ];
-  const outcomes = Promise.allSettled(jobs);
-  abort.abort(new Error("deleted"));
-  const [first, second, third] = await outcomes;
-  expect(first).toMatchObject({ value: TEXT });
-  expect(second).toMatchObject({ reason: expect.objectContaining({ message: "deleted" }) });
-  expect(third).toMatchObject({ value: TEXT });
-  expect(speechProcesses()).toHaveLength(1);
-});
-
-test("two processes work on two recordings at once", async () => {
-  const speech = open({ processes: 2 });
-  const jobs = Promise.all([textOf(speech, short), textOf(speech, short)]);
-  await until(() => speechProcesses().length === 2);
-  expect(await jobs).toEqual(Array(2).fill(TEXT));
-});
-
-test("a process without work gives its memory back, and the next job starts another", async () => {
-  const speech = open({ idleMs: 100 });
-  await textOf(speech, short);
-  await until(() => speechProcesses().length === 0);
-  expect(await textOf(speech, short)).toEqual(TEXT);
-});
-
-test("closing ends the job under way and every process", async () => {
-  const speech = open();
-  const outcome = startLong(speech);
-  await decoding();
-  await speech.close();
-  expect(await outcome).toMatchObject({ message: "Speech is closed." });
-  expect(speechProcesses()).toEqual([]);
-  await until(() => decoders().length === 0);
-  await expect(speech.transcribe(short, job)).rejects.toThrow("Speech is closed.");
-});
-
-test("when the service is killed, its speech process and their decoders end too", async () => {
-  const service = fileURLToPath(new URL("fixtures/child/service.ts", import.meta.url));
-  const parent = spawn(process.execPath, [service, long], { stdio: "inherit" });
-  let orphans: number[] = [];
-  await until(() => {
-    orphans = descendants(parent.pid!);
-    return orphans.length > 1;
+  test("a process that takes more memory than it may is ended", async () => {
+    const outcome = open({ memoryLimitBytes: 150_000_000 }).transcribe(short, job);
+    await expect(outcome).rejects.toMatchObject({ code: "engine_out_of_memory", retryable: true });
   });
-  parent.kill("SIGKILL");
-  await until(() => !orphans.some(runs));
+
+  test("an engine that can not be loaded is told as such", async () => {
+    const multilingual = { kind: "whisper" as const, folder: join(folder, "no-model") };
+    const outcome = open({ parts: () => ({ ...BUNDLED, multilingual }) }).describe();
+    await expect(outcome).rejects.toMatchObject({ code: "model_unusable", retryable: true });
+  });
+
+  test("new engines are used from the next job on, and a job under way is not disturbed", async () => {
+    let parts = BUNDLED;
+    const speech = open({ parts: () => parts });
+    const underWay = textOf(speech, short);
+    await until(() => speechProcesses().length === 1);
+    const before = speechProcesses();
+    parts = { ...BUNDLED, multilingual: { kind: "whisper", folder: join(folder, "no-model") } };
+    speech.renew();
+    expect(await underWay).toEqual(TEXT);
+    await expect(speech.transcribe(short, job)).rejects.toMatchObject({ code: "model_unusable" });
+    parts = BUNDLED;
+    speech.renew();
+    expect(await textOf(speech, short)).toEqual(TEXT);
+    expect(speechProcesses()).not.toEqual(before);
+  });
+
+  test("a model of several languages hears each stretch of a recording in its own", async () => {
+    const multilingual = { kind: "whisper" as const, folder: listeningModel };
+    const speech = open({
+      parts: () => ({ ...BUNDLED, multilingual, bundledTakesEnglish: true }),
+      threads: 2,
+    });
+    expect((await speech.describe()).engines.map(({ languages }) => languages)).toEqual([
+      expect.arrayContaining(["es", "pt", "en", "fr"]),
+      ["en"],
+    ]);
+    const { path, languages } = listeningRecording("mixed");
+    const result = (await speech.transcribe(path, job)) as Transcript;
+    expect(result.stretches.map(({ language }) => language)).toEqual(languages);
+  });
+
+  test("processes without work end when there are new engines", async () => {
+    const speech = open();
+    await textOf(speech, short);
+    speech.renew();
+    await until(() => speechProcesses().length === 0);
+  });
+
+  test("two processes work on two recordings at once", async () => {
+    const speech = open({ processes: 2 });
+    const jobs = Promise.all([textOf(speech, short), textOf(speech, short)]);
+    await until(() => speechProcesses().length === 2);
+    expect(await jobs).toEqual(Array(2).fill(TEXT));
+  });
+
+  test("a process without work gives its memory back, and the next job starts another", async () => {
+    const speech = open({ idleMs: 100 });
+    await textOf(speech, short);
+    await until(() => speechProcesses().length === 0);
+    expect(await textOf(speech, short)).toEqual(TEXT);
+  });
+
+  test("closing ends the job under way and every process", async () => {
+    const speech = open();
+    const outcome = startLong(speech);
+    await decoding();
+    await speech.close();
+    expect(await outcome).toMatchObject({ message: "Speech is closed." });
+    expect(speechProcesses()).toEqual([]);
+    await until(() => decoders().length === 0);
+    await expect(speech.transcribe(short, job)).rejects.toThrow("Speech is closed.");
+  });
+
+  test("when the service is killed, its speech process and their decoders end too", async () => {
+    const service = fileURLToPath(new URL("fixtures/child/service.ts", import.meta.url));
+    const parent = spawn(process.execPath, [service, long], { stdio: "inherit" });
+    let orphans: number[] = [];
+    await until(() => {
+      orphans = descendants(parent.pid!);
+      return orphans.length > 1;
+    });
+    parent.kill("SIGKILL");
+    await until(() => !orphans.some(runs));
+  });
 });
