@@ -74,10 +74,9 @@ class SpeechProcesses implements Speech {
   async transcribe(path: string, options: JobOptions): Promise<TranscribeResult> {
     const signal = AbortSignal.any([options.signal, this.#closed.signal]);
     const seat = await this.#take(signal);
-    const job = this.#processOf(seat).transcribe(path, { ...options, signal });
     // The seat is free when its process has let go; whoever aborted does not wait for that.
-    const free = () => this.#free(seat);
-    job.then(free, free);
+    const job = this.#useSeat(seat, (process) => process.transcribe(path, { ...options, signal }));
+    job.catch(() => {});
     return await unlessAborted(job, signal);
   }
 
@@ -85,11 +84,7 @@ class SpeechProcesses implements Speech {
     const loaded = this.#seats.find(isLoaded);
     if (loaded?.process) return await loaded.process.ready;
     const seat = await this.#take(this.#closed.signal);
-    try {
-      return await this.#processOf(seat).ready;
-    } finally {
-      this.#free(seat);
-    }
+    return await this.#useSeat(seat, (process) => process.ready);
   }
 
   renew(): void {
@@ -129,6 +124,16 @@ class SpeechProcesses implements Speech {
     seat.taken = true;
     clearTimeout(seat.idle);
     return seat;
+  }
+
+  async #useSeat<T>(seat: Seat, use: (process: SpeechProcess) => Promise<T>): Promise<T> {
+    try {
+      // Closing that came right after the seat was taken found no process to end.
+      this.#closed.signal.throwIfAborted();
+      return await use(this.#processOf(seat));
+    } finally {
+      this.#free(seat);
+    }
   }
 
   #free(seat: Seat): void {
