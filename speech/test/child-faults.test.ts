@@ -1,8 +1,12 @@
-import { expect, test } from "vitest";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { createSpeech } from "../src/child/supervise.ts";
 import type { EngineParts } from "../src/engines/open-engines.ts";
 import { SpeechError } from "../src/errors.ts";
 import { descendantsRunning } from "./processes.ts";
+import { sequence, theChildren, wavFile } from "./wav.ts";
 
 const BUNDLED: EngineParts = { bundled: true, multilingual: null, bundledTakesEnglish: false, remedy: "" };
 const job = { maxDurationSeconds: 60, signal: new AbortController().signal };
@@ -35,3 +39,43 @@ test("a job that was just begun starts no process after closing", async () => {
   expect(await description).toMatchObject({ message: "Speech is closed." });
   expect(descendantsRunning(process.pid, "child/main.ts")).toEqual([]);
 });
+
+test("a thread of the engine that ends costs one attempt: the next job has a process of its own", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "speech-faults-"));
+  const path = join(folder, "short.wav");
+  writeFileSync(path, wavFile(sequence(0.5, theChildren, 0.5)));
+  endEngineThreads(folder);
+  const speech = open(() => BUNDLED);
+  onTestFinished(async () => {
+    await speech.close();
+    rmSync(folder, { recursive: true });
+  });
+  await speech.describe();
+  writeFileSync(join(folder, "end"), "");
+  await expect(speech.transcribe(path, job)).rejects.toMatchObject({ code: "engine_crashed" });
+  expect(await speech.transcribe(path, job)).toMatchObject({ outcome: "transcribed", language: "en" });
+});
+
+/** Lets the thread of an engine end by itself, as one without memory does, once there is a file `end`. */
+function endEngineThreads(folder: string): void {
+  const preload = join(folder, "preload.mjs");
+  writeFileSync(
+    preload,
+    `import { existsSync, rmSync } from "node:fs";
+     import { workerData } from "node:worker_threads";
+     const end = ${JSON.stringify(join(folder, "end"))};
+     const look = () => {
+       if (!existsSync(end)) return;
+       rmSync(end);
+       process.exit(1);
+     };
+     if (workerData?.kind === "moonshine") setInterval(look, 10);`,
+  );
+  const { execPath } = process;
+  process.execPath = join(folder, "node");
+  writeFileSync(process.execPath, `#!/bin/sh\nexec "${execPath}" --import "${preload}" "$@"\n`);
+  chmodSync(process.execPath, 0o755);
+  onTestFinished(() => {
+    process.execPath = execPath;
+  });
+}

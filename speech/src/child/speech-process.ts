@@ -166,8 +166,15 @@ export class SpeechProcess {
         this.#job.stalledMs = 0;
         this.#job.onProgress?.(message.progress);
       } else if (message.type === "transcribed") this.#job.settled.resolve(message.result);
-      else this.#job.settled.reject(fromErrorMessage(message.error));
+      else this.#failed(this.#job, fromErrorMessage(message.error));
     }
+  }
+
+  #failed({ settled }: Job, error: Error): void {
+    // It lives on without one of its threads, and would fail every further job.
+    const isCrippled = error instanceof SpeechError && error.code === "engine_crashed";
+    if (isCrippled) this.#end(error);
+    else settled.reject(error);
   }
 
   /** Looks from outside, because a process that is busy in native code can not tell of itself. */
