@@ -36,12 +36,8 @@ import { openDiskStorage } from "./storage/disk.ts";
 import { openDiskSources } from "./storage/disk-sources.ts";
 import { openDiskUploadStore } from "./storage/upload-store.ts";
 import { deliver } from "./webhooks/deliver.ts";
-import {
-  createEndpointPolicy,
-  type EndpointPolicy,
-  type ResolveHost,
-  resolveBySystem,
-} from "./webhooks/guard-url.ts";
+import { createEndpointPolicy, type EndpointPolicy, type ResolveHost } from "./webhooks/guard-url.ts";
+import { createHostResolver } from "./webhooks/resolve-host.ts";
 
 /** Where `npm run build -w @subtext/dashboard` puts it. */
 const DASHBOARD_FOLDER = join(import.meta.dirname, "../../dashboard/dist");
@@ -120,7 +116,7 @@ async function wire(
     config,
     log,
     clock = systemClock,
-    resolve = resolveBySystem,
+    resolve = createHostResolver(),
     uploadLockTimeoutMs = UPLOAD_LOCK_TIMEOUT_MS,
     connectionLimits,
     terminal = null,

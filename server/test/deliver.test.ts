@@ -9,7 +9,8 @@ import { openDiskStorage } from "../src/storage/disk.ts";
 import { type DeliverDeps, deliver } from "../src/webhooks/deliver.ts";
 import { emitEvent } from "../src/webhooks/emit.ts";
 import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
-import { createEndpointPolicy, resolveBySystem } from "../src/webhooks/guard-url.ts";
+import { createEndpointPolicy } from "../src/webhooks/guard-url.ts";
+import { createHostResolver } from "../src/webhooks/resolve-host.ts";
 import { createTenant, MovableClock, shareService } from "./support/service.ts";
 import { startReceiver } from "./support/webhook-receiver.ts";
 import { startReceiver as startPlainReceiver } from "./webhook-receivers.ts";
@@ -85,7 +86,7 @@ async function emitted(options: { eventTypes?: ["transcriptions.transcription.fa
     log,
     storage,
     policy: endpointPolicy,
-    resolve: resolveBySystem,
+    resolve: createHostResolver(),
     version: "0.0.0",
     timeoutMs: 2_000,
   };

@@ -8,8 +8,9 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "../src/clock.ts";
-import { createEndpointPolicy, type ResolveHost, resolveBySystem } from "../src/webhooks/guard-url.ts";
+import { createEndpointPolicy, type ResolveHost } from "../src/webhooks/guard-url.ts";
 import { type AttemptOutcome, postWebhook, type WebhookPost } from "../src/webhooks/post.ts";
+import { createHostResolver } from "../src/webhooks/resolve-host.ts";
 import { type Receiver, startRawReceiver, startReceiver } from "./webhook-receivers.ts";
 
 const run = promisify(execFile);
@@ -32,7 +33,7 @@ const post = (url: URL | string, options: Partial<WebhookPost> = {}): Promise<At
     body: '{"type":"test"}',
     timeoutMs: 20_000,
     policy: demo,
-    resolve: resolveBySystem,
+    resolve: createHostResolver(),
     version: "1.2.3",
     clock: systemClock,
     signal: new AbortController().signal,
@@ -474,11 +475,12 @@ describe("a service that stops", () => {
     const source = new URL("../src/webhooks/", import.meta.url).href;
     const script = `
       const { postWebhook } = await import(${JSON.stringify(`${source}post.ts`)});
-      const { createEndpointPolicy, resolveBySystem } = await import(${JSON.stringify(`${source}guard-url.ts`)});
+      const { createEndpointPolicy } = await import(${JSON.stringify(`${source}guard-url.ts`)});
+      const { createHostResolver } = await import(${JSON.stringify(`${source}resolve-host.ts`)});
       const policy = createEndpointPolicy({ allowHttp: true, allowPrivateNetworks: ["127.0.0.0/8"] });
       const outcome = await postWebhook({
         url: new URL(${JSON.stringify(receiver.url.href)}), headers: {}, body: "{}", timeoutMs: 3_600_000,
-        policy, resolve: resolveBySystem, version: "1", clock: { now: () => new Date() },
+        policy, resolve: createHostResolver(), version: "1", clock: { now: () => new Date() },
         signal: new AbortController().signal });
       console.log(outcome.status);`;
     const { stdout } = await run(process.execPath, ["--input-type=module", "-e", script], {

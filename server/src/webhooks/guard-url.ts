@@ -1,4 +1,3 @@
-import { lookup as systemLookup } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
 import ipaddr from "ipaddr.js";
 import { AppError } from "../errors.ts";
@@ -116,9 +115,6 @@ export interface ResolvedAddress {
 
 /** All addresses of a host name. Rejects where it has none. */
 export type ResolveHost = (hostname: string) => Promise<ResolvedAddress[]>;
-
-/** The machine's own resolver, with its hosts file. */
-export const resolveBySystem: ResolveHost = (hostname) => systemLookup(hostname, { all: true });
 
 /** Every address of the host is out of bounds. */
 export class RefusedAddressError extends Error {

@@ -29,6 +29,8 @@ export class MovableClock implements Clock {
   }
 }
 
+export { freePort };
+
 export interface TestService {
   service: Service;
   url: string;

@@ -1,0 +1,109 @@
+import { crc32 } from "node:zlib";
+import { expect, test } from "vitest";
+import { createApiKey } from "../src/api-keys.ts";
+import { revokeApiKey } from "../src/db/api-keys.ts";
+import { MAX_VALID_API_KEYS } from "../src/limits.ts";
+import {
+  createTenant,
+  MovableClock,
+  shareService,
+  startService,
+  type Tenant,
+  until,
+} from "./support/service.ts";
+
+const clock = new MovableClock();
+const service = shareService({ start: false, clock });
+
+async function listVideos(url: string, { key }: Tenant): Promise<Response> {
+  return await fetch(`${url}/api/v1/videos`, { headers: { authorization: `Bearer ${key}` } });
+}
+
+const keyRow = async ({ environmentId }: Tenant) =>
+  await service.service.parts.database.kysely
+    .selectFrom("api_key")
+    .selectAll()
+    .where("environment_id", "=", environmentId)
+    .executeTakeFirstOrThrow();
+
+test("a key can be told and checked by the documented expression, without the service", async () => {
+  for (let made = 0; made < 20; made++) {
+    const { key } = await createTenant(service);
+    const [, body, checksum] = /^(subtext_[0-9a-z]{26}_[0-9A-Za-z]{43})([0-9A-Za-z]{6})$/.exec(key) ?? [];
+    const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    const value = [...(checksum ?? "")].reduce((sum, digit) => sum * 62 + digits.indexOf(digit), 0);
+    expect(value).toBe(crc32(body ?? ""));
+  }
+});
+
+test("a key's last use is written once a minute, however often it is used", async () => {
+  const tenant = await createTenant(service, { clock });
+  expect((await keyRow(tenant)).last_used_at).toBeNull();
+  await listVideos(service.url, tenant);
+  const first = await until(async () => (await keyRow(tenant)).last_used_at ?? undefined);
+  clock.advance(50_000);
+  await listVideos(service.url, tenant);
+  clock.advance(11_000);
+  await listVideos(service.url, tenant);
+  const second = await until(async () => {
+    const { last_used_at: at } = await keyRow(tenant);
+    return at !== null && at > first && at;
+  });
+  // The use after 50 seconds left no trace: this one is of the use after 61.
+  expect(second.getTime() - first.getTime()).toBeGreaterThanOrEqual(61_000);
+});
+
+test("a last use that can not be written does not fail the request", async () => {
+  const tenant = await createTenant(service, { clock });
+  const db = service.service.parts.database.kysely;
+  await db.schema.createView("api_key_view").as(db.selectFrom("api_key").selectAll().distinct()).execute();
+  await db.schema.alterTable("api_key").renameTo("api_key_table").execute();
+  await db.schema.alterTable("api_key_view").renameTo("api_key").execute();
+  try {
+    expect((await listVideos(service.url, tenant)).status).toBe(200);
+    await until(async () => service.logged().includes("the key's last use could not be written"));
+  } finally {
+    await db.schema.dropView("api_key").execute();
+    await db.schema.alterTable("api_key_table").renameTo("api_key").execute();
+  }
+});
+
+test("every answer to a key tells its rate, also a refusal and a piece of an upload, which does not count", async () => {
+  const tenant = await createTenant(service, { clock, permissions: ["create_video"] });
+  const headers = { authorization: `Bearer ${tenant.key}`, "tus-resumable": "1.0.0" };
+  const refused = await listVideos(service.url, tenant);
+  expect([refused.status, refused.headers.get("ratelimit-policy")]).toEqual([403, '"per-key";q=60;w=6']);
+  const counts = [];
+  for (let asked = 0; asked < 2; asked++) {
+    const piece = await fetch(`${service.url}/api/v1/uploads/none`, { method: "HEAD", headers });
+    expect(piece.status).toBe(404);
+    counts.push(Number(/;r=(\d+);t=\d+$/.exec(piece.headers.get("ratelimit") ?? "")?.[1]));
+  }
+  expect(Math.min(...counts)).toBeGreaterThanOrEqual(59);
+});
+
+test("an environment has so many valid keys and no more; a revoked or expired one makes room", async () => {
+  const { environmentId } = await createTenant(service, { clock });
+  const db = service.service.parts.database.kysely;
+  const make = (expiresAt: Date | null = null) =>
+    createApiKey({ db, clock }, { environmentId, name: "n", permissions: ["get_video"], expiresAt });
+  const { id } = await make();
+  await make(new Date(clock.now().getTime() + 600_000));
+  for (let made = 3; made < MAX_VALID_API_KEYS; made++) await make();
+  await expect(make()).rejects.toMatchObject({ code: "api_key_limit_reached" });
+  clock.advance(600_001);
+  await make();
+  await expect(make()).rejects.toMatchObject({ code: "api_key_limit_reached" });
+  await revokeApiKey(db, id, clock.now());
+  await make();
+});
+
+test("a key that one process revokes is refused by every other at once", async (context) => {
+  if (!process.env.TEST_DATABASE_URL) context.skip("the embedded database has one process");
+  const { databaseUrl } = service.service.parts.config;
+  const other = await startService({ start: false, clock, env: { DATABASE_URL: databaseUrl! } });
+  const tenant = await createTenant(service, { clock });
+  expect((await listVideos(other.url, tenant)).status).toBe(200);
+  await revokeApiKey(service.service.parts.database.kysely, (await keyRow(tenant)).id, clock.now());
+  expect((await listVideos(other.url, tenant)).status).toBe(401);
+});
