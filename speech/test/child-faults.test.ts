@@ -1,8 +1,9 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { createSpeech } from "../src/child/supervise.ts";
+import { createSpeech, type SpeechOptions } from "../src/child/supervise.ts";
 import type { EngineParts } from "../src/engines/open-engines.ts";
 import { SpeechError } from "../src/errors.ts";
 import { descendantsRunning } from "./processes.ts";
@@ -11,13 +12,14 @@ import { sequence, theChildren, wavFile } from "./wav.ts";
 const BUNDLED: EngineParts = { bundled: true, multilingual: null, bundledTakesEnglish: false, remedy: "" };
 const job = { maxDurationSeconds: 60, signal: new AbortController().signal };
 
-function open(parts: () => EngineParts) {
+function open(parts: () => EngineParts, options: Partial<SpeechOptions> = {}) {
   return createSpeech({
     parts,
     processes: 1,
     threads: 1,
     memoryLimitBytes: 1_500_000_000,
     heartbeatTimeoutMs: 30_000,
+    ...options,
   });
 }
 
@@ -54,6 +56,21 @@ test("a thread of the engine that ends costs one attempt: the next job has a pro
   writeFileSync(join(folder, "end"), "");
   await expect(speech.transcribe(path, job)).rejects.toMatchObject({ code: "engine_crashed" });
   expect(await speech.transcribe(path, job)).toMatchObject({ outcome: "transcribed", language: "en" });
+});
+
+test("an engine that never comes to its end of loading is given up, and keeps no job waiting", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "speech-faults-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  for (const graph of ["encoder_model", "decoder_model_merged"]) {
+    writeFileSync(join(folder, `${graph}.onnx`), Uint8Array.of(8));
+  }
+  // Nobody writes into it: to read it is to wait.
+  execFileSync("mkfifo", [join(folder, "config.json")]);
+  const speech = open(() => ({ ...BUNDLED, multilingual: { kind: "whisper", folder } }), {
+    loadTimeoutMs: 1_000,
+  });
+  await expect(speech.transcribe("/none.wav", job)).rejects.toMatchObject({ code: "engine_hung" });
+  await speech.close();
 });
 
 /** Lets the thread of an engine end by itself, as one without memory does, once there is a file `end`. */

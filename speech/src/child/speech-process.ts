@@ -31,6 +31,8 @@ export interface SpeechProcessOptions {
   memoryLimitBytes: number;
   /** One that shows no sign of life for so long is ended. */
   heartbeatTimeoutMs: number;
+  /** One that has not loaded its engines within so long is ended, whatever signs of life there are. */
+  loadTimeoutMs: number;
   /** A job whose progress stands still for so long is ended with its process, whatever signs of life there are. */
   stallTimeoutMs: number;
   /** Gets the lines that the process writes to its standard error. */
@@ -63,6 +65,8 @@ export class SpeechProcess {
   readonly #watch: NodeJS.Timeout;
   /** Counted by looks rather than by the clock: time in which this process itself stood still is no silence. */
   #silentMs = 0;
+  /** Null once it is ready. */
+  #loadingMs: number | null = 0;
   #modelBytes = 0;
   #lastLine = "";
   /** Why it was ended, where it was us who ended it. */
@@ -158,8 +162,10 @@ export class SpeechProcess {
       return;
     }
     if (message.type === "loading") this.#modelBytes = message.modelBytes;
-    else if (message.type === "ready") this.#ready.resolve(message.description);
-    else if (message.type === "alive") this.#weigh(message.residentBytes);
+    else if (message.type === "ready") {
+      this.#loadingMs = null;
+      this.#ready.resolve(message.description);
+    } else if (message.type === "alive") this.#weigh(message.residentBytes);
     else if (message.type === "unusable") this.#end(fromErrorMessage(message.error));
     else if (message.job === this.#job?.id) {
       if (message.type === "progress") {
@@ -183,6 +189,13 @@ export class SpeechProcess {
     if (this.#silentMs > this.#options.heartbeatTimeoutMs) {
       const seconds = Math.round(this.#silentMs / 1000);
       this.#end(new SpeechError("engine_hung", `The engine showed no sign of life for ${seconds} s.`));
+    }
+    if (this.#loadingMs !== null) {
+      this.#loadingMs += WATCH_INTERVAL_MS;
+      if (this.#loadingMs > this.#options.loadTimeoutMs) {
+        const seconds = Math.round(this.#loadingMs / 1000);
+        this.#end(new SpeechError("engine_hung", `The engine was not loaded within ${seconds} s.`));
+      }
     }
     if (this.#job !== null && this.#job.stalledMs !== null) {
       this.#job.stalledMs += WATCH_INTERVAL_MS;

@@ -4,6 +4,8 @@ import type { SpeechDescription } from "./messages.ts";
 import { type JobOptions, SpeechProcess } from "./speech-process.ts";
 
 const IDLE_MS = 10 * 60_000;
+/** The largest model, from a slow disk. */
+const LOAD_TIMEOUT_MS = 10 * 60_000;
 /** Beyond what the largest model needs for a batch on a slow processor, and servers for one with all retries. */
 const STALL_TIMEOUT_MS = 20 * 60_000;
 
@@ -21,6 +23,8 @@ export interface SpeechOptions {
   memoryLimitBytes: number;
   /** A process that shows no sign of life for so long is ended. */
   heartbeatTimeoutMs: number;
+  /** A process that has not loaded its engines within so long is ended; ten minutes unless told. */
+  loadTimeoutMs?: number;
   /** A job whose progress stands still for so long is ended; twenty minutes unless told. */
   stallTimeoutMs?: number;
   /** A process without work for so long is ended to give its memory back; ten minutes unless told. */
@@ -156,6 +160,7 @@ class SpeechProcesses implements Speech {
       parts: { engines: parts(), threads, ffmpegPath },
       memoryLimitBytes,
       heartbeatTimeoutMs,
+      loadTimeoutMs: this.#options.loadTimeoutMs ?? LOAD_TIMEOUT_MS,
       stallTimeoutMs: this.#options.stallTimeoutMs ?? STALL_TIMEOUT_MS,
       log: log ?? (() => {}),
     });
