@@ -38,6 +38,8 @@ export default defineConfig(({ command }) => {
       // Before compression; the browser tests hold the first load to its limit.
       chunkSizeWarningLimit: 750,
       rolldownOptions: {
+        // Most of it is the compression, and meant to be.
+        checks: { pluginTimings: false },
         onwarn(warning, warn) {
           // React's marks for servers; nothing here is rendered on one.
           if (warning.code !== "MODULE_LEVEL_DIRECTIVE") warn(warning);

@@ -28,6 +28,7 @@ const SERVER_ROOMS: Record<string, string[]> = {
     "clock.ts",
     "errors.ts",
     "ids.ts",
+    "limits.ts",
     "metadata.ts",
   ],
   "representations.ts": ["storage", "db"],

@@ -8,7 +8,8 @@ import { startChromium } from "../../captions/test/chromium.ts";
 import { readConfig } from "../../server/src/config.ts";
 import { createLog } from "../../server/src/log.ts";
 import { openService, type Service } from "../../server/src/main.ts";
-import { freePort, MovableClock } from "../../server/test/support/service.ts";
+import { freePort } from "../../server/test/support/free-port.ts";
+import { MovableClock } from "../../server/test/support/service.ts";
 
 export interface Dashboard {
   service: Service;

@@ -4,6 +4,7 @@ import * as tus from "tus-js-client";
 import { beforeAll, expect, test } from "vitest";
 import { seedEveryState } from "../../dashboard/test/seed-videos.ts";
 import { insertVideo } from "../src/db/videos.ts";
+import { setUploadOrigins } from "../src/environments.ts";
 import { newId } from "../src/ids.ts";
 import { codeOf, sendAsCommandLine } from "./operator-requests.ts";
 import { createTenant, shareService } from "./support/service.ts";
@@ -80,12 +81,15 @@ test("an operator's upload needs no key: the session makes the video, its URL ta
   const path = `/environments/${tenant.environmentId}/videos`;
   const bytes = Buffer.from("These are the bytes.");
   const body = { filename: "a.mp4", sizeBytes: bytes.length };
+  await setUploadOrigins(subtext.service.parts.database.kysely, tenant.environmentId, []);
   const offer = await sendAsCommandLine(subtext, path, { method: "POST", body });
   expect(offer.statusCode).toBe(201);
   const { video, upload } = offer.json<UploadOfferView>();
   expect(video).toMatchObject({ state: "uploading", filename: "a.mp4", uploadedBytes: 0 });
   await new Promise<void>((resolve, reject) => {
-    new tus.Upload(bytes, { uploadUrl: upload.url, onSuccess: () => resolve(), onError: reject }).start();
+    const headers = { origin: subtext.url };
+    const { url: uploadUrl } = upload;
+    new tus.Upload(bytes, { uploadUrl, headers, onSuccess: () => resolve(), onError: reject }).start();
   });
   expect((await list("", tenant.environmentId)).data).toMatchObject([{ id: video.id, state: "pending" }]);
 

@@ -33,21 +33,28 @@ export class VideoChanges {
     this.#deps = deps;
   }
 
-  /** Tells every change from now on; the function that is returned ends it. */
-  listen(environmentId: string, onChanges: OnChanges): () => void {
+  /** Every change after it resolves is told; the function that it gives ends that. */
+  async listen(environmentId: string, onChanges: OnChanges): Promise<() => void> {
     let watch = this.#watched.get(environmentId);
     if (!watch) {
       watch = new Watch(this.#deps, environmentId);
       this.#watched.set(environmentId, watch);
     }
-    const { listeners } = watch;
+    const { listeners, begun } = watch;
     listeners.add(onChanges);
-    return () => {
+    const end = () => {
       listeners.delete(onChanges);
       if (listeners.size > 0 || this.#watched.get(environmentId) !== watch) return;
       watch.stop();
       this.#watched.delete(environmentId);
     };
+    try {
+      await begun;
+    } catch (error) {
+      end();
+      throw error;
+    }
+    return end;
   }
 }
 
@@ -60,11 +67,17 @@ class Watch {
   #since: Date | null = null;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
+  /** The first look, which tells nothing: it is what changes are told from. */
+  readonly begun: Promise<void>;
 
   constructor(deps: VideoListDeps & { log: Logger }, environmentId: string) {
     this.#deps = deps;
     this.#environmentId = environmentId;
-    this.#schedule(0);
+    this.begun = this.#look();
+    this.begun.then(
+      () => this.#schedule(),
+      () => {},
+    );
   }
 
   stop(): void {
@@ -72,7 +85,7 @@ class Watch {
     clearTimeout(this.#timer);
   }
 
-  #schedule(afterMs: number): void {
+  #schedule(): void {
     if (this.#stopped) return;
     this.#timer = setTimeout(async () => {
       try {
@@ -80,8 +93,8 @@ class Watch {
       } catch (error) {
         if (!this.#stopped) this.#deps.log.warn({ err: error }, "changes of videos could not be read");
       }
-      this.#schedule(LOOK_EVERY_MS);
-    }, afterMs);
+      this.#schedule();
+    }, LOOK_EVERY_MS);
   }
 
   async #look(): Promise<void> {
@@ -111,7 +124,6 @@ class Watch {
     const overflow = changed.length > MOST_CHANGES;
     this.#told = told;
     this.#since = now;
-    // Whoever listens reads the list after it began to listen.
     if (first || (news.length === 0 && !overflow)) return;
     for (const tell of this.listeners) tell(overflow ? null : { videos: news });
   }

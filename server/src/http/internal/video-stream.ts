@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { getEnvironment } from "../../environments.ts";
@@ -31,12 +30,21 @@ export function registerVideoStream(
     "/environments/:environment/videos/changes",
     async (request, reply) => {
       const environment = await getEnvironment(db, request.params.environment);
-      reply.hijack();
       const stream = reply.raw;
       const send = (text: string) => {
+        if (stream.writableEnded) return;
         if (stream.writableLength > MOST_UNREAD_BYTES) stream.destroy();
         else stream.write(text);
       };
+      // Before the stream is open: what is read once it is, and what it tells, leave nothing between them.
+      const stop = await changes.listen(environment.id, (changed) =>
+        send(changed ? `event: change\ndata: ${JSON.stringify(changed)}\n\n` : "event: reload\ndata: {}\n\n"),
+      );
+      reply.hijack();
+      if (stream.destroyed) {
+        stop();
+        return;
+      }
       stream.writeHead(200, {
         ...(reply.getHeaders() as Record<string, string>),
         "content-type": "text/event-stream",
@@ -46,9 +54,6 @@ export function registerVideoStream(
       });
       send("retry: 2000\n\n");
 
-      const stop = changes.listen(environment.id, (changed) =>
-        send(changed ? `event: change\ndata: ${JSON.stringify(changed)}\n\n` : "event: reload\ndata: {}\n\n"),
-      );
       const heartbeat = setInterval(async () => {
         // A session that has ended must see nothing more.
         const signedIn =
@@ -59,7 +64,9 @@ export function registerVideoStream(
       }, HEARTBEAT_MS);
       const end = () => stream.end();
       endings.add(end);
-      await once(stream, "close");
+      // A connection that breaks is closed too; that it broke is no fault of the service.
+      stream.on("error", (error) => request.log.debug({ err: error }, "a listener's connection broke"));
+      await new Promise((resolve) => stream.once("close", resolve));
       endings.delete(end);
       clearInterval(heartbeat);
       stop();

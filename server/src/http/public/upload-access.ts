@@ -49,13 +49,14 @@ export async function authorizeByUrl(
  * @throws AppError `origin_not_allowed`
  */
 export async function checkOrigin(
-  { db }: { db: Db },
+  { db, publicUrl }: { db: Db; publicUrl: string },
   request: FastifyRequest,
   reply: FastifyReply,
   { environmentId }: Uploader,
 ): Promise<void> {
   const { origin } = request.headers;
-  if (origin === undefined) return;
+  // The dashboard is of the same origin, which is nobody's to allow.
+  if (origin === undefined || origin === publicUrl) return;
   const allowed = await findAllowedOrigins(db, environmentId);
   if (allowed.includes("*")) return;
   if (!allowed.includes(origin)) {

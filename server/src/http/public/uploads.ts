@@ -51,6 +51,8 @@ export interface UploadsDeps extends AcceptDeps {
   locker: Locker;
   /** The one that upload URLs are signed with. */
   secret: Uint8Array;
+  /** The origin of the service's own pages, which may upload to every environment. */
+  publicUrl: string;
 }
 
 /** What the tus server's hooks know of the request that they serve. */
