@@ -71,10 +71,10 @@ export async function askHub(
     hash: null as ContentHash | null,
     bytes: null as number | null,
   };
-  let url = fileUrl(hub, file);
-  for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
-    const response = await watchdog.guard(
-      fetch(url, {
+  try {
+    let url = fileUrl(hub, file);
+    for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+      const response = await fetch(url, {
         method,
         redirect: "manual",
         signal: watchdog.signal,
@@ -85,33 +85,35 @@ export async function askHub(
           ...(hub.token !== null &&
             url.origin === new URL(hub.url).origin && { authorization: `Bearer ${hub.token}` }),
         },
-      }),
-    );
-    stated.commit ??= response.headers.get("x-repo-commit");
-    // Other servers' tags may look like hashes and be none.
-    const isHub = stated.commit !== null && url.origin === new URL(hub.url).origin;
-    const ownTag = isHub ? response.headers.get("etag") : null;
-    stated.hash ??= hashOfEntityTag(response.headers.get("x-linked-etag") ?? ownTag);
-    stated.bytes ??= wholeNumber(response.headers.get("x-linked-size"));
-    const location = response.headers.get("location");
-    const redirects = response.status >= 300 && response.status < 400 && location !== null;
-    const enough = method === "HEAD" && stated.hash !== null && stated.bytes !== null;
-    if (!redirects || enough) {
-      return {
-        status: redirects ? 200 : response.status,
-        headers: response.headers,
-        commit: stated.commit,
-        hash: stated.hash,
-        bytes: stated.bytes ?? (redirects ? null : statedSize(response, method)),
-        content: () => watchdog.read(response),
-        discard: () => watchdog.discard(response),
-      };
+      });
+      stated.commit ??= response.headers.get("x-repo-commit");
+      // Other servers' tags may look like hashes and be none.
+      const isHub = stated.commit !== null && url.origin === new URL(hub.url).origin;
+      const ownTag = isHub ? response.headers.get("etag") : null;
+      stated.hash ??= hashOfEntityTag(response.headers.get("x-linked-etag") ?? ownTag);
+      stated.bytes ??= wholeNumber(response.headers.get("x-linked-size"));
+      const location = response.headers.get("location");
+      const redirects = response.status >= 300 && response.status < 400 && location !== null;
+      const enough = method === "HEAD" && stated.hash !== null && stated.bytes !== null;
+      if (!redirects || enough) {
+        return {
+          status: redirects ? 200 : response.status,
+          headers: response.headers,
+          commit: stated.commit,
+          hash: stated.hash,
+          bytes: stated.bytes ?? (redirects ? null : statedSize(response, method)),
+          content: () => watchdog.read(response),
+          discard: () => watchdog.discard(response),
+        };
+      }
+      await response.body?.cancel();
+      url = redirectTarget(url, location);
     }
-    await response.body?.cancel();
-    url = redirectTarget(url, location);
+    throw new SpeechError("model_download_failed", `${file.path}: more than ${MAX_REDIRECTS} redirects.`);
+  } catch (error) {
+    watchdog.stop();
+    throw watchdog.explain(error);
   }
-  watchdog.stop();
-  throw new SpeechError("model_download_failed", `${file.path}: more than ${MAX_REDIRECTS} redirects.`);
 }
 
 function fileUrl(hub: Hub, { repository, revision, path }: HubFile): URL {
@@ -156,15 +158,6 @@ class Watchdog {
     this.#wait(answerMs, "did not answer");
   }
 
-  async guard<T>(pending: Promise<T>): Promise<T> {
-    try {
-      return await pending;
-    } catch (error) {
-      this.stop();
-      throw this.#explain(error);
-    }
-  }
-
   async *read(response: Response): AsyncGenerator<Uint8Array> {
     try {
       this.#wait(this.#stallMs, "fell silent");
@@ -174,7 +167,7 @@ class Watchdog {
         this.#wait(this.#stallMs, "fell silent");
       }
     } catch (error) {
-      throw this.#explain(error);
+      throw this.explain(error);
     } finally {
       this.stop();
     }
@@ -197,7 +190,9 @@ class Watchdog {
     }, ms);
   }
 
-  #explain(error: unknown): unknown {
+  /** What an error of the connection is to those who asked. */
+  explain(error: unknown): unknown {
+    if (error instanceof SpeechError) return error;
     if (this.#outer.aborted) return this.#outer.reason;
     if (this.#impatience.signal.aborted) return this.#impatience.signal.reason;
     // fetch says "fetch failed", and why in the cause.
