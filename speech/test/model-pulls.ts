@@ -60,7 +60,7 @@ export async function emptyStore(): Promise<ModelStore> {
   return openModelStore({ folder: await temporaryFolder(), now: () => new Date("2026-01-02T03:04:05Z") });
 }
 
-export const pull = (store: ModelStore, hub: ModelHub, options: Partial<InstallOptions> = {}) =>
+export const pull = (store: ModelStore, hub: Pick<ModelHub, "url">, options: Partial<InstallOptions> = {}) =>
   store.install(MODEL, {
     hub: { url: hub.url, token: null },
     signal: new AbortController().signal,

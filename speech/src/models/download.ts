@@ -30,6 +30,8 @@ export interface ExpectedContent {
 
 export interface DownloadContext {
   hub: Hub;
+  /** No file of the model can be larger, whatever the hub says or gives. */
+  maxFileBytes: number;
   persistence: Persistence;
   signal: AbortSignal;
 }
@@ -57,6 +59,7 @@ export async function describeFile(context: DownloadContext, file: HubFile): Pro
     }
     await answer.discard();
     requireSuccess(answer, file, context.hub);
+    if (answer.bytes !== null && answer.bytes > context.maxFileBytes) throw tooLarge(context, file);
     return { bytes: answer.bytes, hash: answer.hash, commit: answer.commit };
   });
 }
@@ -80,6 +83,7 @@ export async function downloadFile(
     throw storeError(error, dirname(path));
   });
   let entityTag: string | null = null;
+  let furthest = 0;
   return await persist(context, file, async (progress) => {
     let from = await sizeOf(path);
     // Without a hash only the server can tell whether a part is one of what it gives now.
@@ -89,6 +93,8 @@ export async function downloadFile(
       from = 0;
     }
     onBytes(from);
+    furthest = Math.max(furthest, from);
+    const before = furthest;
     if (from === expected.bytes) return from;
     const answer = await askHub(context.hub, file, {
       method: "GET",
@@ -98,7 +104,7 @@ export async function downloadFile(
     });
     try {
       if (answer.status === 416) {
-        await rm(path);
+        await rm(path, { force: true });
         throw new ConnectionError("the server has less than has arrived already");
       }
       requireSuccess(answer, file, context.hub);
@@ -108,7 +114,9 @@ export async function downloadFile(
       if (start !== 0 && start !== from)
         throw new ConnectionError("the server gave another part than was asked for");
       const arrived = await write(path, start, answer, expected.bytes, (bytes) => {
-        progress(bytes - start);
+        if (bytes > context.maxFileBytes) throw tooLarge(context, file);
+        furthest = Math.max(furthest, bytes);
+        progress(furthest - before);
         onBytes(bytes);
       });
       const whole = expected.bytes ?? answer.bytes;
@@ -151,6 +159,13 @@ async function persist<T>(
       });
     }
   }
+}
+
+function tooLarge({ hub, maxFileBytes }: DownloadContext, { path }: HubFile): SpeechError {
+  return new SpeechError(
+    "model_download_failed",
+    `${hub.url} gives for ${path} more than ${maxFileBytes} bytes: no such model is that large.`,
+  );
 }
 
 class BusyError extends ConnectionError {

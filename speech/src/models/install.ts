@@ -21,6 +21,8 @@ export type OnBytes = (receivedBytes: number, totalBytes: number | null) => void
 
 /** Left free on the disk: other parts of the service live there too. */
 const RESERVED_BYTES = 256 * 1024 ** 2;
+/** A mirror may have other files than the ones whose size is known, not endlessly large ones. */
+const MAX_TIMES_KNOWN_SIZE = 8;
 
 /**
  * Downloads a model beside where it will lie, checks it, and moves it there in one step. What an earlier try has
@@ -29,12 +31,13 @@ const RESERVED_BYTES = 256 * 1024 ** 2;
  * @throws SpeechError `model_download_failed`, `model_corrupt`, `model_store_failed`
  */
 export async function downloadModel(
-  context: DownloadContext,
+  options: Omit<DownloadContext, "maxFileBytes">,
   model: KnownModel,
   { partialFolder, folder }: { partialFolder: string; folder: string },
   onBytes: OnBytes,
   now: () => Date,
 ): Promise<Manifest> {
+  const context = { ...options, maxFileBytes: MAX_TIMES_KNOWN_SIZE * model.downloadBytes };
   await makeFolder(partialFolder);
   const files = await collect(context, model, partialFolder, onBytes);
   const manifest: Manifest = {
