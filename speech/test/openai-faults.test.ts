@@ -187,6 +187,20 @@ describe("faults of a server", () => {
     expect(error.message).not.toContain("sk-");
   });
 
+  test("what a server repeats of the key is not told: in a fault, nor in what is no transcript", async () => {
+    const apiKey = "sk-of-somebody-who-pays";
+    for (const status of [200, 400, 500]) {
+      const server = await started();
+      // The end of the key lies beyond what is told of an answer.
+      const body = `${"x".repeat(150)} Bearer ${apiKey}`.repeat(2);
+      server.fault = { status, body };
+      const engine = await engineOf([], { servers: [{ url: server.origin, apiKey }], tries: 1 });
+      const error = await failure(engine.hear([saying(["The"])], { signal }));
+      expect(error.message).toContain("xxx");
+      expect(error.message).not.toContain("sk-");
+    }
+  });
+
   test("a redirect is not followed: the key goes nowhere else", async () => {
     const [server, other] = await Promise.all([started(), started()]);
     const location = `${other.origin}/v1/audio/transcriptions?secret=1`;

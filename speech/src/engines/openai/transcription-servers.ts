@@ -25,7 +25,7 @@ export interface TranscriptionServersOptions {
 
 interface Server {
   readonly url: URL;
-  readonly headers: Record<string, string>;
+  readonly apiKey: string | null;
   manners: ServerManners;
   /** Why it gave no transcript when it was last asked; null where it did. */
   lastFailure: ServerFailure | null;
@@ -49,7 +49,7 @@ export class TranscriptionServers {
     this.#options = options;
     this.#servers = options.servers.map(({ url, apiKey }) => ({
       url: transcriptionUrl(url),
-      headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
+      apiKey,
       manners: { takesGranularities: true, isWhisperCpp: false },
       lastFailure: null,
     }));
@@ -113,7 +113,7 @@ export class TranscriptionServers {
     try {
       const answer = await post(server.url, {
         headers: {
-          ...server.headers,
+          ...(server.apiKey !== null && { authorization: `Bearer ${server.apiKey}` }),
           "content-type": form.headers.get("content-type") ?? "",
           accept: "application/json",
           "user-agent": "subtext",
@@ -123,9 +123,17 @@ export class TranscriptionServers {
         maxAnswerBytes: MAX_ANSWER_BYTES,
         signal,
       });
-      const failure = failureOf(answer, this.#options.clock.date());
+      // Some servers repeat what they were sent where they fail; what they say is told to people.
+      const shown = server.apiKey ? answer.body.replaceAll(server.apiKey, "…") : answer.body;
+      const failure = failureOf({ ...answer, body: shown }, this.#options.clock.date());
       if (failure !== null) return { failure };
-      return { answer: parseAnswer(answer.body, utterance.samples.length / SAMPLE_RATE) };
+      const seconds = utterance.samples.length / SAMPLE_RATE;
+      try {
+        return { answer: parseAnswer(answer.body, seconds) };
+      } catch {
+        // Once more for its error, which quotes the answer.
+        return { answer: parseAnswer(shown, seconds) };
+      }
     } catch (error) {
       signal.throwIfAborted();
       return { failure: failureOfError(error) };
