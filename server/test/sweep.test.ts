@@ -3,8 +3,21 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { findDeliveriesWithoutJob, findTranscriptionsWithoutJob } from "../src/db/lost-jobs.ts";
+import { insertVideo } from "../src/db/videos.ts";
+import { newId } from "../src/ids.ts";
+import { sweep } from "../src/pipeline/sweep.ts";
+import { openDiskStorage } from "../src/storage/disk.ts";
+import { openDiskSources } from "../src/storage/disk-sources.ts";
 import { freePort } from "./support/free-port.ts";
-import { createTenant, startService, temporaryFolder, until, untilEnded, upload } from "./support/service.ts";
+import {
+  createTenant,
+  MovableClock,
+  startService,
+  temporaryFolder,
+  until,
+  untilEnded,
+  upload,
+} from "./support/service.ts";
 
 const GARBAGE = Buffer.from("no media at all");
 
@@ -60,4 +73,62 @@ test("an odd file among the uploads does not keep the sweep from its work", asyn
   const again = await startService({ dataFolder: service.dataFolder });
   await until(async () => again.logged().includes("a recording without a video was removed"));
   expect(again.logged()).not.toContain("a sweep failed");
+});
+
+test("an answer to a POST is forgotten after a day, with the secret that it holds", async () => {
+  const dataFolder = await temporaryFolder();
+  const clock = new MovableClock();
+  const before = await startService({ dataFolder, clock, start: false });
+  const { key } = await createTenant(before);
+  const create = (name: string) =>
+    fetch(`${before.url}/api/v1/webhook-endpoints`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${key}`,
+        "content-type": "application/json",
+        "idempotency-key": name,
+      },
+      body: '{"url":"https://example.com/hook"}',
+    });
+  await create("old");
+  clock.advance(23 * 3_600_000);
+  await create("young");
+  await before.service.stop();
+  clock.advance(3_600_001);
+  const after = await startService({ dataFolder, clock });
+  const db = after.service.parts.database.kysely;
+  await until(async () => (await db.selectFrom("idempotency_key").select("key").execute()).length === 1);
+  expect(await db.selectFrom("idempotency_key").select("key").execute()).toEqual([{ key: "young" }]);
+});
+
+test("an upload that is deleted while the sweep looks at it is no fault, and those after it are swept", async () => {
+  const service = await startService({ start: false });
+  const { db, queue, clock, log } = { ...service.service.parts, db: service.service.parts.database.kysely };
+  const { environmentId } = await createTenant(service, { aiTranscription: false });
+  const sources = await openDiskSources(join(service.dataFolder, "uploads"));
+  const ids = [newId("video"), newId("video")];
+  for (const id of ids) {
+    await insertVideo(db, { id, environmentId, metadata: {}, sizeBytes: 1, now: clock.now() });
+    await writeFile(join(service.dataFolder, "uploads", id), "x");
+  }
+  const deleting = {
+    ...sources,
+    async sync(id: string) {
+      if (id === ids[0]) {
+        await db.deleteFrom("video").where("id", "=", id).execute();
+        await sources.remove(id);
+      }
+      await sources.sync(id);
+    },
+  };
+  const storage = await openDiskStorage({
+    folder: join(service.dataFolder, "files"),
+    baseUrl: service.url,
+    secret: new Uint8Array(32),
+  });
+  const deps = { db, queue, clock, log, storage, sources: deleting, uploadExpiryMs: 3_600_000 };
+  await sweep(deps, { strays: false, signal: new AbortController().signal });
+  const rows = await db.selectFrom("video").select(["id", "uploaded_at"]).execute();
+  expect(rows).toEqual([{ id: ids[1], uploaded_at: expect.any(Date) }]);
+  expect(service.logged()).not.toContain("can not be swept");
 });

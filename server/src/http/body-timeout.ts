@@ -1,5 +1,5 @@
 import { PassThrough, type Readable } from "node:stream";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { AppError } from "../errors.ts";
 
 declare module "fastify" {
@@ -14,26 +14,41 @@ declare module "fastify" {
  * then would keep a connection busy for ever.
  */
 export function limitBodyTime(app: FastifyInstance, timeoutMs: number): void {
-  app.addHook("preParsing", async (request, reply, payload: Readable) => {
-    if (request.routeOptions.config?.streamsBody) return payload;
-    const { "content-length": length, "transfer-encoding": encoding } = request.headers;
-    if (encoding === undefined && (length === undefined || length === "0")) return payload;
-    const limited = new PassThrough();
-    // Nobody reads it where the body is refused by its headers alone.
-    limited.on("error", () => {});
+  /** Where bodies are read from that are being read. */
+  const readers = new WeakMap<FastifyRequest, PassThrough>();
+
+  // From the very first, for a request that is refused by its headers has a body still to come.
+  app.addHook("onRequest", async (request, reply) => {
+    if (!hasBody(request)) return;
     const timer = setTimeout(() => {
-      if (reply.raw.writableEnded) {
+      const reader = readers.get(request);
+      if (reply.raw.writableEnded || !reader) {
         request.raw.destroy();
         return;
       }
       reply.header("connection", "close");
-      limited.destroy(new AppError("request_timeout", "The request's body did not come to its end in time."));
+      reader.destroy(new AppError("request_timeout", "The request's body did not come to its end in time."));
     }, timeoutMs);
     const settle = () => clearTimeout(timer);
-    payload.once("end", settle).once("close", settle);
-    payload.once("error", (error) => limited.destroy(error));
-    // What is left of a body that was refused is passed over, so that the connection can be used again.
-    reply.raw.once("finish", () => payload.unpipe(limited).resume());
-    return payload.pipe(limited);
+    request.raw.once("end", settle).once("close", settle);
   });
+
+  app.addHook("preParsing", async (request, reply, payload: Readable) => {
+    if (!hasBody(request)) return payload;
+    const reader = new PassThrough();
+    // Nobody reads it where the body is refused by its type or length.
+    reader.on("error", () => {});
+    readers.set(request, reader);
+    payload.once("error", (error) => reader.destroy(error));
+    // What is left of a body that was refused is passed over, so that the connection can be used again.
+    reply.raw.once("finish", () => payload.unpipe(reader).resume());
+    return payload.pipe(reader);
+  });
+}
+
+/** One that Fastify reads. */
+function hasBody({ headers, routeOptions }: FastifyRequest): boolean {
+  if (routeOptions.config?.streamsBody) return false;
+  const { "content-length": length, "transfer-encoding": encoding } = headers;
+  return encoding !== undefined || (length !== undefined && length !== "0");
 }

@@ -1,0 +1,106 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { rolldown } from "rolldown";
+import { expect, onTestFinished, test } from "vitest";
+import { startChromium } from "../../captions/test/chromium.ts";
+import { setUploadOrigins } from "../src/environments.ts";
+import { createTenant, shareService, temporaryFolder } from "./support/service.ts";
+
+const service = shareService({ start: false });
+
+/** What an integrator's page does; `ticket` is what its own server asked for, or a key for the page. */
+const PAGE = `
+import Uppy from "@uppy/core";
+import Tus from "@uppy/tus";
+window.uploadWith = async ({ endpoint, key, uploadUrl, base64, name }) => {
+  const uppy = new Uppy().use(Tus, {
+    retryDelays: [],
+    ...(endpoint && { endpoint, headers: { authorization: "Bearer " + key } }),
+  });
+  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  const id = uppy.addFile({ name, type: "video/mp4", data: new Blob([bytes]) });
+  if (uploadUrl) {
+    uppy.addPreProcessor(async ([first]) => uppy.setFileState(first, { tus: { uploadUrl } }));
+  }
+  const { successful, failed } = await uppy.upload();
+  const said = successful.length === 1 ? "uploaded " + name : "refused " + failed.map(({ error }) => error);
+  document.body.append(said, document.createElement("br"));
+  return said;
+};
+document.body.append("ready ");
+`;
+
+/** Uppy as it is published, in one file, on a page of another origin than the service's. */
+async function startPage(): Promise<string> {
+  const folder = await temporaryFolder();
+  const entry = join(import.meta.dirname, "uppy-page.virtual.js");
+  const bundle = await rolldown({
+    input: entry,
+    platform: "browser",
+    plugins: [
+      {
+        name: "page",
+        load: (id) => (id === entry ? PAGE : null),
+        resolveId: (id) => (id === entry ? id : null),
+      },
+    ],
+  });
+  await bundle.write({ file: join(folder, "page.js"), codeSplitting: false });
+  await bundle.close();
+  const script = await readFile(join(folder, "page.js"));
+  const server = createServer((request, response) => {
+    const isScript = request.url === "/page.js";
+    response.setHeader("content-type", isScript ? "text/javascript" : "text/html");
+    response.end(isScript ? script : '<!doctype html><body><script type="module" src="/page.js"></script>');
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  return `http://localhost:${(server.address() as AddressInfo).port}`;
+}
+
+test("Uppy uploads from a page of another origin, by an upload URL and with a key, where the origin may", async () => {
+  const origin = await startPage();
+  const browser = await startChromium();
+  onTestFinished(() => browser.close());
+  const page = await browser.newPage();
+  await page.goto(origin);
+  await page.waitForFunction("document.body.innerText.includes('ready')");
+  const tenant = await createTenant(service, { aiTranscription: false });
+  const headers = { authorization: `Bearer ${tenant.key}`, "content-type": "application/json" };
+  const file = randomBytes(200_000);
+  const upload = (more: object, name: string) =>
+    page.evaluate<string>(
+      `window.uploadWith(${JSON.stringify({ ...more, name, base64: file.toString("base64") })})`,
+    );
+  const newTicket = async () => {
+    const body = JSON.stringify({ sizeBytes: file.length });
+    const created = await fetch(`${service.url}/api/v1/videos`, { method: "POST", headers, body });
+    return ((await created.json()) as { upload: { url: string } }).upload.url;
+  };
+  const keyed = { endpoint: `${service.url}/api/v1/uploads`, key: tenant.key };
+
+  expect(await upload({ uploadUrl: await newTicket() }, "by-url.mp4")).toBe("uploaded by-url.mp4");
+  expect(await upload(keyed, "keyed.mp4")).toBe("uploaded keyed.mp4");
+  const db = service.service.parts.database.kysely;
+  await setUploadOrigins(db, tenant.environmentId, [origin]);
+  expect(await upload({ uploadUrl: await newTicket() }, "allowed.mp4")).toBe("uploaded allowed.mp4");
+  await setUploadOrigins(db, tenant.environmentId, ["https://app.example"]);
+  expect(await upload({ uploadUrl: await newTicket() }, "foreign-url.mp4")).toMatch(/^refused/);
+  expect(await upload(keyed, "foreign-key.mp4")).toMatch(/^refused/);
+
+  const { data } = (await (await fetch(`${service.url}/api/v1/videos`, { headers })).json()) as {
+    data: { id: string; status: string }[];
+  };
+  const arrived = data.filter(({ status }) => status === "uploaded");
+  expect(arrived).toHaveLength(3);
+  for (const { id } of arrived) {
+    expect(file.equals(await readFile(join(service.dataFolder, "uploads", id)))).toBe(true);
+  }
+  const screenshots = process.env.SCREENSHOTS;
+  if (!screenshots) return;
+  await mkdir(screenshots, { recursive: true });
+  await writeFile(join(screenshots, "uppy.png"), await page.screenshot());
+});
