@@ -11,43 +11,11 @@ import { createTenant, shareService, temporaryFolder } from "./support/service.t
 
 const service = shareService({ start: false });
 
-/** What an integrator's page does; `ticket` is what its own server asked for, or a key for the page. */
-const PAGE = `
-import Uppy from "@uppy/core";
-import Tus from "@uppy/tus";
-window.uploadWith = async ({ endpoint, key, uploadUrl, base64, name }) => {
-  const uppy = new Uppy().use(Tus, {
-    retryDelays: [],
-    ...(endpoint && { endpoint, headers: { authorization: "Bearer " + key } }),
-  });
-  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  const id = uppy.addFile({ name, type: "video/mp4", data: new Blob([bytes]) });
-  if (uploadUrl) {
-    uppy.addPreProcessor(async ([first]) => uppy.setFileState(first, { tus: { uploadUrl } }));
-  }
-  const { successful, failed } = await uppy.upload();
-  const said = successful.length === 1 ? "uploaded " + name : "refused " + failed.map(({ error }) => error);
-  document.body.append(said, document.createElement("br"));
-  return said;
-};
-document.body.append("ready ");
-`;
-
 /** Uppy as it is published, in one file, on a page of another origin than the service's. */
 async function startPage(): Promise<string> {
   const folder = await temporaryFolder();
-  const entry = join(import.meta.dirname, "uppy-page.virtual.js");
-  const bundle = await rolldown({
-    input: entry,
-    platform: "browser",
-    plugins: [
-      {
-        name: "page",
-        load: (id) => (id === entry ? PAGE : null),
-        resolveId: (id) => (id === entry ? id : null),
-      },
-    ],
-  });
+  const input = join(import.meta.dirname, "uppy-page.js");
+  const bundle = await rolldown({ input, platform: "browser" });
   await bundle.write({ file: join(folder, "page.js"), codeSplitting: false });
   await bundle.close();
   const script = await readFile(join(folder, "page.js"));

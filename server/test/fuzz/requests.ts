@@ -7,7 +7,7 @@ export type Reference =
   | { of: "nobody"; text: string };
 
 /** Which of the asker's keys; the last three are none that open anything. */
-export const KEY_KINDS = [
+const KEY_KINDS = [
   "all",
   "get_video",
   "create_video",

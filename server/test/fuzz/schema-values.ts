@@ -140,7 +140,7 @@ export const nastyText = fc.oneof(
 const anyJson: fc.Arbitrary<Json> = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;
 
 /** What is of no right kind, whatever was asked for. */
-export const nastyValue: fc.Arbitrary<Json> = fc.oneof(
+const nastyValue: fc.Arbitrary<Json> = fc.oneof(
   nastyText,
   fc.constantFrom<Json>(...NASTY_NUMBERS, null, true, false, [], {}, [[]], [null], { "": null }),
   anyJson,
