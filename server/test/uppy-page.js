@@ -8,7 +8,7 @@ window.uploadWith = async ({ endpoint, key, uploadUrl, base64, name }) => {
     ...(endpoint && { endpoint, headers: { authorization: "Bearer " + key } }),
   });
   const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  const id = uppy.addFile({ name, type: "video/mp4", data: new Blob([bytes]) });
+  uppy.addFile({ name, type: "video/mp4", data: new Blob([bytes]) });
   if (uploadUrl) {
     uppy.addPreProcessor(async ([first]) => uppy.setFileState(first, { tus: { uploadUrl } }));
   }
