@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Speech } from "@subtext/speech/child/supervise";
 import { SpeechError } from "@subtext/speech/errors";
 import type { TranscribeResult } from "@subtext/speech/transcript";
+import { sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../src/clock.ts";
 import { newId } from "../src/ids.ts";
@@ -181,6 +182,20 @@ describe("an attempt", () => {
     expect(await run(french)).toMatchObject({ status: "FAILED", failure_code: "language_unsupported" });
     expect(await read()).toMatchObject({ attempt: 6 });
     expect(await eventsOf()).toHaveLength(1);
+  });
+
+  test("that waits for a model long is made ever more seldom: each costs as much as hearing does", async () => {
+    const { run, db } = await pendingTranscription();
+    const french: FakeHearing = () => Promise.reject(new SpeechError("language_unsupported", "Not English."));
+    const waits: number[] = [];
+    for (let attempt = 1; attempt <= 8; attempt++) {
+      const before = Date.now();
+      const { job_id } = await run(french, { modelIsComing: true });
+      const { rows } = await sql<{ startAfter: Date }>`
+        select start_after as "startAfter" from pgboss.job where id = ${job_id}`.execute(db);
+      waits.push(Math.floor((new Date(rows[0]!.startAfter).getTime() - before) / 10_000) * 10);
+    }
+    expect(waits).toEqual([10, 20, 40, 80, 160, 300, 300, 300]);
   });
 
   test("that meets what no model mends does not wait for one", async () => {

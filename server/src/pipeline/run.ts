@@ -39,7 +39,9 @@ export interface PipelineDeps {
 const FAULT_BACKOFF_SECONDS = [5, 60];
 /** What a model that is being downloaded may mend. */
 const MENDED_BY_MODEL = ["language_unsupported", "model_not_found"];
-const LOOK_FOR_MODEL_AFTER_SECONDS = 10;
+const FIRST_MODEL_BACKOFF_SECONDS = 10;
+/** Each look costs a hearing: a download that takes hours must not keep the engines from other recordings. */
+const LONGEST_MODEL_BACKOFF_SECONDS = 300;
 /**
  * Workers that may die over one recording. Counted apart from faults: media is touched in child processes
  * only, so a worker that dies was most likely ended for reasons that have nothing to do with the video.
@@ -165,7 +167,9 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
   const { row, hold, log, modelWasComing } = attempt;
   const { failure, retryable } = judge(error);
   const waitsForModel = MENDED_BY_MODEL.includes(failure.code) && (modelWasComing || deps.modelIsComing());
-  const modelBackoffSeconds = deps.modelIsComing() ? LOOK_FOR_MODEL_AFTER_SECONDS : 0;
+  const modelBackoffSeconds = deps.modelIsComing()
+    ? Math.min(LONGEST_MODEL_BACKOFF_SECONDS, FIRST_MODEL_BACKOFF_SECONDS * 2 ** (row.attempt - 1))
+    : 0;
   const faultBackoffSeconds = retryable ? FAULT_BACKOFF_SECONDS[row.faults] : undefined;
   const backoffSeconds = waitsForModel ? modelBackoffSeconds : faultBackoffSeconds;
   const now = clock.now();
@@ -183,10 +187,12 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
       await emitEvent({ tx, queue, now }, row, "transcriptions.transcription.failed", detail);
     }
   });
-  log.warn(
-    { err: error, code: failure.code, backoffSeconds },
-    backoffSeconds === undefined ? "transcription failed" : "attempt failed; it will be tried again",
-  );
+  const outcome = waitsForModel
+    ? "it waits for the speech model that is being downloaded, and will be tried again"
+    : backoffSeconds === undefined
+      ? "transcription failed"
+      : "attempt failed; it will be tried again";
+  log.warn({ err: error, code: failure.code, backoffSeconds }, outcome);
 }
 
 /** PROCESSING → PENDING for another process to take up at once; costs the video none of its attempts. */
