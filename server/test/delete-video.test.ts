@@ -69,7 +69,7 @@ describe("a video that is deleted while it is transcribed", () => {
           });
         }),
     } as unknown as Speech;
-    const deps = {
+    const deps: PipelineDeps = {
       db,
       queue,
       log,
@@ -78,7 +78,8 @@ describe("a video that is deleted while it is transcribed", () => {
       clock: systemClock,
       speech: fakeSpeech,
       maxDurationSeconds: 60,
-    } as unknown as PipelineDeps;
+      modelIsComing: () => false,
+    };
     const job = { id: row.job_id, subjectId: row.id, signal: new AbortController().signal };
     const attempt = running.run(job, (its) => runTranscription(deps, its, new AbortController().signal));
     await begins;
