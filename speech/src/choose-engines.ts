@@ -1,4 +1,4 @@
-import type { EngineParts, MultilingualPart } from "./engines/open-engines.ts";
+import type { EngineParts, MultilingualPart } from "./engines/engine-parts.ts";
 import { SpeechError } from "./errors.ts";
 
 /** `auto` takes the best there is; the others are held to what they name. */

@@ -1,4 +1,4 @@
-import type { SpelledWord } from "./sentence-piece.ts";
+import type { SpelledWord } from "./spelled-word.ts";
 
 /** Spoken signs stand as words of their own; other punctuation belongs to a word beside it. */
 const PUNCTUATION_ONLY = /^(?![&%@#*§])\p{P}+$/u;

@@ -1,5 +1,5 @@
 import type { FrameSpan } from "./alignment.ts";
-import type { SpelledWord } from "./sentence-piece.ts";
+import type { SpelledWord } from "./spelled-word.ts";
 import type { TimedWord } from "./transcript.ts";
 
 export interface TimedWordsInput {

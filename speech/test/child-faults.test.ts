@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createSpeech, type SpeechOptions } from "../src/child/supervise.ts";
-import type { EngineParts } from "../src/engines/open-engines.ts";
+import type { EngineParts } from "../src/engines/engine-parts.ts";
 import { SpeechError } from "../src/errors.ts";
 import { descendantsRunning } from "./processes.ts";
 import { sequence, theChildren, wavFile } from "./wav.ts";

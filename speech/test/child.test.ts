@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createSpeech, type Speech, type SpeechOptions } from "../src/child/supervise.ts";
-import type { EngineParts } from "../src/engines/open-engines.ts";
+import type { EngineParts } from "../src/engines/engine-parts.ts";
 import { SpeechError } from "../src/errors.ts";
 import type { TranscribeProgress, Transcript } from "../src/transcript.ts";
 import { listeningModel, listeningRecording } from "./listening.ts";

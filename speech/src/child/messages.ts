@@ -1,4 +1,4 @@
-import type { EngineParts } from "../engines/open-engines.ts";
+import type { EngineParts } from "../engines/engine-parts.ts";
 import { SPEECH_ERRORS, SpeechError, type SpeechErrorCode } from "../errors.ts";
 import type { TranscribeProgress, TranscribeResult } from "../transcript.ts";
 

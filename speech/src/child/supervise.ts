@@ -1,4 +1,4 @@
-import type { EngineParts } from "../engines/open-engines.ts";
+import type { EngineParts } from "../engines/engine-parts.ts";
 import type { TranscribeResult } from "../transcript.ts";
 import type { SpeechDescription } from "./messages.ts";
 import { type JobOptions, SpeechProcess } from "./speech-process.ts";

@@ -1,6 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { EngineParts } from "./open-engines.ts";
+import type { EngineParts } from "./engine-parts.ts";
 import { findGraphs } from "./whisper/graph-files.ts";
 
 /**

@@ -1,26 +1,8 @@
 import { openLanedEngine } from "../child/laned-engine.ts";
 import type { Engine } from "../engine.ts";
 import type { Engines } from "../listening/listener.ts";
+import type { EngineParts, MultilingualPart } from "./engine-parts.ts";
 import { openOpenAi } from "./openai/openai.ts";
-
-/** Which engines there are to listen with. */
-export interface EngineParts {
-  /** The engine that comes with the package and knows English. */
-  bundled: boolean;
-  multilingual: MultilingualPart | null;
-  /** Whether the bundled engine may take what is English beyond doubt. */
-  bundledTakesEnglish: boolean;
-  /** What helps where people speak a language that no engine knows: a sentence for people. */
-  remedy: string;
-}
-
-export type MultilingualPart =
-  | {
-      kind: "whisper";
-      /** Absolute. */
-      folder: string;
-    }
-  | { kind: "openai"; servers: { url: string; apiKey: string | null }[]; model: string };
 
 export interface OpenEnginesOptions {
   /** Threads that all models together may use at a time. */

@@ -2,7 +2,7 @@ import { basename, resolve } from "node:path";
 import type { AttentionHead } from "../../onnx/seq2seq.ts";
 import { findGraphs } from "./graph-files.ts";
 import { isIntegerIn, type JsonFile, readJson, readJsonIfPresent, shortened } from "./json-file.ts";
-import { readSpecialTokens } from "./special-tokens.ts";
+import { readSpecialTokens, type WhisperTokens } from "./special-tokens.ts";
 import { readVocabulary } from "./tokenizer-files.ts";
 
 /** What a Whisper model says of itself in the files beside its graphs. */
@@ -30,22 +30,6 @@ export interface WhisperModel {
   alignmentHeads: readonly AttentionHead[] | null;
   /** Bytes of UTF-8 that each token stands for; null for special tokens and timestamps. */
   tokenBytes: readonly (Uint8Array | null)[];
-}
-
-/** Special tokens; null where the model has none. */
-export interface WhisperTokens {
-  start: number;
-  end: number;
-  /** Null for an English-only model, whose prompt names neither language nor task. */
-  transcribe: number | null;
-  noTimestamps: number | null;
-  noSpeech: number | null;
-  /** `<|0.00|>`; the next ones follow in steps of 0.02 s to the end of the window. */
-  firstTimestamp: number | null;
-  /** Stands before text that was said earlier. */
-  previous: number | null;
-  /** By ISO 639-1 (or 639-3) code; empty for an English-only model. */
-  languages: ReadonlyMap<string, number>;
 }
 
 export interface ModelFilesOptions {

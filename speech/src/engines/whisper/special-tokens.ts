@@ -1,6 +1,21 @@
 import { isIntegerIn, type JsonFile, shortened } from "./json-file.ts";
-import type { WhisperTokens } from "./model-files.ts";
 import type { Vocabulary } from "./tokenizer-files.ts";
+
+/** Special tokens; null where the model has none. */
+export interface WhisperTokens {
+  start: number;
+  end: number;
+  /** Null for an English-only model, whose prompt names neither language nor task. */
+  transcribe: number | null;
+  noTimestamps: number | null;
+  noSpeech: number | null;
+  /** `<|0.00|>`; the next ones follow in steps of 0.02 s to the end of the window. */
+  firstTimestamp: number | null;
+  /** Stands before text that was said earlier. */
+  previous: number | null;
+  /** By ISO 639-1 (or 639-3) code; empty for an English-only model. */
+  languages: ReadonlyMap<string, number>;
+}
 
 const LANGUAGE_TOKEN = /^<\|([a-z]{2,3})\|>$/;
 /** Codes that Whisper has kept from before ISO 639 replaced them. */

@@ -2,7 +2,7 @@ import { alignTokens, type FrameSpan } from "../../alignment.ts";
 import type { Utterance } from "../../engine.ts";
 import type { AttentionHead, DecodedSequence } from "../../onnx/seq2seq.ts";
 import { type FrameLayout, quietFrames } from "../../quietness.ts";
-import type { SpelledWord } from "../../sentence-piece.ts";
+import type { SpelledWord } from "../../spelled-word.ts";
 import { timedWords } from "../../timed-words.ts";
 import type { TimedWord } from "../../transcript.ts";
 import { attentionThatFollowsTime, candidateHeads } from "./alignment-heads.ts";
