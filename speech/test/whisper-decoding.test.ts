@@ -275,6 +275,13 @@ describe("a model that is damaged", () => {
     expect(await codeOf(openWhisper({ folder, threads: 1 }))).toBe("model_unusable");
   });
 
+  test("is told so: heads of attention that the decoder does not have", async () => {
+    const config = { decoder_attention_heads: 6 };
+    const generation = { alignment_heads: [[1, 5]] };
+    await writeMadeWhisper(folder, { scripts: [{ says: hello }], config, generation });
+    expect(await codeOf(openWhisper({ folder, threads: 1 }))).toBe("model_unusable");
+  });
+
   test.each<[string, Partial<MadeWhisperOptions>]>([
     ["frames that its encoder does not give", { config: { max_source_positions: 1_400 } }],
     [

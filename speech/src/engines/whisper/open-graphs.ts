@@ -85,6 +85,12 @@ async function openDecoder(model: WhisperModel, threads: number): Promise<Seq2Se
       `${model.decoderPath} tells ${decoder.vocabularySize} tokens apart, config.json states ${model.vocabularySize}.`,
     );
   }
+  if (decoder.heads !== model.decoderHeads) {
+    throw new SpeechError(
+      "model_unusable",
+      `${model.decoderPath} has ${decoder.heads} attention heads, config.json states ${model.decoderHeads}.`,
+    );
+  }
   return decoder;
 }
 
