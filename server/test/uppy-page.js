@@ -5,7 +5,7 @@ import Tus from "@uppy/tus";
 window.uploadWith = async ({ endpoint, key, uploadUrl, base64, name }) => {
   const uppy = new Uppy().use(Tus, {
     retryDelays: [],
-    ...(endpoint && { endpoint, headers: { authorization: "Bearer " + key } }),
+    ...(endpoint && { endpoint, headers: { authorization: `Bearer ${key}` } }),
   });
   const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
   uppy.addFile({ name, type: "video/mp4", data: new Blob([bytes]) });
@@ -13,7 +13,7 @@ window.uploadWith = async ({ endpoint, key, uploadUrl, base64, name }) => {
     uppy.addPreProcessor(async ([first]) => uppy.setFileState(first, { tus: { uploadUrl } }));
   }
   const { successful, failed } = await uppy.upload();
-  const said = successful.length === 1 ? "uploaded " + name : "refused " + failed.map(({ error }) => error);
+  const said = successful.length === 1 ? `uploaded ${name}` : `refused ${failed.map(({ error }) => error)}`;
   document.body.append(said, document.createElement("br"));
   return said;
 };

@@ -73,7 +73,7 @@ function wordsIn({ samples, start }: Utterance): FakeWord[] {
   }
 }
 
-export interface FakeHearing {
+interface FakeHearing {
   seconds: number;
   language: string | null;
 }
@@ -157,7 +157,7 @@ export function fakeEnglishOnly(): FakeEngine {
   return engine;
 }
 
-export function fakeHearing(words: TimedWord[], evidence: Partial<Hearing> = {}): Hearing {
+function fakeHearing(words: TimedWord[], evidence: Partial<Hearing> = {}): Hearing {
   return {
     words,
     language: null,
