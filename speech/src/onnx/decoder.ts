@@ -1,13 +1,18 @@
 import { type InferenceSession, Tensor } from "onnxruntime-node";
 import { SpeechError } from "../errors.ts";
 import { crossAttentionOutput } from "./graph.ts";
-import type { AttentionHead } from "./seq2seq.ts";
 import { asFeeds, type FloatType, floatsOf, floatTensor, floatType } from "./tensors.ts";
 
 /**
  * A decoder with a key/value cache, exported as `decoder_model_merged.onnx` (Optimum's layout), run step
  * by step.
  */
+
+/** One attention head of a decoder; both count from 0. */
+export interface AttentionHead {
+  layer: number;
+  head: number;
+}
 
 /** A decoder session and what its metadata tell. */
 export interface Seq2SeqDecoder {

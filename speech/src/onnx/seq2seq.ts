@@ -1,5 +1,5 @@
 import type { Tensor } from "onnxruntime-node";
-import { emptyCache, runStep, type Seq2SeqDecoder } from "./decoder.ts";
+import { type AttentionHead, emptyCache, runStep, type Seq2SeqDecoder } from "./decoder.ts";
 import { lengthBeforeLoop } from "./loops.ts";
 import { asFloats, keepRows } from "./tensors.ts";
 import { chooseToken, probabilitiesOf, seededRandom, type TokenChoice } from "./token-choice.ts";
@@ -9,12 +9,6 @@ import { chooseToken, probabilitiesOf, seededRandom, type TokenChoice } from "./
  * every model exported as `encoder_model.onnx` and `decoder_model_merged.onnx` (Optimum's layout) shares.
  * What differs between models (layers, heads, vocabulary, precision) is read from the session.
  */
-
-/** One attention head of a decoder; both count from 0. */
-export interface AttentionHead {
-  layer: number;
-  head: number;
-}
 
 export interface DecodeOptions {
   /** `[rows, frames, width]`, as the encoder gave it. */

@@ -1,6 +1,7 @@
 import { alignTokens, type FrameSpan } from "../../alignment.ts";
 import type { Utterance } from "../../engine.ts";
-import type { AttentionHead, DecodedSequence } from "../../onnx/seq2seq.ts";
+import type { AttentionHead } from "../../onnx/decoder.ts";
+import type { DecodedSequence } from "../../onnx/seq2seq.ts";
 import { type FrameLayout, quietFrames } from "../../quietness.ts";
 import type { SpelledWord } from "../../spelled-word.ts";
 import { timedWords } from "../../timed-words.ts";
