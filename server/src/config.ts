@@ -159,7 +159,7 @@ export function readConfig(env: Env): Config {
     ffmpegPath: text("FFMPEG_PATH"),
     speechProcesses,
     speechThreads: integer("SPEECH_THREADS", Math.min(availableParallelism(), 4), 1, 64),
-    speechMemoryLimitBytes: integer("SPEECH_MEMORY_LIMIT_MB", 1200, 256, 1_000_000) * 1024 ** 2,
+    speechMemoryLimitBytes: integer("SPEECH_MEMORY_LIMIT_MB", 1600, 256, 1_000_000) * 1024 ** 2,
     workerConcurrency: integer("WORKER_CONCURRENCY", speechProcesses, 1, 64),
     maxUploadBytes: integer("MAX_UPLOAD_BYTES", 10 * 1024 ** 3, 1, Number.MAX_SAFE_INTEGER),
     maxDurationSeconds: integer("MAX_DURATION_SECONDS", 12 * 3600, 1, 100 * 3600),

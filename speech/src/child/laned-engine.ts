@@ -14,10 +14,11 @@ const KEPT_UTTERANCES = 32;
  * @throws SpeechError
  */
 export async function openLanedEngine(part: LanePart, lanes: number): Promise<Engine> {
-  const opened: Lane[] = [];
+  const outcomes = await Promise.allSettled(Array.from({ length: lanes }, () => Lane.open(part)));
+  const opened = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
   try {
-    // One after the other: while a model is loaded it takes twice the memory that it takes afterwards.
-    while (opened.length < lanes) opened.push(await Lane.open(part));
+    const failed = outcomes.find((outcome) => outcome.status === "rejected");
+    if (failed) throw failed.reason;
     const description = opened[0]?.description;
     if (!description) throw new Error(`${part.kind} is no engine.`);
     return new LanedEngine(opened, description);

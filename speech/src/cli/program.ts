@@ -49,7 +49,7 @@ function createProgram(terminal: Terminal, endWith: (exitCode: number) => void):
     .option("--server <url>", "ask a server with OpenAI's interface; more than once for several", append)
     .option("--server-model <name>", "what these servers call the model", "whisper-1")
     .option("--threads <number>", "threads to compute on (default: the cores, at most 4)", parseCount)
-    .option("--memory-limit <MiB>", "memory beyond which the engine is ended", parseCount, 1200)
+    .option("--memory-limit <MiB>", "memory beyond which the engine is ended", parseCount, 1600)
     .option("--ffmpeg <path>", "the ffmpeg to use; `none` for the npm package node-av")
     .addOption(
       new Option("--max-duration <time>", "of a recording: 5400, 90m, 12h")
