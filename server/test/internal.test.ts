@@ -1,3 +1,4 @@
+import type { Delivery } from "@subtext/client/contract/webhook-endpoint";
 import type { EnvironmentView } from "@subtext/dashboard/contract/environment";
 import { describe, expect, test } from "vitest";
 import { insertDelivery, insertEvent, settleAttempt } from "../src/db/events.ts";
@@ -6,7 +7,6 @@ import { insertVideo } from "../src/db/videos.ts";
 import type { Finding } from "../src/doctor.ts";
 import type {
   ApiKeyView,
-  DeliveryView,
   NewApiKeyView,
   NewWebhookEndpointView,
   TranscriptionView,
@@ -247,9 +247,10 @@ describe("webhook endpoints", () => {
     });
 
     const deliveries = await ask(`/webhook-endpoints/${endpoint.id}/deliveries`);
-    expect(deliveries.json<{ data: DeliveryView[] }>().data).toEqual([
+    expect(deliveries.json<{ data: Delivery[] }>().data).toEqual([
       {
         id: deliveryId,
+        webhookEndpointId: endpoint.id,
         eventId,
         eventType: "transcriptions.transcription.completed",
         transcriptionId,

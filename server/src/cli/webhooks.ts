@@ -1,10 +1,7 @@
 import { EVENT_TYPES, type EventType, type SentEventType } from "@subtext/client/contract/webhook";
+import type { Delivery } from "@subtext/client/contract/webhook-endpoint";
 import type { Command } from "commander";
-import type {
-  DeliveryView,
-  NewWebhookEndpointView,
-  WebhookEndpointView,
-} from "../http/internal/representations.ts";
+import type { NewWebhookEndpointView, WebhookEndpointView } from "../http/internal/representations.ts";
 import { chooseEnvironment, environmentOption, listOf, parseJsonObject } from "./arguments.ts";
 import { ask, type Terminal } from "./context.ts";
 import { properties, table, time } from "./text.ts";
@@ -101,7 +98,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
         command,
         async (client) => {
           const path = `/webhook-endpoints/${encodeURIComponent(id)}/deliveries`;
-          return (await client.send<{ data: DeliveryView[] }>("GET", path)).data;
+          return (await client.send<{ data: Delivery[] }>("GET", path)).data;
         },
         (deliveries) =>
           table(
@@ -130,7 +127,7 @@ function stateOf({ disabledAt, disabledReason, failingSince }: WebhookEndpointVi
   return failingSince === null ? "well" : `failing since ${time(failingSince)}`;
 }
 
-function lastAnswer({ attempts }: DeliveryView): string {
+function lastAnswer({ attempts }: Delivery): string {
   const last = attempts.at(-1);
   return last === undefined ? "–" : (last.failure ?? String(last.statusCode));
 }

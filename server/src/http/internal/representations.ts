@@ -6,7 +6,7 @@ import type { EnvironmentView } from "@subtext/dashboard/contract/environment";
 import type { InvitationView, OperatorView } from "@subtext/dashboard/contract/operator";
 import type { TranscriptionSummaryView } from "@subtext/dashboard/contract/video";
 import type { LanguageStretch, StageSeconds } from "@subtext/speech/transcript";
-import type { DeliveryWithAttempts, EventWithDeliveries } from "../../db/events.ts";
+import type { EventWithDeliveries } from "../../db/events.ts";
 import type {
   ApiKeyRow,
   EnvironmentRow,
@@ -97,47 +97,6 @@ export function viewWebhookEndpoint(row: WebhookEndpointRow): WebhookEndpointVie
     failingSince: iso(row.failing_since),
     disabledAt: iso(row.disabled_at),
     disabledReason: row.disabled_reason,
-  };
-}
-
-export interface DeliveryView {
-  id: string;
-  eventId: string;
-  eventType: SentEventType;
-  /** Null for a test event. */
-  transcriptionId: string | null;
-  status: DeliveryStatus;
-  createdAt: string;
-  nextAttemptAt: string | null;
-  finishedAt: string | null;
-  attempts: {
-    number: number;
-    attemptedAt: string;
-    latencyMs: number;
-    statusCode: number | null;
-    failure: string | null;
-    responseStart: string | null;
-  }[];
-}
-
-export function viewDelivery(delivery: DeliveryWithAttempts): DeliveryView {
-  return {
-    id: delivery.id,
-    eventId: delivery.event_id,
-    eventType: delivery.event_type,
-    transcriptionId: delivery.transcription_id,
-    status: delivery.status,
-    createdAt: delivery.created_at.toISOString(),
-    nextAttemptAt: iso(delivery.next_attempt_at),
-    finishedAt: iso(delivery.finished_at),
-    attempts: delivery.made.map((attempt) => ({
-      number: attempt.number,
-      attemptedAt: attempt.attempted_at.toISOString(),
-      latencyMs: attempt.latency_ms,
-      statusCode: attempt.status_code,
-      failure: attempt.failure,
-      responseStart: attempt.response_start,
-    })),
   };
 }
 

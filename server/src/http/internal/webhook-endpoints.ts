@@ -1,4 +1,5 @@
 import { EVENT_TYPES } from "@subtext/client/contract/webhook";
+import type { Delivery } from "@subtext/client/contract/webhook-endpoint";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import type { Clock } from "../../clock.ts";
@@ -12,12 +13,11 @@ import {
 import { getEnvironment } from "../../environments.ts";
 import { AppError } from "../../errors.ts";
 import { isPlausibleId } from "../../ids.ts";
+import { representDelivery } from "../../representations.ts";
 import { createWebhookEndpoint } from "../../webhooks/endpoints.ts";
 import type { EndpointPolicy } from "../../webhooks/guard-url.ts";
 import {
-  type DeliveryView,
   type NewWebhookEndpointView,
-  viewDelivery,
   viewWebhookEndpoint,
   type WebhookEndpointView,
 } from "./representations.ts";
@@ -70,10 +70,10 @@ export function registerWebhookEndpoints(
 
   app.get<{ Params: { id: string } }>(
     "/webhook-endpoints/:id/deliveries",
-    async (request): Promise<{ data: DeliveryView[] }> => {
+    async (request): Promise<{ data: Delivery[] }> => {
       const { id } = await getEndpoint(db, request.params.id);
       const deliveries = await listDeliveries(db, id, LATEST_DELIVERIES);
-      return { data: deliveries.map(viewDelivery) };
+      return { data: deliveries.map(representDelivery) };
     },
   );
 }
