@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openWhisper } from "@subtext/speech/engines/whisper/whisper";
+import { HELD_OUT_VARIANTS, VOICES } from "../../speech/test/fixtures/listening/held-out.ts";
 import { openListening } from "./accuracy-listening.ts";
 import { joinClips, over, type Speaker, seeded } from "./accuracy-made-speech.ts";
 import { Confusion, TALLY_HEAD, Tally } from "./accuracy-scores.ts";
@@ -8,26 +9,6 @@ import { pinkNoise } from "./accuracy-sounds.ts";
 import { printTable } from "./table.ts";
 
 const MODEL_FOLDER = join(import.meta.dirname, "../../speech/test/listening-model/model");
-
-/** Voices of libespeak-ng; the model was trained on these, but on none of the variants below. */
-const VOICES: Record<string, readonly string[]> = {
-  es: ["es", "es-419"],
-  pt: ["pt", "pt-br"],
-  en: ["en", "en-us"],
-  fr: ["fr", "fr-be"],
-};
-const HELD_OUT_VARIANTS = [
-  "f4",
-  "m5",
-  "m7",
-  "steph2",
-  "Michael",
-  "linda",
-  "pedro",
-  "Hugo",
-  "klatt3",
-  "edward2",
-];
 
 /** The `whisper` engine with the model that was made for its tests, on sentences it knows in voices it does not. */
 export async function measureWhisper(speaker: Speaker, folder: string, quick: boolean): Promise<void> {

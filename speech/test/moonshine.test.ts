@@ -117,6 +117,7 @@ test.skipIf(jfk === null)("hears a president word for word", async () => {
 
 const lucier = realSpeech("lucier.mp3");
 const lucierText = realSpeech("lucier.txt");
+// Not ours to publish either.
 test.skipIf(lucier === null || lucierText === null)("hears a slow speaker who stutters", async () => {
   const voiceActivity = await openVoiceActivity({ threads: 2 });
   async function* chunks() {
