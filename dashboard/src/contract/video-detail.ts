@@ -36,8 +36,6 @@ export interface TranscriptionDetailView extends TranscriptionSummaryView {
   stretches: LanguageStretchView[] | null;
   /** Made by this answer and good for 5 minutes: ask again at the click of a download. */
   files: TranscriptionFiles | null;
-  /** Whether it waits, PENDING, for a speech model that is being downloaded. */
-  waitsForModel: boolean;
   /** While it is PENDING after a fault: the next attempt begins no sooner. */
   retryAt: string | null;
   /** What has happened so far in its latest round, in order; a reprocess begins a new round. */
@@ -163,8 +161,9 @@ export interface WaveformView {
   duration: number;
   peaksPerSecond: number;
   /**
-   * Base64 of a byte for each tenth of a second or so of the media: 0 silence … 255 the loudest that a file can
-   * hold, linear in the amplitude.
+   * Base64 of a byte for each tenth of a second or so of the media: 255 times the square root of the amplitude,
+   * 0 silence … 255 the loudest that a file can hold. Shorter than the duration where only the beginning could
+   * be read.
    */
   peaks: string;
   /** Where somebody speaks, `[start, end]` in seconds of the media, in order, not overlapping. */
