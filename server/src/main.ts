@@ -35,6 +35,7 @@ import { describeEngines, openModels, openSpeech } from "./speech.ts";
 import { openDiskStorage } from "./storage/disk.ts";
 import { openDiskSources } from "./storage/disk-sources.ts";
 import { openDiskUploadStore } from "./storage/upload-store.ts";
+import { openSystem } from "./system.ts";
 import { deliver } from "./webhooks/deliver.ts";
 import { createEndpointPolicy, type EndpointPolicy, type ResolveHost } from "./webhooks/guard-url.ts";
 import { createHostResolver } from "./webhooks/resolve-host.ts";
@@ -201,6 +202,7 @@ async function wire(
     maxUploadBytes: config.maxUploadBytes,
     publicUrl: config.publicUrl,
     policy: endpointPolicy,
+    system: openSystem({ db, config, models, clock, log, version: packageJson.version }),
     diagnose: () =>
       diagnose(config, {
         database: () => describeDatabase(database),

@@ -69,7 +69,7 @@ function fileStem(row: TranscriptionRow, metadata: VideoMetadata): string {
 }
 
 /** Clients of tus tell the name under either key. */
-function uploadedFileName(metadata: VideoMetadata): string | null {
+export function uploadedFileName(metadata: VideoMetadata): string | null {
   return metadata.filename ?? metadata.name ?? null;
 }
 

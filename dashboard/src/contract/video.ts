@@ -50,6 +50,10 @@ export interface VideoView {
   queuePlace: number | null;
 }
 
+/** Videos of each state are counted so far; of more it is told that there are so many. */
+export const COUNTED_VIDEOS = 10_000;
+export type VideoCountsView = Record<VideoState, number>;
+
 export interface VideoPageView {
   data: VideoView[];
   /** For the next page; null on the last. */

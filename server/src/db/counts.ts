@@ -1,6 +1,9 @@
+import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
+import type { VideoState } from "@subtext/dashboard/contract/video";
+import { type RawBuilder, sql } from "kysely";
 import type { Db, Tx } from "./schema.ts";
 
-/** Each counts what an environment has of something that is limited, no further than asked. */
+/** The first three count what an environment has of something that is limited, no further than asked. */
 
 export async function countOpenUploads(db: Db | Tx, environmentId: string, upTo: number): Promise<number> {
   const rows = await db
@@ -42,4 +45,79 @@ export async function countValidApiKeys(
     .limit(upTo)
     .execute();
   return rows.length;
+}
+
+/** Of all environments. */
+export async function countQueue(
+  db: Db,
+): Promise<{ pending: number; processing: number; oldestPendingAt: Date | null }> {
+  const { rows } = await sql<{ status: string; count: number; oldest: Date }>`
+    select status, count(*)::int as count, min(created_at) as oldest
+    from transcription where status in ('PENDING', 'PROCESSING') group by status
+  `.execute(db);
+  const of = (status: string) => rows.find((row) => row.status === status);
+  return {
+    pending: of("PENDING")?.count ?? 0,
+    processing: of("PROCESSING")?.count ?? 0,
+    oldestPendingAt: of("PENDING")?.oldest ?? null,
+  };
+}
+
+/** Of all environments; looks at every row. */
+export async function sumUploads(db: Db): Promise<{ videos: number; bytes: number }> {
+  const { rows } = await sql<{ videos: number; bytes: number }>`
+    select count(*)::int as videos, coalesce(sum(size_bytes), 0)::float8 as bytes
+    from video where uploaded_at is not null
+  `.execute(db);
+  return rows[0]!;
+}
+
+export async function databaseBytes(db: Db): Promise<number> {
+  const { rows } = await sql<{ bytes: number }>`
+    select pg_database_size(current_database())::float8 as bytes
+  `.execute(db);
+  return rows[0]!.bytes;
+}
+
+/**
+ * How many videos an environment has in each state, told no further than `upTo`: what is shown of a large number
+ * is that it is large, and to count it exactly would mean to look at every row.
+ */
+export async function countVideosByState(
+  db: Db,
+  environmentId: string,
+  upTo: number,
+): Promise<Record<VideoState, number>> {
+  const ofVideos = (condition: RawBuilder<unknown>) => sql`(select count(*)::int from (
+    select 1 from video where environment_id = ${environmentId} and ${condition} limit ${upTo}) as found)`;
+  const ofTranscriptions = (status: TranscriptionStatus) => sql`(select count(*)::int from (
+    select 1 from transcription where environment_id = ${environmentId} and status = ${status} limit ${upTo}) as found)`;
+  const { rows } = await sql<Record<VideoState, number>>`select
+    ${ofVideos(sql`uploaded_at is null`)} as uploading,
+    ${ofTranscriptions("PENDING")} as pending,
+    ${ofTranscriptions("PROCESSING")} as processing,
+    ${ofTranscriptions("COMPLETED")} as completed,
+    ${ofTranscriptions("FAILED")} as failed,
+    ${ofTranscriptions("SKIPPED")} as skipped,
+    ${ofVideos(sql`ai_transcription is false`)} as untranscribed`.execute(db);
+  return rows[0]!;
+}
+
+/** What workers are at, of all environments, longest first. */
+export async function listRunning(db: Db, limit: number) {
+  return await db
+    .selectFrom("transcription")
+    .innerJoin("video", "video.id", "transcription.video_id")
+    .select([
+      "video.id",
+      "video.environment_id",
+      "video.metadata",
+      "transcription.progress",
+      "transcription.remaining_seconds",
+      "transcription.started_at",
+    ])
+    .where("status", "=", "PROCESSING")
+    .orderBy("transcription.started_at")
+    .limit(limit)
+    .execute();
 }

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Clock } from "../../clock.ts";
 import type { Db } from "../../db/schema.ts";
-import type { Finding } from "../../doctor.ts";
 import { AppError } from "../../errors.ts";
 import type { Operators } from "../../operators.ts";
 import type { Queue } from "../../queue.ts";
@@ -14,6 +13,7 @@ import { registerEnvironments } from "./environments.ts";
 import { registerOperators } from "./operators.ts";
 import { registerSetUp } from "./set-up.ts";
 import { registerSignIn } from "./sign-in.ts";
+import { registerSystem, type SystemRouteDeps } from "./system.ts";
 import { registerTranscriptions } from "./transcriptions.ts";
 import { registerUploadOffers, type UploadOfferDeps } from "./upload-offers.ts";
 import { registerVideoStream } from "./video-stream.ts";
@@ -27,15 +27,13 @@ declare module "fastify" {
   }
 }
 
-export interface InternalDeps extends UploadOfferDeps, VideoListDeps {
+export interface InternalDeps extends UploadOfferDeps, VideoListDeps, SystemRouteDeps {
   db: Db;
   queue: Queue;
   clock: Clock;
   operators: Operators;
   commandLineToken: string;
   policy: EndpointPolicy;
-  /** Looks at every part of the service. */
-  diagnose(): Promise<Finding[]>;
 }
 
 /** `/internal/…`: what operators do, from the dashboard or the command line. No promise is made to others. */
@@ -68,7 +66,7 @@ export function registerInternal(app: FastifyInstance, deps: InternalDeps): void
       registerVideos(internal, deps);
       registerVideoStream(internal, deps);
       registerUploadOffers(internal, deps);
-      internal.get("/doctor", async () => ({ data: await deps.diagnose() }));
+      registerSystem(internal, deps);
     },
     { prefix: "/internal" },
   );

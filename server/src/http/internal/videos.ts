@@ -1,11 +1,14 @@
 import {
+  COUNTED_VIDEOS,
   VIDEO_STATES,
+  type VideoCountsView,
   type VideoPageView,
   type VideoState,
   type VideoView,
 } from "@subtext/dashboard/contract/video";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
+import { countVideosByState } from "../../db/counts.ts";
 import type { Db, TranscriptionRow, VideoRow } from "../../db/schema.ts";
 import { listVideosInState, queuePlaces } from "../../db/video-list.ts";
 import { transcriptionsOfVideos } from "../../db/videos.ts";
@@ -39,6 +42,14 @@ export function registerVideos(app: FastifyInstance, deps: VideoListDeps): void 
       const found = await listVideosInState(db, environment.id, { state, before, limit: limit + 1 });
       const { rows, nextCursor } = cutPage(found, limit);
       return { data: await viewVideos(deps, rows), nextCursor };
+    },
+  );
+
+  app.get<{ Params: { environment: string } }>(
+    "/environments/:environment/video-counts",
+    async (request): Promise<VideoCountsView> => {
+      const environment = await getEnvironment(db, request.params.environment);
+      return await countVideosByState(db, environment.id, COUNTED_VIDEOS);
     },
   );
 }

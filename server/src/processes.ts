@@ -1,0 +1,54 @@
+import { readdir, readFile } from "node:fs/promises";
+import { basename } from "node:path";
+import type { ProcessView } from "@subtext/dashboard/contract/system";
+
+const PAGE_BYTES = 4096;
+
+interface Running {
+  pid: number;
+  parent: number;
+  residentBytes: number;
+  command: string[];
+}
+
+/** A process and all that it started, with what they do; empty where the system has no `/proc`. */
+export async function describeProcesses(rootPid: number): Promise<ProcessView[]> {
+  const names = await readdir("/proc").catch(() => []);
+  const all = (await Promise.all(names.filter((name) => /^\d+$/.test(name)).map(readProcess))).filter(
+    (each) => each !== null,
+  );
+  const tree = all.filter(({ pid }) => pid === rootPid);
+  for (let i = 0; i < tree.length; i++) tree.push(...all.filter(({ parent }) => parent === tree[i]?.pid));
+  return tree.map(({ pid, residentBytes, command }) => ({
+    pid,
+    residentBytes,
+    role: pid === rootPid ? "service" : roleOf(command),
+  }));
+}
+
+function roleOf(command: string[]): ProcessView["role"] {
+  if (command.some((part) => /speech[/\\]src[/\\]child[/\\]main\.[jt]s$/.test(part))) return "speech";
+  if (command.some((part) => /^ffmpeg/.test(basename(part)) || /media[/\\].*child/.test(part)))
+    return "decoder";
+  return "other";
+}
+
+async function readProcess(name: string): Promise<Running | null> {
+  try {
+    const [stat, command] = await Promise.all([
+      readFile(`/proc/${name}/stat`, "utf8"),
+      readFile(`/proc/${name}/cmdline`, "utf8"),
+    ]);
+    // The name of the program, in parentheses, may itself hold spaces and parentheses.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return {
+      pid: Number(name),
+      parent: Number(fields[1]),
+      residentBytes: Number(fields[21]) * PAGE_BYTES,
+      command: command.split("\0"),
+    };
+  } catch {
+    // It ended while it was looked at.
+    return null;
+  }
+}

@@ -1,0 +1,37 @@
+import { execFile } from "node:child_process";
+import { readdir, statfs } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+/** Of the file system that holds the folder. */
+export async function diskSpace(folder: string): Promise<{ totalBytes: number; freeBytes: number }> {
+  const { blocks, bavail, bsize } = await statfs(folder);
+  return { totalBytes: blocks * bsize, freeBytes: bavail * bsize };
+}
+
+/**
+ * What each folder in this folder takes of the disk, largest first. Every file is looked at, for which `du` has a
+ * process of its own: hundreds of thousands of them must not hold up the service.
+ */
+export async function diskUse(folder: string): Promise<{ name: string; bytes: number }[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  if (names.length === 0) return [];
+  const paths = names.map((name) => join(folder, name));
+  const { stdout } = await promisify(execFile)("du", ["-sk", "--", ...paths]).catch(
+    // A file that goes while it is looked at makes it exit with 1; what it counted is there all the same.
+    (error: { stdout?: string }) => ({ stdout: error.stdout ?? "" }),
+  );
+  const kilobytes = new Map(
+    stdout.split("\n").flatMap((line) => {
+      const [, count, path] = /^(\d+)\t(.*)$/.exec(line) ?? [];
+      return path === undefined ? [] : [[path, Number(count)] as const];
+    }),
+  );
+  return names
+    .flatMap((name) => {
+      const found = kilobytes.get(join(folder, name));
+      return found === undefined ? [] : [{ name, bytes: found * 1024 }];
+    })
+    .sort((a, b) => b.bytes - a.bytes);
+}
