@@ -1,9 +1,3 @@
-import type { Transcription } from "@subtext/client/contract/transcription";
-import {
-  TEST_EVENT_TYPE,
-  type WebhookPayload,
-  type WebhookTestEvent,
-} from "@subtext/client/contract/webhook";
 import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
 import {
@@ -14,9 +8,7 @@ import {
   findEvent,
   settleAttempt,
 } from "../db/events.ts";
-import type { Db, DeliveryRow, EventRow, WebhookEndpointRow } from "../db/schema.ts";
-import { findTranscription } from "../db/transcriptions.ts";
-import { findVideo } from "../db/videos.ts";
+import type { Db, DeliveryRow, WebhookEndpointRow } from "../db/schema.ts";
 import {
   disableEndpoint,
   findWebhookEndpoint,
@@ -24,12 +16,11 @@ import {
   markEndpointHealthy,
 } from "../db/webhook-endpoints.ts";
 import { type Job, newJobId, type Queue } from "../queue.ts";
-import { representTranscription } from "../representations.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { EndpointPolicy, ResolveHost } from "./guard-url.ts";
 import { type AttemptOutcome, postWebhook } from "./post.ts";
+import { renderRequest, secretsInForce } from "./request.ts";
 import { type NextStep, nextAttempt, shouldDisable } from "./schedule.ts";
-import { signWebhook } from "./sign.ts";
 
 export interface DeliverDeps {
   db: Db;
@@ -59,19 +50,15 @@ export async function deliver(deps: DeliverDeps, job: Job, shutdown: AbortSignal
   }
 
   const attemptedAt = clock.now();
-  const payload = await renderPayload(deps, event, endpoint);
+  const request = await renderRequest(deps, event, endpoint, {
+    at: attemptedAt,
+    secrets: secretsInForce(endpoint, attemptedAt),
+  });
   // Its video was deleted a moment ago, and the delivery with it.
-  if (!payload) return;
-  const body = JSON.stringify(payload);
+  if (!request) return;
   const outcome = await postWebhook({
-    url: new URL(endpoint.url),
-    headers: signWebhook({
-      id: event.id,
-      timestamp: attemptedAt,
-      body,
-      secrets: secretsInForce(endpoint, attemptedAt),
-    }),
-    body,
+    ...request,
+    url: new URL(request.url),
     timeoutMs: deps.timeoutMs,
     policy: deps.policy,
     resolve: deps.resolve,
@@ -80,57 +67,6 @@ export async function deliver(deps: DeliverDeps, job: Job, shutdown: AbortSignal
     signal: AbortSignal.any([job.signal, shutdown]),
   });
   await settle(deps, { delivery, number: delivery.attempts + 1, at: attemptedAt, outcome }, endpoint);
-}
-
-/**
- * The body of this attempt: its file URLs are made now, so a retry a day later carries ones that work.
- * @returns undefined where what the event is about is gone
- */
-async function renderPayload(
-  { db, storage, clock }: DeliverDeps,
-  event: EventRow,
-  endpoint: WebhookEndpointRow,
-): Promise<WebhookPayload | WebhookTestEvent | undefined> {
-  const { metadata } = endpoint;
-  const timestamp = event.created_at.toISOString();
-  if (event.type === TEST_EVENT_TYPE || event.transcription_id === null) {
-    const data = { webhookEndpointId: endpoint.id, environmentId: endpoint.environment_id };
-    return { type: TEST_EVENT_TYPE, timestamp, data, metadata };
-  }
-  const transcription = await findTranscription(db, event.transcription_id);
-  const video = transcription && (await findVideo(db, transcription.video_id));
-  if (!transcription || !video) return undefined;
-  const represented = await representTranscription(transcription, {
-    storage,
-    now: clock.now(),
-    videoMetadata: video.metadata,
-  });
-  const { duration: _ofThen, ...told } = event.detail;
-  return {
-    type: event.type,
-    timestamp,
-    data: { ...asOf(event, represented), ...told, videoMetadata: video.metadata },
-    metadata,
-  };
-}
-
-/** A failed transcription may have been reprocessed since; what the event tells stays what it told first. */
-function asOf(event: EventRow, transcription: Transcription): Transcription {
-  if (event.type !== "transcriptions.transcription.failed") return transcription;
-  return {
-    ...transcription,
-    status: "FAILED",
-    language: null,
-    wordCount: null,
-    duration: event.detail.duration ?? null,
-    files: null,
-    completedAt: null,
-  };
-}
-
-function secretsInForce(endpoint: WebhookEndpointRow, now: Date): string[] {
-  const { secret, previous_secret: previous, previous_secret_expires_at: expiresAt } = endpoint;
-  return previous && expiresAt && now < expiresAt ? [secret, previous] : [secret];
 }
 
 /** Writes down the attempt and, together with it, what follows: the next job, or an end. */

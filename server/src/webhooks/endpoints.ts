@@ -18,7 +18,7 @@ import { type EndpointPolicy, parseEndpointUrl } from "./guard-url.ts";
 import { newSigningSecret } from "./sign.ts";
 
 /** For so long after a rotation the secret before it signs too. */
-const ROTATION_MS = 24 * 3_600_000;
+export const ROTATION_MS = 24 * 3_600_000;
 
 export interface NewEndpointRequest {
   environmentId: string;

@@ -36,7 +36,7 @@ export type AttemptOutcome =
 
 export interface WebhookPost {
   url: URL;
-  /** Besides `content-type` and `user-agent`. */
+  /** Besides `constantHeaders`. */
   headers: Record<string, string>;
   /** JSON. */
   body: string;
@@ -49,6 +49,11 @@ export interface WebhookPost {
   clock: Clock;
   /** Ends the attempt when the service stops. */
   signal: AbortSignal;
+}
+
+/** Of every webhook. */
+export function constantHeaders(version: string): Record<string, string> {
+  return { "content-type": "application/json", "user-agent": `Subtext/${version} (webhook)` };
 }
 
 /**
@@ -94,11 +99,7 @@ export async function postWebhook(post: WebhookPost): Promise<AttemptOutcome> {
     const response = await client.request({
       method: "POST",
       path: post.url.pathname + post.url.search,
-      headers: {
-        ...post.headers,
-        "content-type": "application/json",
-        "user-agent": `Subtext/${post.version} (webhook)`,
-      },
+      headers: { ...post.headers, ...constantHeaders(post.version) },
       body: post.body,
       signal: ended.signal,
     });
