@@ -74,7 +74,6 @@ test("the use of the disk is measured behind the first look", async () => {
   await expect.poll(use, { interval: 500, timeout: 20_000 }).toMatchObject({ videos: 16 });
   expect((await use())?.parts.map(({ name }) => name)).toContain("files");
 });
-});
 
 test("each folder's use is told, largest first, whatever its name", async () => {
   const folder = join(subtext.dataFolder, "measured");
