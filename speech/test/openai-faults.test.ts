@@ -164,7 +164,7 @@ describe("faults of a server", () => {
       { fault: { status: 413, body: "<html>" } },
       {},
       "engine_refused",
-      /size of a request/,
+      /answered 413 \(let it, or the proxy before it, take requests of 1 MB/,
     ],
   ];
   for (const [name, state, options, code, message] of lasting) {
@@ -227,6 +227,38 @@ describe("faults of a server", () => {
     const error = await failure(engine.hear([saying(["The"])], { signal }));
     expect(error.code).toBe("engine_unavailable");
     expect(server.questions).toHaveLength(1);
+  });
+
+  test("one that was never reached is given up at once where somebody waits, one that was is waited for", async () => {
+    const server = await started();
+    const hasty = { tries: 3, givesUpUnreached: true };
+    const engine = await engineOf([server.origin], hasty);
+    await engine.hear([saying(["The"])], { signal });
+    await server.stop();
+    const [known, unknown, nameless] = await Promise.all(
+      [
+        engine,
+        await engineOf([server.origin], hasty),
+        await engineOf(["http://nobody.invalid/v1"], hasty),
+      ].map((each) => failure(each.hear([saying(["The"])], { signal }))),
+    );
+    expect(known?.code).toBe("engine_unavailable");
+    expect([unknown?.code, unknown?.message]).toEqual([
+      "engine_refused",
+      expect.stringMatching(/ECONNREFUSED.*\(is the address right, and does the server run\?\)/),
+    ]);
+    expect([nameless?.code, nameless?.message]).toEqual([
+      "engine_refused",
+      expect.stringContaining("nobody.invalid"),
+    ]);
+  });
+
+  test("one of a fleet that was never reached keeps nobody from the others", async () => {
+    const [gone, there] = [await started(), await started()];
+    await gone.stop();
+    const engine = await engineOf([gone.origin, there.origin], { givesUpUnreached: true });
+    const [hearing] = await engine.hear([saying(["fine!"])], { signal });
+    expect(texts(hearing!)).toEqual(["fine!"]);
   });
 
   test("one that is not there is told by its address, without the password in it", async () => {

@@ -121,6 +121,15 @@ describe("a fleet of servers", () => {
     expect(await waits()).toBe(false);
   });
 
+  test("asks a server that wants to rest for years again after a quarter of an hour", async () => {
+    const { clock, place, waits } = fleetOf(["one"], { patienceMs: Number.POSITIVE_INFINITY });
+    (await place()).failed(1e12);
+    await clock.advance(15 * 60_000 - 1);
+    expect(await waits()).toBe(true);
+    await clock.advance(1);
+    expect(await waits()).toBe(false);
+  });
+
   test("gives a request that failed at one server to another, and back where that one rests", async () => {
     const { fleet, signal } = fleetOf(["one", "two"], { concurrency: 1 });
     const request = fleet.request();

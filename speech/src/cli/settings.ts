@@ -2,6 +2,7 @@ import { availableParallelism, homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
 import type { EngineChoice } from "../choose-engines.ts";
+import type { MultilingualPart } from "../engines/engine-parts.ts";
 import { DEFAULT_MODEL_NAME } from "../models/catalogue.ts";
 import type { ModelSettings } from "./model-commands.ts";
 import type { Terminal } from "./terminal.ts";
@@ -36,7 +37,7 @@ export interface Settings {
   model: string | null;
   /** Absolute. */
   modelsFolder: string;
-  servers: { kind: "openai"; servers: { url: string; apiKey: string | null }[]; model: string } | null;
+  servers: Extract<MultilingualPart, { kind: "openai" }> | null;
   threads: number;
   memoryLimitBytes: number;
   /** Null to look for it. */
@@ -83,6 +84,7 @@ export function readSettings(options: Options, env: Env, fail: (message: string)
             kind: "openai",
             servers: urls.map((url, place) => ({ url, apiKey: keys[place] ?? keys[0] ?? null })),
             model: options.serverModel,
+            givesUpUnreached: true,
           },
     threads: options.threads ?? Math.min(availableParallelism(), MAX_DEFAULT_THREADS),
     memoryLimitBytes: options.memoryLimit * 1024 ** 2,

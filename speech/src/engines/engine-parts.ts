@@ -15,4 +15,10 @@ export type MultilingualPart =
       /** Absolute. */
       folder: string;
     }
-  | { kind: "openai"; servers: { url: string; apiKey: string | null }[]; model: string };
+  | {
+      kind: "openai";
+      servers: { url: string; apiKey: string | null }[];
+      model: string;
+      /** As in `OpenAiOptions`: for programs that somebody sits before. */
+      givesUpUnreached?: boolean;
+    };

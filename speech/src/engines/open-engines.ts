@@ -1,3 +1,4 @@
+import { readMoonshineInThread } from "../child/lane.ts";
 import { openLanedEngine } from "../child/laned-engine.ts";
 import type { Engine } from "../engine.ts";
 import type { Engines } from "../listening/listener.ts";
@@ -19,12 +20,17 @@ export async function openEngines(parts: EngineParts, { threads }: OpenEnginesOp
     parts.multilingual === null ? null : await openMultilingual(parts.multilingual, threads);
   const listens = parts.bundled && (multilingual === null || bundledTakesEnglish);
   try {
-    const bundled = listens ? await openLanedEngine({ kind: "moonshine", threads: 1 }, threads) : null;
+    const bundled = listens ? await openBundled(threads) : null;
     return { bundled, multilingual, bundledTakesEnglish, remedy };
   } catch (error) {
     await multilingual?.close();
     throw error;
   }
+}
+
+async function openBundled(lanes: number): Promise<Engine> {
+  const model = await readMoonshineInThread();
+  return await openLanedEngine({ kind: "moonshine", model, threads: 1 }, lanes);
 }
 
 async function openMultilingual(part: MultilingualPart, threads: number): Promise<Engine> {
@@ -33,7 +39,7 @@ async function openMultilingual(part: MultilingualPart, threads: number): Promis
       // One copy of the weights: they are large, and so are the products that its threads share.
       return await openLanedEngine({ kind: "whisper", folder: part.folder, threads }, 1);
     case "openai":
-      return await openOpenAi({ servers: part.servers, model: part.model });
+      return await openOpenAi(part);
   }
 }
 

@@ -94,7 +94,16 @@ export function excerpt(text: string): string {
 
 function told(error: unknown): string {
   if (error === undefined || error === null) return "";
-  return `, but an error: ${excerpt(typeof error === "string" ? error : JSON.stringify(error))}`;
+  return `, but an error: ${excerpt(typeof error === "string" ? error : written(error))}`;
+}
+
+/** What a server wrote, or what kind of thing where that is too deeply nested to be written again. */
+export function written(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return typeof value;
+  }
 }
 
 function toSegment(segment: JsonObject, unit: number, seconds: number): AnswerSegment {

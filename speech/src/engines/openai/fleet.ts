@@ -25,6 +25,12 @@ export interface Place<Server> {
   left(): void;
 }
 
+/**
+ * A server that asks for a longer rest is tried again after this one all the same: it may have meant something
+ * else, and its word would keep the engine from it for as long as the process lives.
+ */
+const LONGEST_ASKED_REST_MS = 15 * 60_000;
+
 /** How much the newest request counts in a server's speed. */
 const NEWEST_SHARE = 0.3;
 
@@ -179,7 +185,8 @@ export class Fleet<Server> {
     }
     const grown = Math.min(longestRestMs, firstRestMs * 2 ** (member.failures - 1));
     // Between half and all of it, so that many clients do not come back at once.
-    const rest = Math.max(restMs ?? 0, grown * (0.5 + random() / 2));
+    const asked = Math.min(restMs ?? 0, LONGEST_ASKED_REST_MS);
+    const rest = Math.max(asked, grown * (0.5 + random() / 2));
     member.restsUntil = Math.max(member.restsUntil, now + rest);
   }
 }

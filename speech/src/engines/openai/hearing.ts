@@ -2,6 +2,7 @@ import { deflateRawSync } from "node:zlib";
 import type { Hearing, Utterance } from "../../engine.ts";
 import { mean, timedWords } from "../../timed-words.ts";
 import { type Answer, type AnswerPiece, type AnswerSegment, LEAST_LOG_PROBABILITY } from "./answer.ts";
+import { lastAtMost } from "./last-at-most.ts";
 import { byLoudness, evenly } from "./spoken-time.ts";
 import { type WordSpan, wordSpans } from "./word-spans.ts";
 import { joinsWithoutSpace, type WrittenWord, writtenWords } from "./written-words.ts";
@@ -66,16 +67,21 @@ export function hearingOf(answer: Answer, { samples, start }: Utterance, languag
 function writtenText({ text, segments }: Answer) {
   // Where a server writes spaces, segments without one between them go on in the middle of a word.
   const writesSpaces = segments.some((segment) => /^\s|\s$/u.test(segment.text));
+  const parts: string[] = [];
   const ends: number[] = [];
-  let joined = "";
+  let [length, last] = [0, ""];
   for (const segment of segments) {
-    joined += (writesSpaces || joinsWithoutSpace(joined, segment.text) ? "" : " ") + segment.text;
-    ends.push(joined.length);
+    const part = (writesSpaces || joinsWithoutSpace(last, segment.text) ? "" : " ") + segment.text;
+    parts.push(part);
+    length += part.length;
+    ends.push(length);
+    last = part.slice(-1) || last;
   }
+  const joined = parts.join("");
   if (joined.trim() === "") return { text, segmentAt: () => null };
   return {
     text: joined,
-    segmentAt: (place: number) => segments[ends.findIndex((end) => place < end)] ?? null,
+    segmentAt: (place: number) => segments[lastAtMost(ends, place) + 1] ?? null,
   };
 }
 

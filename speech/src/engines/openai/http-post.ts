@@ -25,6 +25,9 @@ export interface PostAnswer {
   body: string;
 }
 
+/** Code of the error where a server could not be reached in time. */
+export const CONNECT_TIMEOUT = "ETIMEDOUT";
+
 /**
  * One POST on a connection of its own, which no server can have closed meanwhile. Redirects are not followed.
  * `http` and `https` as Node has them, not `fetch`: that can not wait for an answer for more than 5 minutes.
@@ -39,13 +42,13 @@ export async function post(url: URL, options: PostOptions): Promise<PostAnswer> 
     signal: options.signal,
   });
   let late: Error | null = null;
-  const limit = (milliseconds: number, what: string) =>
+  const limit = (milliseconds: number, what: string, code = "ERR_LATE") =>
     setTimeout(() => {
-      late = new Error(`${what} within ${milliseconds / 1000} s`);
+      late = Object.assign(new Error(`${what} within ${milliseconds / 1000} s`), { code });
       request.destroy(late);
     }, milliseconds);
   const { connectMs, firstByteMs, totalMs } = options.timeouts;
-  const connect = limit(connectMs, "it could not be reached");
+  const connect = limit(connectMs, "it could not be reached", CONNECT_TIMEOUT);
   const timers = [
     connect,
     limit(firstByteMs, "it did not answer"),

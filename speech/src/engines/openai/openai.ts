@@ -26,6 +26,11 @@ export interface OpenAiOptions {
   tries?: number;
   /** How long one utterance is waited for after a first failure, 10 minutes by default. */
   patienceMs?: number;
+  /**
+   * Whether a server that can not be reached, and has never been, is taken for one with a wrong address and given
+   * up at once, as somebody who waits for it wants; else it is waited for like one that starts anew.
+   */
+  givesUpUnreached?: boolean;
   /** How long a server rests after a failure, twice as long after each further one: 1 second by default … */
   firstRestMs?: number;
   /** … and up to 1 minute. */
@@ -64,6 +69,7 @@ export async function openOpenAi(options: OpenAiOptions): Promise<Engine> {
     },
     tries: options.tries ?? 8,
     patienceMs: options.patienceMs ?? 600_000,
+    givesUpUnreached: options.givesUpUnreached ?? false,
     firstRestMs: options.firstRestMs ?? 1_000,
     longestRestMs: options.longestRestMs ?? 60_000,
     clock: options.clock ?? monotonicClock,

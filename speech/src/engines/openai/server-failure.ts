@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { SpeechError } from "../../errors.ts";
 import { excerpt } from "./answer.ts";
-import type { PostAnswer } from "./http-post.ts";
+import { CONNECT_TIMEOUT, type PostAnswer } from "./http-post.ts";
 
 /** Why a server gave no transcript. */
 export interface ServerFailure {
@@ -23,6 +23,15 @@ const TRY_AGAIN = new Set([408, 425, 429]);
 /** OpenAI answers with "too many requests" also where the account has no money left. */
 const NO_MONEY = /insufficient_quota|billing_hard_limit/;
 
+/** Nobody is there, or the address is wrong. */
+const NOT_REACHED = new Set([
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "ECONNREFUSED",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  CONNECT_TIMEOUT,
+]);
 /** Certificates that nobody here vouches for, or that are of another server. */
 const NOT_TRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
 
@@ -49,18 +58,31 @@ export function failureOf({ status, headers, body }: PostAnswer, nowMs: number):
   if (status === 404 || status === 405) {
     return failure("misconfigured", " (is the base URL right, with its /v1, and does it have the model?)");
   }
-  if (status === 413) return failure("refused", " (lower the limit for the size of a request)");
+  if (status === 413) {
+    return failure(
+      "refused",
+      " (let it, or the proxy before it, take requests of 1 MB: half a minute of sound)",
+    );
+  }
   return failure("refused", "");
 }
 
-/** Connections that break, names that are not found, answers that do not come, or are no transcripts. */
-export function failureOfError(error: unknown): ServerFailure {
+/**
+ * Connections that break, names that are not found, answers that do not come, or are no transcripts.
+ * @param mustBeThere whether a server that can not be reached is taken for one with a wrong address, rather than
+ *   for one that will be back
+ */
+export function failureOfError(error: unknown, mustBeThere: boolean): ServerFailure {
   const other = { retryAfterMs: null, refusesGranularities: false };
   if (error instanceof SpeechError)
     return { kind: "senseless", message: `failed: ${error.message}`, ...other };
   const { code, message } = error as NodeJS.ErrnoException;
   const inner = error instanceof AggregateError ? (error.errors[0] as Error | undefined) : undefined;
   const said = message || inner?.message || code || "the connection failed";
+  if (mustBeThere && NOT_REACHED.has(code ?? "")) {
+    const message = `failed: ${said} (is the address right, and does the server run?)`;
+    return { kind: "misconfigured", message, ...other };
+  }
   const kind = NOT_TRUSTED.test(code ?? "") ? "misconfigured" : "passing";
   return { kind, message: `failed: ${said}`, ...other };
 }

@@ -1,4 +1,5 @@
 import { quietFrames } from "../../quietness.ts";
+import { lastAtMost } from "./last-at-most.ts";
 
 /** Where in `[start, end]`, seconds, a share of it is over: 0 at the start, 1 at the end. */
 export type TimeOfShare = (start: number, end: number, share: number) => number;
@@ -31,10 +32,7 @@ export function byLoudness(samples: Float32Array): TimeOfShare {
   };
   return (start, end, share) => {
     const wanted = evenly(spokenAt(start), spokenAt(end), share);
-    const frame = Math.max(
-      0,
-      before.findLastIndex((spoken) => spoken <= wanted),
-    );
+    const frame = Math.max(0, lastAtMost(before, wanted));
     const step = (before[frame + 1] ?? Number.POSITIVE_INFINITY) - (before[frame] as number);
     const seconds = ((frame + (wanted - (before[frame] as number)) / step) * FRAME_SAMPLES) / SAMPLE_RATE;
     return Math.min(end, Math.max(start, seconds));

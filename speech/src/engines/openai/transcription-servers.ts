@@ -17,6 +17,8 @@ export interface TranscriptionServersOptions {
   tries: number;
   /** How long one utterance is waited for after a first failure. */
   patienceMs: number;
+  /** Whether a server that can not be reached, and has never been, is given up at once. */
+  givesUpUnreached: boolean;
   firstRestMs: number;
   longestRestMs: number;
   clock: Clock;
@@ -27,6 +29,8 @@ interface Server {
   readonly url: URL;
   readonly apiKey: string | null;
   manners: ServerManners;
+  /** Whether it has ever answered anything. */
+  wasReached: boolean;
   /** Why it gave no transcript when it was last asked; null where it did. */
   lastFailure: ServerFailure | null;
 }
@@ -51,6 +55,7 @@ export class TranscriptionServers {
       url: transcriptionUrl(url),
       apiKey,
       manners: { takesGranularities: true, isWhisperCpp: false },
+      wasReached: false,
       lastFailure: null,
     }));
     this.#fleet = new Fleet(this.#servers, options);
@@ -123,6 +128,7 @@ export class TranscriptionServers {
         maxAnswerBytes: MAX_ANSWER_BYTES,
         signal,
       });
+      server.wasReached = true;
       // Some servers repeat what they were sent where they fail; what they say is told to people.
       const shown = server.apiKey ? answer.body.replaceAll(server.apiKey, "…") : answer.body;
       const failure = failureOf({ ...answer, body: shown }, this.#options.clock.date());
@@ -136,7 +142,8 @@ export class TranscriptionServers {
       }
     } catch (error) {
       signal.throwIfAborted();
-      return { failure: failureOfError(error) };
+      const mustBeThere = this.#options.givesUpUnreached && !server.wasReached;
+      return { failure: failureOfError(error, mustBeThere) };
     }
   }
 

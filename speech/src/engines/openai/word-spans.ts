@@ -1,5 +1,6 @@
 import { type AnswerPiece, LEAST_LOG_PROBABILITY } from "./answer.ts";
 import { alignCharacters, type TextCharacter } from "./character-alignment.ts";
+import { lastAtMost } from "./last-at-most.ts";
 import type { TimeOfShare } from "./spoken-time.ts";
 import { isSpoken } from "./written-words.ts";
 
@@ -56,13 +57,14 @@ export function wordSpans(
 function inOrder(pieces: readonly AnswerPiece[]): AnswerPiece[] {
   /** `tails[n]`: the piece with the least start at which an ordered run of n + 1 pieces can end. */
   const tails: number[] = [];
+  const tailStarts: number[] = [];
   const before = new Int32Array(pieces.length).fill(-1);
-  const startOf = (index: number | undefined) => pieces[index ?? -1]?.start ?? 0;
   for (const [index, { start }] of pieces.entries()) {
     if (start === null) continue;
-    const length = tails.findLastIndex((tail) => startOf(tail) <= start) + 1;
+    const length = lastAtMost(tailStarts, start) + 1;
     before[index] = tails[length - 1] ?? -1;
     tails[length] = index;
+    tailStarts[length] = start;
   }
   const kept = new Set<number>();
   for (let index = tails.at(-1) ?? -1; index >= 0; index = before[index] as number) kept.add(index);
@@ -127,11 +129,11 @@ function evenlyBetween(
       index++;
       continue;
     }
-    const known = spans.findIndex((later, place) => place > index && later !== null);
-    const end = known === -1 ? spans.length : known;
+    let end = index + 1;
+    while (spans[end] === null) end++;
     const characters = words.slice(index, end).reduce((sum, word) => sum + word.length, 0);
     const most = characters * MAX_SECONDS_PER_CHARACTER;
-    const limit = spans[known]?.start ?? seconds;
+    const limit = spans[end]?.start ?? seconds;
     let at = filled.at(-1)?.end ?? Math.max(0, limit - most);
     const secondsPerCharacter = Math.max(0, Math.min(limit - at, most)) / characters;
     for (const word of words.slice(index, end)) {

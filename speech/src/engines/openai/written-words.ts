@@ -52,12 +52,13 @@ export function joinsWithoutSpace(left: string, right: string): boolean {
 }
 
 function* textParts(text: string, language: string | null): Generator<WrittenWord> {
+  let segmenter: Intl.Segmenter | undefined;
   for (const { 0: part, index } of text.matchAll(/\S+/gu)) {
     if (!UNSPACED.test(part)) {
       yield { text: part, at: index };
       continue;
     }
-    const segmenter = new Intl.Segmenter(language ?? "und", { granularity: "word" });
+    segmenter ??= new Intl.Segmenter(language ?? "und", { granularity: "word" });
     for (const piece of segmenter.segment(part)) yield { text: piece.segment, at: index + piece.index };
   }
 }
