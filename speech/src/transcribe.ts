@@ -6,6 +6,7 @@ import { StageTimer } from "./stage-timer.ts";
 import type { TranscribeProgress, TranscribeResult } from "./transcript.ts";
 import { packUtterances } from "./utterances.ts";
 import { scoreAudio, type VoiceActivity } from "./voice-activity.ts";
+import { type Waveform, WaveformReport } from "./waveform.ts";
 
 /**
  * Where the bundled engine hears alone: shorter utterances tell it too little of the sentence, longer ones
@@ -26,6 +27,11 @@ export interface TranscribeOptions {
   signal: AbortSignal;
   /** Called whenever more words are settled: several times a minute, and at most every few milliseconds. */
   onProgress?: (progress: TranscribeProgress) => void;
+  /**
+   * Called once: as soon as the whole recording is decoded, or where an error has ended that. Never called
+   * where there is no audio.
+   */
+  onWaveform?: (waveform: Waveform) => void;
 }
 
 /**
@@ -46,11 +52,13 @@ export async function transcribe(path: string, options: TranscribeOptions): Prom
   if (probe.audioStream === null) return { outcome: "skipped", reason: "no_audio_track", duration };
 
   const audio = decoder.decode(path, { probe, maxDurationSeconds: options.maxDurationSeconds, signal });
-  const samples = ahead(timer.timeEach("decode", audio.chunks), CHUNKS_AHEAD);
+  const waveform = new WaveformReport(audio, probe, options.onWaveform);
+  const samples = ahead(waveform.measure(timer.timeEach("decode", audio.chunks)), CHUNKS_AHEAD);
   const scored = scoreAudio(samples, (block, preceding) =>
     timer.time("voiceActivity", () => voiceActivity.probabilities(block, preceding, signal)),
   );
-  const groups = ahead(packUtterances(scored, utteranceSeconds(engines), audioOffset), GROUPS_AHEAD);
+  const packed = packUtterances(scored, utteranceSeconds(engines), audioOffset);
+  const groups = ahead(waveform.markSpeech(packed), GROUPS_AHEAD);
 
   const listener = createListener(engines);
   const report = progressOf(probe, options.onProgress);
@@ -62,6 +70,7 @@ export async function transcribe(path: string, options: TranscribeOptions): Prom
     }
   } catch (error) {
     options.signal.throwIfAborted();
+    waveform.endEarly();
     throw error;
   } finally {
     left.abort();

@@ -64,6 +64,7 @@ class Transcriber {
         maxDurationSeconds,
         signal: abort.signal,
         onProgress: atMostEverySecond((progress) => send({ type: "progress", job, progress })),
+        onWaveform: (waveform) => send({ type: "waveform", job, waveform }),
       });
       this.#running = null;
       send({ type: "transcribed", job, result });

@@ -1,6 +1,7 @@
 import type { EngineParts } from "../engines/engine-parts.ts";
 import { SPEECH_ERRORS, SpeechError, type SpeechErrorCode } from "../errors.ts";
 import type { TranscribeProgress, TranscribeResult } from "../transcript.ts";
+import type { Waveform } from "../waveform.ts";
 
 /** What a speech process is made of. */
 export interface SpeechParts {
@@ -43,6 +44,7 @@ export type FromSpeechProcess =
   | { type: "alive"; residentBytes: number }
   | { type: "unusable"; error: ErrorMessage }
   | { type: "progress"; job: number; progress: TranscribeProgress }
+  | { type: "waveform"; job: number; waveform: Waveform }
   | { type: "transcribed"; job: number; result: TranscribeResult }
   | { type: "failed"; job: number; error: ErrorMessage };
 
@@ -78,6 +80,7 @@ export function parseFromSpeechProcess(value: unknown): FromSpeechProcess {
     alive: ["residentBytes"],
     unusable: ["error"],
     progress: ["job", "progress"],
+    waveform: ["job", "waveform"],
     transcribed: ["job", "result"],
     failed: ["job", "error"],
   });

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { SpeechError } from "../errors.ts";
 import type { TranscribeProgress, TranscribeResult } from "../transcript.ts";
+import type { Waveform } from "../waveform.ts";
 import { furtherBytes } from "./memory.ts";
 import {
   type FromSpeechProcess,
@@ -43,11 +44,14 @@ export interface JobOptions {
   maxDurationSeconds: number;
   signal: AbortSignal;
   onProgress?: (progress: TranscribeProgress) => void;
+  /** Called at most once, when the recording is decoded, also where it fails afterwards. */
+  onWaveform?: (waveform: Waveform) => void;
 }
 
 interface Job {
   id: number;
   onProgress: ((progress: TranscribeProgress) => void) | undefined;
+  onWaveform: ((waveform: Waveform) => void) | undefined;
   settled: PromiseWithResolvers<TranscribeResult>;
   /** Since its last progress; null before the first: until then it is decoders that work, within limits of their own. */
   stalledMs: number | null;
@@ -115,6 +119,7 @@ export class SpeechProcess {
     const job: Job = {
       id: this.#jobs,
       onProgress: options.onProgress,
+      onWaveform: options.onWaveform,
       settled: Promise.withResolvers(),
       stalledMs: null,
     };
@@ -171,7 +176,8 @@ export class SpeechProcess {
       if (message.type === "progress") {
         this.#job.stalledMs = 0;
         this.#job.onProgress?.(message.progress);
-      } else if (message.type === "transcribed") this.#job.settled.resolve(message.result);
+      } else if (message.type === "waveform") this.#job.onWaveform?.(message.waveform);
+      else if (message.type === "transcribed") this.#job.settled.resolve(message.result);
       else this.#failed(this.#job, fromErrorMessage(message.error));
     }
   }

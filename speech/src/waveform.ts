@@ -1,0 +1,138 @@
+import { SAMPLE_RATE } from "./media/limits.ts";
+import type { DecodedAudio, Probe } from "./media/media.ts";
+import type { UtteranceGroup } from "./utterances.ts";
+
+const PEAKS_PER_SECOND = 10;
+const SAMPLES_PER_PEAK = SAMPLE_RATE / PEAKS_PER_SECOND;
+/** Speech that was cut for the engine's sake goes on in the next stretch. */
+const NO_PAUSE_SECONDS = 0.05;
+
+/** How loud a recording is and where somebody speaks in it. */
+export interface Waveform {
+  /** Seconds of the media, 3 decimals. */
+  duration: number;
+  /** False where an error ended the reading; then it holds the beginning. */
+  whole: boolean;
+  peaksPerSecond: number;
+  /**
+   * Base64 of a byte for each tenth of a second of the media: 255 times the square root of the loudest sample,
+   * which keeps the shape of quiet recordings.
+   */
+  peaks: string;
+  /** `[start, end]` in seconds of the media, 2 decimals; in order, not overlapping. */
+  speech: [number, number][];
+}
+
+/** Measures a recording as it goes by; holds ten bytes for each of its seconds. */
+export class WaveformMeter {
+  #peaks = new Uint8Array(4096);
+  /** Samples of the media so far; the audio may begin later than the picture. */
+  #position: number;
+  #loudest = 0;
+  readonly #speech: [number, number][] = [];
+
+  /** @param audioOffset Seconds of the media at which the first sample stands. */
+  constructor(audioOffset: number) {
+    this.#position = Math.round(audioOffset * SAMPLE_RATE);
+  }
+
+  /** Seconds of the media so far. */
+  get seconds(): number {
+    return this.#position / SAMPLE_RATE;
+  }
+
+  add(samples: Float32Array): void {
+    for (let taken = 0; taken < samples.length; ) {
+      const missing = SAMPLES_PER_PEAK - (this.#position % SAMPLES_PER_PEAK);
+      const end = Math.min(samples.length, taken + missing);
+      this.#position += end - taken;
+      for (; taken < end; taken++) {
+        const amplitude = Math.abs(samples[taken]!);
+        if (amplitude > this.#loudest) this.#loudest = amplitude;
+      }
+      if (this.#position % SAMPLES_PER_PEAK === 0) this.#write();
+    }
+  }
+
+  /** @param stretches in seconds of the media, later than those before */
+  addSpeech(stretches: readonly { start: number; end: number }[]): void {
+    for (const { start, end } of stretches) {
+      const last = this.#speech.at(-1);
+      if (last && start - last[1] < NO_PAUSE_SECONDS) last[1] = end;
+      else this.#speech.push([start, end]);
+    }
+  }
+
+  /** Call once. @param duration Seconds of the media; silence fills what comes after the last sample. */
+  finish({ duration, whole }: { duration: number; whole: boolean }): Waveform {
+    if (this.#position % SAMPLES_PER_PEAK !== 0) this.#write();
+    const count = Math.ceil((whole ? duration : Math.min(duration, this.seconds)) * PEAKS_PER_SECOND);
+    this.#reserve(count);
+    const clipped = (seconds: number) => Math.round(Math.min(seconds, duration) * 100) / 100;
+    return {
+      duration,
+      whole,
+      peaksPerSecond: PEAKS_PER_SECOND,
+      peaks: Buffer.from(this.#peaks.subarray(0, count)).toString("base64"),
+      speech: this.#speech
+        .map(([start, end]): [number, number] => [clipped(start), clipped(end)])
+        .filter(([start, end]) => start < end),
+    };
+  }
+
+  /** The peak that ends at the position, or is cut off there. */
+  #write(): void {
+    const index = Math.ceil(this.#position / SAMPLES_PER_PEAK) - 1;
+    this.#reserve(index + 1);
+    this.#peaks[index] = Math.round(255 * Math.sqrt(Math.min(1, this.#loudest)));
+    this.#loudest = 0;
+  }
+
+  #reserve(count: number): void {
+    if (count <= this.#peaks.length) return;
+    const larger = new Uint8Array(Math.max(count, 2 * this.#peaks.length));
+    larger.set(this.#peaks);
+    this.#peaks = larger;
+  }
+}
+
+/** Measures what goes by on the way from the decoder to the engines, and tells it when it is whole. */
+export class WaveformReport {
+  readonly #audio: DecodedAudio;
+  readonly #probe: Probe;
+  readonly #tell: ((waveform: Waveform) => void) | undefined;
+  readonly #meter: WaveformMeter;
+  #state: "nothing yet" | "measuring" | "told" = "nothing yet";
+
+  constructor(audio: DecodedAudio, probe: Probe, tell: ((waveform: Waveform) => void) | undefined) {
+    this.#audio = audio;
+    this.#probe = probe;
+    this.#tell = tell;
+    this.#meter = new WaveformMeter(probe.audioOffset);
+  }
+
+  async *measure(chunks: AsyncIterable<Float32Array>): AsyncGenerator<Float32Array> {
+    for await (const chunk of chunks) {
+      this.#state = "measuring";
+      this.#meter.add(chunk);
+      yield chunk;
+    }
+  }
+
+  async *markSpeech(groups: AsyncIterable<UtteranceGroup>): AsyncGenerator<UtteranceGroup> {
+    for await (const group of groups) {
+      for (const { speech } of group.utterances) this.#meter.addSpeech(speech);
+      yield group;
+    }
+    this.#finish(this.#audio.summary().duration, true);
+  }
+
+  endEarly(): void {
+    if (this.#state === "measuring") this.#finish(this.#probe.duration ?? this.#meter.seconds, false);
+  }
+
+  #finish(duration: number, whole: boolean): void {
+    this.#state = "told";
+    this.#tell?.(this.#meter.finish({ duration, whole }));
+  }
+}
