@@ -17,6 +17,7 @@ import { OperatorsPage } from "./pages/operators.tsx";
 import { SetUpPage } from "./pages/set-up.tsx";
 import { SettingsPage } from "./pages/settings.tsx";
 import { SignInPage } from "./pages/sign-in.tsx";
+import { SystemPage } from "./pages/system.tsx";
 import { VideosPage } from "./pages/videos.tsx";
 import { lastEnvironment } from "./parts/last-environment.ts";
 import { Shell } from "./parts/shell.tsx";
@@ -95,6 +96,12 @@ const operatorsRoute = createRoute({
   component: OperatorsPage,
 });
 
+const systemRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: "/system",
+  component: SystemPage,
+});
+
 const accountRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/account",
@@ -108,6 +115,7 @@ const routeTree = rootRoute.addChildren([
   signedInRoute.addChildren([
     homeRoute,
     environmentRoute.addChildren([videosRoute, settingsRoute]),
+    systemRoute,
     operatorsRoute,
     accountRoute,
   ]),

@@ -10,6 +10,7 @@ export const PAGE_PATHS = [
   "/environments/*",
   "/account",
   "/operators",
+  "/system",
 ] as const;
 
 /** The page that the set-up link leads to; its token stands behind `#`, so that no server and no log sees it. */

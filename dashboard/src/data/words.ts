@@ -95,7 +95,7 @@ export function skipInWords(reason: string | null): string {
 }
 
 export function bytes(count: number): string {
-  const units = ["byte", "kilobyte", "megabyte", "gigabyte"];
+  const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
   const power = Math.min(Math.floor(Math.log10(Math.max(count, 1)) / 3), units.length - 1);
   return new Intl.NumberFormat("en", {
     style: "unit",
@@ -119,6 +119,16 @@ export function roughly(seconds: number): string {
   if (seconds < 90) return `about ${Math.ceil(seconds / 5) * 5} s`;
   if (seconds < 5400) return `about ${Math.round(seconds / 60)} min`;
   return `about ${(seconds / 3600).toFixed(1)} h`;
+}
+
+/** Of something that lasts: `45 s`, `12 min`, `3 h 20 min`, `5 days`. */
+export function lasting(seconds: number): string {
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  if (seconds < 60) return `${Math.max(0, Math.floor(seconds))} s`;
+  if (hours === 0) return `${minutes} min`;
+  if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
+  return `${Math.floor(hours / 24)} days`;
 }
 
 export function language(code: string): string {

@@ -46,6 +46,11 @@ export const AccountIcon = () => (
     <path d="M4 12.6c.7-1.7 2.2-2.5 4-2.5s3.3.8 4 2.5" />
   </Icon>
 );
+export const SystemIcon = () => (
+  <Icon>
+    <path d="M1.75 8.5h2.5l2-5 3 9.5 2-4.5h3" />
+  </Icon>
+);
 export const UploadIcon = () => (
   <Icon>
     <path d="M8 10.5V2.5M4.75 5.5 8 2.25l3.25 3.25M2.5 10.5v1.75a1.5 1.5 0 0 0 1.5 1.5h8a1.5 1.5 0 0 0 1.5-1.5V10.5" />

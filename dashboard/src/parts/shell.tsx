@@ -10,6 +10,7 @@ import {
   PeopleIcon,
   SettingsIcon,
   SignOutIcon,
+  SystemIcon,
   VideosIcon,
 } from "../design/icons.tsx";
 import mark from "../design/mark.svg";
@@ -111,6 +112,11 @@ function Side() {
       <div className={css.foot}>
         <nav aria-label="Service">
           <ul className={css.links}>
+            <li>
+              <Link className={css.link} to="/system">
+                <SystemIcon /> System
+              </Link>
+            </li>
             <li>
               <Link className={css.link} to="/operators">
                 <PeopleIcon /> Operators
