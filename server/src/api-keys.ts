@@ -33,7 +33,7 @@ export async function createApiKey(
   await requireRoomForKey(db, request.environmentId, clock.now());
   const id = newId("key");
   const secret = Array.from({ length: SECRET_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join("");
-  const unchecked = `subtext_${id.slice("key_".length)}_${secret}`;
+  const unchecked = `${keyPrefix(id)}_${secret}`;
   const key = unchecked + checksum(unchecked);
   await insertApiKey(db, {
     id,
@@ -45,6 +45,11 @@ export async function createApiKey(
     expires_at: request.expiresAt,
   });
   return { id, key };
+}
+
+/** What the key with this id begins with: its part that is no secret. */
+export function keyPrefix(id: string): string {
+  return `subtext_${id.slice("key_".length)}`;
 }
 
 /** The row of a key that is genuine, neither revoked nor expired; undefined for every other text. */

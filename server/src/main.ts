@@ -194,6 +194,7 @@ async function wire(
     db,
     queue,
     clock,
+    storage,
     operators,
     commandLineToken,
     sources,
@@ -202,6 +203,7 @@ async function wire(
     maxUploadBytes: config.maxUploadBytes,
     publicUrl: config.publicUrl,
     policy: endpointPolicy,
+    version: packageJson.version,
     system: openSystem({ db, config, models, clock, log, version: packageJson.version }),
     diagnose: () =>
       diagnose(config, {

@@ -2,10 +2,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { WebhookEndpointWithSecret } from "@subtext/client/contract/webhook-endpoint";
+import type { NewApiKeyView } from "@subtext/dashboard/contract/api-key";
 import type { EnvironmentView } from "@subtext/dashboard/contract/environment";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Finding } from "../src/doctor.ts";
-import type { NewApiKeyView, NewWebhookEndpointView } from "../src/http/internal/representations.ts";
 import type { RunningService } from "../src/service-file.ts";
 import { freePort } from "./support/free-port.ts";
 import { temporaryFolder, until } from "./support/service.ts";
@@ -155,7 +156,7 @@ describe("beside a running service", () => {
       '{"team":"video"}',
     ];
     const events = ["--events", "transcriptions.transcription.completed,transcriptions.transcription.failed"];
-    const endpoint = await runJson<NewWebhookEndpointView>(
+    const endpoint = await runJson<WebhookEndpointWithSecret>(
       ["webhooks", "create", ...hook, ...events],
       options,
     );

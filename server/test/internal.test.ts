@@ -1,17 +1,13 @@
-import type { Delivery } from "@subtext/client/contract/webhook-endpoint";
+import type { Delivery, WebhookEndpointWithSecret } from "@subtext/client/contract/webhook-endpoint";
+import type { ApiKeyView, NewApiKeyView } from "@subtext/dashboard/contract/api-key";
 import type { EnvironmentView } from "@subtext/dashboard/contract/environment";
+import type { WebhookEndpointView } from "@subtext/dashboard/contract/webhook";
 import { describe, expect, test } from "vitest";
 import { insertDelivery, insertEvent, settleAttempt } from "../src/db/events.ts";
 import { claimTranscription, failTranscription } from "../src/db/transcriptions.ts";
 import { insertVideo } from "../src/db/videos.ts";
 import type { Finding } from "../src/doctor.ts";
-import type {
-  ApiKeyView,
-  NewApiKeyView,
-  NewWebhookEndpointView,
-  TranscriptionView,
-  WebhookEndpointView,
-} from "../src/http/internal/representations.ts";
+import type { TranscriptionView } from "../src/http/internal/representations.ts";
 import { newId } from "../src/ids.ts";
 import { acceptUpload } from "../src/pipeline/accept.ts";
 import { newJobId } from "../src/queue.ts";
@@ -195,7 +191,7 @@ describe("webhook endpoints", () => {
     const url = "https://receiver.example/hook";
     const created = await post(path, { url, metadata: { team: "video" } });
     expect(created.statusCode).toBe(201);
-    const { secret, ...view } = created.json<NewWebhookEndpointView>();
+    const { secret, ...view } = created.json<WebhookEndpointWithSecret>();
     secretsSeen.push(secret);
     expect(view).toMatchObject({
       environmentId,
@@ -206,7 +202,7 @@ describe("webhook endpoints", () => {
     });
 
     const listed = await ask(path);
-    expect(listed.json<{ data: WebhookEndpointView[] }>().data).toEqual([view]);
+    expect(listed.json<{ data: WebhookEndpointView[] }>().data).toMatchObject([view]);
     expect(listed.payload).not.toContain(secret);
 
     expect((await ask(`/webhook-endpoints/${view.id}`, { method: "DELETE" })).statusCode).toBe(204);
@@ -234,7 +230,7 @@ describe("webhook endpoints", () => {
     const transcriptionId = (await showTranscription(videoId)).id;
     const endpoint = (
       await post(`/environments/${environmentId}/webhook-endpoints`, { url: "https://receiver.example/" })
-    ).json<NewWebhookEndpointView>();
+    ).json<WebhookEndpointWithSecret>();
     const [eventId, deliveryId, jobId] = [newId("event"), newId("delivery"), newJobId()];
     const now = new Date("2026-01-02T03:04:05.678Z");
     await subtext.service.parts.database.kysely.transaction().execute(async (tx) => {
@@ -382,7 +378,16 @@ test("every address asks for a sign-in first", async () => {
     ["GET", "/environments/x/webhook-endpoints"],
     ["POST", "/environments/x/webhook-endpoints"],
     ["DELETE", "/webhook-endpoints/x"],
+    ["GET", "/webhook-endpoints/x"],
+    ["PATCH", "/webhook-endpoints/x"],
+    ["POST", "/webhook-endpoints/x/reveal-secret"],
+    ["POST", "/webhook-endpoints/x/rotate-secret"],
+    ["POST", "/webhook-endpoints/x/test"],
+    ["POST", "/webhook-endpoints/x/redeliver-failed"],
+    ["POST", "/webhook-url-verdicts"],
     ["GET", "/webhook-endpoints/x/deliveries"],
+    ["GET", "/webhook-endpoints/x/deliveries/x"],
+    ["POST", "/webhook-endpoints/x/deliveries/x/redeliver"],
     ["GET", "/environments/x/transcriptions"],
     ["GET", "/transcriptions/x"],
     ["POST", "/transcriptions/x/reprocess"],

@@ -1,7 +1,10 @@
 import { EVENT_TYPES, type EventType, type SentEventType } from "@subtext/client/contract/webhook";
-import type { Delivery } from "@subtext/client/contract/webhook-endpoint";
+import type {
+  Delivery,
+  WebhookEndpoint,
+  WebhookEndpointWithSecret,
+} from "@subtext/client/contract/webhook-endpoint";
 import type { Command } from "commander";
-import type { NewWebhookEndpointView, WebhookEndpointView } from "../http/internal/representations.ts";
 import { chooseEnvironment, environmentOption, listOf, parseJsonObject } from "./arguments.ts";
 import { ask, type Terminal } from "./context.ts";
 import { properties, table, time } from "./text.ts";
@@ -20,7 +23,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
         async (client) => {
           const { id } = await chooseEnvironment(client, env);
           const path = `/environments/${id}/webhook-endpoints`;
-          return (await client.send<{ data: WebhookEndpointView[] }>("GET", path)).data;
+          return (await client.send<{ data: WebhookEndpoint[] }>("GET", path)).data;
         },
         (endpoints) =>
           table(
@@ -53,7 +56,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
           command,
           async (client) => {
             const { id } = await chooseEnvironment(client, env);
-            return await client.send<NewWebhookEndpointView>(
+            return await client.send<WebhookEndpointWithSecret>(
               "POST",
               `/environments/${id}/webhook-endpoints`,
               {
@@ -122,7 +125,7 @@ function shortNames(types: SentEventType[]): string {
   return types.map((type) => type.split(".").at(-1)).join(",");
 }
 
-function stateOf({ disabledAt, disabledReason, failingSince }: WebhookEndpointView): string {
+function stateOf({ disabledAt, disabledReason, failingSince }: WebhookEndpoint): string {
   if (disabledAt !== null) return `disabled: ${disabledReason ?? ""}`;
   return failingSince === null ? "well" : `failing since ${time(failingSince)}`;
 }

@@ -1,3 +1,5 @@
+import type { ApiKeyState } from "@subtext/dashboard/contract/api-key";
+import { sql } from "kysely";
 import type { ApiKeyRow, Db, NewApiKey } from "./schema.ts";
 
 export async function insertApiKey(db: Db, row: NewApiKey): Promise<void> {
@@ -14,6 +16,32 @@ export async function listApiKeys(db: Db, environmentId: string): Promise<ApiKey
     .selectAll()
     .where("environment_id", "=", environmentId)
     .orderBy("created_at")
+    .execute();
+}
+
+/**
+ * Newest first, at most `limit`; `before` is an id.
+ * @param state `valid` for those that are neither revoked nor expired, `ended` for the others
+ */
+export async function pageOfApiKeys(
+  db: Db,
+  environmentId: string,
+  { state, now, before, limit }: { state: ApiKeyState; now: Date; before: string | null; limit: number },
+): Promise<ApiKeyRow[]> {
+  return await db
+    .selectFrom("api_key")
+    .selectAll()
+    .where("environment_id", "=", environmentId)
+    .where((key) => {
+      const isRevoked = key("revoked_at", "is not", null);
+      // Null where it never expires, which is neither true nor false to the database.
+      const isExpired = key(key.fn.coalesce("expires_at", sql<Date>`'infinity'::timestamptz`), "<=", now);
+      const hasEnded = key.or([isRevoked, isExpired]);
+      return state === "ended" ? hasEnded : key.not(hasEnded);
+    })
+    .$if(before !== null, (query) => query.where("id", "<", before!))
+    .orderBy("id", "desc")
+    .limit(limit)
     .execute();
 }
 

@@ -138,6 +138,8 @@ export type DeliveryWithAttempts = DeliveryRow & {
 
 export interface DeliveryFilter {
   status: DeliveryStatus | null;
+  /** Only of events of this kind, where it is given. */
+  eventType?: SentEventType;
   /** Only those that were made before the one with this id. */
   before: string | null;
   limit: number;
@@ -147,24 +149,16 @@ export interface DeliveryFilter {
 export async function pageOfDeliveries(
   db: Db,
   endpointId: string,
-  { status, before, limit }: DeliveryFilter,
+  { status, eventType, before, limit }: DeliveryFilter,
 ): Promise<DeliveryWithAttempts[]> {
   const deliveries = await deliveriesTo(db, endpointId)
     .$if(status !== null, (query) => query.where("delivery.status", "=", status!))
+    .$if(eventType !== undefined, (query) => query.where("event.type", "=", eventType!))
     .$if(before !== null, (query) => query.where("delivery.id", "<", before!))
     .orderBy("delivery.id", "desc")
     .limit(limit)
     .execute();
   return await withAttempts(db, deliveries);
-}
-
-/** The latest deliveries to an endpoint, newest first, each with its attempts in order. */
-export async function listDeliveries(
-  db: Db,
-  endpointId: string,
-  limit: number,
-): Promise<DeliveryWithAttempts[]> {
-  return await pageOfDeliveries(db, endpointId, { status: null, before: null, limit });
 }
 
 export async function findDelivery(

@@ -1,14 +1,17 @@
+import { PAGE_QUERY } from "@subtext/client/contract/page";
 import { PERMISSIONS } from "@subtext/client/contract/permission";
+import { API_KEY_STATES, type ApiKeyPageView, type NewApiKeyView } from "@subtext/dashboard/contract/api-key";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import { createApiKey } from "../../api-keys.ts";
 import type { Clock } from "../../clock.ts";
-import { findApiKey, listApiKeys, revokeApiKey } from "../../db/api-keys.ts";
+import { findApiKey, listApiKeys, pageOfApiKeys, revokeApiKey } from "../../db/api-keys.ts";
 import type { Db } from "../../db/schema.ts";
 import { getEnvironment } from "../../environments.ts";
 import { AppError } from "../../errors.ts";
 import { isPlausibleId } from "../../ids.ts";
-import { type ApiKeyView, type NewApiKeyView, viewApiKey } from "./representations.ts";
+import { cutPage, readPageRequest } from "../public/cursor.ts";
+import { viewApiKey } from "./representations.ts";
 
 const NewApiKey = Type.Object(
   {
@@ -19,13 +22,24 @@ const NewApiKey = Type.Object(
   { additionalProperties: false },
 );
 
+/** Without a state all of them are told, oldest first. */
+const ListQuery = Type.Object({ ...PAGE_QUERY, state: Type.Optional(Type.Enum(API_KEY_STATES)) });
+
 export function registerApiKeys(app: FastifyInstance, { db, clock }: { db: Db; clock: Clock }): void {
-  app.get<{ Params: { environment: string } }>(
+  app.get<{ Params: { environment: string }; Querystring: Static<typeof ListQuery> }>(
     "/environments/:environment/api-keys",
-    async (request): Promise<{ data: ApiKeyView[] }> => {
+    { schema: { querystring: ListQuery } },
+    async (request): Promise<ApiKeyPageView> => {
       const environment = await getEnvironment(db, request.params.environment);
-      const rows = await listApiKeys(db, environment.id);
-      return { data: rows.map(viewApiKey) };
+      const { state } = request.query;
+      if (state === undefined) {
+        return { data: (await listApiKeys(db, environment.id)).map(viewApiKey), nextCursor: null };
+      }
+      const { before, limit } = readPageRequest(request.query);
+      const now = clock.now();
+      const found = await pageOfApiKeys(db, environment.id, { state, now, before, limit: limit + 1 });
+      const { rows, nextCursor } = cutPage(found, limit);
+      return { data: rows.map(viewApiKey), nextCursor };
     },
   );
 

@@ -1,11 +1,13 @@
-import type { Permission } from "@subtext/client/contract/permission";
 import type { VideoMetadata } from "@subtext/client/contract/video";
-import type { EventType, SentEventType } from "@subtext/client/contract/webhook";
+import type { SentEventType } from "@subtext/client/contract/webhook";
 import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
+import type { ApiKeyView } from "@subtext/dashboard/contract/api-key";
 import type { EnvironmentView } from "@subtext/dashboard/contract/environment";
 import type { InvitationView, OperatorView } from "@subtext/dashboard/contract/operator";
 import type { TranscriptionSummaryView } from "@subtext/dashboard/contract/video";
+import type { WebhookEndpointView } from "@subtext/dashboard/contract/webhook";
 import type { LanguageStretch, StageSeconds } from "@subtext/speech/transcript";
+import { keyPrefix } from "../../api-keys.ts";
 import type { EventWithDeliveries } from "../../db/events.ts";
 import type {
   ApiKeyRow,
@@ -16,6 +18,8 @@ import type {
   VideoRow,
   WebhookEndpointRow,
 } from "../../db/schema.ts";
+import type { LatestDelivery } from "../../db/webhook-health.ts";
+import { representWebhookEndpoint } from "../../representations.ts";
 
 /** What operators see. All times are ISO 8601 UTC with milliseconds. */
 
@@ -43,25 +47,12 @@ export function viewInvitation({
   return { id, email, role, createdAt: created_at.toISOString(), expiresAt: expires_at.toISOString() };
 }
 
-export interface ApiKeyView {
-  id: string;
-  environmentId: string;
-  name: string;
-  permissions: Permission[];
-  createdAt: string;
-  expiresAt: string | null;
-  lastUsedAt: string | null;
-  revokedAt: string | null;
-}
-
-/** The answer to its making, the only one that holds the key itself. */
-export type NewApiKeyView = ApiKeyView & { key: string };
-
 export function viewApiKey(row: ApiKeyRow): ApiKeyView {
   return {
     id: row.id,
     environmentId: row.environment_id,
     name: row.name,
+    prefix: keyPrefix(row.id),
     permissions: row.permissions,
     createdAt: row.created_at.toISOString(),
     expiresAt: iso(row.expires_at),
@@ -70,33 +61,33 @@ export function viewApiKey(row: ApiKeyRow): ApiKeyView {
   };
 }
 
-export interface WebhookEndpointView {
-  id: string;
-  environmentId: string;
-  url: string;
-  eventTypes: EventType[];
-  metadata: Record<string, unknown>;
-  createdAt: string;
-  /** The first failure since the last success. */
-  failingSince: string | null;
-  disabledAt: string | null;
-  disabledReason: string | null;
-}
-
-/** The answer to its making, the only one that holds the signing secret. */
-export type NewWebhookEndpointView = WebhookEndpointView & { secret: string };
-
-export function viewWebhookEndpoint(row: WebhookEndpointRow): WebhookEndpointView {
+/** With what is known of its deliveries: the latest one, and how many recent ones are in each state. */
+export function viewWebhookEndpoint(
+  row: WebhookEndpointRow,
+  known: {
+    latest: LatestDelivery | undefined;
+    counts: readonly { status: DeliveryStatus; count: number }[];
+    now: Date;
+  },
+): WebhookEndpointView {
+  const { latest, counts, now } = known;
+  const recent = { pending: 0, succeeded: 0, failed: 0, canceled: 0 };
+  for (const { status, count } of counts) recent[status] = count;
   return {
-    id: row.id,
-    environmentId: row.environment_id,
-    url: row.url,
-    eventTypes: row.event_types,
-    metadata: row.metadata,
-    createdAt: row.created_at.toISOString(),
-    failingSince: iso(row.failing_since),
-    disabledAt: iso(row.disabled_at),
-    disabledReason: row.disabled_reason,
+    ...representWebhookEndpoint(row, now),
+    health: {
+      latest: latest
+        ? {
+            deliveryId: latest.id,
+            eventType: latest.event_type,
+            status: latest.status,
+            createdAt: latest.created_at.toISOString(),
+            statusCode: latest.status_code,
+            failure: latest.failure,
+          }
+        : null,
+      recent,
+    },
   };
 }
 

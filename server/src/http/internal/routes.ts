@@ -9,6 +9,7 @@ import { validateRequest } from "../validate.ts";
 import { type Actor, refuseOtherOrigins, requireOperator, requireRole } from "./access.ts";
 import { registerApiKeys } from "./api-keys.ts";
 import { Attempts } from "./attempts.ts";
+import { type DeliveryDeps, registerDeliveries } from "./deliveries.ts";
 import { registerEnvironments } from "./environments.ts";
 import { registerOperators } from "./operators.ts";
 import { registerSetUp } from "./set-up.ts";
@@ -27,7 +28,7 @@ declare module "fastify" {
   }
 }
 
-export interface InternalDeps extends UploadOfferDeps, VideoListDeps, SystemRouteDeps {
+export interface InternalDeps extends DeliveryDeps, UploadOfferDeps, VideoListDeps, SystemRouteDeps {
   db: Db;
   queue: Queue;
   clock: Clock;
@@ -61,6 +62,7 @@ export function registerInternal(app: FastifyInstance, deps: InternalDeps): void
       registerEnvironments(internal, deps);
       registerApiKeys(internal, deps);
       registerWebhookEndpoints(internal, deps);
+      registerDeliveries(internal, deps);
       registerTranscriptions(internal, deps);
       registerOperators(internal, deps);
       registerVideos(internal, deps);

@@ -1,55 +1,64 @@
-import { EVENT_TYPES } from "@subtext/client/contract/webhook";
-import type { Delivery } from "@subtext/client/contract/webhook-endpoint";
+import {
+  NewWebhookEndpoint,
+  WebhookEndpointChange,
+  type WebhookEndpointWithSecret,
+} from "@subtext/client/contract/webhook-endpoint";
+import {
+  RECENT_HOURS,
+  type UrlVerdictView,
+  type WebhookEndpointView,
+} from "@subtext/dashboard/contract/webhook";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import type { Clock } from "../../clock.ts";
-import { listDeliveries } from "../../db/events.ts";
-import type { Db, WebhookEndpointRow } from "../../db/schema.ts";
+import type { Db, Tx, WebhookEndpointRow } from "../../db/schema.ts";
 import {
   deleteWebhookEndpoint,
   findWebhookEndpoint,
   listWebhookEndpoints,
 } from "../../db/webhook-endpoints.ts";
+import { countDeliveries, latestDeliveries } from "../../db/webhook-health.ts";
 import { getEnvironment } from "../../environments.ts";
 import { AppError } from "../../errors.ts";
 import { isPlausibleId } from "../../ids.ts";
-import { representDelivery } from "../../representations.ts";
-import { createWebhookEndpoint } from "../../webhooks/endpoints.ts";
-import type { EndpointPolicy } from "../../webhooks/guard-url.ts";
-import {
-  type NewWebhookEndpointView,
-  viewWebhookEndpoint,
-  type WebhookEndpointView,
-} from "./representations.ts";
+import { representWebhookEndpointWithSecret } from "../../representations.ts";
+import { changeWebhookEndpoint, createWebhookEndpoint, rotateSecret } from "../../webhooks/endpoints.ts";
+import { type EndpointPolicy, parseEndpointUrl } from "../../webhooks/guard-url.ts";
+import { viewWebhookEndpoint } from "./representations.ts";
 
-const LATEST_DELIVERIES = 50;
+interface WebhookEndpointDeps {
+  db: Db;
+  clock: Clock;
+  policy: EndpointPolicy;
+}
 
-const NewWebhookEndpoint = Type.Object(
-  {
-    url: Type.String(),
-    eventTypes: Type.Optional(Type.Array(Type.Enum(EVENT_TYPES), { minItems: 1, uniqueItems: true })),
-    metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  },
-  { additionalProperties: false },
-);
+interface OfEnvironment {
+  Params: { environment: string };
+}
+interface OfEndpoint {
+  Params: { id: string };
+}
 
+const UrlToJudge = Type.Object({ url: Type.String() }, { additionalProperties: false });
+
+/** What their deliveries are asked for stands in `deliveries.ts`. */
 export function registerWebhookEndpoints(
   app: FastifyInstance,
-  { db, clock, policy }: { db: Db; clock: Clock; policy: EndpointPolicy },
+  { db, clock, policy }: WebhookEndpointDeps,
 ): void {
-  app.get<{ Params: { environment: string } }>(
+  app.get<OfEnvironment>(
     "/environments/:environment/webhook-endpoints",
     async (request): Promise<{ data: WebhookEndpointView[] }> => {
       const environment = await getEnvironment(db, request.params.environment);
       const rows = await listWebhookEndpoints(db, environment.id);
-      return { data: rows.map(viewWebhookEndpoint) };
+      return { data: await viewWithHealth({ db, clock }, rows) };
     },
   );
 
-  app.post<{ Params: { environment: string }; Body: Static<typeof NewWebhookEndpoint> }>(
+  app.post<OfEnvironment & { Body: NewWebhookEndpoint }>(
     "/environments/:environment/webhook-endpoints",
     { schema: { body: NewWebhookEndpoint } },
-    async (request, reply): Promise<NewWebhookEndpointView> => {
+    async (request, reply): Promise<WebhookEndpointWithSecret> => {
       const environment = await getEnvironment(db, request.params.environment);
       const created = await createWebhookEndpoint(
         { db, clock, policy },
@@ -57,29 +66,86 @@ export function registerWebhookEndpoints(
       );
       request.log.info({ endpointId: created.id, environmentId: environment.id }, "webhook endpoint created");
       reply.code(201);
-      return { ...viewWebhookEndpoint(created), secret: created.secret };
+      return representWebhookEndpointWithSecret(created, clock.now());
     },
   );
 
-  app.delete<{ Params: { id: string } }>("/webhook-endpoints/:id", async (request, reply) => {
+  app.post<{ Body: Static<typeof UrlToJudge> }>(
+    "/webhook-url-verdicts",
+    { schema: { body: UrlToJudge } },
+    async (request): Promise<UrlVerdictView> => {
+      try {
+        parseEndpointUrl(request.body.url, policy);
+        return { reason: null };
+      } catch (error) {
+        if (error instanceof AppError && error.code === "webhook_url_rejected")
+          return { reason: error.message };
+        throw error;
+      }
+    },
+  );
+
+  app.get<OfEndpoint>("/webhook-endpoints/:id", async (request): Promise<WebhookEndpointView> => {
+    const row = await getEndpoint(db, request.params.id);
+    return (await viewWithHealth({ db, clock }, [row]))[0]!;
+  });
+
+  app.patch<OfEndpoint & { Body: WebhookEndpointChange }>(
+    "/webhook-endpoints/:id",
+    { schema: { body: WebhookEndpointChange } },
+    async (request): Promise<WebhookEndpointView> => {
+      const changed = await db.transaction().execute(async (tx) => {
+        const { id } = await getEndpoint(tx, request.params.id);
+        return await changeWebhookEndpoint({ tx, clock, policy }, id, request.body);
+      });
+      request.log.info({ endpointId: changed.id }, "webhook endpoint changed");
+      return (await viewWithHealth({ db, clock }, [changed]))[0]!;
+    },
+  );
+
+  app.delete<OfEndpoint>("/webhook-endpoints/:id", async (request, reply) => {
     const { id } = await getEndpoint(db, request.params.id);
     await deleteWebhookEndpoint(db, id);
     request.log.info({ endpointId: id }, "webhook endpoint deleted");
     return await reply.code(204).send();
   });
 
-  app.get<{ Params: { id: string } }>(
-    "/webhook-endpoints/:id/deliveries",
-    async (request): Promise<{ data: Delivery[] }> => {
-      const { id } = await getEndpoint(db, request.params.id);
-      const deliveries = await listDeliveries(db, id, LATEST_DELIVERIES);
-      return { data: deliveries.map(representDelivery) };
-    },
+  // No GET: a secret is an owner's to see, and that somebody saw it is logged.
+  app.post<OfEndpoint>("/webhook-endpoints/:id/reveal-secret", async (request) => {
+    const row = await getEndpoint(db, request.params.id);
+    request.log.info({ endpointId: row.id }, "signing secret shown");
+    return representWebhookEndpointWithSecret(row, clock.now());
+  });
+
+  app.post<OfEndpoint>("/webhook-endpoints/:id/rotate-secret", async (request) => {
+    const row = await db.transaction().execute(async (tx) => {
+      const { id } = await getEndpoint(tx, request.params.id);
+      return await rotateSecret({ tx, clock }, id);
+    });
+    request.log.info({ endpointId: row.id }, "signing secret rotated");
+    return representWebhookEndpointWithSecret(row, clock.now());
+  });
+}
+
+async function viewWithHealth(
+  { db, clock }: { db: Db; clock: Clock },
+  rows: readonly WebhookEndpointRow[],
+): Promise<WebhookEndpointView[]> {
+  const now = clock.now();
+  const ids = rows.map(({ id }) => id);
+  const latest = await latestDeliveries(db, ids);
+  const counts = await countDeliveries(db, ids, new Date(now.getTime() - RECENT_HOURS * 3_600_000));
+  return rows.map((row) =>
+    viewWebhookEndpoint(row, {
+      latest: latest.get(row.id),
+      counts: counts.filter((each) => each.endpoint_id === row.id),
+      now,
+    }),
   );
 }
 
 /** @throws AppError `webhook_endpoint_not_found` */
-async function getEndpoint(db: Db, id: string): Promise<WebhookEndpointRow> {
+export async function getEndpoint(db: Db | Tx, id: string): Promise<WebhookEndpointRow> {
   const row = isPlausibleId(id) ? await findWebhookEndpoint(db, id) : undefined;
   if (!row) throw new AppError("webhook_endpoint_not_found", "There is no webhook endpoint with this id.");
   return row;
