@@ -203,6 +203,57 @@ describe("a model that cannot be used is told by its file", () => {
     }
   });
 
+  test("where it is made to take all the memory, or time without end", async () => {
+    const nested = (length: number) => `${"[".repeat(length)}${"]".repeat(length)}`;
+    const one = async (file: string, from: string, to: string) => {
+      const { folder } = await made({ generation: { made: 0 } });
+      const path = join(folder, file);
+      const text = await readFile(path, "utf8");
+      expect(text).toContain(from);
+      await writeFile(
+        path,
+        text.replace(from, () => to),
+      );
+      return await refusal(folder);
+    };
+    const texts: [string, string, string, RegExp][] = [
+      ["config.json", '"vocab_size":', `"vocab_size":${nested(100_000)},"was":`, /vocab_size as a list/],
+      ["config.json", '"vocab_size":', `"vocab_size":1e9,"was":`, /vocab_size as 1000000000/],
+      ["config.json", "{", `{"a":"${"a".repeat(17e6)}",`, /config\.json cannot be read as JSON: it has 1/],
+      [
+        "generation_config.json",
+        '"made":0',
+        `"alignment_heads":[${nested(100_000)}]`,
+        /alignment head a list/,
+      ],
+      ["generation_config.json", '"made":0', `"suppress_tokens":[${nested(100_000)}]`, /lists a list in/],
+      ["tokenizer.json", '"vocab":{', `"vocab":{"${"a".repeat(100_000)}":1,`, /a token of 100000 characters/],
+    ];
+    for (const [file, from, to, message] of texts) expect(await one(file, from, to)).toMatch(message);
+
+    const sizes: [Partial<MadeWhisperOptions>, RegExp][] = [
+      [{ preprocessor: { hop_length: 1, nb_max_frames: undefined } }, /480000 frames of 80 mel bins/],
+      [{ preprocessor: { n_fft: 16_381 } }, /spectrogram that no such model has.* of 16381 samples/],
+      [{ preprocessor: { n_samples: 400, nb_max_frames: undefined } }, /n_samples as 400/],
+      [
+        { config: { num_mel_bins: 4_000 }, preprocessor: { feature_size: undefined } },
+        /num_mel_bins as 4000/,
+      ],
+      [{ config: { max_target_positions: 1_000_000 } }, /max_target_positions as 1000000/],
+    ];
+    for (const [options, message] of sizes)
+      expect(await refusal((await made(options)).folder)).toMatch(message);
+  });
+
+  test("unless it only says things twice", async () => {
+    const heads = Array.from({ length: 10_000 }, () => [1, 0]);
+    const { folder } = await made({ generation: { alignment_heads: heads, suppress_tokens: heads.flat() } });
+    expect(await readWhisperModel(folder)).toMatchObject({
+      alignmentHeads: [{ layer: 1, head: 0 }],
+      suppressed: [1, 0],
+    });
+  });
+
   test("whatever is wrong with it", async () => {
     const { folder } = await made({ timestamps: false, windowSeconds: 2 });
     const files = ["config.json", "generation_config.json", "preprocessor_config.json", "tokenizer.json"];

@@ -2,8 +2,8 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { SpeechError } from "../../errors.ts";
 
-/** Real ones have a few megabytes at most. */
-const MAX_BYTES = 64 * 1024 * 1024;
+/** Real ones have 4 MB at most. What is made to take memory takes up to 60 times its size when it is read. */
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /** A JSON object in a model's folder. What it lacks is null; what is of another type is an error. */
 export class JsonFile {
@@ -109,6 +109,12 @@ export function isIntegerIn(value: unknown, min: number, max: number): value is 
 }
 
 export function shortened(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
+  let text: string;
+  try {
+    text = JSON.stringify(value) ?? String(value);
+  } catch {
+    // Nested more deeply than can be written again.
+    text = Array.isArray(value) ? "a list" : "an object";
+  }
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

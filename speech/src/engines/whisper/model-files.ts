@@ -43,6 +43,14 @@ const SAMPLE_RATE = 16_000;
 const MAX_VOCABULARY = 1_000_000;
 const MAX_WINDOW_SECONDS = 600;
 const MAX_FFT_SAMPLES = 16_384;
+const MAX_MEL_BINS = 1_024;
+/** Of one spectrogram; real ones have 384,000. */
+const MAX_MEL_VALUES = 8_000_000;
+/** Samples that go through transforms for one spectrogram; 1,200,000 for real ones. */
+const MAX_TRANSFORMED_SAMPLES = 32_000_000;
+/** Of the length of a transform: one with a larger prime factor takes time with the square of it. */
+const MAX_FFT_FACTOR = 31;
+const MAX_TOKENS = 4_096;
 const MAX_COUNT = 4_096;
 
 /**
@@ -71,7 +79,7 @@ export async function readWhisperModel(
     decoderLayers,
     decoderHeads,
     vocabularySize,
-    maxTokens: config.requiredInteger("max_target_positions", 1, 1_000_000),
+    maxTokens: config.requiredInteger("max_target_positions", 1, MAX_TOKENS),
     tokens: readSpecialTokens({ config, generation, vocabulary, vocabularySize, name }),
     suppressed: tokenList("suppress_tokens"),
     suppressedAtBegin: tokenList("begin_suppress_tokens"),
@@ -87,8 +95,8 @@ function readSpectrum(config: JsonFile, preprocessor: JsonFile): Spectrum {
   if (sampleRate !== SAMPLE_RATE) {
     throw preprocessor.unusable(`asks for ${sampleRate} samples a second; ${SAMPLE_RATE} is all we have`);
   }
-  const melBins = config.requiredInteger("num_mel_bins", 1, MAX_COUNT);
-  const featureSize = preprocessor.integer("feature_size", 1, MAX_COUNT) ?? melBins;
+  const melBins = config.requiredInteger("num_mel_bins", 1, MAX_MEL_BINS);
+  const featureSize = preprocessor.integer("feature_size", 1, MAX_MEL_BINS) ?? melBins;
   if (featureSize !== melBins) {
     throw preprocessor.unusable(`states ${featureSize} mel bins (feature_size), ${config.path} ${melBins}`);
   }
@@ -96,13 +104,19 @@ function readSpectrum(config: JsonFile, preprocessor: JsonFile): Spectrum {
   const fftSamples = preprocessor.requiredInteger("n_fft", 16, MAX_FFT_SAMPLES);
   const hopSamples = preprocessor.requiredInteger("hop_length", 1, fftSamples);
   const samples =
-    preprocessor.integer("n_samples", fftSamples, maxSamples) ??
+    preprocessor.integer("n_samples", Math.max(SAMPLE_RATE, fftSamples), maxSamples) ??
     preprocessor.requiredInteger("chunk_length", 1, MAX_WINDOW_SECONDS) * SAMPLE_RATE;
   const melFrames = Math.floor(samples / hopSamples);
   const statedFrames = preprocessor.integer("nb_max_frames", 1, maxSamples) ?? melFrames;
   if (statedFrames !== melFrames) {
     throw preprocessor.unusable(
       `states ${statedFrames} frames (nb_max_frames), but ${samples} samples have ${melFrames}`,
+    );
+  }
+  const isTooMuch = melBins * melFrames > MAX_MEL_VALUES || melFrames * fftSamples > MAX_TRANSFORMED_SAMPLES;
+  if (isTooMuch || largestPrimeFactor(fftSamples) > MAX_FFT_FACTOR) {
+    throw preprocessor.unusable(
+      `asks for a spectrogram that no such model has: ${melFrames} frames of ${melBins} mel bins, each of ${fftSamples} samples`,
     );
   }
   const encoderFrames = config.requiredInteger("max_source_positions", 1, melFrames);
@@ -114,25 +128,38 @@ function readSpectrum(config: JsonFile, preprocessor: JsonFile): Spectrum {
   };
 }
 
+function largestPrimeFactor(number: number): number {
+  let [left, factor] = [number, 2];
+  while (factor * factor <= left) {
+    if (left % factor === 0) left /= factor;
+    else factor += 1;
+  }
+  return left;
+}
+
 /** Null and −1 stand for none; numbers beyond the vocabulary can not be chosen anyhow. */
 function readTokenList(files: readonly JsonFile[], key: string, vocabularySize: number): number[] {
   const file = files.find((candidate) => candidate.has(key));
-  return (file?.list(key) ?? []).filter((token): token is number => {
+  const tokens = (file?.list(key) ?? []).filter((token): token is number => {
     if (!Number.isInteger(token)) throw file?.unusable(`lists ${shortened(token)} in ${key}`);
     return isIntegerIn(token, 0, vocabularySize - 1);
   });
+  return [...new Set(tokens)];
 }
 
 function readAlignmentHeads(generation: JsonFile, layers: number, heads: number): AttentionHead[] | null {
   const stated = generation.list("alignment_heads");
   if (!stated || stated.length === 0) return null;
-  return stated.map((pair) => {
+  /** By name, since some list one more than once. */
+  const known = new Map<string, AttentionHead>();
+  for (const pair of stated) {
     const [layer, head] = Array.isArray(pair) ? pair : [];
     if (!isIntegerIn(layer, 0, layers - 1) || !isIntegerIn(head, 0, heads - 1)) {
       throw generation.unusable(
         `states the alignment head ${shortened(pair)}; the decoder has ${layers} layers of ${heads} heads`,
       );
     }
-    return { layer, head };
-  });
+    known.set(`${layer} ${head}`, { layer, head });
+  }
+  return [...known.values()];
 }

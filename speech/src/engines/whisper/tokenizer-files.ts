@@ -11,6 +11,8 @@ export interface Vocabulary {
   tokenBytes: readonly (Uint8Array | null)[];
 }
 
+/** Real ones have a few hundred bytes at most. */
+const MAX_PIECE_LENGTH = 4_096;
 const SPECIAL_TOKEN = /^<\|.*\|>$/s;
 
 /**
@@ -27,6 +29,7 @@ export async function readVocabulary(folder: string, vocabularySize: number): Pr
       throw file.unusable(`gives the token ${shortened(piece)} the number ${shortened(id)}`);
     }
     if (id >= vocabularySize) return;
+    requireShort(file, piece);
     if (SPECIAL_TOKEN.test(piece)) special.set(piece, id);
     else tokenBytes[id] = bytesOfPiece(piece);
   };
@@ -35,6 +38,7 @@ export async function readVocabulary(folder: string, vocabularySize: number): Pr
       throw file.unusable(`adds a token ${shortened(content)} with the number ${shortened(id)}`);
     }
     if (id >= vocabularySize) return;
+    requireShort(file, content);
     const spells = !isSpecial && !SPECIAL_TOKEN.test(content);
     if (!spells) special.set(content, id);
     // Added tokens are written as they are, not in the alphabet of bytes.
@@ -59,4 +63,10 @@ export async function readVocabulary(folder: string, vocabularySize: number): Pr
     for (const [content, id] of added?.entries() ?? []) addAdded(added as JsonFile, content, id, false);
   }
   return { path, special, tokenBytes };
+}
+
+function requireShort(file: JsonFile, piece: string): void {
+  if (piece.length > MAX_PIECE_LENGTH) {
+    throw file.unusable(`has a token of ${piece.length} characters, ${shortened(piece)}`);
+  }
 }
