@@ -1,7 +1,7 @@
 const MAX_NAME_LENGTH = 150;
 
-/** Media types that a browser shows as plain data; anything else is only ever saved. */
-const SHOWN_TYPES = new Set(["text/vtt", "text/plain", "application/json"]);
+/** Media types that a browser shows as plain data or plays; anything else is only ever saved. */
+const SHOWN_TYPES = /^(?:text\/vtt|text\/plain|application\/json|(?:audio|video)\/[\w-]+)$/;
 
 /**
  * A name that every file system takes: without path separators, control and bidirectional-override
@@ -33,7 +33,7 @@ export function safeFileName(name: string): string {
  */
 export function contentDisposition(fileName: string, contentType: string): string {
   const name = safeFileName(fileName);
-  const disposition = SHOWN_TYPES.has(contentType) ? "inline" : "attachment";
+  const disposition = SHOWN_TYPES.test(contentType) ? "inline" : "attachment";
   // "%" is left out of the fallback because some clients decode it there. A name may be marks and no letter.
   const ascii = name
     .normalize("NFKD")

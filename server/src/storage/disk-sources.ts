@@ -2,6 +2,7 @@ import { access, mkdir, open, opendir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../errors.ts";
 import { isPlausibleId } from "../ids.ts";
+import { openLocalFile } from "./local-file.ts";
 import type { Sources } from "./sources.ts";
 
 /** Recordings in one folder, each file named after its video, as the tus file store writes them. */
@@ -21,6 +22,10 @@ export async function openDiskSources(folder: string): Promise<Sources> {
       });
       return { path, release: async () => {} };
     },
+
+    openFile: async (videoId) => await openLocalFile(pathOf(videoId)),
+
+    presign: async () => null,
 
     async inspect(videoId) {
       const found = await stat(pathOf(videoId)).catch(nullWhereMissing);

@@ -1,3 +1,6 @@
+import type { OpenedFile } from "./local-file.ts";
+import type { PresignedUrl, PresignOptions } from "./storage.ts";
+
 /** A source recording as a whole file on this machine. */
 export interface LocalSource {
   /** Absolute path. */
@@ -10,6 +13,13 @@ export interface LocalSource {
 export interface Sources {
   /** @throws AppError `storage_object_missing`, `storage_unavailable` */
   open(videoId: string, signal: AbortSignal): Promise<LocalSource>;
+  /**
+   * The recording to read parts of, without a copy on this machine.
+   * @throws AppError `storage_object_missing`, `storage_unavailable`
+   */
+  openFile(videoId: string): Promise<OpenedFile>;
+  /** A URL at which the storage itself gives the recording; null where it has none to give. */
+  presign(videoId: string, options: PresignOptions): Promise<PresignedUrl | null>;
   /** Null where there is no such file. */
   inspect(videoId: string): Promise<{ sizeBytes: number; writtenAt: Date } | null>;
   /** Makes sure that what was uploaded outlives a power cut. */

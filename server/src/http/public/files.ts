@@ -1,11 +1,12 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Clock } from "../../clock.ts";
 import { AppError } from "../../errors.ts";
 import { contentDisposition } from "../../storage/content-disposition.ts";
-import type { FileReader, OpenedFile } from "../../storage/disk.ts";
+import type { FileReader } from "../../storage/disk.ts";
 import { isStorageKey } from "../../storage/key.ts";
+import type { OpenedFile } from "../../storage/local-file.ts";
 import { type FileUrlClaims, readFileUrl } from "../../storage/url-signature.ts";
-import { parseByteRange } from "../byte-range.ts";
+import { sendFile } from "../send-file.ts";
 
 const PATH = "/files/";
 
@@ -50,13 +51,13 @@ export function registerFiles(app: FastifyInstance, options: FilesOptions): void
       handler: async (request, reply) => {
         const claims = readClaims(request, secret, clock);
         const file = await openFile(storage, claims.key);
-        let streaming = false;
-        try {
-          streaming = answer(request, reply, file, claims);
-        } finally {
-          if (!streaming) await file.close();
-        }
-        return reply;
+        const { fileName, contentType } = claims;
+        return await sendFile(request, reply, file, {
+          contentType: `${contentType}; charset=utf-8`,
+          contentDisposition: contentDisposition(fileName, contentType),
+          // A transcript is private, and its URL is meant to be used once.
+          cacheControl: "private, no-store",
+        });
       },
     });
   });
@@ -92,60 +93,6 @@ async function openFile(storage: FileReader, key: string): Promise<OpenedFile> {
     }
     throw error;
   }
-}
-
-/** True where a stream was handed to the reply, which then closes the file. */
-function answer(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  file: OpenedFile,
-  { contentType, fileName }: FileUrlClaims,
-): boolean {
-  const { headers } = request;
-  reply.headers({
-    etag: file.etag,
-    "accept-ranges": "bytes",
-    // A transcript is private, and its URL is meant to be used once.
-    "cache-control": "private, no-store",
-    "x-content-type-options": "nosniff",
-    "content-security-policy": "default-src 'none'; sandbox",
-  });
-  if (namesTag(headers["if-none-match"], file.etag)) {
-    reply.code(304).send();
-    return false;
-  }
-  // RFC 9110, 14.2: a range is defined for GET only. 13.1.5: a date in If-Range can not match here,
-  // since these answers carry no Last-Modified.
-  const rangeApplies =
-    request.method === "GET" && (headers["if-range"] === undefined || headers["if-range"] === file.etag);
-  const range = rangeApplies ? parseByteRange(headers.range, file.size) : null;
-  if (range === "unsatisfiable") {
-    throw new AppError("range_not_satisfiable", `The file has ${file.size} bytes.`, {
-      headers: { "content-range": `bytes */${file.size}` },
-    });
-  }
-  if (range !== null) {
-    reply.code(206).header("content-range", `bytes ${range.start}-${range.end}/${file.size}`);
-  }
-  const { start, end } = range ?? { start: 0, end: file.size - 1 };
-  reply.headers({
-    "content-type": `${contentType}; charset=utf-8`,
-    "content-disposition": contentDisposition(fileName, contentType),
-    "content-length": end - start + 1,
-  });
-  if (request.method === "HEAD" || file.size === 0) {
-    reply.send();
-    return false;
-  }
-  reply.send(file.stream({ start, end }));
-  return true;
-}
-
-/** Whether an If-None-Match header names the tag, by weak comparison. */
-function namesTag(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  if (header.trim() === "*") return true;
-  return [...header.matchAll(/"[^"]*"/g)].some(([tag]) => tag === etag);
 }
 
 function splitOnce(text: string, separator: string): string[] {

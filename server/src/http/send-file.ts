@@ -1,0 +1,83 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { AppError } from "../errors.ts";
+import type { OpenedFile } from "../storage/local-file.ts";
+import { parseByteRange } from "./byte-range.ts";
+
+export interface FileHeaders {
+  contentType: string;
+  contentDisposition: string;
+  cacheControl: string;
+}
+
+/**
+ * Answers a GET or HEAD with a file, or with the part of it that a Range header asks for, in such a way that a
+ * browser runs nothing of it whatever it holds. Closes the file.
+ * @throws AppError `range_not_satisfiable`
+ */
+export async function sendFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: OpenedFile,
+  headers: FileHeaders,
+): Promise<FastifyReply> {
+  let streaming = false;
+  try {
+    streaming = answer(request, reply, file, headers);
+  } finally {
+    if (!streaming) await file.close();
+  }
+  return reply;
+}
+
+/** True where a stream was handed to the reply, which then closes the file. */
+function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: OpenedFile,
+  { contentType, contentDisposition, cacheControl }: FileHeaders,
+): boolean {
+  const { headers } = request;
+  reply.headers({
+    etag: file.etag,
+    "accept-ranges": "bytes",
+    "cache-control": cacheControl,
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "default-src 'none'; sandbox",
+  });
+  if (namesTag(headers["if-none-match"], file.etag)) {
+    reply.code(304).send();
+    return false;
+  }
+  // RFC 9110, 14.2: a range is defined for GET only. 13.1.5: a date in If-Range can not match here,
+  // since these answers carry no Last-Modified.
+  const rangeApplies =
+    request.method === "GET" && (headers["if-range"] === undefined || headers["if-range"] === file.etag);
+  const range = rangeApplies ? parseByteRange(headers.range, file.size) : null;
+  if (range === "unsatisfiable") {
+    throw new AppError("range_not_satisfiable", `The file has ${file.size} bytes.`, {
+      headers: { "content-range": `bytes */${file.size}` },
+    });
+  }
+  if (range !== null) {
+    reply.code(206).header("content-range", `bytes ${range.start}-${range.end}/${file.size}`);
+  }
+  const { start, end } = range ?? { start: 0, end: file.size - 1 };
+  reply.headers({
+    "content-type": contentType,
+    "content-disposition": contentDisposition,
+    "content-length": end - start + 1,
+  });
+  if (request.method === "HEAD" || file.size === 0) {
+    reply.send();
+    return false;
+  }
+  reply.send(file.stream({ start, end }));
+  return true;
+}
+
+/** Whether an If-None-Match header names the tag, by weak comparison. */
+export function namesTag(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  if (header.trim() === "*") return true;
+  return [...header.matchAll(/"[^"]*"/g)].some(([tag]) => tag === etag);
+}
