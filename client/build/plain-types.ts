@@ -2,6 +2,7 @@ import type { TSchema } from "typebox";
 import type { Operation } from "../src/contract/operation.ts";
 import { OPERATIONS } from "../src/contract/operations.ts";
 import { Problem } from "../src/contract/problem.ts";
+import { TranscriptWord } from "../src/contract/transcription.ts";
 import { WEBHOOK_EVENTS } from "../src/contract/webhook.ts";
 
 /** As much of JSON Schema as the contract is written in; whatever else there is stops the build. */
@@ -24,6 +25,7 @@ export function writePlainTypes(): string {
   const operations = Object.values<Operation>(OPERATIONS).map((operation) => describe(operation, named));
   const events = Object.values<TSchema>(WEBHOOK_EVENTS).map((schema) => write(schema as Schema, named));
   write(Problem as Schema, named);
+  write(TranscriptWord as Schema, named);
   return [
     ...[...named].map(([name, text]) => `export type ${name} = ${text};`),
     `/** Every body that a webhook endpoint can be sent, told apart by \`type\`. */\nexport type WebhookEvent = ${events.join(" | ")};`,

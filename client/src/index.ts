@@ -11,7 +11,6 @@ export type {
   EndedTranscription,
   OtherTranscription,
   Transcriptions,
-  TranscriptWord,
   WaitOptions,
 } from "./transcriptions.ts";
 export type { PostOptions, RequestOptions } from "./transport.ts";
@@ -29,6 +28,7 @@ export type {
   TranscriptionFiles,
   TranscriptionSkippedEvent,
   TranscriptionSummary,
+  TranscriptWord,
   UploadTicket,
   Video,
   VideoMetadata,

@@ -2,7 +2,7 @@ import { SubtextError } from "./errors.ts";
 import { exchange, readJson } from "./exchange.ts";
 import { pauseBeforeRetry, readRetryAfterMs, sleep } from "./retry.ts";
 import type { RequestOptions, Transport } from "./transport.ts";
-import type { Transcription } from "./types.ts";
+import type { Transcription, TranscriptWord } from "./types.ts";
 
 type TranscriptionStatus = Transcription["status"];
 type FileFormat = keyof NonNullable<Transcription["files"]>;
@@ -25,16 +25,6 @@ export type EndedTranscription =
   | CompletedTranscription
   | OtherTranscription<"FAILED">
   | OtherTranscription<"SKIPPED">;
-
-/** A spoken word, as the json file has it. */
-export interface TranscriptWord {
-  /** As written, with its punctuation. */
-  word: string;
-  /** Seconds of the media. */
-  start: number;
-  /** Seconds of the media. */
-  end: number;
-}
 
 export interface WaitOptions extends RequestOptions {
   /** For the whole wait, which else ends with the transcription alone. */

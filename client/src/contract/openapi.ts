@@ -96,7 +96,14 @@ function describeOperation(operation: Operation, components: Map<string, Json>):
             ]),
           ),
         }),
-        ...(success.mediaType && { content: { [success.mediaType]: { schema: { type: "string" } } } }),
+        ...(success.files && {
+          content: Object.fromEntries(
+            Object.entries(success.files).map(([type, schema]) => [
+              type,
+              { schema: refer(schema, components) },
+            ]),
+          ),
+        }),
         ...(success.body && {
           content: {
             "application/json": { schema: refer(success.body, components), example: success.example },

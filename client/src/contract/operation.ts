@@ -31,8 +31,8 @@ export interface Operation {
     description: string;
     body: TSchema | null;
     example?: unknown;
-    /** Of bodies that are no JSON. */
-    mediaType?: string;
+    /** Of a body that is a file: what it holds, by the media type that it may have. */
+    files?: Record<string, TSchema>;
     headers?: Record<string, string>;
   };
   /** Those of its own; `errorCodesOf` adds what any request may meet. */

@@ -1,4 +1,4 @@
-import { type Static, Type } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 import { nullable, oneOf, timestamp } from "./values.ts";
 
 /** The states of a transcription; FAILED can be reprocessed, COMPLETED and SKIPPED are final. */
@@ -49,5 +49,26 @@ export const Transcription = Type.Object(
   { $id: "Transcription", additionalProperties: false },
 );
 
+/** A spoken word, as the json file has it. */
+export const TranscriptWord = Type.Object(
+  {
+    word: Type.String({ minLength: 1, description: "As written, with its punctuation" }),
+    start: Type.Number({
+      minimum: 0,
+      description: "Seconds of the media; not before the end of the word before",
+    }),
+    end: Type.Number({ minimum: 0, description: "Seconds of the media; not before `start`" }),
+  },
+  { $id: "TranscriptWord", additionalProperties: false },
+);
+
+/** What each file holds, by its format. */
+export const FILE_CONTENTS = {
+  vtt: Type.String({ description: "WebVTT captions" }),
+  json: Type.Array(TranscriptWord, { description: "The words in speaking order" }),
+  txt: Type.String({ description: "The transcript as plain text" }),
+} as const satisfies Record<FileFormat, TSchema>;
+
 export type TranscriptionFiles = Static<typeof TranscriptionFiles>;
 export type Transcription = Static<typeof Transcription>;
+export type TranscriptWord = Static<typeof TranscriptWord>;

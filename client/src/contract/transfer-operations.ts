@@ -1,4 +1,5 @@
 import type { Operation } from "./operation.ts";
+import { FILE_CONTENT_TYPES, FILE_CONTENTS, FILE_FORMATS } from "./transcription.ts";
 
 const TUS = { "Tus-Resumable": { description: "The protocol's version", required: true, example: "1.0.0" } };
 const uploadId = { uploadId: "Identifier of the upload, which is the video's" };
@@ -138,7 +139,9 @@ export const FILE_OPERATIONS = {
       status: 200,
       description: "The file as UTF-8: `text/vtt`, `application/json` or `text/plain`",
       body: null,
-      mediaType: "text/vtt",
+      files: Object.fromEntries(
+        FILE_FORMATS.map((format) => [FILE_CONTENT_TYPES[format], FILE_CONTENTS[format]]),
+      ),
       headers: { ETag: "Of the file", "Content-Disposition": "A name to save it by" },
     },
     errors: [

@@ -12,11 +12,14 @@ import { type FuzzService, harvest, makeFuzzTenant, rowsOf } from "./world.ts";
 /** Requests that are on their way at the same time. */
 const TOGETHER = 3;
 
-/** Settings of a service that is to be fuzzed: no rate in the way, and uploads that no disk is too small for. */
+/**
+ * Settings of a service that is to be fuzzed: no rate in the way, and uploads that no disk is too small for, yet
+ * as large as the description's own examples.
+ */
 export const FUZZ_ENV = {
   RATE_LIMIT_BURST: "1000000",
   RATE_LIMIT_PER_SECOND: "1000000",
-  MAX_UPLOAD_BYTES: "1000000",
+  MAX_UPLOAD_BYTES: "20000000",
   LOG_LEVEL: "error",
 };
 

@@ -35,6 +35,10 @@ try {
     { requests, seed },
   );
   console.log(report);
+  const { operations } = report;
+  const refused = Object.keys(operations).filter((id) => operations[id]?.succeeded === 0);
+  if (refused.length > 0)
+    throw new Error(`these never succeeded, so little was learnt: ${refused.join(", ")}`);
 } finally {
   await service.stop();
   await rm(dataFolder, { recursive: true, force: true });

@@ -39,8 +39,10 @@ export function makeConcrete(fuzzed: FuzzRequest, tenants: Tenants): Concrete {
   const asker = tenants.askers[fuzzed.asker];
   const signed = fuzzed.operationId === "getFile" ? asker.pool.file : asker.pool.upload;
   const [signedPath = "", signedQuery = ""] = (pick(signed, fuzzed.query.length) ?? "").split("?");
+  const delivery = deliveryOf(fuzzed, tenants);
   let path = fuzzed.path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
     const reference = fuzzed.ids[name] ?? { of: "nobody", text: "" };
+    if (delivery && name in delivery) return delivery[name as keyof typeof delivery];
     if (name === "key") return fileKeyOf(reference, tenants, fuzzed.asker);
     return idOf(reference, POOL_OF[name as keyof typeof POOL_OF], tenants, fuzzed.asker);
   });
@@ -95,6 +97,16 @@ function idOf(
 ): string {
   if (reference.of === "nobody") return encode(reference.text);
   return pick(ownerOf(reference, tenants, asker)!.pool[kind], reference.number) ?? "none";
+}
+
+/** A delivery with the endpoint that it is of, where the request names both as one's own; the others mostly miss. */
+function deliveryOf({ ids, asker }: FuzzRequest, { askers }: Tenants) {
+  const { endpointId, deliveryId } = ids;
+  if (endpointId?.of !== "asker" || deliveryId?.of !== "asker") return null;
+  const { pool } = askers[asker];
+  const delivery = pick(pool.delivery, deliveryId.number);
+  const endpoint = delivery && pool.endpointOf.get(delivery);
+  return endpoint && endpointId.number % 4 > 0 ? { endpointId: endpoint, deliveryId: delivery } : null;
 }
 
 function fileKeyOf(reference: Reference, tenants: Tenants, asker: 0 | 1): string {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { PERMISSIONS } from "@subtext/client/contract/permission";
+import { FILE_FORMATS } from "@subtext/client/contract/transcription";
 import { sql } from "kysely";
 import { createApiKey } from "../../src/api-keys.ts";
 import { systemClock } from "../../src/clock.ts";
@@ -21,6 +22,8 @@ export interface Pool {
   video: string[];
   endpoint: string[];
   delivery: string[];
+  /** By delivery. */
+  endpointOf: Map<string, string>;
   /** Path and query of signed addresses. */
   upload: string[];
   file: string[];
@@ -63,7 +66,7 @@ export async function makeFuzzTenant(service: FuzzService, name: string): Promis
       broken: `${all.key.slice(0, -1)}~`,
       missing: null,
     },
-    pool: { video: [], endpoint: [], delivery: [], upload: [], file: [] },
+    pool: { video: [], endpoint: [], delivery: [], endpointOf: new Map(), upload: [], file: [] },
   };
   const ask = async (method: string, path: string, body?: object) => {
     const response = await fetch(new URL(path, url), {
@@ -124,8 +127,9 @@ async function completeTranscriptions(
     .execute();
   for (const { id } of rows) {
     const prefix = filePrefix(id, 1);
-    for (const format of ["vtt", "json", "txt"] as const) {
-      await storage.put(fileKey(prefix, format), Buffer.from(mark));
+    const files = { vtt: mark, json: JSON.stringify([{ word: mark, start: 0, end: 1 }]), txt: mark };
+    for (const format of FILE_FORMATS) {
+      await storage.put(fileKey(prefix, format), Buffer.from(files[format]));
     }
     await db
       .updateTable("transcription")
@@ -143,6 +147,7 @@ async function completeTranscriptions(
   }
 }
 
+const DELIVERIES = /"id":"(delivery_[0-9a-z]{26})","webhookEndpointId":"(endpoint_[0-9a-z]{26})"/g;
 const IDS = /\b(video|endpoint|delivery)_[0-9a-z]{26}\b/g;
 
 /** Notes whatever an answer names that later requests may name again. */
@@ -151,6 +156,8 @@ export function harvest(pool: Pool, answer: string): void {
     if (!list.includes(text)) list.push(text);
   };
   for (const [id, kind] of answer.matchAll(IDS)) note(pool[kind as "video" | "endpoint" | "delivery"], id);
+  for (const [, delivery = "", endpoint = ""] of answer.matchAll(DELIVERIES))
+    pool.endpointOf.set(delivery, endpoint);
   for (const [, address] of answer.matchAll(/"url":"http:\/\/[^/"]+(\/[^"]+)"/g)) {
     if (address!.startsWith("/api/v1/uploads/")) note(pool.upload, address!);
     if (address!.startsWith("/files/")) note(pool.file, address!);

@@ -31,7 +31,7 @@ export class ContractTap {
       let contentType = "";
       const writeHead = response.writeHead.bind(response);
       response.writeHead = ((status: number, headers: Record<string, unknown>, ...rest: never[]) => {
-        contentType = String(headers?.["content-type"] ?? "");
+        contentType = String(headers?.["content-type"] ?? response.getHeader("content-type") ?? "");
         return writeHead(status, headers as never, ...rest);
       }) as ServerResponse["writeHead"];
       const write = response.write.bind(response);
@@ -91,14 +91,23 @@ export class ContractTap {
   }
 }
 
-function faultOf(operation: Operation, { status, contentType, body }: Answer): string | null {
+function faultOf(operation: Operation, answer: Answer): string | null {
   const { success, group } = operation;
+  const { status, contentType, body } = answer;
   // Files answer 206 and 304 as well, which their own tests judge.
-  if (group === "Files") return null;
+  if (group === "Files")
+    return status === 200 && operation.method !== "HEAD" ? fileFaultOf(operation, answer) : null;
   if (status !== success.status) return `is not the documented ${success.status}`;
   if (success.body === null || operation.method === "HEAD") return body.length > 0 ? "has a body" : null;
   if (!contentType.startsWith("application/json")) return "is not JSON";
   return describeFault(success.body, JSON.parse(body.toString()));
+}
+
+function fileFaultOf({ success }: Operation, { contentType, body }: Answer): string | null {
+  const [type = ""] = contentType.split(";");
+  const schema = success.files?.[type];
+  if (!schema) return `is of the type ${type}`;
+  return describeFault(schema, type === "application/json" ? JSON.parse(body.toString()) : body.toString());
 }
 
 /** What is wrong with a value by its schema; null where nothing is. */
