@@ -1,0 +1,43 @@
+import { newId } from "../../src/ids.ts";
+import type { Service } from "../../src/main.ts";
+import { newJobId } from "../../src/queue.ts";
+import { emitEvent } from "../../src/webhooks/emit.ts";
+
+/** A video whose transcription has completed, as rows alone, and the event that tells of it. */
+export async function emitCompleted({ parts }: Service, environmentId: string): Promise<void> {
+  const { database, queue, clock } = parts;
+  const now = clock.now();
+  const videoId = newId("video");
+  const transcriptionId = newId("transcription");
+  await database.kysely.transaction().execute(async (tx) => {
+    await tx
+      .insertInto("video")
+      .values({
+        id: videoId,
+        environment_id: environmentId,
+        metadata: JSON.stringify({ filename: "all-hands.mp4" }),
+        size_bytes: 1,
+        created_at: now,
+      })
+      .execute();
+    await tx
+      .insertInto("transcription")
+      .values({
+        id: transcriptionId,
+        video_id: videoId,
+        environment_id: environmentId,
+        status: "COMPLETED",
+        job_id: newJobId(),
+        file_prefix: `transcripts/${transcriptionId}/1`,
+        language: "en",
+        word_count: 77,
+        duration: 31.5,
+        stages: "null",
+        created_at: now,
+        finished_at: now,
+      })
+      .execute();
+    const about = { id: transcriptionId, environment_id: environmentId };
+    await emitEvent({ tx, queue, now }, about, "transcriptions.transcription.completed", {});
+  });
+}
