@@ -1,12 +1,17 @@
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
-import { shareService } from "./support/service.ts";
+import { createTenant, shareService } from "./support/service.ts";
 
 const MAX_CONNECTIONS = 20;
 const service = shareService({
   start: false,
-  connectionLimits: { headersTimeoutMs: 400, bodyTimeoutMs: 400, maxConnections: MAX_CONNECTIONS },
+  connectionLimits: {
+    headersTimeoutMs: 400,
+    bodyTimeoutMs: 400,
+    streamedBodyFloor: { bytes: 1_000, everyMs: 500 },
+    maxConnections: MAX_CONNECTIONS,
+  },
 });
 
 const open = (bytes: string) => {
@@ -33,6 +38,52 @@ test("a body that drips after it was refused ends with its connection", async ()
   const answer = await text(socket);
   clearInterval(drip);
   expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+});
+
+/** An upload that is begun: the beginning of a PATCH, and what may be sent on. */
+async function beginUpload(sizeBytes: number) {
+  const { key } = await createTenant(service, { aiTranscription: false });
+  const authorization = `Bearer ${key}`;
+  const created = await fetch(`${service.url}/api/v1/videos`, {
+    method: "POST",
+    headers: { authorization, "content-type": "application/json" },
+    body: JSON.stringify({ sizeBytes }),
+  });
+  const { upload } = (await created.json()) as { upload: { url: string } };
+  const { pathname, search } = new URL(upload.url);
+  const socket = open(
+    `PATCH ${pathname}${search} HTTP/1.1\r\nHost: x\r\nTus-Resumable: 1.0.0\r\nUpload-Offset: 0\r\nContent-Type: application/offset+octet-stream\r\nContent-Length: ${sizeBytes}\r\n\r\n`,
+  );
+  const offset = async () => {
+    const response = await fetch(upload.url, { method: "HEAD", headers: { "tus-resumable": "1.0.0" } });
+    return Number(response.headers.get("upload-offset"));
+  };
+  return { socket, offset };
+}
+
+test("an upload that drips is cut, keeps what came of it, and gives way to the one that resumes it", async () => {
+  const { socket, offset } = await beginUpload(1_000_000);
+  let sent = 0;
+  const drip = setInterval(() => {
+    sent += socket.write("x") ? 1 : 0;
+  }, 50);
+  await new Promise((resolve) => socket.once("close", resolve));
+  clearInterval(drip);
+  const kept = await offset();
+  expect(kept).toBeGreaterThan(0);
+  expect(kept).toBeLessThanOrEqual(sent);
+});
+
+test("an upload that is slow and moves is served to its end, over many stretches of the time that a drip gets", async () => {
+  const { socket, offset } = await beginUpload(40_000);
+  const answer = text(socket);
+  for (let sent = 0; sent < 40_000; sent += 1_000) {
+    socket.write("x".repeat(1_000));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  socket.end();
+  expect(await answer).toMatch(/^HTTP\/1\.1 204 /);
+  expect(await offset()).toBe(40_000);
 });
 
 test("connections over the limit are closed, those that are there are served, and then others again", async () => {

@@ -16,7 +16,12 @@ const service = shareService({
   start: false,
   clock,
   uploadLockTimeoutMs: 2_000,
-  connectionLimits: { headersTimeoutMs: 20_000, bodyTimeoutMs: 500, maxConnections: 3_000 },
+  connectionLimits: {
+    headersTimeoutMs: 20_000,
+    bodyTimeoutMs: 500,
+    streamedBodyFloor: { bytes: 1, everyMs: 60_000 },
+    maxConnections: 3_000,
+  },
   env: {
     MAX_UPLOAD_BYTES: String(2 ** 52),
     RATE_LIMIT_BURST: "1000000",

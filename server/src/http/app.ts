@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from "fastify";
 import type { Logger } from "pino";
 import { AppError, type AppErrorCode } from "../errors.ts";
-import { limitBodyTime } from "./body-timeout.ts";
+import { type BodyFloor, limitBodySlowness, limitBodyTime } from "./body-timeout.ts";
 import { registerProblems, sendProblem } from "./problems.ts";
 
 const MAX_BODY_BYTES = 256 * 1024;
@@ -25,6 +25,8 @@ export interface ConnectionLimits {
   headersTimeoutMs: number;
   /** How long a body may take that is read whole. */
   bodyTimeoutMs: number;
+  /** What must come of a body that may take hours. */
+  streamedBodyFloor: BodyFloor;
   /** More are closed at once; the descriptors that are left are for files and the database. */
   maxConnections: number;
 }
@@ -32,6 +34,8 @@ export interface ConnectionLimits {
 const CONNECTION_LIMITS: ConnectionLimits = {
   headersTimeoutMs: 20_000,
   bodyTimeoutMs: 30_000,
+  // A tenth of what the slowest mobile networks bring; whoever sends less holds a connection and a lock, not an upload.
+  streamedBodyFloor: { bytes: 32 * 1024, everyMs: 60_000 },
   // Hard limits of 4096 descriptors a process are the lowest in common use.
   maxConnections: 3_000,
 };
@@ -59,7 +63,7 @@ export function createApp({
       connectionsCheckingInterval: Math.ceil(limits.headersTimeoutMs / 4),
     },
     connectionTimeout: IDLE_CONNECTION_MS,
-    // An upload's request may take hours; a stalled one is ended by the limit above.
+    // An upload's request may take hours; a stalled one is ended by the limit above, a dripping one by its floor.
     requestTimeout: 0,
     // The nearest proxy alone: of X-Forwarded-For only its own entry, the last, can not be made up.
     trustProxy: trustProxy ? (_address, hop) => hop === 0 : false,
@@ -76,6 +80,7 @@ export function createApp({
   app.server.on("checkExpectation", (request, response) => app.routing(request, response));
   registerProblems(app);
   limitBodyTime(app, limits.bodyTimeoutMs);
+  limitBodySlowness(app, limits.streamedBodyFloor);
 
   let closing = false;
   app.addHook("preClose", async () => {

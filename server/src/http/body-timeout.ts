@@ -4,9 +4,39 @@ import { AppError } from "../errors.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The route reads its body by itself, for as long as it takes. */
+    /** The route reads its body by itself, for as long as it takes while enough of it comes. */
     streamsBody?: boolean;
   }
+}
+
+/** The least that must come of a body that takes as long as it takes. */
+export interface BodyFloor {
+  bytes: number;
+  /** In every stretch of so long. */
+  everyMs: number;
+}
+
+/**
+ * Cuts the connection where a body that is streamed all but stands still, as it is cut where nothing comes at
+ * all: what came is kept, and whoever sent it may resume. An answer would end the upload in most clients.
+ */
+export function limitBodySlowness(app: FastifyInstance, { bytes, everyMs }: BodyFloor): void {
+  app.addHook("onRequest", async (request) => {
+    if (!request.routeOptions.config?.streamsBody || !announcesBody(request)) return;
+    const { raw } = request;
+    const { socket } = raw;
+    let before = socket.bytesRead;
+    const timer = setInterval(() => {
+      const came = socket.bytesRead - before;
+      before = socket.bytesRead;
+      // What came and was not taken yet waits for this service, for its disk or its turn.
+      if (came >= bytes || raw.readableLength > 0) return;
+      request.log.info({ came, everyMs }, "a connection is cut: hardly anything comes of its body");
+      raw.destroy();
+    }, everyMs);
+    const settle = () => clearInterval(timer);
+    raw.once("end", settle).once("close", settle);
+  });
 }
 
 /**
@@ -47,8 +77,11 @@ export function limitBodyTime(app: FastifyInstance, timeoutMs: number): void {
 }
 
 /** One that Fastify reads. */
-function hasBody({ headers, routeOptions }: FastifyRequest): boolean {
-  if (routeOptions.config?.streamsBody) return false;
+function hasBody(request: FastifyRequest): boolean {
+  return !request.routeOptions.config?.streamsBody && announcesBody(request);
+}
+
+function announcesBody({ headers }: FastifyRequest): boolean {
   const { "content-length": length, "transfer-encoding": encoding } = headers;
   return encoding !== undefined || (length !== undefined && length !== "0");
 }

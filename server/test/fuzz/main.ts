@@ -9,9 +9,16 @@ import { ContractTap } from "../support/contract-tap.ts";
 import { freePort } from "../support/free-port.ts";
 import { FUZZ_ENV, fuzz } from "./fuzz.ts";
 
-/** `npm run fuzz -- --requests 5000 --seed 1`, on a service of its own; the same seed asks the same again. */
+/**
+ * `npm run fuzz -- --requests 5000 --seed 1`, on a service of its own; the same seed asks the same again. With
+ * `--database-url postgres://…`, of an empty database, on PostgreSQL.
+ */
 const { values } = parseArgs({
-  options: { requests: { type: "string", default: "5000" }, seed: { type: "string" } },
+  options: {
+    requests: { type: "string", default: "5000" },
+    seed: { type: "string" },
+    "database-url": { type: "string" },
+  },
 });
 const requests = Number(values.requests);
 const seed = values.seed === undefined ? Math.trunc(Math.random() * 2 ** 31) : Number(values.seed);
@@ -21,6 +28,7 @@ const config = readConfig({
   ...FUZZ_ENV,
   PORT: String(await freePort()),
   DATA_DIR: dataFolder,
+  DATABASE_URL: values["database-url"],
   MODEL_DOWNLOAD: "off",
 });
 const service = await openService({ config, log: createLog(config.logLevel, process.stderr) });
