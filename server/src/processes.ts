@@ -11,7 +11,7 @@ interface Running {
   command: string[];
 }
 
-/** A process and all that it started, with what they do; empty where the system has no `/proc`. */
+/** A process and what it started that does the service's work; empty where the system has no `/proc`. */
 export async function describeProcesses(rootPid: number): Promise<ProcessView[]> {
   const names = await readdir("/proc").catch(() => []);
   const all = (await Promise.all(names.filter((name) => /^\d+$/.test(name)).map(readProcess))).filter(
@@ -19,18 +19,17 @@ export async function describeProcesses(rootPid: number): Promise<ProcessView[]>
   );
   const tree = all.filter(({ pid }) => pid === rootPid);
   for (let i = 0; i < tree.length; i++) tree.push(...all.filter(({ parent }) => parent === tree[i]?.pid));
-  return tree.map(({ pid, residentBytes, command }) => ({
-    pid,
-    residentBytes,
-    role: pid === rootPid ? "service" : roleOf(command),
-  }));
+  return tree.flatMap(({ pid, residentBytes, command }) => {
+    const role = pid === rootPid ? "service" : roleOf(command);
+    return role === null ? [] : [{ pid, role, residentBytes }];
+  });
 }
 
-function roleOf(command: string[]): ProcessView["role"] {
+function roleOf(command: string[]): ProcessView["role"] | null {
   if (command.some((part) => /speech[/\\]src[/\\]child[/\\]main\.[jt]s$/.test(part))) return "speech";
-  if (command.some((part) => /^ffmpeg/.test(basename(part)) || /media[/\\].*child/.test(part)))
+  if (command.some((part) => /^ffmpeg/.test(basename(part)) || /media[/\\]node-av-child\.[jt]s$/.test(part)))
     return "decoder";
-  return "other";
+  return null;
 }
 
 async function readProcess(name: string): Promise<Running | null> {

@@ -14,7 +14,7 @@ export interface SystemView {
   model: ModelView;
   disk: DiskView;
   machine: MachineView;
-  /** The service and what it started, on the machine that answers; empty where that can not be told. */
+  /** The service and what works for it, on the machine that answers; empty where that can not be told. */
   processes: ProcessView[];
 }
 
@@ -95,7 +95,7 @@ export interface MachineView {
 
 export interface ProcessView {
   pid: number;
-  role: "service" | "speech" | "decoder" | "other";
+  role: "service" | "speech" | "decoder";
   residentBytes: number;
 }
 

@@ -9,7 +9,7 @@ import { Bars } from "../parts/system/bars.tsx";
 import { Card, Figure } from "../parts/system/card.tsx";
 import { Disk } from "../parts/system/disk.tsx";
 import { Engines, speed } from "../parts/system/engines.tsx";
-import { Health } from "../parts/system/health.tsx";
+import { Health, HealthBadge } from "../parts/system/health.tsx";
 import { Machine, Work } from "../parts/system/work.tsx";
 import css from "./system.module.css";
 
@@ -20,7 +20,9 @@ export function SystemPage() {
     : "How the service is doing.";
   return (
     <>
-      <PageHeader title="System" lead={lead} />
+      <PageHeader title="System" lead={lead}>
+        <HealthBadge />
+      </PageHeader>
       {error && <Notice tone="bad">{messageOf(error)}</Notice>}
       {data && <Figures {...data} />}
       <div className={css.cards}>

@@ -3,18 +3,21 @@ import css from "./card.module.css";
 
 export function Card({
   title,
+  id,
   aside,
   wide,
   children,
 }: {
   title: string;
+  /** That links lead to. */
+  id?: string;
   /** Beside the title: a figure, a time, a button. */
   aside?: ReactNode;
   wide?: boolean;
   children: ReactNode;
 }) {
   return (
-    <section className={css.card} data-wide={wide} aria-label={title}>
+    <section className={css.card} id={id} data-wide={wide} aria-label={title}>
       <div className={css.head}>
         <h2>{title}</h2>
         {aside && <div className={css.aside}>{aside}</div>}

@@ -19,10 +19,13 @@ export function Disk({ disk, now }: { disk: DiskView; now: string }) {
     .map(({ name, bytes: size }) => ({ name: PARTS[name] ?? name, size, text: bytes(size) }));
   const own = parts.reduce((sum, { size }) => sum + size, 0);
   const rest = Math.max(0, totalBytes - freeBytes - own);
-  const shares = use ? [...parts, { name: "Everything else", size: rest, text: bytes(rest) }] : [];
   return (
     <Card wide title="Disk" aside={`${bytes(freeBytes)} free of ${bytes(totalBytes)}`}>
-      <ShareBar whole={totalBytes} shares={shares} />
+      <ShareBar
+        whole={totalBytes}
+        parts={parts}
+        rest={use && { name: "Everything else", size: rest, text: bytes(rest) }}
+      />
       <p className={css.none}>
         <code>{folder}</code>
         {use

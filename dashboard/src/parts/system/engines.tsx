@@ -2,6 +2,7 @@ import type { ModelView, SystemView } from "../../contract/system.ts";
 import { bytes, lasting } from "../../data/words.ts";
 import { Notice } from "../../design/controls.tsx";
 import { Progress } from "../progress.tsx";
+import { Prose } from "../prose.tsx";
 import { Card } from "./card.tsx";
 import css from "./tables.module.css";
 
@@ -46,7 +47,7 @@ export function speed(mediaSeconds: number, workSeconds: number): string {
 }
 
 function Model({ model, now }: { model: ModelView; now: string }) {
-  const { wanted, state, progress, error, hint, nextTryAt } = model;
+  const { wanted, state, progress, error, nextTryAt } = model;
   if (state === "unwanted") return null;
   if (state === "installed") {
     return (
@@ -81,7 +82,11 @@ function Model({ model, now }: { model: ModelView; now: string }) {
   const wait = nextTryAt === null ? null : (Date.parse(nextTryAt) - Date.parse(now)) / 1000;
   return (
     <Notice tone={state === "failed" ? "bad" : "plain"}>
-      {error ?? `${wanted} is not installed; only English is transcribed.`} {hint}
+      {state === "failed" && error ? (
+        <Prose text={error} />
+      ) : (
+        `The multilingual model ${wanted} is not installed: only English is transcribed.`
+      )}
       {wait !== null && ` It is tried again in ${lasting(Math.max(0, wait))}.`}
     </Notice>
   );

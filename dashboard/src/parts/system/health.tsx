@@ -3,6 +3,7 @@ import type { FindingView } from "../../contract/system.ts";
 import { messageOf } from "../../data/request.ts";
 import { doctorQuery } from "../../data/system.ts";
 import { Button, Notice } from "../../design/controls.tsx";
+import { Prose } from "../prose.tsx";
 import { Card } from "./card.tsx";
 import css from "./health.module.css";
 
@@ -13,6 +14,18 @@ const STATUS_NAMES: Record<FindingView["status"], string> = {
 };
 const GRAVEST_FIRST: FindingView["status"][] = ["missing", "warning", "ok"];
 
+/** The gravest that is the matter, beside the page's title; nothing until it is known. */
+export function HealthBadge() {
+  const { data } = useQuery(doctorQuery);
+  const status = data && GRAVEST_FIRST.find((each) => data.some((finding) => finding.status === each));
+  if (!status) return null;
+  return (
+    <a className={css.status} data-status={status} href="#health">
+      {status === "ok" ? "All in order" : status === "warning" ? "Works, with remarks" : "Parts are missing"}
+    </a>
+  );
+}
+
 /** Every part that the service needs, the ailing first. */
 export function Health() {
   const { data, error, isFetching, refetch } = useQuery(doctorQuery);
@@ -22,6 +35,7 @@ export function Health() {
   return (
     <Card
       wide
+      id="health"
       title="Health"
       aside={
         <Button onPress={() => refetch()} isPending={isFetching}>
@@ -41,8 +55,14 @@ export function Health() {
             </span>
             <div>
               <h3>{name.charAt(0).toUpperCase() + name.slice(1)}</h3>
-              <p className={css.detail}>{detail}</p>
-              {remedy && <p className={css.remedy}>{remedy}</p>}
+              <p className={css.detail}>
+                <Prose text={detail} />
+              </p>
+              {remedy && (
+                <p className={css.remedy}>
+                  <Prose text={remedy} />
+                </p>
+              )}
             </div>
           </li>
         ))}

@@ -8,7 +8,6 @@ const ROLES: Record<ProcessView["role"], string> = {
   service: "Service",
   speech: "Speech engine",
   decoder: "Decoder",
-  other: "Other",
 };
 
 /** What workers are at. */

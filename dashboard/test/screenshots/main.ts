@@ -1,0 +1,145 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { startChromium } from "../../../captions/test/chromium.ts";
+import { readConfig } from "../../../server/src/config.ts";
+import { createEnvironment } from "../../../server/src/environments.ts";
+import { createLog } from "../../../server/src/log.ts";
+import { openService, type Service } from "../../../server/src/main.ts";
+import { freePort } from "../../../server/test/support/free-port.ts";
+import { seedDay, seedShowcase } from "./seed.ts";
+import { transcribeSample } from "./transcribe-sample.ts";
+
+const USAGE = `npm run screenshots -- <folder> [name…]
+
+Takes pictures of every page, light and dark, on a desktop and on a phone, of a service that is made for it.
+With names, of those pages alone.`;
+
+const OWNER = { name: "Olive Owner", email: "olive@subtext.example", password: "a long enough password" };
+const SIZES = {
+  desktop: { viewport: { width: 1280, height: 800 } },
+  phone: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+};
+
+interface Shot {
+  name: string;
+  path: string;
+  /** Resolves when what is to be seen is there. */
+  ready(page: Page): Promise<unknown>;
+  signedOut?: boolean;
+}
+
+const [folder, ...names] = process.argv.slice(2);
+if (folder === undefined) {
+  console.error(USAGE);
+  process.exit(2);
+}
+
+execFileSync("npm", ["run", "--silent", "build", "-w", "@subtext/dashboard"], { stdio: "inherit" });
+const dataFolder = await mkdtemp(join(tmpdir(), "subtext-screenshots-"));
+const config = readConfig({
+  DATA_DIR: dataFolder,
+  PORT: String(await freePort()),
+  MODEL_DOWNLOAD: "off",
+  LOG_LEVEL: "warn",
+});
+const log = createLog("silent");
+await mkdir(folder, { recursive: true });
+const browser = await startChromium();
+let service = await openService({ config, log });
+try {
+  await service.start();
+  const setUpToken = await service.parts.operators.setUpToken();
+  const made = { db: service.parts.database.kysely, clock: service.parts.clock };
+  const production = await createEnvironment(made, { name: "Production", aiTranscription: true });
+  const archive = await createEnvironment(made, { name: "Archive", aiTranscription: true });
+  const empty = await createEnvironment(made, { name: "Staging", aiTranscription: false });
+  await shootAll(
+    [{ name: "set-up", path: `/set-up#${setUpToken}`, ready: heading("Set up Subtext"), signedOut: true }],
+    null,
+  );
+  await setUp(service, setUpToken!);
+  const sampleVideoId = await transcribeSample(service, production.id);
+  await service.stop();
+
+  // Anew without workers: what is in the queue stays there.
+  service = await openService({ config, log });
+  await seedDay(service, archive.id);
+  await seedShowcase(service, production.id, sampleVideoId);
+  await service.parts.app.listen({ host: config.host, port: config.port });
+  const at = (environmentId: string, rest: string) => `/environments/${environmentId}${rest}`;
+  await shootAll(
+    [
+      { name: "sign-in", path: "/sign-in", ready: heading("Sign in"), signedOut: true },
+      { name: "videos", path: at(production.id, "/videos"), ready: text("Field recording 014.mp4") },
+      { name: "videos-empty", path: at(empty.id, "/videos"), ready: text("No videos yet") },
+      { name: "video", path: at(production.id, `/videos/${sampleVideoId}`), ready: text("Welcome.") },
+      { name: "settings", path: at(production.id, "/settings"), ready: heading("Settings") },
+      { name: "system", path: "/system", ready: text("Data folder") },
+      { name: "operators", path: "/operators", ready: text(OWNER.email) },
+      { name: "account", path: "/account", ready: text("this one") },
+      { name: "not-found", path: at(production.id, "/nothing"), ready: heading("Nothing here") },
+    ],
+    OWNER,
+  );
+} finally {
+  await browser.close();
+  await service.stop();
+  await rm(dataFolder, { recursive: true, force: true });
+}
+
+function heading(name: string) {
+  return (page: Page) => page.getByRole("heading", { level: 1, name }).waitFor();
+}
+
+function text(words: string) {
+  return (page: Page) => page.getByText(words).filter({ visible: true }).first().waitFor();
+}
+
+async function shootAll(shots: Shot[], owner: typeof OWNER | null): Promise<void> {
+  const wanted = shots.filter(({ name }) => names.length === 0 || names.includes(name));
+  if (wanted.length === 0) return;
+  for (const [size, options] of Object.entries(SIZES)) {
+    for (const colorScheme of ["light", "dark"] as const) {
+      const open = async () => {
+        const made = { ...options, colorScheme, deviceScaleFactor: 2, reducedMotion: "reduce" as const };
+        const context = await (browser as Browser).newContext({ ...made, baseURL: config.publicUrl });
+        return { context, page: await context.newPage() };
+      };
+      const signedOut = await open();
+      const signedIn = await open();
+      if (owner) await signIn(signedIn.page, owner);
+      for (const { name, path, ready, ...shot } of wanted) {
+        const { page } = shot.signedOut ? signedOut : signedIn;
+        await page.goto(path);
+        // Of a page that was open already only the part behind # may have changed.
+        await page.reload();
+        await ready(page).catch((error) =>
+          console.error(`${name}, ${size}: ${String(error).split("\n")[0]}`),
+        );
+        const file = join(resolve(folder!), `${name}-${size}-${colorScheme}.png`);
+        // As tall as the page: what sticks to the window's edges stands where it belongs then.
+        const height = await page.evaluate("document.documentElement.scrollHeight");
+        await page.setViewportSize({ width: options.viewport.width, height: Number(height) });
+        await page.screenshot({ path: file });
+        await page.setViewportSize(options.viewport);
+      }
+      await signedOut.context.close();
+      await signedIn.context.close();
+    }
+  }
+}
+
+async function setUp({ parts }: Service, token: string): Promise<void> {
+  await parts.operators.setUp(token, OWNER, async () => {});
+}
+
+async function signIn(page: Page, { email, password }: typeof OWNER): Promise<void> {
+  await page.goto("/sign-in");
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { level: 1, name: "Videos" }).waitFor();
+}

@@ -1,0 +1,178 @@
+import { truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { insertVideo } from "../../../server/src/db/videos.ts";
+import { newId } from "../../../server/src/ids.ts";
+import type { Service } from "../../../server/src/main.ts";
+import { newJobId } from "../../../server/src/queue.ts";
+
+const HOUR_MS = 3_600_000;
+
+interface Made {
+  filename: string;
+  megabytes: number;
+  minutesAgo: number;
+  /** Columns of the transcription; null where AI Transcription was off, undefined while it is uploading. */
+  transcription: Record<string, unknown> | null | undefined;
+}
+
+const heard = (language: string, minutes: number, words: number, speed = 31) => ({
+  status: "COMPLETED",
+  language,
+  progress: 1,
+  duration: minutes * 60,
+  word_count: words,
+  file_prefix: "none",
+  engine: language === "en" ? "moonshine-tiny" : "whisper-small",
+  stages: JSON.stringify({
+    probe: 0.1,
+    decode: 4,
+    voiceActivity: 6,
+    engine: 30,
+    total: (minutes * 60) / (language === "en" ? speed : speed / 9),
+  }),
+});
+
+const VIDEOS: Made[] = [
+  {
+    filename: "2026-11 all-hands.mp4",
+    megabytes: 812,
+    minutesAgo: 310,
+    transcription: heard("en", 62, 9214),
+  },
+  {
+    filename: "Entrevista con la directora.mov",
+    megabytes: 231,
+    minutesAgo: 240,
+    transcription: heard("es", 12.6, 1822),
+  },
+  {
+    filename: "Harbour b-roll, no sound.mp4",
+    megabytes: 64,
+    minutesAgo: 225,
+    transcription: { status: "SKIPPED", skip_reason: "silent_audio_track" },
+  },
+  {
+    filename: "Onboarding, day 1.mp4",
+    megabytes: 344,
+    minutesAgo: 190,
+    transcription: heard("en", 41, 6120),
+  },
+  {
+    filename: "Reunião de produto.webm",
+    megabytes: 118,
+    minutesAgo: 150,
+    transcription: heard("pt", 28, 3911),
+  },
+  { filename: "Before the switch.mp4", megabytes: 44, minutesAgo: 121, transcription: null },
+  {
+    filename: "Customer call, Nordwind.mp4",
+    megabytes: 189,
+    minutesAgo: 95,
+    transcription: heard("de", 33, 4027),
+  },
+  {
+    filename: "minutes.pdf.mp4",
+    megabytes: 0.12,
+    minutesAgo: 64,
+    transcription: {
+      status: "FAILED",
+      failure_code: "unreadable_media",
+      failure_message: "The file holds neither picture nor sound.",
+    },
+  },
+  {
+    filename: "Webinar, questions and answers.mkv",
+    megabytes: 402,
+    minutesAgo: 31,
+    transcription: heard("en", 47, 7215),
+  },
+  {
+    filename: "Design review, Tuesday.mp4",
+    megabytes: 276,
+    minutesAgo: 6,
+    transcription: { status: "PROCESSING", progress: 0.62, remaining_seconds: 38, duration: 2412 },
+  },
+  {
+    filename: "Keynote, main stage.mkv",
+    megabytes: 1240,
+    minutesAgo: 3,
+    transcription: { status: "PENDING" },
+  },
+  {
+    filename: "Weekly, platform team.mp4",
+    megabytes: 92,
+    minutesAgo: 2,
+    transcription: { status: "PENDING" },
+  },
+  { filename: "Field recording 014.mp4", megabytes: 520, minutesAgo: 0.5, transcription: undefined },
+];
+
+/** A day of a busy, healthy service, as rows alone; what is in the queue is never taken up. */
+export async function seedShowcase(
+  service: Service,
+  environmentId: string,
+  sampleVideoId: string,
+): Promise<void> {
+  const now = Date.now();
+  for (const video of VIDEOS) await add(service, environmentId, now, video);
+  // What was really transcribed stands at the end of the list by its id, and shall by its time.
+  const firstTime = new Date(now - 6 * HOUR_MS);
+  const { kysely } = service.parts.database;
+  await kysely.updateTable("video").set({ created_at: firstTime }).where("id", "=", sampleVideoId).execute();
+}
+
+/** The same hours of work over a day, in an environment that is not shown. */
+export async function seedDay(service: Service, environmentId: string): Promise<void> {
+  const now = Date.now();
+  for (let hour = 23; hour >= 0; hour--) {
+    const count = Math.round(9 + 7 * Math.sin((hour - 5) / 3.4) + (hour % 3));
+    for (let each = 0; each < count; each++) {
+      const failed = (hour * 7 + each) % 23 === 0;
+      const transcription = failed
+        ? { status: "FAILED", failure_code: "unreadable_media", failure_message: "" }
+        : heard(each % 4 === 0 ? "fr" : "en", 8 + ((hour + each * 5) % 40), 1500);
+      const minutesAgo = hour * 60 + 5 + (each * 53) / count;
+      await add(service, environmentId, now, {
+        filename: `recording ${hour}-${each}.mp4`,
+        megabytes: 80,
+        minutesAgo,
+        transcription,
+      });
+    }
+  }
+}
+
+async function add(service: Service, environmentId: string, now: number, made: Made): Promise<void> {
+  const db = service.parts.database.kysely;
+  const at = new Date(now - made.minutesAgo * (HOUR_MS / 60));
+  const id = newId("video");
+  const sizeBytes = Math.round(made.megabytes * 1e6);
+  await insertVideo(db, { id, environmentId, metadata: { filename: made.filename }, sizeBytes, now: at });
+  const { transcription } = made;
+  if (transcription === undefined) {
+    // A hole takes no space.
+    const file = join(service.parts.config.dataFolder, "uploads", id);
+    await writeFile(file, "");
+    await truncate(file, Math.floor(sizeBytes * 0.37));
+    return;
+  }
+  const uploaded = { uploaded_at: at, ai_transcription: transcription !== null };
+  await db.updateTable("video").set(uploaded).where("id", "=", id).execute();
+  if (transcription === null) return;
+  const ended = transcription.status !== "PENDING" && transcription.status !== "PROCESSING";
+  const row = {
+    id: newId("transcription"),
+    video_id: id,
+    environment_id: environmentId,
+    job_id: newJobId(),
+    stages: "null",
+    created_at: at,
+    ...(transcription.status !== "PENDING" && { started_at: at }),
+    ...(ended && { finished_at: new Date(at.getTime() + 60_000) }),
+    ...transcription,
+  };
+  await db
+    .insertInto("transcription")
+    .values(row as never)
+    .execute();
+}
