@@ -7,11 +7,8 @@ import { ProblemError } from "./data/request.ts";
 import { UploadQueue } from "./data/uploads.ts";
 import "./design/tokens.css";
 import "./design/base.css";
-import { applyTheme, chosenTheme } from "./design/theme.ts";
 import { UploadsContext } from "./parts/uploads-context.ts";
 import { createAppRouter } from "./router.tsx";
-
-applyTheme(chosenTheme());
 
 const queryClient = new QueryClient({
   defaultOptions: {
