@@ -26,7 +26,8 @@ function firstPaint(): Plugin {
           lib: { entry: join(import.meta.dirname, FIRST_PAINT), formats: ["iife"], name: "firstPaint" },
         },
       });
-      const [{ output }] = made as [{ output: [{ code: string }] }];
+      const output = Array.isArray(made) ? made[0]?.output : undefined;
+      if (!output) throw new Error("the script before the first paint was not built");
       const reference = this.emitFile({ type: "asset", name: "first-paint.js", source: output[0].code });
       file = this.getFileName(reference);
     },

@@ -7,12 +7,16 @@ import { ProblemError } from "./data/request.ts";
 import { UploadQueue } from "./data/uploads.ts";
 import "./design/tokens.css";
 import "./design/base.css";
+import { Toasts } from "./parts/toasts.tsx";
 import { UploadsContext } from "./parts/uploads-context.ts";
 import { createAppRouter } from "./router.tsx";
 
 const queryClient = new QueryClient({
   defaultOptions: {
+    // The service may well be on this machine, or in a network of its own.
+    mutations: { networkMode: "always" },
     queries: {
+      networkMode: "always",
       staleTime: 5_000,
       // What was refused once will be refused again; what was not answered may be.
       retry: (failures, error) => !(error instanceof ProblemError && error.status < 500) && failures < 2,
@@ -31,7 +35,9 @@ createRoot(document.getElementById("root")!).render(
     <I18nProvider locale="en-GB">
       <QueryClientProvider client={queryClient}>
         <UploadsContext value={uploads}>
-          <RouterProvider router={router} />
+          <Toasts>
+            <RouterProvider router={router} />
+          </Toasts>
         </UploadsContext>
       </QueryClientProvider>
     </I18nProvider>

@@ -1,15 +1,16 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Form } from "react-aria-components";
-import { PASSWORD_LENGTH } from "../contract/operator.ts";
 import { sessionsQuery } from "../data/queries.ts";
 import { messageOf, request } from "../data/request.ts";
 import { browserOf } from "../data/user-agent.ts";
 import { ago } from "../data/words.ts";
 import controls from "../design/controls.module.css";
 import { Button, Notice, TextField } from "../design/controls.tsx";
+import { NewPasswordField } from "../parts/account-fields.tsx";
 import css from "../parts/page.module.css";
 import { PageHeader, Section } from "../parts/page.tsx";
+import { useSay } from "../parts/toasts.tsx";
 import { useMe } from "../parts/use-me.ts";
 import { useNow } from "../parts/use-now.ts";
 
@@ -28,13 +29,16 @@ function Sessions() {
   const queryClient = useQueryClient();
   const now = useNow(30_000);
   const sessions = useQuery(sessionsQuery);
+  const say = useSay();
   const settled = () => queryClient.invalidateQueries(sessionsQuery);
   const revoke = useMutation({
     mutationFn: (token: string) => request("POST", "/auth/revoke-session", { body: { token } }),
+    onSuccess: () => say("The session has ended."),
     onSettled: settled,
   });
   const revokeOthers = useMutation({
     mutationFn: () => request("POST", "/auth/revoke-other-sessions", { body: {} }),
+    onSuccess: () => say("All other sessions have ended."),
     onSettled: settled,
   });
   const error = sessions.error ?? revoke.error ?? revokeOthers.error;
@@ -111,17 +115,7 @@ function Password() {
           onChange={setCurrentPassword}
           isRequired
         />
-        <TextField
-          label="New password"
-          hint={`At least ${PASSWORD_LENGTH.min} characters.`}
-          type="password"
-          autoComplete="new-password"
-          value={newPassword}
-          onChange={setNewPassword}
-          isRequired
-          minLength={PASSWORD_LENGTH.min}
-          maxLength={PASSWORD_LENGTH.max}
-        />
+        <NewPasswordField label="New password" value={newPassword} onChange={setNewPassword} />
         <div>
           <Button type="submit" isPending={change.isPending}>
             Change password

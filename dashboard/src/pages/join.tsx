@@ -2,10 +2,11 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useRouterState } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { Form } from "react-aria-components";
-import { type InvitationView, type JoinRequest, PASSWORD_LENGTH } from "../contract/operator.ts";
+import type { InvitationView, JoinRequest } from "../contract/operator.ts";
 import { messageOf, request } from "../data/request.ts";
 import controls from "../design/controls.module.css";
-import { Button, Notice, TextField } from "../design/controls.tsx";
+import { Button, Notice } from "../design/controls.tsx";
+import { NewPasswordField, OwnNameField } from "../parts/account-fields.tsx";
 import { Entrance } from "../parts/entrance.tsx";
 
 /** Where an invitation's link leads. */
@@ -58,26 +59,8 @@ export function JoinPage() {
     >
       <Form className={controls.form ?? ""} onSubmit={submit}>
         {join.error && <Notice tone="bad">{messageOf(join.error)}</Notice>}
-        <TextField
-          label="Name"
-          value={name}
-          onChange={setName}
-          autoComplete="name"
-          isRequired
-          maxLength={100}
-          autoFocus
-        />
-        <TextField
-          label="Password"
-          hint={`At least ${PASSWORD_LENGTH.min} characters.`}
-          type="password"
-          value={password}
-          onChange={setPassword}
-          autoComplete="new-password"
-          isRequired
-          minLength={PASSWORD_LENGTH.min}
-          maxLength={PASSWORD_LENGTH.max}
-        />
+        <OwnNameField value={name} onChange={setName} />
+        <NewPasswordField value={password} onChange={setPassword} />
         <Button type="submit" look="primary" wide isPending={join.isPending}>
           Join
         </Button>

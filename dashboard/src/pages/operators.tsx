@@ -10,6 +10,7 @@ import { Button, ModalDialog, Notice, TextField } from "../design/controls.tsx";
 import { PlusIcon } from "../design/icons.tsx";
 import css from "../parts/page.module.css";
 import { PageHeader, Secret, Section } from "../parts/page.tsx";
+import { useSay } from "../parts/toasts.tsx";
 import { useMe } from "../parts/use-me.ts";
 import { useNow } from "../parts/use-now.ts";
 
@@ -47,10 +48,14 @@ export function OperatorsPage() {
 }
 
 function Remove({ operator }: { operator: OperatorView }) {
+  const say = useSay();
   const queryClient = useQueryClient();
   const remove = useMutation({
     mutationFn: () => request("DELETE", `/operators/${operator.id}`),
-    onSuccess: () => queryClient.invalidateQueries(operatorsQuery),
+    onSuccess: () => {
+      say(`${operator.name} was removed.`);
+      return queryClient.invalidateQueries(operatorsQuery);
+    },
   });
   return (
     <DialogTrigger>
@@ -77,11 +82,13 @@ function Remove({ operator }: { operator: OperatorView }) {
 
 function Invitations() {
   const { isOwner } = useMe();
+  const say = useSay();
   const now = useNow(60_000);
   const queryClient = useQueryClient();
   const invitations = useQuery(invitationsQuery);
   const revoke = useMutation({
     mutationFn: (id: string) => request("DELETE", `/invitations/${id}`),
+    onSuccess: () => say("The invitation was taken back; its link is of no use now."),
     onSettled: () => queryClient.invalidateQueries(invitationsQuery),
   });
   if (!invitations.data?.length) return null;

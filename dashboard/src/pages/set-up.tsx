@@ -2,11 +2,12 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useRouterState } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { Form } from "react-aria-components";
-import { PASSWORD_LENGTH, type SetUpRequest } from "../contract/operator.ts";
+import type { SetUpRequest } from "../contract/operator.ts";
 import { setUpQuery } from "../data/queries.ts";
 import { messageOf, request } from "../data/request.ts";
 import controls from "../design/controls.module.css";
 import { Button, Notice, Switch, TextField } from "../design/controls.tsx";
+import { NewPasswordField, OwnNameField } from "../parts/account-fields.tsx";
 import { Entrance, Group } from "../parts/entrance.tsx";
 
 /** Where the link leads that the service prints at its first start. */
@@ -74,15 +75,7 @@ function SetUpForm({ token, withEnvironment }: { token: string; withEnvironment:
       <Form className={controls.form ?? ""} onSubmit={submit}>
         {setUp.error && <Notice tone="bad">{messageOf(setUp.error)}</Notice>}
         <Group name="Your account">
-          <TextField
-            label="Name"
-            value={name}
-            onChange={setName}
-            autoComplete="name"
-            isRequired
-            maxLength={100}
-            autoFocus
-          />
+          <OwnNameField value={name} onChange={setName} />
           <TextField
             label="Email"
             type="email"
@@ -91,17 +84,7 @@ function SetUpForm({ token, withEnvironment }: { token: string; withEnvironment:
             autoComplete="username"
             isRequired
           />
-          <TextField
-            label="Password"
-            hint={`At least ${PASSWORD_LENGTH.min} characters.`}
-            type="password"
-            value={password}
-            onChange={setPassword}
-            autoComplete="new-password"
-            isRequired
-            minLength={PASSWORD_LENGTH.min}
-            maxLength={PASSWORD_LENGTH.max}
-          />
+          <NewPasswordField value={password} onChange={setPassword} />
         </Group>
         {withEnvironment && (
           <Group name="Your first environment">

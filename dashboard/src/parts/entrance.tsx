@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import css from "./entrance.module.css";
+import { PageTitle } from "./page.tsx";
 import { Brand } from "./shell.tsx";
-import { useTitle } from "./use-title.ts";
 
 /** A page before the sign-in: one card, one thing to do. */
 export function Entrance({
@@ -13,16 +13,12 @@ export function Entrance({
   lead?: ReactNode;
   children?: ReactNode;
 }) {
-  useTitle(title);
   return (
     <main className={css.page}>
       <div className={css.column}>
         <Brand />
         <div className={css.card}>
-          <div>
-            <h1>{title}</h1>
-            {lead && <p className={css.lead}>{lead}</p>}
-          </div>
+          <PageTitle title={title} lead={lead} />
           {children}
         </div>
       </div>

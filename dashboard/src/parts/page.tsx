@@ -14,14 +14,23 @@ export function PageHeader({
   lead?: ReactNode;
   children?: ReactNode;
 }) {
-  useTitle(title);
   return (
     <div className={css.header}>
-      <div>
-        <h1>{title}</h1>
-        {lead && <p className={css.lead}>{lead}</p>}
-      </div>
+      <PageTitle title={title} lead={lead} />
       {children}
+    </div>
+  );
+}
+
+/** What a page is called, for the window and screen readers too; where the focus goes when the page opens. */
+export function PageTitle({ title, lead }: { title: string; lead?: ReactNode }) {
+  useTitle(title);
+  return (
+    <div>
+      <h1 className={css.title} tabIndex={-1}>
+        {title}
+      </h1>
+      {lead && <p className={css.lead}>{lead}</p>}
     </div>
   );
 }

@@ -3,6 +3,7 @@ import { Link, Outlet, useNavigate, useParams, useRouterState } from "@tanstack/
 import { useEffect, useRef, useState } from "react";
 import { Dialog, DialogTrigger, Modal, ModalOverlay } from "react-aria-components";
 import { request } from "../data/request.ts";
+import controls from "../design/controls.module.css";
 import { Button } from "../design/controls.tsx";
 import {
   AccountIcon,
@@ -19,20 +20,26 @@ import { lastEnvironment } from "./last-environment.ts";
 import css from "./shell.module.css";
 import { ThemeSwitch } from "./theme-switch.tsx";
 import { UploadPanel } from "./upload-panel.tsx";
+import { useReachable } from "./use-reachable.ts";
 
 /** What stands around every page of someone who is signed in. */
 export function Shell() {
-  const path = useRouterState({ select: (state) => state.location.pathname });
+  // The page that is shown; the location changes before its page is there.
+  const path = useRouterState({
+    select: ({ resolvedLocation, location }) => (resolvedLocation ?? location).pathname,
+  });
   const main = useRef<HTMLElement>(null);
   const lastPath = useRef(path);
   const [drawerOpen, setDrawerOpen] = useState(false);
+  const isReachable = useReachable();
 
   useEffect(() => {
     if (lastPath.current === path) return;
     lastPath.current = path;
     setDrawerOpen(false);
     // After a change of page the keyboard, and a screen reader, go on at its beginning.
-    main.current?.focus({ preventScroll: true });
+    const title = main.current?.querySelector<HTMLElement>("h1");
+    (title ?? main.current)?.focus({ preventScroll: true });
   }, [path]);
 
   return (
@@ -60,6 +67,13 @@ export function Shell() {
           </DialogTrigger>
         </header>
         <main className={css.main} id="main" ref={main} tabIndex={-1}>
+          <div role="status">
+            {!isReachable && (
+              <p className={`${controls.notice} ${css.unreachable}`} data-tone="wait">
+                The service can not be reached; what you see may be out of date. It is asked again by itself.
+              </p>
+            )}
+          </div>
           <Outlet />
         </main>
       </div>

@@ -1,0 +1,45 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { meQuery } from "../data/queries.ts";
+import { ProblemError } from "../data/request.ts";
+
+const ASK_AGAIN_EVERY_MS = 3_000;
+
+/**
+ * Whether the service answered what was asked last. While it does not it is asked again and again, and what the
+ * page shows is read anew once it does.
+ */
+export function useReachable(): boolean {
+  const queryClient = useQueryClient();
+  const [isReachable, setReachable] = useState(true);
+
+  useEffect(
+    () =>
+      queryClient.getQueryCache().subscribe((event) => {
+        if (event.type !== "updated") return;
+        const { action } = event;
+        if (action.type === "success") setReachable(true);
+        // A refusal is an answer too; whatever was called off says nothing.
+        else if ("error" in action && action.error instanceof ProblemError) setReachable(true);
+        else if ("error" in action && action.error instanceof TypeError) setReachable(false);
+      }),
+    [queryClient],
+  );
+
+  useEffect(() => {
+    const ask = () => queryClient.invalidateQueries(meQuery);
+    addEventListener("offline", ask);
+    return () => removeEventListener("offline", ask);
+  }, [queryClient]);
+
+  useEffect(() => {
+    if (isReachable) return;
+    const timer = setInterval(() => queryClient.refetchQueries(meQuery), ASK_AGAIN_EVERY_MS);
+    return () => {
+      clearInterval(timer);
+      queryClient.invalidateQueries();
+    };
+  }, [isReachable, queryClient]);
+
+  return isReachable;
+}
