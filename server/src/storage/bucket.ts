@@ -1,0 +1,224 @@
+import type { Readable } from "node:stream";
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+  type S3ClientConfig,
+} from "@aws-sdk/client-s3";
+import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
+import { AppError } from "../errors.ts";
+import { contentDisposition } from "./content-disposition.ts";
+import type { PresignedUrl, PresignOptions } from "./storage.ts";
+
+/** A bucket of S3, or of a server that speaks as S3 does. */
+export interface BucketConfig {
+  name: string;
+  region: string;
+  /** Null for AWS. */
+  endpoint: string | null;
+  /** Where clients of the service reach the bucket, where that is another address; null for `endpoint`. */
+  publicEndpoint: string | null;
+  /** `https://host/bucket/key` instead of `https://bucket.host/key`. */
+  forcePathStyle: boolean;
+  /** Null to look for them where AWS's own tools do: environment, shared files, the machine's role. */
+  credentials: { accessKeyId: string; secretAccessKey: string } | null;
+  /** What every key begins with: empty, or ending with a slash. */
+  prefix: string;
+}
+
+/** The few operations that everything in a bucket is made of. Keys are given without the prefix. */
+export interface Bucket {
+  readonly client: S3Client;
+  readonly name: string;
+  /** The key as the bucket knows it. */
+  fullKey(key: string): string;
+  put(key: string, content: Uint8Array, signal?: AbortSignal): Promise<void>;
+  /** @throws AppError `storage_object_missing`, `storage_unavailable` */
+  get(key: string, range?: ByteRequest): Promise<Readable>;
+  /** Null where there is no such object. */
+  head(key: string): Promise<{ sizeBytes: number; etag: string; writtenAt: Date } | null>;
+  remove(key: string): Promise<void>;
+  list(prefix: string): AsyncGenerator<{ key: string; sizeBytes: number; writtenAt: Date }>;
+  presign(key: string, options: PresignOptions): Promise<PresignedUrl>;
+  /** Runs one command; its errors are AppErrors. */
+  run<T>(operation: (client: S3Client) => Promise<T>): Promise<T>;
+  close(): void;
+}
+
+export interface ByteRequest {
+  start: number;
+  /** Included. */
+  end: number;
+  /** The object must still be this one. */
+  etag?: string;
+  signal?: AbortSignal;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+/** Without a byte in either direction. */
+const IDLE_TIMEOUT_MS = 30_000;
+/** With the waits of the SDK between them, a second in all: whoever asked tries again, with longer waits. */
+const ATTEMPTS = 3;
+const RETRY_AFTER_SECONDS = 10;
+
+export function openBucket(config: BucketConfig): Bucket {
+  const { name, prefix } = config;
+  const client = new S3Client(clientConfig(config, config.endpoint));
+  const presigner = new S3Client(clientConfig(config, config.publicEndpoint ?? config.endpoint));
+  const fullKey = (key: string) => prefix + key;
+  const run: Bucket["run"] = async (operation) => {
+    try {
+      return await operation(client);
+    } catch (error) {
+      throw storageError(error);
+    }
+  };
+
+  return {
+    client,
+    name,
+    fullKey,
+    run,
+
+    async put(key, content, signal) {
+      await run((s3) =>
+        s3.send(new PutObjectCommand({ Bucket: name, Key: fullKey(key), Body: content }), abortedBy(signal)),
+      );
+    },
+
+    async get(key, range) {
+      const { Body } = await run((s3) =>
+        s3.send(
+          new GetObjectCommand({
+            Bucket: name,
+            Key: fullKey(key),
+            ...(range && { Range: `bytes=${range.start}-${range.end}` }),
+            ...(range?.etag && { IfMatch: range.etag }),
+          }),
+          abortedBy(range?.signal),
+        ),
+      );
+      return Body as Readable;
+    },
+
+    async head(key) {
+      try {
+        const found = await run((s3) => s3.send(new HeadObjectCommand({ Bucket: name, Key: fullKey(key) })));
+        return {
+          sizeBytes: found.ContentLength ?? 0,
+          etag: found.ETag ?? "",
+          writtenAt: found.LastModified ?? new Date(0),
+        };
+      } catch (error) {
+        if (error instanceof AppError && error.code === "storage_object_missing") return null;
+        throw error;
+      }
+    },
+
+    async remove(key) {
+      try {
+        await run((s3) => s3.send(new DeleteObjectCommand({ Bucket: name, Key: fullKey(key) })));
+      } catch (error) {
+        // AWS answers 204 for what is not there, others 404.
+        if (!(error instanceof AppError) || error.code !== "storage_object_missing") throw error;
+      }
+    },
+
+    async *list(listed) {
+      let from: string | undefined;
+      do {
+        const page = await run((s3) =>
+          s3.send(
+            new ListObjectsV2Command({
+              Bucket: name,
+              Prefix: fullKey(listed),
+              ...(from !== undefined && { ContinuationToken: from }),
+            }),
+          ),
+        );
+        for (const { Key = "", Size = 0, LastModified = new Date(0) } of page.Contents ?? []) {
+          yield { key: Key.slice(prefix.length), sizeBytes: Size, writtenAt: LastModified };
+        }
+        from = page.IsTruncated ? page.NextContinuationToken : undefined;
+      } while (from !== undefined);
+    },
+
+    async presign(key, { contentType, fileName, lifetimeSeconds, now }) {
+      // Signatures count whole seconds: from the next one on, so that it is never shorter than was promised.
+      const signingDate = new Date(Math.ceil(now.getTime() / 1000) * 1000);
+      const command = new GetObjectCommand({
+        Bucket: name,
+        Key: fullKey(key),
+        ResponseContentType: isText(contentType) ? `${contentType}; charset=utf-8` : contentType,
+        ResponseContentDisposition: contentDisposition(fileName, contentType),
+        ResponseCacheControl: "private, no-store",
+      });
+      try {
+        const url = await getSignedUrl(presigner, command, { expiresIn: lifetimeSeconds, signingDate });
+        return { url, expiresAt: new Date(signingDate.getTime() + lifetimeSeconds * 1000) };
+      } catch (error) {
+        throw storageError(error);
+      }
+    },
+
+    close() {
+      client.destroy();
+      presigner.destroy();
+    },
+  };
+}
+
+function clientConfig(config: BucketConfig, endpoint: string | null): S3ClientConfig {
+  const { region, forcePathStyle, credentials } = config;
+  return {
+    region,
+    forcePathStyle,
+    ...(endpoint !== null && { endpoint }),
+    ...(credentials !== null && { credentials }),
+    // What AWS has made the default since 2025 is refused by many servers that speak as S3 does.
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    responseChecksumValidation: "WHEN_REQUIRED",
+    maxAttempts: ATTEMPTS,
+    requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: IDLE_TIMEOUT_MS },
+  };
+}
+
+export function abortedBy(signal: AbortSignal | undefined): { abortSignal?: AbortSignal } {
+  return signal ? { abortSignal: signal } : {};
+}
+
+function isText(contentType: string): boolean {
+  return contentType.startsWith("text/") || contentType === "application/json";
+}
+
+const FULL = new Set([
+  "QuotaExceeded",
+  "XMinioStorageFull",
+  "InsufficientStorage",
+  "ServerSideQuotaExceeded",
+]);
+const MISSING = new Set(["NoSuchKey", "NotFound", "NoSuchUpload"]);
+
+/**
+ * What went wrong, by the names of the service; an abort stays what it is. What the storage said is the cause,
+ * for the log: it names keys and statuses, never credentials.
+ */
+export function storageError(error: unknown): unknown {
+  if (error instanceof AppError || !(error instanceof Error)) return error;
+  if (error.name === "AbortError" || error instanceof TypeError) return error;
+  const { name, $metadata } = error as Error & { $metadata?: { httpStatusCode?: number } };
+  const status = $metadata?.httpStatusCode;
+  const cause = new Error(`${name}${status === undefined ? "" : ` (${status})`}: ${error.message}`);
+  if (MISSING.has(name))
+    return new AppError("storage_object_missing", "The stored file is missing.", { cause });
+  if (FULL.has(name) || status === 507) {
+    return new AppError("storage_full", "There is no space left to store files.", { cause });
+  }
+  return new AppError("storage_unavailable", "The storage can not be read or written now.", {
+    headers: { "retry-after": String(RETRY_AFTER_SECONDS) },
+    cause,
+  });
+}

@@ -1,0 +1,23 @@
+import { randomUUID } from "node:crypto";
+import { describe, test } from "vitest";
+import { openBucketStorage } from "../src/storage/bucket-storage.ts";
+import { describeStorage } from "./storage-contract.ts";
+import { openTestBucket, testS3 } from "./support/test-bucket.ts";
+
+const s3 = testS3();
+
+if (s3) {
+  describeStorage("a bucket", async () => {
+    const bucket = await openTestBucket(s3, `storage-${randomUUID()}`, "some/where/");
+    return {
+      storage: openBucketStorage(bucket),
+      fetchUrl: (url) => fetch(url),
+      close: async () => bucket.close(),
+    };
+  });
+} else {
+  describe("storage in a bucket", () => {
+    // A server is not to be had everywhere; CI starts one, and the skip is there to be seen.
+    test.skip("is not tested: TEST_S3 names no server", () => {});
+  });
+}

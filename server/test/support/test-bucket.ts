@@ -1,0 +1,47 @@
+import { CreateBucketCommand } from "@aws-sdk/client-s3";
+import { type Bucket, type BucketConfig, openBucket } from "../../src/storage/bucket.ts";
+
+interface TestS3 {
+  endpoint: string;
+  region: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+}
+
+/** The S3 server that tests may use, as `scripts/start-s3` prints it; null where there is none. */
+export function testS3(): TestS3 | null {
+  const { TEST_S3 } = process.env;
+  return TEST_S3 ? (JSON.parse(TEST_S3) as TestS3) : null;
+}
+
+export function testBucketConfig(s3: TestS3, name: string, prefix = ""): BucketConfig {
+  const { endpoint, region, accessKeyId, secretAccessKey } = s3;
+  return {
+    name,
+    region,
+    endpoint,
+    publicEndpoint: null,
+    forcePathStyle: true,
+    credentials: { accessKeyId, secretAccessKey },
+    prefix,
+  };
+}
+
+/** A bucket of its own; it goes when the server goes. */
+export async function openTestBucket(s3: TestS3, name: string, prefix = ""): Promise<Bucket> {
+  const bucket = openBucket(testBucketConfig(s3, name, prefix));
+  await bucket.client.send(new CreateBucketCommand({ Bucket: name }));
+  return bucket;
+}
+
+/** The settings that let a service use the bucket. */
+export function bucketEnv(s3: TestS3, name: string): Record<string, string> {
+  return {
+    S3_BUCKET: name,
+    S3_REGION: s3.region,
+    S3_ENDPOINT: s3.endpoint,
+    S3_FORCE_PATH_STYLE: "true",
+    S3_ACCESS_KEY_ID: s3.accessKeyId,
+    S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
+  };
+}
