@@ -3,6 +3,7 @@ import {
   createRootRouteWithContext,
   createRoute,
   createRouter,
+  lazyRouteComponent,
   Outlet,
   redirect,
 } from "@tanstack/react-router";
@@ -84,6 +85,17 @@ const videosRoute = createRoute({
   component: VideosPage,
 });
 
+const videoRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: "/videos/$videoId",
+  /** `t`: seconds, where the player begins. */
+  validateSearch: ({ t }: Record<string, unknown>): { t?: number } => {
+    const seconds = Number(t);
+    return t !== undefined && Number.isFinite(seconds) && seconds >= 0 ? { t: seconds } : {};
+  },
+  component: lazyRouteComponent(() => import("./pages/video.tsx"), "VideoPage"),
+});
+
 const settingsRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/settings",
@@ -114,7 +126,7 @@ const routeTree = rootRoute.addChildren([
   signInRoute,
   signedInRoute.addChildren([
     homeRoute,
-    environmentRoute.addChildren([videosRoute, settingsRoute]),
+    environmentRoute.addChildren([videosRoute, videoRoute, settingsRoute]),
     systemRoute,
     operatorsRoute,
     accountRoute,

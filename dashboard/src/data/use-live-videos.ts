@@ -7,16 +7,24 @@ import { applyChanges } from "./video-pages.ts";
 /**
  * Keeps every list of the environment's videos that was read as it is now.
  * @param onChange told of each video that looks different
+ * @param onGap told whenever changes may have been missed
  * @returns whether the stream stands
  */
-export function useLiveVideos(environmentId: string, onChange: (video: VideoView) => void): boolean {
+export function useLiveVideos(
+  environmentId: string,
+  onChange: (video: VideoView) => void,
+  onGap?: () => void,
+): boolean {
   const queryClient = useQueryClient();
   const [isLive, setLive] = useState(true);
 
   useEffect(() => {
     const key = videosKey(environmentId);
     const stream = new EventSource(`/internal/environments/${environmentId}/videos/changes`);
-    const readAgain = () => queryClient.invalidateQueries({ queryKey: key });
+    const readAgain = () => {
+      queryClient.invalidateQueries({ queryKey: key });
+      onGap?.();
+    };
     stream.addEventListener("open", () => {
       setLive(true);
       readAgain();
@@ -39,7 +47,7 @@ export function useLiveVideos(environmentId: string, onChange: (video: VideoView
       for (const video of videos) onChange(video);
     });
     return () => stream.close();
-  }, [environmentId, queryClient, onChange]);
+  }, [environmentId, queryClient, onChange, onGap]);
 
   return isLive;
 }

@@ -1,3 +1,4 @@
+import { Link } from "@tanstack/react-router";
 import { memo } from "react";
 import type { VideoState, VideoView } from "../contract/video.ts";
 import { ago, bytes, clock, failureInWords, language, roughly, skipInWords } from "../data/words.ts";
@@ -30,7 +31,14 @@ export const VideoRow = memo(function VideoRow({ video, now }: { video: VideoVie
   return (
     <div className={css.row}>
       <div>
-        <h2 className={css.name}>{videoName(video)}</h2>
+        <h2 className={css.name}>
+          <Link
+            to="/environments/$environmentId/videos/$videoId"
+            params={{ environmentId: video.environmentId, videoId: video.id }}
+          >
+            {videoName(video)}
+          </Link>
+        </h2>
         <p className={css.facts}>{facts.filter(Boolean).join(" · ")}</p>
       </div>
       <div className={css.state}>

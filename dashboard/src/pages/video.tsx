@@ -1,0 +1,156 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams, useSearch } from "@tanstack/react-router";
+import { useCallback, useEffect, useRef, useState } from "react";
+import type { VideoView } from "../contract/video.ts";
+import type { VideoDetailView } from "../contract/video-detail.ts";
+import { messageOf, ProblemError } from "../data/request.ts";
+import { transcriptQuery, type VideoAddress, videoQuery, waveformQuery } from "../data/video-detail.ts";
+import { useLiveVideo } from "../data/video-live.ts";
+import controls from "../design/controls.module.css";
+import { Notice } from "../design/controls.tsx";
+import { PageHeader } from "../parts/page.tsx";
+import { useMe } from "../parts/use-me.ts";
+import { DeleteVideo } from "../parts/video/actions.tsx";
+import { Details } from "../parts/video/details.tsx";
+import { BackIcon } from "../parts/video/icons.tsx";
+import { Languages } from "../parts/video/languages.tsx";
+import { Playback } from "../parts/video/playback.ts";
+import { Player } from "../parts/video/player.tsx";
+import { VideoProgress } from "../parts/video/state.tsx";
+import { Transcript } from "../parts/video/transcript.tsx";
+import { WaveformSlider } from "../parts/video/waveform.tsx";
+import rowCss from "../parts/video-row.module.css";
+import { STATE_NAMES, videoName } from "../parts/video-row.tsx";
+import { NotFoundPage } from "./fault.tsx";
+import css from "./video.module.css";
+
+const ROUTE = "/signed-in/environments/$environmentId/videos/$videoId";
+
+export function VideoPage() {
+  const address = useParams({ from: ROUTE });
+  const { t } = useSearch({ from: ROUTE });
+  const video = useQuery(videoQuery(address));
+  const [announcement, setAnnouncement] = useState("");
+  const announce = useCallback(({ state }: VideoView) => setAnnouncement(STATE_NAMES[state]), []);
+  const isLive = useLiveVideo(address, announce);
+
+  if (video.error instanceof ProblemError && video.error.status === 404) return <NotFoundPage />;
+  if (!video.data) return video.error ? <Notice tone="bad">{messageOf(video.error)}</Notice> : null;
+  return (
+    <div className={css.page}>
+      <Link
+        className={css.back}
+        to="/environments/$environmentId/videos"
+        params={{ environmentId: address.environmentId }}
+      >
+        <BackIcon /> Videos
+      </Link>
+      {!isLive && (
+        <Notice tone="plain">Connecting to the service again; what you see may be out of date.</Notice>
+      )}
+      <Video key={address.videoId} address={address} video={video.data} startSeconds={t ?? null} />
+      <p className={controls.hidden} role="status">
+        {announcement}
+      </p>
+    </div>
+  );
+}
+
+interface VideoProps {
+  address: VideoAddress;
+  video: VideoDetailView;
+  /** Where to begin, of a link that leads to a place in it. */
+  startSeconds: number | null;
+}
+
+function Video({ address, video, startSeconds }: VideoProps) {
+  const { isOwner } = useMe();
+  const [playback] = useState(() => new Playback());
+  const stage = useRef<HTMLDivElement>(null);
+  const [helpOpen, setHelpOpen] = useState(false);
+  const [panel, setPanel] = useState<"transcript" | "details">("transcript");
+  const { state, media, transcription } = video;
+  const isCompleted = state === "completed";
+  const wasDecoded = isCompleted || state === "skipped" || state === "failed";
+  const finishedAt = transcription?.finishedAt ?? null;
+  const transcript = useQuery({ ...transcriptQuery(address), enabled: isCompleted });
+  const waveform = useQuery({ ...waveformQuery(address, finishedAt), enabled: wasDecoded });
+  const captions = useCaptions(video);
+  const name = videoName(video);
+
+  useEffect(() => {
+    if (startSeconds !== null) playback.playFrom(startSeconds);
+  }, [playback, startSeconds]);
+
+  return (
+    <>
+      <PageHeader
+        title={name}
+        lead={
+          <span className={rowCss.badge} data-state={state}>
+            {STATE_NAMES[state]}
+          </span>
+        }
+      >
+        {isOwner && <DeleteVideo address={address} name={name} />}
+      </PageHeader>
+      <div className={css.columns} data-panel={panel} data-transcript={isCompleted || undefined}>
+        {media && (
+          <div className={css.stage} ref={stage}>
+            <Player
+              name={name}
+              media={media}
+              captions={captions}
+              playback={playback}
+              hasTranscript={isCompleted}
+              help={{ isOpen: helpOpen, onOpenChange: setHelpOpen }}
+            />
+            {waveform.data && waveform.data.duration > 0 && (
+              <WaveformSlider waveform={waveform.data} playback={playback} />
+            )}
+            {transcription?.stretches && transcription.duration !== null && (
+              <Languages stretches={transcription.stretches} duration={transcription.duration} />
+            )}
+          </div>
+        )}
+        <VideoProgress address={address} video={video} />
+        {isCompleted && (
+          <fieldset className={css.choice} aria-label="Show">
+            {(["transcript", "details"] as const).map((each) => (
+              <button key={each} type="button" aria-pressed={panel === each} onClick={() => setPanel(each)}>
+                {each === "transcript" ? "Transcript" : "Details"}
+              </button>
+            ))}
+          </fieldset>
+        )}
+        {isCompleted && (
+          <div className={css.transcript}>
+            {transcript.error && <Notice tone="bad">{messageOf(transcript.error)}</Notice>}
+            {transcript.data && (
+              <Transcript
+                address={address}
+                video={video}
+                transcript={transcript.data}
+                playback={playback}
+                stage={stage}
+              />
+            )}
+          </div>
+        )}
+        <div className={css.details}>
+          <Details video={video} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+/** The captions' first address, for as long as they stay the same: another would load them again. */
+function useCaptions({ transcription }: VideoDetailView): { url: string; language: string } | null {
+  const [captions, setCaptions] = useState<{ url: string; language: string; of: string | null } | null>(null);
+  if (transcription?.files && captions?.of !== transcription.finishedAt) {
+    const { files, language, finishedAt } = transcription;
+    setCaptions({ url: files.vtt.url, language: language ?? "und", of: finishedAt });
+  }
+  return captions;
+}

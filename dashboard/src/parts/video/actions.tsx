@@ -1,0 +1,64 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import type { VideoDetailView } from "../../contract/video-detail.ts";
+import { videosKey } from "../../data/queries.ts";
+import { messageOf, request } from "../../data/request.ts";
+import { type VideoAddress, videoPath, videoQuery } from "../../data/video-detail.ts";
+import controls from "../../design/controls.module.css";
+import { Button, ModalDialog, Notice } from "../../design/controls.tsx";
+
+/** Of a failed one; what it was refused for stands beside it. */
+export function Reprocess({ address }: { address: VideoAddress }) {
+  const queryClient = useQueryClient();
+  const reprocess = useMutation({
+    mutationFn: () => request<VideoDetailView>("POST", `${videoPath(address)}/reprocess`),
+    onSuccess: (video) => queryClient.setQueryData(videoQuery(address).queryKey, video),
+  });
+  return (
+    <>
+      {reprocess.error && <Notice tone="bad">{messageOf(reprocess.error)}</Notice>}
+      <Button look="primary" onPress={() => reprocess.mutate()} isPending={reprocess.isPending}>
+        Reprocess
+      </Button>
+    </>
+  );
+}
+
+export function DeleteVideo({ address, name }: { address: VideoAddress; name: string }) {
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const [isOpen, setOpen] = useState(false);
+  const remove = useMutation({
+    mutationFn: () => request<void>("DELETE", videoPath(address)),
+    onSuccess: async () => {
+      const { environmentId } = address;
+      queryClient.invalidateQueries({ queryKey: videosKey(environmentId), refetchType: "none" });
+      await navigate({ to: "/environments/$environmentId/videos", params: { environmentId } });
+      queryClient.removeQueries({ queryKey: videoQuery(address).queryKey });
+    },
+  });
+  return (
+    <>
+      <Button look="danger" onPress={() => setOpen(true)}>
+        Delete
+      </Button>
+      <ModalDialog title="Delete this video?" isOpen={isOpen} onOpenChange={setOpen}>
+        {(close) => (
+          <>
+            <p>
+              <strong dir="auto">{name}</strong>, its transcript and its captions are deleted for good.
+            </p>
+            {remove.error && <Notice tone="bad">{messageOf(remove.error)}</Notice>}
+            <div className={controls.actions}>
+              <Button onPress={close}>Keep it</Button>
+              <Button look="danger" onPress={() => remove.mutate()} isPending={remove.isPending}>
+                Delete for good
+              </Button>
+            </div>
+          </>
+        )}
+      </ModalDialog>
+    </>
+  );
+}

@@ -1,0 +1,47 @@
+import type { VideoDetailView } from "../../contract/video-detail.ts";
+import { when } from "../../data/video-words.ts";
+import { bytes, clock, language } from "../../data/words.ts";
+import css from "./details.module.css";
+
+/** What is known of the recording and its transcript. */
+export function Facts({ video }: { video: VideoDetailView }) {
+  const { transcription, metadata } = video;
+  const {
+    language: spoken = null,
+    duration = null,
+    wordCount = null,
+    engine = null,
+    decoder = null,
+  } = transcription ?? {};
+  const facts: [string, string | null][] = [
+    ["Language", spoken && language(spoken)],
+    ["Duration", duration === null ? null : clock(duration)],
+    ["Words", wordCount === null ? null : wordCount.toLocaleString("en")],
+    ["Engine", engine],
+    ["Decoder", decoder],
+    ["Size", video.sizeBytes === null ? null : bytes(video.sizeBytes)],
+    ["Uploaded", when(video.uploadedAt ?? video.createdAt)],
+    [
+      "Completed",
+      video.state === "completed" && transcription?.finishedAt ? when(transcription.finishedAt) : null,
+    ],
+    ["Video", video.id],
+    ["Transcription", transcription?.id ?? null],
+    ...Object.entries(metadata)
+      .filter(([name]) => name !== "filename")
+      .map(([name, value]): [string, string] => [name, value ?? ""]),
+  ];
+  return (
+    <dl className={css.facts}>
+      {facts.map(
+        ([name, value]) =>
+          value !== null && (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd dir="auto">{value}</dd>
+            </div>
+          ),
+      )}
+    </dl>
+  );
+}

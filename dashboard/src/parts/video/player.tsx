@@ -1,0 +1,106 @@
+import { useEffect, useRef, useState } from "react";
+import type { MediaView } from "../../contract/video-detail.ts";
+import { language } from "../../data/words.ts";
+import { Notice } from "../../design/controls.tsx";
+import type { Playback } from "./playback.ts";
+import css from "./player.module.css";
+import { listenToKeys, playbackKeys } from "./shortcuts.ts";
+import { ShortcutsHelp, type ShortcutsHelpProps } from "./shortcuts-help.tsx";
+
+const SPEEDS = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2];
+
+interface PlayerProps {
+  name: string;
+  media: MediaView;
+  /** The captions and their language; null until there are any. */
+  captions: { url: string; language: string } | null;
+  playback: Playback;
+  hasTranscript: boolean;
+  help: ShortcutsHelpProps;
+}
+
+export function Player({ name, media, captions, playback, hasTranscript, help }: PlayerProps) {
+  const video = useRef<HTMLVideoElement>(null);
+  const [fault, setFault] = useState(media.contentType === null ? "unknown" : null);
+  const [isSoundOnly, setSoundOnly] = useState(false);
+  const [speed, setSpeed] = useState(1);
+
+  useEffect(() => {
+    if (fault === null && video.current) return playback.attach(video.current);
+    return;
+  }, [playback, fault]);
+  const { onOpenChange } = help;
+  useEffect(
+    () => listenToKeys({ ...playbackKeys(playback), "?": () => onOpenChange(true) }),
+    [playback, onOpenChange],
+  );
+  useEffect(() => {
+    if (video.current) video.current.playbackRate = speed;
+  }, [speed]);
+
+  if (fault !== null) {
+    return (
+      <Notice tone="plain">
+        {FAULTS[fault] ?? FAULTS.unplayable}
+        {hasTranscript && " Its transcript is here all the same."}{" "}
+        <a href={media.url} download={name}>
+          Download the recording
+        </a>
+      </Notice>
+    );
+  }
+  return (
+    <div className={css.player}>
+      <video
+        ref={video}
+        className={css.video}
+        data-sound-only={isSoundOnly || undefined}
+        src={media.url}
+        aria-label={name}
+        controls
+        playsInline
+        preload="metadata"
+        {...(captions && isElsewhere(captions.url) && { crossOrigin: "anonymous" })}
+        onLoadedMetadata={({ currentTarget }) => setSoundOnly(currentTarget.videoWidth === 0)}
+        onRateChange={({ currentTarget }) => setSpeed(currentTarget.playbackRate)}
+        onError={({ currentTarget }) =>
+          setFault(currentTarget.error?.code === MediaError.MEDIA_ERR_NETWORK ? "unreachable" : "unplayable")
+        }
+      >
+        {captions && (
+          <track
+            key={captions.url}
+            kind="captions"
+            default
+            src={captions.url}
+            srcLang={captions.language === "zxx" ? "und" : captions.language}
+            label={language(captions.language)}
+          />
+        )}
+      </video>
+      <div className={css.bar}>
+        <label className={css.speed}>
+          Speed
+          <select value={speed} onChange={({ currentTarget }) => setSpeed(Number(currentTarget.value))}>
+            {(SPEEDS.includes(speed) ? SPEEDS : [...SPEEDS, speed]).map((each) => (
+              <option key={each} value={each}>
+                {each} ×
+              </option>
+            ))}
+          </select>
+        </label>
+        <ShortcutsHelp {...help} />
+      </div>
+    </div>
+  );
+}
+
+const FAULTS: Record<string, string> = {
+  unknown: "The file is no recording that a browser could play.",
+  unplayable: "Your browser can not play recordings of this kind.",
+  unreachable: "The recording could not be loaded; reload the page to try again.",
+};
+
+function isElsewhere(url: string): boolean {
+  return new URL(url, location.href).origin !== location.origin;
+}

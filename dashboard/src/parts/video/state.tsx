@@ -1,0 +1,100 @@
+import type { VideoDetailView } from "../../contract/video-detail.ts";
+import type { VideoAddress } from "../../data/video-detail.ts";
+import { when } from "../../data/video-words.ts";
+import { bytes, failureInWords, roughly, skipInWords } from "../../data/words.ts";
+import { Progress } from "../progress.tsx";
+import { useMe } from "../use-me.ts";
+import { videoName } from "../video-row.tsx";
+import { Reprocess } from "./actions.tsx";
+import css from "./details.module.css";
+
+/** What is to be said of a video that has no transcript yet, or none that is whole. */
+export function VideoProgress({ address, video }: { address: VideoAddress; video: VideoDetailView }) {
+  const { isOwner } = useMe();
+  const { state, transcription, sizeBytes, uploadedBytes } = video;
+  const failure = transcription?.failure ? failureInWords(transcription.failure) : null;
+  if (state === "completed") {
+    if (!transcription?.incomplete) return null;
+    return (
+      <div className={css.state} data-tone="wait">
+        <h2>Parts are missing</h2>
+        <p>The recording is damaged in places; what could not be decoded is not in the transcript.</p>
+      </div>
+    );
+  }
+  if (state === "uploading") {
+    const share = sizeBytes ? (uploadedBytes ?? 0) / sizeBytes : 0;
+    return (
+      <div className={css.state}>
+        <h2>{sizeBytes === null ? "Uploading" : `Uploading, ${Math.floor(share * 100)} %`}</h2>
+        <Progress name={`Upload of ${videoName(video)}`} share={share} />
+        <p>
+          {bytes(uploadedBytes ?? 0)}
+          {sizeBytes !== null && ` of ${bytes(sizeBytes)}`}
+        </p>
+      </div>
+    );
+  }
+  if (state === "pending") {
+    const { queuePlace } = video;
+    return (
+      <div className={css.state} data-tone="wait">
+        <h2>
+          {queuePlace === 1
+            ? "Next in the queue"
+            : queuePlace
+              ? `Place ${queuePlace} in the queue`
+              : "In the queue"}
+        </h2>
+        {failure && (
+          <p>
+            {failure.what} {failure.remedy} It is tried again
+            {transcription?.retryAt ? `, not before ${when(transcription.retryAt)}.` : "."}
+          </p>
+        )}
+        {!failure && <p>It is transcribed as soon as a worker is free; this page shows it by itself.</p>}
+      </div>
+    );
+  }
+  if (state === "processing" && transcription) {
+    const { progress, remainingSeconds } = transcription;
+    return (
+      <div className={css.state}>
+        <h2>Transcribing, {Math.floor(progress * 100)} %</h2>
+        <Progress name={`Transcription of ${videoName(video)}`} share={progress} />
+        <p>{remainingSeconds === null ? "Just begun." : `${capital(roughly(remainingSeconds))} left.`}</p>
+      </div>
+    );
+  }
+  if (state === "failed") {
+    return (
+      <div className={css.state} data-tone="bad">
+        <h2>It could not be transcribed</h2>
+        {failure && (
+          <p>
+            {failure.what} {failure.remedy}
+          </p>
+        )}
+        {isOwner && (
+          <div className={css.actions}>
+            <Reprocess address={address} />
+          </div>
+        )}
+      </div>
+    );
+  }
+  return (
+    <div className={css.state}>
+      <h2>Not transcribed</h2>
+      <p>
+        {state === "untranscribed"
+          ? "AI Transcription was off when it was uploaded."
+          : skipInWords(transcription?.skipReason ?? null)}
+      </p>
+    </div>
+  );
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

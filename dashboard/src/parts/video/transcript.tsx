@@ -1,0 +1,122 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import type { VideoDetailView } from "../../contract/video-detail.ts";
+import { quote, wholeText } from "../../data/video-copy.ts";
+import type { VideoAddress } from "../../data/video-detail.ts";
+import type { Transcript as TranscriptWords } from "../../data/video-transcript.ts";
+import { clockInWords } from "../../data/video-words.ts";
+import { Button, Switch } from "../../design/controls.tsx";
+import { CopyMenu } from "./copy-menu.tsx";
+import { Downloads } from "./downloads.tsx";
+import { FollowIcon } from "./icons.tsx";
+import type { Playback } from "./playback.ts";
+import { listenToKeys } from "./shortcuts.ts";
+import css from "./transcript.module.css";
+import { TranscriptFind } from "./transcript-search.tsx";
+import { TranscriptText } from "./transcript-text.tsx";
+import { TranscriptView } from "./transcript-view.ts";
+
+interface TranscriptProps {
+  address: VideoAddress;
+  video: VideoDetailView;
+  transcript: TranscriptWords;
+  playback: Playback;
+  /** Sticks to the window's top on a phone. */
+  stage: React.RefObject<HTMLElement | null>;
+}
+
+const NONE: never[] = [];
+
+export function Transcript({ address, video, transcript, playback, stage }: TranscriptProps) {
+  const root = useRef<HTMLDivElement>(null);
+  const input = useRef<HTMLInputElement>(null);
+  const [view, setView] = useState<TranscriptView | null>(null);
+  const [following, setFollowing] = useState(true);
+  const [showUnsure, setShowUnsure] = useState(true);
+  const [said, say] = useState("");
+
+  useEffect(() => {
+    const made = new TranscriptView({
+      root: root.current!,
+      transcript,
+      playback,
+      covered: () => Math.max(0, stage.current?.getBoundingClientRect().bottom ?? 0),
+      onFollowing: setFollowing,
+      onCursor: (word) => say(wordInWords(transcript, word)),
+    });
+    const stop = made.start();
+    setView(made);
+    return stop;
+  }, [transcript, playback, stage]);
+
+  const copy = useCallback(async (text: string, what: string) => {
+    try {
+      await navigator.clipboard.writeText(text);
+      say(`${what} copied`);
+    } catch {
+      say("Your browser does not let this page copy");
+    }
+  }, []);
+  useEffect(
+    () =>
+      listenToKeys({
+        "/": () => {
+          input.current?.focus();
+          input.current?.select();
+        },
+        c: () => {
+          const selected = view?.selectedWords();
+          if (selected) copy(quote(transcript, selected), "Selection");
+          else copy(wholeText(transcript), "Transcript");
+        },
+      }),
+    [view, transcript, copy],
+  );
+
+  const hasConfidences = useMemo(() => transcript.confidences?.some((each) => each !== null), [transcript]);
+  const stretches = video.transcription?.stretches ?? NONE;
+  return (
+    <section className={css.panel} aria-label="Transcript">
+      <div className={css.tools}>
+        <TranscriptFind
+          transcript={transcript}
+          view={view}
+          inputRef={input}
+          onLeave={() => root.current?.focus({ preventScroll: true })}
+        />
+        <div className={css.menus}>
+          <CopyMenu transcript={transcript} view={view} onCopy={copy} />
+          <Downloads address={address} />
+        </div>
+      </div>
+      {transcript.wordCount === 0 ? (
+        <p className={css.nothing}>Nobody speaks in this recording.</p>
+      ) : (
+        <TranscriptText ref={root} transcript={transcript} stretches={stretches} showUnsure={showUnsure} />
+      )}
+      <div className={css.foot}>
+        {hasConfidences && (
+          <Switch isSelected={showUnsure} onChange={setShowUnsure}>
+            Mark words that were heard badly
+          </Switch>
+        )}
+        {!following && transcript.wordCount > 0 && (
+          <span className={css.follow}>
+            <Button onPress={() => view?.follow(true)}>
+              <FollowIcon /> Follow
+            </Button>
+          </span>
+        )}
+      </div>
+      <p className={css.said} role="status" data-shown={said.includes("cop") || undefined}>
+        {said}
+      </p>
+    </section>
+  );
+}
+
+function wordInWords({ paragraphs, starts }: TranscriptWords, word: number): string {
+  const paragraph = paragraphs.findLast(({ firstWord }) => firstWord <= word)!;
+  const place = word - paragraph.firstWord;
+  const text = paragraph.text.slice(paragraph.froms[place], paragraph.tos[place]);
+  return `${text}, ${clockInWords(starts[word]!)}`;
+}
