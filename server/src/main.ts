@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { WEBHOOK_TIMEOUT_SECONDS } from "@subtext/client/contract/webhook";
 import type { Speech } from "@subtext/speech/child/supervise";
 import type { ProgressTerminal } from "@subtext/speech/progress-bar";
 import type { FastifyInstance } from "fastify";
@@ -43,7 +44,6 @@ import { createHostResolver } from "./webhooks/resolve-host.ts";
 /** Where `npm run build -w @subtext/dashboard` puts it. */
 const DASHBOARD_FOLDER = join(import.meta.dirname, "../../dashboard/dist");
 const SWEEP_EVERY_MS = 5 * 60_000;
-const WEBHOOK_TIMEOUT_MS = 15_000;
 const DELIVERY_CONCURRENCY = 8;
 /** Whoever writes to an upload makes an end well before, so that the next may. */
 const UPLOAD_LOCK_TIMEOUT_MS = 10_000;
@@ -254,7 +254,7 @@ async function wire(
         resolve,
         policy: endpointPolicy,
         version: packageJson.version,
-        timeoutMs: WEBHOOK_TIMEOUT_MS,
+        timeoutMs: WEBHOOK_TIMEOUT_SECONDS * 1000,
       };
       await queue.work({
         transcribe: {

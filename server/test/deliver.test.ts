@@ -88,7 +88,7 @@ async function emitted(options: { eventTypes?: ["transcriptions.transcription.fa
     policy: endpointPolicy,
     resolve: createHostResolver(),
     version: "0.0.0",
-    timeoutMs: 2_000,
+    timeoutMs: 1_000,
   };
   const attempt = async (changed: Partial<DeliverDeps> = {}) => {
     const { id, job_id: jobId } = await read();
@@ -264,10 +264,11 @@ describe("a delivery", () => {
     ["redirects", (response) => response.writeHead(302, { location: "/" }).end(), "pending", null],
     ["answers 410", (response) => response.writeHead(410).end(), "failed", "It answered 410 Gone."],
     ["hangs", () => {}, "pending", null],
+    ["takes it too late", (response) => void setTimeout(() => response.end(), 1_400), "pending", null],
     ["drips its headers", (response) => void drip(response), "pending", null],
     [
       "takes it late, but in time",
-      (response) => void setTimeout(() => response.end(), 1_500),
+      (response) => void setTimeout(() => response.end(), 400),
       "succeeded",
       null,
     ],

@@ -92,6 +92,13 @@ describe("an upload over tus", () => {
     expect(video?.uploaded_at).toBeInstanceOf(Date);
   });
 
+  test("comes to an endpoint that ends in a slash as well, as those of other servers do", async () => {
+    const tenant = await createTenant(service);
+    const endpoint = `${service.url}/api/v1/uploads/`;
+    const id = await upload(service, tenant, Buffer.from("bytes"), { endpoint });
+    expect(await rowsOf(service).video(id)).toMatchObject({ id, size_bytes: 5 });
+  });
+
   test("makes nothing where AI Transcription is off, also after it is switched on", async () => {
     const tenant = await createTenant(service, { aiTranscription: false });
     const videoId = await upload(service, tenant, Buffer.from("x"));

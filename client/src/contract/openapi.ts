@@ -5,7 +5,7 @@ import { errorCodesOf, isIdempotent, type Operation } from "./operation.ts";
 import { OPERATIONS } from "./operations.ts";
 import { Problem } from "./problem.ts";
 import { FILE_OPERATIONS, UPLOAD_OPERATIONS } from "./transfer-operations.ts";
-import { type SentEventType, WEBHOOK_EVENTS } from "./webhook.ts";
+import { type SentEventType, WEBHOOK_EVENTS, WEBHOOK_TIMEOUT_SECONDS } from "./webhook.ts";
 
 type Json = Record<string, unknown>;
 
@@ -219,8 +219,7 @@ function describeEvent(type: SentEventType, schema: TSchema, components: Map<str
   return {
     operationId: `on ${type}`,
     summary: type,
-    description:
-      "Sent as Standard Webhooks asks, at least once and in no promised order. Only 2xx within 15 seconds is success; redirects are not followed.",
+    description: `Sent as Standard Webhooks asks, at least once and in no promised order. Only 2xx within ${WEBHOOK_TIMEOUT_SECONDS} seconds is success; redirects are not followed.`,
     security: [],
     parameters: [
       header("webhook-id", "The event's id; the same at every attempt"),

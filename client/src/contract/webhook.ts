@@ -15,6 +15,9 @@ export type EventType = (typeof EVENT_TYPES)[number];
 export const TEST_EVENT_TYPE = "webhooks.endpoint.test";
 export type SentEventType = EventType | typeof TEST_EVENT_TYPE;
 
+/** For one attempt: name, connection, request and the answer's headers. */
+export const WEBHOOK_TIMEOUT_SECONDS = 15;
+
 const EndpointMetadata = Type.Record(Type.String(), Type.Unknown(), {
   description: "The endpoint's own object",
 });

@@ -1,6 +1,7 @@
 import type { FastifySchemaCompiler } from "fastify";
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
+import type { TLocalizedValidationError } from "typebox/error";
 import { Value } from "typebox/value";
 import { AppError } from "../errors.ts";
 
@@ -13,11 +14,16 @@ export const validateStrictly: FastifySchemaCompiler<TSchema> = ({ schema, httpP
   return (value: unknown) => {
     if (validator.Check(value)) return { value };
     const [first] = validator.Errors(value);
-    const place = httpPart + (first?.instancePath ?? "");
-    const fault = first?.keyword === "boolean" ? "is not known" : (first?.message ?? "is not acceptable");
-    return { error: new AppError("invalid_request", `${place} ${fault}.`) };
+    const place = (httpPart === "querystring" ? "query" : httpPart) + (first?.instancePath ?? "");
+    return { error: new AppError("invalid_request", `${place} ${faultOf(first)}.`) };
   };
 };
+
+function faultOf(error: TLocalizedValidationError | undefined): string {
+  if (error?.keyword === "boolean") return "is not known, or no name that may stand here";
+  if (error?.keyword === "enum") return `must be one of ${error.params.allowedValues.join(", ")}`;
+  return error?.message ?? "is not acceptable";
+}
 
 /** The same, and makes of a query's texts the numbers that its schema asks for. */
 export const validateRequest: FastifySchemaCompiler<TSchema> = (route) => {

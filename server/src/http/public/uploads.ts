@@ -110,7 +110,9 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
         .send(await response.text());
     };
     const config = { streamsBody: true };
-    uploads.route({ method: ["POST", "OPTIONS"], url: UPLOADS_PATH, config, handler: serve });
+    // With a slash as well: the endpoints of other tus servers end in one.
+    for (const url of [UPLOADS_PATH, `${UPLOADS_PATH}/`])
+      uploads.route({ method: ["POST", "OPTIONS"], url, config, handler: serve });
     uploads.route({
       method: ["HEAD", "PATCH", "DELETE", "OPTIONS"],
       url: `${UPLOADS_PATH}/:uploadId`,
