@@ -67,9 +67,13 @@ async function fail(transcriptionId: string): Promise<void> {
     .executeTakeFirstOrThrow();
   const row = await claimTranscription(kysely, transcriptionId, job_id, new Date());
   const failure = { code: "unreadable_media", message: "The file holds neither picture nor sound." };
-  await kysely
-    .transaction()
-    .execute((tx) => failTranscription(tx, { transcriptionId, attempt: row!.attempt }, failure, new Date()));
+  await kysely.transaction().execute((tx) =>
+    failTranscription(tx, { transcriptionId, attempt: row!.attempt }, failure, {
+      waveformPrefix: null,
+      transcribedAt: null,
+      now: new Date(),
+    }),
+  );
 }
 
 describe("environments", () => {

@@ -132,12 +132,13 @@ describe("a video that finished uploading", () => {
     expect(failed.status).toBe("FAILED");
 
     await copyFile(SAMPLE, join(service.dataFolder, "uploads", videoId));
-    await reprocess({ db: db(), queue: service.service.parts.queue }, failed.id);
+    const { queue, clock } = service.service.parts;
+    await reprocess({ db: db(), queue, clock }, failed.id);
     const completed = await untilEnded(service, tenant, videoId);
     expect(completed).toMatchObject({ status: "COMPLETED", id: failed.id, createdAt: failed.createdAt });
-    await expect(
-      reprocess({ db: db(), queue: service.service.parts.queue }, failed.id),
-    ).rejects.toMatchObject({ code: "transcription_not_failed" });
+    await expect(reprocess({ db: db(), queue, clock }, failed.id)).rejects.toMatchObject({
+      code: "transcription_not_failed",
+    });
     expect((await readTranscription(service, tenant, videoId)).body.status).toBe("COMPLETED");
   });
 });

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
+import { attempts } from "./migration-attempts.ts";
 import { dashboard } from "./migration-dashboard.ts";
 
 /**
@@ -12,6 +13,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   "0003_stretches": { up: stretches },
   "0004_contract": { up: contract },
   "0005_dashboard": { up: dashboard },
+  "0006_attempts": { up: attempts },
 };
 
 async function first(db: Kysely<unknown>): Promise<void> {

@@ -4,6 +4,7 @@ import type { VideoMetadata } from "@subtext/client/contract/video";
 import type { EventType, SentEventType } from "@subtext/client/contract/webhook";
 import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
 import type { OperatorRole } from "@subtext/dashboard/contract/operator";
+import type { AttemptOutcome } from "@subtext/dashboard/contract/video-detail";
 import type { LanguageStretch, StageSeconds } from "@subtext/speech/transcript";
 import type {
   ColumnType,
@@ -22,6 +23,7 @@ export interface Schema {
   api_key: ApiKeyTable;
   video: VideoTable;
   transcription: TranscriptionTable;
+  transcription_attempt: TranscriptionAttemptTable;
   event: EventTable;
   webhook_endpoint: WebhookEndpointTable;
   delivery: DeliveryTable;
@@ -110,11 +112,32 @@ interface TranscriptionTable {
   stages: JSONColumnType<StageSeconds | null>;
   /** Who heard what where; null until COMPLETED, and for what was completed before this was kept. */
   stretches: ColumnType<LanguageStretch[] | null, string | undefined, string>;
+  /** Where the waveform lies in the storage; it may be there without files. */
+  waveform_prefix: ColumnType<string | null, never, string | null>;
   created_at: Date;
+  /** When it became PENDING last; null for what was accepted by a release that did not keep it. */
+  queued_at: ColumnType<Date | null, Date | undefined, Date>;
   started_at: Date | null;
   finished_at: Date | null;
   /** As the video's. */
   changed_at: GeneratedAlways<Date>;
+}
+
+/** One worker's try; kept also when the transcription is reopened. */
+interface TranscriptionAttemptTable {
+  transcription_id: string;
+  /** The transcription's `attempt` while it ran. */
+  number: number;
+  queued_at: Date;
+  started_at: Date;
+  decoded_at: ColumnType<Date | null, never, Date>;
+  transcribed_at: ColumnType<Date | null, never, Date | null>;
+  /** Null while it runs, as the next. */
+  ended_at: ColumnType<Date | null, never, Date>;
+  outcome: ColumnType<AttemptOutcome | null, never, AttemptOutcome>;
+  failure_code: ColumnType<string | null, never, string | null>;
+  failure_message: ColumnType<string | null, never, string | null>;
+  retry_at: ColumnType<Date | null, never, Date | null>;
 }
 
 interface EventTable {
@@ -257,6 +280,7 @@ export type ApiKeyRow = Selectable<ApiKeyTable>;
 export type NewApiKey = Insertable<ApiKeyTable>;
 export type VideoRow = Selectable<VideoTable>;
 export type TranscriptionRow = Selectable<TranscriptionTable>;
+export type TranscriptionAttemptRow = Selectable<TranscriptionAttemptTable>;
 export type EventRow = Selectable<EventTable>;
 export type WebhookEndpointRow = Selectable<WebhookEndpointTable>;
 export type DeliveryRow = Selectable<DeliveryTable>;

@@ -1,7 +1,7 @@
 import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
 import type { LanguageStretch, StageSeconds } from "@subtext/speech/transcript";
-import { sql } from "kysely";
 import type { Db, TranscriptionRow, Tx } from "./schema.ts";
+import { endAttempt, insertAttempt } from "./transcription-attempts.ts";
 
 /** One worker's hold on a transcription: every write it makes is void once the attempt has moved on. */
 export interface Hold {
@@ -23,6 +23,7 @@ export async function insertPendingTranscription(
       job_id: row.jobId,
       stages: "null",
       created_at: row.now,
+      queued_at: row.now,
     })
     .execute();
 }
@@ -63,8 +64,8 @@ export async function listTranscriptions(
 }
 
 /**
- * PENDING → PROCESSING for the job that the row names. A row that is PROCESSING already is one whose
- * worker died: its job came back, and the loss is counted.
+ * PENDING → PROCESSING for the job that the row names, with a new attempt. A row that is PROCESSING already is
+ * one whose worker died: its job came back, and the loss is counted.
  * @returns the row after the move, or undefined where this job has nothing to do (any more)
  */
 export async function claimTranscription(
@@ -73,20 +74,37 @@ export async function claimTranscription(
   jobId: string,
   now: Date,
 ): Promise<TranscriptionRow | undefined> {
-  return await db
-    .updateTable("transcription")
-    .set((set) => ({
-      status: "PROCESSING",
-      attempt: set("attempt", "+", 1),
-      losses: sql<number>`losses + case when status = 'PROCESSING' then 1 else 0 end`,
-      progress: 0,
-      started_at: now,
-    }))
-    .where("id", "=", id)
-    .where("job_id", "=", jobId)
-    .where("status", "in", ["PENDING", "PROCESSING"])
-    .returningAll()
-    .executeTakeFirst();
+  return await db.transaction().execute(async (tx) => {
+    const found = await tx
+      .selectFrom("transcription")
+      .select(["status", "attempt", "created_at", "queued_at"])
+      .where("id", "=", id)
+      .where("job_id", "=", jobId)
+      .where("status", "in", ["PENDING", "PROCESSING"])
+      .forUpdate()
+      .executeTakeFirst();
+    if (!found) return undefined;
+    const lost = found.status === "PROCESSING";
+    if (lost) await endAttempt(tx, { transcriptionId: id, attempt: found.attempt }, { outcome: "lost", now });
+    const row = await tx
+      .updateTable("transcription")
+      .set((set) => ({
+        status: "PROCESSING",
+        attempt: set("attempt", "+", 1),
+        losses: set("losses", "+", lost ? 1 : 0),
+        progress: 0,
+        started_at: now,
+      }))
+      .where("id", "=", id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    await insertAttempt(
+      tx,
+      { transcriptionId: id, attempt: row.attempt },
+      { queuedAt: lost ? now : (found.queued_at ?? found.created_at), startedAt: now },
+    );
+    return row;
+  });
 }
 
 /** False where the hold is void. */
@@ -109,6 +127,9 @@ export interface CompletedTranscription {
   incomplete: boolean;
   stages: StageSeconds;
   stretches: LanguageStretch[];
+  transcribedAt: Date;
+  /** Null where there is no waveform. */
+  waveformPrefix: string | null;
   now: Date;
 }
 
@@ -117,7 +138,8 @@ export async function completeTranscription(
   hold: Hold,
   done: CompletedTranscription,
 ): Promise<boolean> {
-  return await moved(
+  const { now, transcribedAt } = done;
+  const ended = await moved(
     held(tx, hold).set({
       status: "COMPLETED",
       language: done.language,
@@ -133,17 +155,21 @@ export async function completeTranscription(
       remaining_seconds: null,
       failure_code: null,
       failure_message: null,
-      finished_at: done.now,
+      waveform_prefix: done.waveformPrefix,
+      finished_at: now,
     }),
   );
+  if (ended) await endAttempt(tx, hold, { outcome: "completed", now, transcribedAt });
+  return ended;
 }
 
 export async function skipTranscription(
   tx: Tx,
   hold: Hold,
-  skip: { reason: string; duration: number | null; now: Date },
+  skip: { reason: string; duration: number | null; waveformPrefix: string | null; now: Date },
 ): Promise<boolean> {
-  return await moved(
+  const { now } = skip;
+  const ended = await moved(
     held(tx, hold).set({
       status: "SKIPPED",
       skip_reason: skip.reason,
@@ -152,9 +178,12 @@ export async function skipTranscription(
       remaining_seconds: null,
       failure_code: null,
       failure_message: null,
-      finished_at: skip.now,
+      waveform_prefix: skip.waveformPrefix,
+      finished_at: now,
     }),
   );
+  if (ended) await endAttempt(tx, hold, { outcome: "skipped", now });
+  return ended;
 }
 
 export interface Failure {
@@ -167,48 +196,71 @@ export async function failTranscription(
   tx: Tx,
   hold: Hold,
   failure: Failure,
-  now: Date,
+  {
+    waveformPrefix,
+    transcribedAt,
+    now,
+  }: { waveformPrefix: string | null; transcribedAt: Date | null; now: Date },
 ): Promise<TranscriptionRow | undefined> {
-  return await held(tx, hold)
+  const row = await held(tx, hold)
     .set({
       status: "FAILED",
       failure_code: failure.code,
       failure_message: failure.message,
       remaining_seconds: null,
+      waveform_prefix: waveformPrefix,
       finished_at: now,
     })
     .returningAll()
     .executeTakeFirst();
+  if (row) await endAttempt(tx, hold, { outcome: "failed", failure, transcribedAt, now });
+  return row;
 }
 
-/** PROCESSING → PENDING under a new job: `failure` where the attempt met a fault, null where it was handed back. */
+export interface Return {
+  jobId: string;
+  /** What the attempt met; null where it was handed back. */
+  failure: Failure | null;
+  /** Whether the failure is one of the few that a transcription may meet. */
+  counts: boolean;
+  /** The next attempt begins no sooner; null for at once. */
+  retryAt: Date | null;
+  now: Date;
+}
+
+/** PROCESSING → PENDING under a new job. */
 export async function returnToPending(
   tx: Tx,
   hold: Hold,
-  jobId: string,
-  failure: Failure | null,
+  { jobId, failure, counts, retryAt, now }: Return,
 ): Promise<boolean> {
-  return await moved(
+  const ended = await moved(
     held(tx, hold).set((set) => ({
       status: "PENDING",
       job_id: jobId,
       progress: 0,
       remaining_seconds: null,
+      queued_at: now,
       started_at: null,
-      ...(failure && {
-        faults: set("faults", "+", 1),
-        failure_code: failure.code,
-        failure_message: failure.message,
-      }),
+      ...(failure &&
+        counts && {
+          faults: set("faults", "+", 1),
+          failure_code: failure.code,
+          failure_message: failure.message,
+        }),
     })),
   );
+  const outcome = failure === null ? "handed_back" : "returned";
+  if (ended) await endAttempt(tx, hold, { outcome, failure, retryAt, now });
+  return ended;
 }
 
-/** FAILED → PENDING: same id, same `created_at`, and a fresh count of attempts. */
+/** FAILED → PENDING: same id, same `created_at`, a fresh count of faults and losses; its attempts are kept. */
 export async function reopenFailedTranscription(
   tx: Tx,
   id: string,
   jobId: string,
+  now: Date,
 ): Promise<TranscriptionRow | undefined> {
   return await tx
     .updateTable("transcription")
@@ -220,6 +272,7 @@ export async function reopenFailedTranscription(
       progress: 0,
       failure_code: null,
       failure_message: null,
+      queued_at: now,
       started_at: null,
       finished_at: null,
     })

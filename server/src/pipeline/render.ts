@@ -4,8 +4,9 @@ import { renderVtt } from "@subtext/captions/vtt";
 import { normalizeWords } from "@subtext/captions/words";
 import type { FileFormat } from "@subtext/client/contract/transcription";
 import type { Transcript } from "@subtext/speech/transcript";
+import type { Waveform } from "@subtext/speech/waveform";
 import type { Storage } from "../storage/storage.ts";
-import { confidenceKey, fileKey } from "../storage/transcript-files.ts";
+import { confidenceKey, fileKey, waveformKey } from "../storage/transcript-files.ts";
 
 export interface RenderedTranscript {
   wordCount: number;
@@ -38,6 +39,10 @@ export async function storeTranscript(
     await storage.put(fileKey(prefix, format as FileFormat), content);
   }
   await storage.put(confidenceKey(prefix), confidences);
+}
+
+export async function storeWaveform(storage: Storage, prefix: string, waveform: Waveform): Promise<void> {
+  await storage.put(waveformKey(prefix), Buffer.from(JSON.stringify(waveform)));
 }
 
 /** Two decimals; null where the engine did not say. */

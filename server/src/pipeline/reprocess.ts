@@ -1,19 +1,20 @@
+import type { Clock } from "../clock.ts";
 import type { Db, TranscriptionRow } from "../db/schema.ts";
 import { findTranscription, reopenFailedTranscription } from "../db/transcriptions.ts";
 import { AppError } from "../errors.ts";
 import { newJobId, type Queue } from "../queue.ts";
 
 /**
- * FAILED → PENDING, by an operator.
+ * FAILED → PENDING, by an operator; what became of the attempts so far is kept.
  * @throws AppError `transcription_not_found`, `transcription_not_failed`
  */
 export async function reprocess(
-  { db, queue }: { db: Db; queue: Queue },
+  { db, queue, clock }: { db: Db; queue: Queue; clock: Clock },
   transcriptionId: string,
 ): Promise<TranscriptionRow> {
   const reopened = await db.transaction().execute(async (tx) => {
     const jobId = newJobId();
-    const row = await reopenFailedTranscription(tx, transcriptionId, jobId);
+    const row = await reopenFailedTranscription(tx, transcriptionId, jobId, clock.now());
     if (row) await queue.send(tx, "transcribe", { id: jobId, subjectId: row.id });
     return row;
   });

@@ -1,9 +1,11 @@
 import type { Speech } from "@subtext/speech/child/supervise";
 import { SpeechError } from "@subtext/speech/errors";
 import type { NothingToTranscribe, TranscribeResult, Transcript } from "@subtext/speech/transcript";
+import type { Waveform } from "@subtext/speech/waveform";
 import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
 import type { Db, TranscriptionRow } from "../db/schema.ts";
+import { noteDecoded } from "../db/transcription-attempts.ts";
 import {
   claimTranscription,
   completeTranscription,
@@ -20,7 +22,7 @@ import type { Sources } from "../storage/sources.ts";
 import type { Storage } from "../storage/storage.ts";
 import { filePrefix } from "../storage/transcript-files.ts";
 import { emitEvent } from "../webhooks/emit.ts";
-import { renderTranscript, storeTranscript } from "./render.ts";
+import { renderTranscript, storeTranscript, storeWaveform } from "./render.ts";
 
 export interface PipelineDeps {
   db: Db;
@@ -57,6 +59,10 @@ interface Attempt {
   replaced: AbortController;
   /** Whether a model was being downloaded when the attempt began: its engines were chosen without it. */
   modelWasComing: boolean;
+  /** Known once the recording is decoded. */
+  waveform: Waveform | null;
+  /** When speech to text was done. */
+  transcribedAt: Date | null;
 }
 
 /**
@@ -72,12 +78,22 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
   const log = deps.log.child({ ...hold, videoId: row.video_id });
   const replaced = new AbortController();
   const signal = AbortSignal.any([shutdown, job.signal, replaced.signal]);
-  const attempt: Attempt = { row, hold, log, signal, replaced, modelWasComing: deps.modelIsComing() };
+  const attempt: Attempt = {
+    row,
+    hold,
+    log,
+    signal,
+    replaced,
+    modelWasComing: deps.modelIsComing(),
+    waveform: null,
+    transcribedAt: null,
+  };
 
   try {
     if (row.losses > MAX_LOSSES) throw new WorkerLostError();
     log.info("transcription started");
     const heard = await hear(deps, attempt);
+    attempt.transcribedAt = deps.clock.now();
     if (heard.outcome === "skipped") await skip(deps, attempt, heard);
     else await complete(deps, attempt, heard);
   } catch (error) {
@@ -89,10 +105,8 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
   }
 }
 
-async function hear(
-  deps: PipelineDeps,
-  { row, hold, log, signal, replaced }: Attempt,
-): Promise<TranscribeResult> {
+async function hear(deps: PipelineDeps, attempt: Attempt): Promise<TranscribeResult> {
+  const { row, hold, log, signal, replaced } = attempt;
   const source = await deps.sources.open(row.video_id, signal);
   try {
     return await deps.speech.transcribe(source.path, {
@@ -103,6 +117,13 @@ async function hear(
         reportProgress(deps.db, hold, { progress, remainingSeconds, duration })
           .then((stillHeld) => stillHeld || replaced.abort())
           .catch((error) => log.warn({ err: error }, "progress could not be written"));
+      },
+      onWaveform: (waveform) => {
+        attempt.waveform = waveform;
+        if (!waveform.whole) return;
+        noteDecoded(deps.db, hold, deps.clock.now()).catch((error) =>
+          log.warn({ err: error }, "the end of decoding could not be written"),
+        );
       },
     });
   } finally {
@@ -116,6 +137,7 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
   const rendered = renderTranscript(transcript);
   const prefix = filePrefix(hold.transcriptionId, hold.attempt);
   await storeTranscript(storage, prefix, rendered);
+  const waveformPrefix = await keepWaveform(deps, attempt);
 
   const now = clock.now();
   const completed = await db.transaction().execute(async (tx) => {
@@ -129,6 +151,8 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
       incomplete: transcript.incomplete,
       stages: transcript.stages,
       stretches: transcript.stretches,
+      transcribedAt: attempt.transcribedAt ?? now,
+      waveformPrefix,
       now,
     });
     if (moved) await emitEvent({ tx, queue, now }, row, "transcriptions.transcription.completed", {});
@@ -147,9 +171,10 @@ async function skip(
   attempt: Attempt,
   { reason, duration }: NothingToTranscribe,
 ): Promise<void> {
+  const waveformPrefix = await keepWaveform(deps, attempt);
   const now = deps.clock.now();
   const skipped = await deps.db.transaction().execute(async (tx) => {
-    const moved = await skipTranscription(tx, attempt.hold, { reason, duration, now });
+    const moved = await skipTranscription(tx, attempt.hold, { reason, duration, waveformPrefix, now });
     if (moved) {
       await emitEvent({ tx, queue: deps.queue, now }, attempt.row, "transcriptions.transcription.skipped", {
         reason,
@@ -159,6 +184,22 @@ async function skip(
   });
   if (!skipped) return dropWork(attempt);
   attempt.log.info({ reason }, "transcription skipped");
+}
+
+/** Beside the transcript's files, or alone where there are none; without it, a page lacks a picture. */
+async function keepWaveform(
+  { storage }: PipelineDeps,
+  { waveform, hold, log }: Attempt,
+): Promise<string | null> {
+  if (waveform === null) return null;
+  const prefix = filePrefix(hold.transcriptionId, hold.attempt);
+  try {
+    await storeWaveform(storage, prefix, waveform);
+    return prefix;
+  } catch (error) {
+    log.warn({ err: error }, "the waveform could not be stored");
+    return null;
+  }
 }
 
 /** PROCESSING → PENDING where a later attempt may succeed, else PROCESSING → FAILED. */
@@ -172,16 +213,19 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
     : 0;
   const faultBackoffSeconds = retryable ? FAULT_BACKOFF_SECONDS[row.faults] : undefined;
   const backoffSeconds = waitsForModel ? modelBackoffSeconds : faultBackoffSeconds;
+  const waveformPrefix = backoffSeconds === undefined ? await keepWaveform(deps, attempt) : null;
   const now = clock.now();
 
   await db.transaction().execute(async (tx) => {
     if (backoffSeconds !== undefined) {
       const jobId = newJobId();
-      if (!(await returnToPending(tx, hold, jobId, waitsForModel ? null : failure))) return;
-      const startAfter = new Date(now.getTime() + backoffSeconds * 1000);
-      await queue.send(tx, "transcribe", { id: jobId, subjectId: row.id, startAfter });
+      const retryAt = new Date(now.getTime() + backoffSeconds * 1000);
+      const counts = !waitsForModel;
+      if (!(await returnToPending(tx, hold, { jobId, failure, counts, retryAt, now }))) return;
+      await queue.send(tx, "transcribe", { id: jobId, subjectId: row.id, startAfter: retryAt });
     } else {
-      const failed = await failTranscription(tx, hold, failure, now);
+      const { transcribedAt } = attempt;
+      const failed = await failTranscription(tx, hold, failure, { waveformPrefix, transcribedAt, now });
       if (!failed) return;
       const detail = { error: failure, duration: failed.duration };
       await emitEvent({ tx, queue, now }, row, "transcriptions.transcription.failed", detail);
@@ -196,10 +240,11 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
 }
 
 /** PROCESSING → PENDING for another process to take up at once; costs the video none of its attempts. */
-async function handBack({ db, queue }: PipelineDeps, { hold, log }: Attempt): Promise<void> {
+async function handBack({ db, queue, clock }: PipelineDeps, { hold, log }: Attempt): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const jobId = newJobId();
-    if (!(await returnToPending(tx, hold, jobId, null))) return;
+    const back = { jobId, failure: null, counts: false, retryAt: null, now: clock.now() };
+    if (!(await returnToPending(tx, hold, back))) return;
     await queue.send(tx, "transcribe", { id: jobId, subjectId: hold.transcriptionId });
   });
   log.info("transcription handed back");

@@ -13,7 +13,7 @@ import { deleteOpenUpload, existingVideoIds, findVideo, listOpenUploads } from "
 import { newJobId, type QueueName } from "../queue.ts";
 import type { Sources } from "../storage/sources.ts";
 import type { Storage } from "../storage/storage.ts";
-import { ownerOf, TRANSCRIPTS_PREFIX } from "../storage/transcript-files.ts";
+import { ownerOf, TRANSCRIPTS_PREFIX, waveformKey } from "../storage/transcript-files.ts";
 import { type AcceptDeps, acceptUpload } from "./accept.ts";
 
 export interface SweepDeps extends AcceptDeps {
@@ -167,7 +167,9 @@ async function sweepStrayTranscripts({ db, storage, log }: SweepDeps, signal: Ab
       const row = owner ? rows.get(owner.transcriptionId) : undefined;
       const beingWritten = row?.status === "PROCESSING" && row.attempt === owner?.attempt;
       const owned = row?.status === "COMPLETED" && row.file_prefix === owner?.prefix;
-      if (beingWritten || owned) continue;
+      const drawn =
+        owner !== null && row?.waveform_prefix === owner.prefix && key === waveformKey(owner.prefix);
+      if (beingWritten || owned || drawn) continue;
       await storage.remove(key);
       log.info({ key }, "a transcript file without a transcription was removed");
     }

@@ -16,6 +16,11 @@ export function confidenceKey(prefix: string): string {
   return `${prefix}/confidence.json`;
 }
 
+/** Beside the files, or alone where there is no transcript: a `Waveform` of the recording. */
+export function waveformKey(prefix: string): string {
+  return `${prefix}/waveform.json`;
+}
+
 /** Whose a file is, by its key; null for a key that is no transcript's. */
 export function ownerOf(key: string): { transcriptionId: string; attempt: number; prefix: string } | null {
   const match = /^transcripts\/([A-Za-z0-9_]+)\/(\d+)\/[^/]+$/.exec(key);

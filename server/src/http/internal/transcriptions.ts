@@ -2,6 +2,7 @@ import { TRANSCRIPTION_STATUSES } from "@subtext/client/contract/transcription";
 import type { TranscriptionSummaryView } from "@subtext/dashboard/contract/video";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
+import type { Clock } from "../../clock.ts";
 import { listEventsOf } from "../../db/events.ts";
 import type { Db, TranscriptionRow } from "../../db/schema.ts";
 import { findTranscription, findTranscriptionOfVideo, listTranscriptions } from "../../db/transcriptions.ts";
@@ -18,7 +19,10 @@ const LATEST_TRANSCRIPTIONS = 50;
 const Filter = Type.Object({ status: Type.Optional(Type.Enum(TRANSCRIPTION_STATUSES)) });
 
 /** Wherever `:id` stands, the id of a transcription or of its video may be given. */
-export function registerTranscriptions(app: FastifyInstance, { db, queue }: { db: Db; queue: Queue }): void {
+export function registerTranscriptions(
+  app: FastifyInstance,
+  { db, queue, clock }: { db: Db; queue: Queue; clock: Clock },
+): void {
   app.get<{ Params: { environment: string }; Querystring: Static<typeof Filter> }>(
     "/environments/:environment/transcriptions",
     { schema: { querystring: Filter } },
@@ -36,7 +40,7 @@ export function registerTranscriptions(app: FastifyInstance, { db, queue }: { db
 
   app.post<{ Params: { id: string } }>("/transcriptions/:id/reprocess", async (request, reply) => {
     const { id } = await getTranscription(db, request.params.id);
-    const row = await reprocess({ db, queue }, id);
+    const row = await reprocess({ db, queue, clock }, id);
     request.log.info({ transcriptionId: id }, "transcription reopened by an operator");
     reply.code(202);
     return await describe(db, row);

@@ -1,0 +1,67 @@
+import type { AttemptOutcome } from "@subtext/dashboard/contract/video-detail";
+import type { Db, TranscriptionAttemptRow, Tx } from "./schema.ts";
+import type { Failure, Hold } from "./transcriptions.ts";
+
+export async function insertAttempt(
+  tx: Tx,
+  { transcriptionId, attempt }: Hold,
+  { queuedAt, startedAt }: { queuedAt: Date; startedAt: Date },
+): Promise<void> {
+  await tx
+    .insertInto("transcription_attempt")
+    .values({
+      transcription_id: transcriptionId,
+      number: attempt,
+      queued_at: queuedAt,
+      started_at: startedAt,
+    })
+    .execute();
+}
+
+export async function noteDecoded(db: Db, { transcriptionId, attempt }: Hold, now: Date): Promise<void> {
+  await db
+    .updateTable("transcription_attempt")
+    .set({ decoded_at: now })
+    .where("transcription_id", "=", transcriptionId)
+    .where("number", "=", attempt)
+    .execute();
+}
+
+export interface AttemptEnd {
+  outcome: AttemptOutcome;
+  now: Date;
+  transcribedAt?: Date | null;
+  failure?: Failure | null;
+  /** Of one that is tried again later: no sooner than then. */
+  retryAt?: Date | null;
+}
+
+export async function endAttempt(
+  tx: Tx,
+  { transcriptionId, attempt }: Hold,
+  { outcome, now, transcribedAt = null, failure = null, retryAt = null }: AttemptEnd,
+): Promise<void> {
+  await tx
+    .updateTable("transcription_attempt")
+    .set({
+      outcome,
+      ended_at: now,
+      transcribed_at: transcribedAt,
+      failure_code: failure?.code ?? null,
+      failure_message: failure?.message ?? null,
+      retry_at: retryAt,
+    })
+    .where("transcription_id", "=", transcriptionId)
+    .where("number", "=", attempt)
+    .execute();
+}
+
+/** Of every round, in order. */
+export async function listAttempts(db: Db, transcriptionId: string): Promise<TranscriptionAttemptRow[]> {
+  return await db
+    .selectFrom("transcription_attempt")
+    .selectAll()
+    .where("transcription_id", "=", transcriptionId)
+    .orderBy("number")
+    .execute();
+}
