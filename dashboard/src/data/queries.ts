@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { EnvironmentView } from "../contract/environment.ts";
 import type { InvitationView, MeView, OperatorView, SetUpView } from "../contract/operator.ts";
-import type { VideoPageView, VideoState } from "../contract/video.ts";
+import type { VideoCountsView, VideoPageView, VideoState } from "../contract/video.ts";
 import { request } from "./request.ts";
 
 const PAGE_SIZE = 50;
@@ -65,6 +65,15 @@ export const sessionsQuery = queryOptions({
 
 export function videosKey(environmentId: string) {
   return ["videos", environmentId] as const;
+}
+
+export function videoCountsQuery(environmentId: string) {
+  return queryOptions({
+    queryKey: ["video-counts", environmentId],
+    queryFn: ({ signal }) =>
+      request<VideoCountsView>("GET", `/environments/${environmentId}/video-counts`, { signal }),
+    refetchInterval: 60_000,
+  });
 }
 
 export function videosQuery(environmentId: string, state: VideoState | null) {

@@ -1,10 +1,16 @@
-import { useInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { FileTrigger } from "react-aria-components";
 import type { EnvironmentView } from "../contract/environment.ts";
-import { VIDEO_STATES, type VideoState, type VideoView } from "../contract/video.ts";
-import { environmentsQuery, videosQuery } from "../data/queries.ts";
+import {
+  COUNTED_VIDEOS,
+  VIDEO_STATES,
+  type VideoCountsView,
+  type VideoState,
+  type VideoView,
+} from "../contract/video.ts";
+import { environmentsQuery, videoCountsQuery, videosQuery } from "../data/queries.ts";
 import { messageOf } from "../data/request.ts";
 import { useLiveVideos } from "../data/use-live-videos.ts";
 import controls from "../design/controls.module.css";
@@ -20,6 +26,8 @@ import { useNow } from "../parts/use-now.ts";
 import { STATE_NAMES, VideoRow, videoName } from "../parts/video-row.tsx";
 import { NotFoundPage } from "./fault.tsx";
 import css from "./videos.module.css";
+
+const COUNT_AFTER_MS = 500;
 
 export function VideosPage() {
   const { environmentId } = useParams({ from: "/signed-in/environments/$environmentId/videos" });
@@ -41,7 +49,15 @@ function Videos({ environment }: { environment: EnvironmentView }) {
   );
   const isOver = useDrop(isOwner ? add : null);
   const [announcement, announce] = useAnnouncement();
-  const isLive = useLiveVideos(environment.id, announce);
+  const countAgain = useFreshCounts(environment.id);
+  const onChange = useCallback(
+    (video: VideoView) => {
+      announce(video);
+      countAgain();
+    },
+    [announce, countAgain],
+  );
+  const isLive = useLiveVideos(environment.id, onChange, countAgain);
 
   return (
     <div className={css.page}>
@@ -95,8 +111,31 @@ function useAnnouncement(): [string, (video: VideoView) => void] {
   return [text, announce];
 }
 
+/** Counts the videos of each state anew, soon after something has changed and not at every change. */
+function useFreshCounts(environmentId: string): () => void {
+  const queryClient = useQueryClient();
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return useCallback(() => {
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined;
+      queryClient.invalidateQueries(videoCountsQuery(environmentId));
+    }, COUNT_AFTER_MS);
+  }, [queryClient, environmentId]);
+}
+
+/** `12`, `10,000+`; nothing where there are none, or it is not known yet. */
+function countText(counts: VideoCountsView | undefined, state: VideoState | undefined): string {
+  if (!counts) return "";
+  const counted = state === undefined ? Object.values(counts) : [counts[state]];
+  const sum = counted.reduce((total, count) => total + count, 0);
+  if (sum === 0) return "";
+  return `${sum.toLocaleString("en")}${counted.includes(COUNTED_VIDEOS) ? "+" : ""}`;
+}
+
 function Filters({ environmentId }: { environmentId: string }) {
   const { state: current } = useSearch({ from: "/signed-in/environments/$environmentId/videos" });
+  const { data: counts } = useQuery(videoCountsQuery(environmentId));
   const link = (state: VideoState | undefined) => (
     <li key={state ?? "all"}>
       <Link
@@ -107,7 +146,8 @@ function Filters({ environmentId }: { environmentId: string }) {
         activeOptions={{ exact: true, includeSearch: true }}
         aria-current={state === current ? "page" : undefined}
       >
-        {state === undefined ? "All" : STATE_NAMES[state]}
+        {state === undefined ? "All" : STATE_NAMES[state]}{" "}
+        <span className={css.count}>{countText(counts, state)}</span>
       </Link>
     </li>
   );
