@@ -22,6 +22,7 @@ import { SystemPage } from "./pages/system.tsx";
 import { VideosPage } from "./pages/videos.tsx";
 import { lastEnvironment } from "./parts/last-environment.ts";
 import { Shell } from "./parts/shell.tsx";
+import { readDeliveryFilter } from "./parts/webhooks/delivery-filter.ts";
 
 interface RouterContext {
   queryClient: QueryClient;
@@ -96,6 +97,25 @@ const videoRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/video.tsx"), "VideoPage"),
 });
 
+const apiKeysRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: "/api-keys",
+  component: lazyRouteComponent(() => import("./pages/api-keys.tsx"), "ApiKeysPage"),
+});
+
+const webhooksRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: "/webhooks",
+  component: lazyRouteComponent(() => import("./pages/webhooks.tsx"), "WebhooksPage"),
+});
+
+const webhookEndpointRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: "/webhooks/$endpointId",
+  validateSearch: readDeliveryFilter,
+  component: lazyRouteComponent(() => import("./pages/webhook-endpoint.tsx"), "WebhookEndpointPage"),
+});
+
 const settingsRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/settings",
@@ -126,7 +146,14 @@ const routeTree = rootRoute.addChildren([
   signInRoute,
   signedInRoute.addChildren([
     homeRoute,
-    environmentRoute.addChildren([videosRoute, videoRoute, settingsRoute]),
+    environmentRoute.addChildren([
+      videosRoute,
+      videoRoute,
+      apiKeysRoute,
+      webhooksRoute,
+      webhookEndpointRoute,
+      settingsRoute,
+    ]),
     systemRoute,
     operatorsRoute,
     accountRoute,

@@ -33,6 +33,17 @@ export const SettingsIcon = () => (
     <circle cx="5" cy="11.5" r="1.75" />
   </Icon>
 );
+export const KeyIcon = () => (
+  <Icon>
+    <circle cx="5" cy="11" r="3" />
+    <path d="m7.25 8.75 6-6M11 5l2 2M8.9 7.1l1.6 1.6" />
+  </Icon>
+);
+export const WebhookIcon = () => (
+  <Icon>
+    <path d="M13.75 2.25 2 6.75l4.75 2.5L9.25 14zM6.75 9.25l7-7" />
+  </Icon>
+);
 export const PeopleIcon = () => (
   <Icon>
     <circle cx="6" cy="5.25" r="2.5" />

@@ -7,12 +7,14 @@ import controls from "../design/controls.module.css";
 import { Button } from "../design/controls.tsx";
 import {
   AccountIcon,
+  KeyIcon,
   MenuIcon,
   PeopleIcon,
   SettingsIcon,
   SignOutIcon,
   SystemIcon,
   VideosIcon,
+  WebhookIcon,
 } from "../design/icons.tsx";
 import mark from "../design/mark.svg";
 import { EnvironmentSwitcher } from "./environment-switcher.tsx";
@@ -108,6 +110,24 @@ function Side() {
                   params={{ environmentId }}
                 >
                   <VideosIcon /> Videos
+                </Link>
+              </li>
+              <li>
+                <Link
+                  className={css.link}
+                  to="/environments/$environmentId/api-keys"
+                  params={{ environmentId }}
+                >
+                  <KeyIcon /> API keys
+                </Link>
+              </li>
+              <li>
+                <Link
+                  className={css.link}
+                  to="/environments/$environmentId/webhooks"
+                  params={{ environmentId }}
+                >
+                  <WebhookIcon /> Webhooks
                 </Link>
               </li>
               <li>

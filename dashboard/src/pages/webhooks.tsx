@@ -1,0 +1,54 @@
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { environmentsQuery } from "../data/queries.ts";
+import { messageOf } from "../data/request.ts";
+import { endpointsQuery } from "../data/webhooks.ts";
+import { Notice } from "../design/controls.tsx";
+import pageCss from "../parts/page.module.css";
+import { PageHeader, Section } from "../parts/page.tsx";
+import table from "../parts/table.module.css";
+import { useMe } from "../parts/use-me.ts";
+import { useNow } from "../parts/use-now.ts";
+import { EndpointTable } from "../parts/webhooks/endpoint-table.tsx";
+import { NewEndpoint } from "../parts/webhooks/new-endpoint.tsx";
+import { NotFoundPage } from "./fault.tsx";
+
+export function WebhooksPage() {
+  const { environmentId } = useParams({ from: "/signed-in/environments/$environmentId/webhooks" });
+  const { data: environments } = useSuspenseQuery(environmentsQuery);
+  const { isOwner } = useMe();
+  const environment = environments.find(({ id }) => id === environmentId);
+  if (!environment) return <NotFoundPage />;
+  return (
+    <>
+      <PageHeader
+        title="Webhooks"
+        lead={`URLs that are told when a transcription of ${environment.name} is done.`}
+      >
+        {isOwner && <NewEndpoint environmentId={environmentId} />}
+      </PageHeader>
+      <Endpoints environmentId={environmentId} isOwner={isOwner} />
+    </>
+  );
+}
+
+function Endpoints({ environmentId, isOwner }: { environmentId: string; isOwner: boolean }) {
+  const endpoints = useQuery(endpointsQuery(environmentId));
+  const now = useNow(10_000);
+  if (endpoints.error && !endpoints.data) return <Notice tone="bad">{messageOf(endpoints.error)}</Notice>;
+  if (!endpoints.data) return null;
+  if (endpoints.data.length === 0) {
+    return (
+      <div className={pageCss.empty}>
+        <h2>No endpoints yet</h2>
+        <p>With one, your programs need not ask again and again whether a transcription is done.</p>
+      </div>
+    );
+  }
+  return (
+    <Section title="Endpoints">
+      <EndpointTable endpoints={endpoints.data} now={now} />
+      {!isOwner && <p className={table.soft}>Only an owner can make and change endpoints.</p>}
+    </Section>
+  );
+}

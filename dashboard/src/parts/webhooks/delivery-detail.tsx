@@ -1,0 +1,91 @@
+import type { Delivery, DeliveryAttempt } from "@subtext/client/contract/webhook-endpoint";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { AttemptRequestView } from "../../contract/webhook.ts";
+import { messageOf, request } from "../../data/request.ts";
+import { deliveryQuery, endpointKey } from "../../data/webhooks.ts";
+import { Button, Notice } from "../../design/controls.tsx";
+import { Code } from "../code.tsx";
+import table from "../table.module.css";
+import { useNow } from "../use-now.ts";
+import css from "./webhooks.module.css";
+import { answerInWords, moment, until } from "./words.ts";
+
+interface DeliveryDetailProps {
+  endpointId: string;
+  deliveryId: string;
+  canRedeliver: boolean;
+}
+
+/** Every attempt of a delivery, the latest first: what was sent, and what came back. */
+export function DeliveryDetail({ endpointId, deliveryId, canRedeliver }: DeliveryDetailProps) {
+  const queryClient = useQueryClient();
+  const now = useNow(1_000);
+  const { data: delivery, error } = useQuery(deliveryQuery(endpointId, deliveryId));
+  const path = `/webhook-endpoints/${endpointId}/deliveries/${deliveryId}/redeliver`;
+  const redeliver = useMutation({
+    mutationFn: () => request<Delivery>("POST", path),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: endpointKey(endpointId) }),
+  });
+  if (error && !delivery) return <Notice tone="bad">{messageOf(error)}</Notice>;
+  if (!delivery) return null;
+  return (
+    <div className={css.detail}>
+      <div className={css.detailHead}>
+        <p className={table.soft}>
+          {delivery.nextAttemptAt && `The next attempt comes ${until(delivery.nextAttemptAt, now)}. `}
+          Event <code>{delivery.eventId}</code>
+        </p>
+        {canRedeliver && (
+          <Button onPress={() => redeliver.mutate()} isPending={redeliver.isPending}>
+            {delivery.status === "pending" ? "Send now" : "Send again"}
+          </Button>
+        )}
+      </div>
+      {redeliver.error && <Notice tone="bad">{messageOf(redeliver.error)}</Notice>}
+      {delivery.attempts.toReversed().map((attempt) => (
+        <Attempt
+          key={attempt.number}
+          attempt={attempt}
+          sent={delivery.requests.find(({ number }) => number === attempt.number)}
+        />
+      ))}
+      {delivery.attempts.length > 0 && (
+        <p className={table.soft}>
+          Requests are not kept but made again, with the times and secrets of then. Where the endpoint's URL
+          or metadata changed since, or its secret twice, they differ from what was sent.
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Attempt({ attempt, sent }: { attempt: DeliveryAttempt; sent: AttemptRequestView | undefined }) {
+  const { number, attemptedAt, latencyMs, responseStart } = attempt;
+  return (
+    <section className={css.attempt} aria-label={`Attempt ${number}`}>
+      <h3>
+        Attempt {number}: {answerInWords(attempt)}
+      </h3>
+      <p className={table.soft}>
+        {moment(attemptedAt)}, after {latencyMs.toLocaleString("en")} ms
+      </p>
+      {responseStart !== null && responseStart !== "" && (
+        <Code name={`Response of attempt ${number}, its first 1 KB`} text={responseStart} />
+      )}
+      {responseStart === "" && <p className={table.soft}>The response has no body.</p>}
+      {sent && (
+        <details className={css.request}>
+          <summary>Request of attempt {number}</summary>
+          <Code name="Headers" text={`POST ${sent.url}\n${headerLines(sent.headers)}`} />
+          <Code name="Body" text={JSON.stringify(JSON.parse(sent.body), null, 2)} />
+        </details>
+      )}
+    </section>
+  );
+}
+
+function headerLines(headers: Record<string, string>): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join("\n");
+}

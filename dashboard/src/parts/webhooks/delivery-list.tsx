@@ -1,0 +1,157 @@
+import type { SentEventType } from "@subtext/client/contract/webhook";
+import type { Delivery, DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Fragment, useState } from "react";
+import { messageOf } from "../../data/request.ts";
+import { type DeliveryFilter, deliveriesQuery } from "../../data/webhooks.ts";
+import { ago } from "../../data/words.ts";
+import { Button, Notice } from "../../design/controls.tsx";
+import { Choice } from "../choices.tsx";
+import table from "../table.module.css";
+import { useNow } from "../use-now.ts";
+import { Badge } from "./badge.tsx";
+import { DeliveryDetail } from "./delivery-detail.tsx";
+import css from "./webhooks.module.css";
+import { answerInWords, SENT_EVENT_NAMES, STATUS_WORDS, until } from "./words.ts";
+
+const ALL = "all";
+const STATUS_CHOICES: Record<DeliveryStatus | typeof ALL, string> = {
+  all: "All",
+  pending: STATUS_WORDS.pending.name,
+  succeeded: STATUS_WORDS.succeeded.name,
+  failed: STATUS_WORDS.failed.name,
+  canceled: STATUS_WORDS.canceled.name,
+};
+const EVENT_CHOICES: Record<SentEventType | typeof ALL, string> = { all: "All", ...SENT_EVENT_NAMES };
+
+interface DeliveryListProps {
+  endpointId: string;
+  filter: DeliveryFilter;
+  onFilter(filter: DeliveryFilter): void;
+  canRedeliver: boolean;
+}
+
+export function DeliveryList({ endpointId, filter, onFilter, canRedeliver }: DeliveryListProps) {
+  const deliveries = useInfiniteQuery(deliveriesQuery(endpointId, filter));
+  const now = useNow(5_000);
+  const [openId, setOpenId] = useState<string | null>(null);
+  const rows = deliveries.data?.pages.flatMap(({ data }) => data);
+  const { status = ALL, event = ALL } = filter;
+  return (
+    <>
+      <div className={css.filters}>
+        <Choice
+          label="State"
+          options={STATUS_CHOICES}
+          value={status}
+          onChange={(chosen) =>
+            onFilter({ ...without(filter, "status"), ...(chosen !== ALL && { status: chosen }) })
+          }
+        />
+        <Choice
+          label="Event"
+          options={EVENT_CHOICES}
+          value={event}
+          onChange={(chosen) =>
+            onFilter({ ...without(filter, "event"), ...(chosen !== ALL && { event: chosen }) })
+          }
+        />
+      </div>
+      {deliveries.error && !rows && <Notice tone="bad">{messageOf(deliveries.error)}</Notice>}
+      {rows?.length === 0 && (
+        <p className={table.soft}>
+          {status === ALL && event === ALL
+            ? "Nothing was sent yet."
+            : "Nothing that was sent fits this choice."}
+        </p>
+      )}
+      {rows && rows.length > 0 && (
+        <table className={table.table} aria-label="Deliveries">
+          <thead>
+            <tr>
+              <th scope="col">Event</th>
+              <th scope="col">State</th>
+              <th scope="col">Last answer</th>
+              <th scope="col">Attempts</th>
+              <th scope="col">Next attempt</th>
+              <td />
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((delivery) => (
+              <Fragment key={delivery.id}>
+                <Row
+                  delivery={delivery}
+                  now={now}
+                  isOpen={openId === delivery.id}
+                  toggle={() => setOpenId(openId === delivery.id ? null : delivery.id)}
+                />
+                {openId === delivery.id && (
+                  <tr className={table.detail} id={`detail-${delivery.id}`}>
+                    <td colSpan={6}>
+                      <DeliveryDetail
+                        endpointId={endpointId}
+                        deliveryId={delivery.id}
+                        canRedeliver={canRedeliver}
+                      />
+                    </td>
+                  </tr>
+                )}
+              </Fragment>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {deliveries.hasNextPage && (
+        <div className={table.more}>
+          <Button onPress={() => deliveries.fetchNextPage()} isPending={deliveries.isFetchingNextPage}>
+            Show more
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function without(filter: DeliveryFilter, key: keyof DeliveryFilter): DeliveryFilter {
+  const { [key]: _left, ...rest } = filter;
+  return rest;
+}
+
+interface RowProps {
+  delivery: Delivery;
+  now: number;
+  isOpen: boolean;
+  toggle(): void;
+}
+
+function Row({ delivery, now, isOpen, toggle }: RowProps) {
+  const { id, eventType, createdAt, status, attempts, nextAttemptAt } = delivery;
+  const last = attempts.at(-1);
+  return (
+    <tr>
+      <td>
+        <div className={table.name}>{SENT_EVENT_NAMES[eventType]}</div>
+        <div className={table.soft}>{ago(createdAt, now)}</div>
+      </td>
+      <td data-column="State">
+        <div>
+          <Badge {...STATUS_WORDS[status]} />
+        </div>
+      </td>
+      <td data-column="Last answer">{last ? answerInWords(last) : "–"}</td>
+      <td data-column="Attempts">{attempts.length}</td>
+      <td data-column="Next attempt">{nextAttemptAt === null ? "–" : until(nextAttemptAt, now)}</td>
+      <td>
+        <Button
+          aria-expanded={isOpen}
+          {...(isOpen && { "aria-controls": `detail-${id}` })}
+          aria-label={`Details of ${SENT_EVENT_NAMES[eventType]}, ${ago(createdAt, now)}`}
+          onPress={toggle}
+        >
+          {isOpen ? "Close" : "Details"}
+        </Button>
+      </td>
+    </tr>
+  );
+}

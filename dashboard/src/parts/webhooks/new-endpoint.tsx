@@ -1,0 +1,72 @@
+import type {
+  NewWebhookEndpoint,
+  WebhookEndpointWithSecret,
+} from "@subtext/client/contract/webhook-endpoint";
+import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useEffect, useRef, useState } from "react";
+import { request } from "../../data/request.ts";
+import { endpointsQuery } from "../../data/webhooks.ts";
+import controls from "../../design/controls.module.css";
+import { Button, ModalDialog } from "../../design/controls.tsx";
+import { PlusIcon } from "../../design/icons.tsx";
+import { Secret } from "../page.tsx";
+import { EndpointForm } from "./endpoint-form.tsx";
+
+export function NewEndpoint({ environmentId }: { environmentId: string }) {
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const [isOpen, setOpen] = useState(false);
+  const [made, setMade] = useState<WebhookEndpointWithSecret | null>(null);
+  const close = () => {
+    setOpen(false);
+    if (!made) return;
+    const params = { environmentId, endpointId: made.id };
+    void navigate({ to: "/environments/$environmentId/webhooks/$endpointId", params });
+  };
+  const save = async (body: NewWebhookEndpoint) => {
+    const path = `/environments/${environmentId}/webhook-endpoints`;
+    setMade(await request<WebhookEndpointWithSecret>("POST", path, { body }));
+    await queryClient.invalidateQueries(endpointsQuery(environmentId));
+  };
+  return (
+    <>
+      <Button look="primary" onPress={() => setOpen(true)}>
+        <PlusIcon /> New endpoint
+      </Button>
+      <ModalDialog
+        title={made ? "Its signing secret" : "New webhook endpoint"}
+        isOpen={isOpen}
+        onOpenChange={(wanted) => !wanted && close()}
+      >
+        {() =>
+          made ? (
+            <MadeEndpoint made={made} close={close} />
+          ) : (
+            <EndpointForm saveLabel="Make the endpoint" save={save} onCancel={close} />
+          )
+        }
+      </ModalDialog>
+    </>
+  );
+}
+
+function MadeEndpoint({ made, close }: { made: WebhookEndpointWithSecret; close(): void }) {
+  const text = useRef<HTMLParagraphElement>(null);
+  // What had the focus is gone.
+  useEffect(() => text.current?.focus(), []);
+  return (
+    <>
+      <p ref={text} tabIndex={-1}>
+        Every webhook to {made.url} is signed with it. Verify the signature before you believe a webhook; the
+        next page has code for that, and shows the secret to owners again.
+      </p>
+      <Secret name="Signing secret" value={made.secret} />
+      <div className={controls.actions}>
+        <Button look="primary" onPress={close}>
+          To the endpoint
+        </Button>
+      </div>
+    </>
+  );
+}

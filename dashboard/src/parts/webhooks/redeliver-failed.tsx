@@ -1,0 +1,82 @@
+import type { Redelivering } from "@subtext/client/contract/webhook-endpoint";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { DialogTrigger, Form } from "react-aria-components";
+import { messageOf, request } from "../../data/request.ts";
+import { endpointKey } from "../../data/webhooks.ts";
+import controls from "../../design/controls.module.css";
+import { Button, ModalDialog, Notice, TextField } from "../../design/controls.tsx";
+import { Choice } from "../choices.tsx";
+
+const SINCE = {
+  hour: "The last hour",
+  day: "The last 24 hours",
+  week: "The last 7 days",
+  month: "The last 30 days",
+  moment: "A moment of your choice",
+} as const;
+type Since = keyof typeof SINCE;
+const HOURS = { hour: 1, day: 24, week: 24 * 7, month: 24 * 30 } as const;
+
+/** Sends again all that ended without success since a time. */
+export function RedeliverFailed({ endpointId }: { endpointId: string }) {
+  return (
+    <DialogTrigger>
+      <Button>Send failed ones again</Button>
+      <ModalDialog title="Send failed deliveries again">
+        {(close) => <RedeliverForm endpointId={endpointId} close={close} />}
+      </ModalDialog>
+    </DialogTrigger>
+  );
+}
+
+function RedeliverForm({ endpointId, close }: { endpointId: string; close(): void }) {
+  const queryClient = useQueryClient();
+  const [since, setSince] = useState<Since>("day");
+  const [chosen, setChosen] = useState("");
+  const redeliver = useMutation({
+    mutationFn: () => {
+      const moment = since === "moment" ? new Date(chosen) : new Date(Date.now() - HOURS[since] * 3_600_000);
+      const body = { since: moment.toISOString() };
+      return request<Redelivering>("POST", `/webhook-endpoints/${endpointId}/redeliver-failed`, { body });
+    },
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: endpointKey(endpointId) }),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    redeliver.mutate();
+  };
+  return (
+    <Form className={controls.form ?? ""} onSubmit={submit}>
+      {redeliver.error && <Notice tone="bad">{messageOf(redeliver.error)}</Notice>}
+      {redeliver.data && <Notice tone="good">{resultOf(redeliver.data)}</Notice>}
+      <Choice label="Of events of" options={SINCE} value={since} onChange={setSince} />
+      {since === "moment" && (
+        <TextField
+          label="Since"
+          type="datetime-local"
+          hint="By the clock of where you are."
+          value={chosen}
+          onChange={setChosen}
+          isRequired
+        />
+      )}
+      <p>
+        Everything that failed or was canceled since then begins anew, the oldest first, under the same ids.
+      </p>
+      <div className={controls.actions}>
+        <Button onPress={close}>Close</Button>
+        <Button type="submit" look="primary" isPending={redeliver.isPending}>
+          {redeliver.data?.hasMore ? "Send more" : "Send again"}
+        </Button>
+      </div>
+    </Form>
+  );
+}
+
+function resultOf({ count, hasMore }: Redelivering): string {
+  if (count === 0) return "Nothing has failed since then.";
+  const told =
+    count === 1 ? "One delivery begins anew." : `${count.toLocaleString("en")} deliveries begin anew.`;
+  return hasMore ? `${told} There are more: send again once these are through.` : told;
+}

@@ -1,0 +1,68 @@
+import type { WebhookEndpointWithSecret } from "@subtext/client/contract/webhook-endpoint";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { DialogTrigger } from "react-aria-components";
+import type { WebhookEndpointView } from "../../contract/webhook.ts";
+import { messageOf, request } from "../../data/request.ts";
+import { endpointKey } from "../../data/webhooks.ts";
+import { Button, ModalDialog, Notice } from "../../design/controls.tsx";
+import { Confirm } from "../confirm.tsx";
+import { Secret, Section } from "../page.tsx";
+import table from "../table.module.css";
+import { VerifyCode } from "./verify-code.tsx";
+import css from "./webhooks.module.css";
+import { moment } from "./words.ts";
+
+/** What signs the webhooks of an endpoint; its text is for owners alone. */
+export function SigningSecret({ endpoint, isOwner }: { endpoint: WebhookEndpointView; isOwner: boolean }) {
+  const queryClient = useQueryClient();
+  const path = `/webhook-endpoints/${endpoint.id}`;
+  const reveal = useMutation({
+    mutationFn: () => request<WebhookEndpointWithSecret>("POST", `${path}/reveal-secret`),
+    gcTime: 0,
+  });
+  const rotate = useMutation({
+    mutationFn: () => request<WebhookEndpointWithSecret>("POST", `${path}/rotate-secret`),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: endpointKey(endpoint.id) }),
+    gcTime: 0,
+  });
+  const shown = rotate.data?.secret ?? reveal.data?.secret;
+  return (
+    <Section
+      title="Signing secret"
+      lead="Every webhook is signed with it, as Standard Webhooks says; without a check of the signature anybody could send you events."
+    >
+      {reveal.error && <Notice tone="bad">{messageOf(reveal.error)}</Notice>}
+      {endpoint.previousSecretExpiresAt && (
+        <Notice tone="plain">
+          Until {moment(endpoint.previousSecretExpiresAt)} every webhook carries two signatures: of this
+          secret and of the one before it. Give your receiver the new one by then.
+        </Notice>
+      )}
+      {shown !== undefined && <Secret key={shown} name="Signing secret" value={shown} />}
+      <div className={css.buttons}>
+        {isOwner && shown === undefined && (
+          <Button onPress={() => reveal.mutate()} isPending={reveal.isPending}>
+            Show secret
+          </Button>
+        )}
+        {isOwner && (
+          <Confirm
+            label="Rotate"
+            name="Rotate the secret"
+            title="Make a new secret?"
+            act={() => rotate.mutateAsync()}
+          >
+            For 24 hours every webhook carries two signatures, of the new secret and of the one in force now,
+            so that your receiver can change over without missing any. After that the old one signs nothing.
+            {endpoint.previousSecretExpiresAt && " The secret before the one in force stops signing at once."}
+          </Confirm>
+        )}
+        <DialogTrigger>
+          <Button>Code to verify</Button>
+          <ModalDialog title="Verify a webhook">{(close) => <VerifyCode close={close} />}</ModalDialog>
+        </DialogTrigger>
+      </div>
+      {!isOwner && <p className={table.soft}>Only an owner can see and rotate it.</p>}
+    </Section>
+  );
+}

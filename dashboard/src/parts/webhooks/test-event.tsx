@@ -1,0 +1,53 @@
+import type { Delivery } from "@subtext/client/contract/webhook-endpoint";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { messageOf, request } from "../../data/request.ts";
+import { deliveryQuery, endpointKey } from "../../data/webhooks.ts";
+import { Button, Notice } from "../../design/controls.tsx";
+import { useNow } from "../use-now.ts";
+import { answerInWords, until } from "./words.ts";
+
+/** Sends an event about nothing, and tells what comes of it while it happens. */
+export function useTestEvent(endpointId: string) {
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: () => request<Delivery>("POST", `/webhook-endpoints/${endpointId}/test`),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: endpointKey(endpointId) }),
+  });
+}
+
+export function TestEventButton({ test }: { test: ReturnType<typeof useTestEvent> }) {
+  return (
+    <Button look="primary" onPress={() => test.mutate()} isPending={test.isPending}>
+      Send test event
+    </Button>
+  );
+}
+
+export function TestEventResult({
+  endpointId,
+  test,
+}: {
+  endpointId: string;
+  test: ReturnType<typeof useTestEvent>;
+}) {
+  if (test.error) return <Notice tone="bad">{messageOf(test.error)}</Notice>;
+  if (!test.data) return null;
+  return <Result key={test.data.id} endpointId={endpointId} deliveryId={test.data.id} />;
+}
+
+function Result({ endpointId, deliveryId }: { endpointId: string; deliveryId: string }) {
+  const now = useNow(1_000);
+  const { data: delivery, error } = useQuery(deliveryQuery(endpointId, deliveryId));
+  if (error && !delivery) return <Notice tone="bad">{messageOf(error)}</Notice>;
+  const last = delivery?.attempts.at(-1);
+  if (!delivery || !last) return <Notice tone="plain">The test event is on its way.</Notice>;
+  const what = `${answerInWords(last)} after ${last.latencyMs.toLocaleString("en")} ms.`;
+  if (delivery.status === "succeeded")
+    return <Notice tone="good">The test event was received. {what}</Notice>;
+  return (
+    <Notice tone="bad">
+      The test event was not received. {what}
+      {delivery.nextAttemptAt && ` It is sent again ${until(delivery.nextAttemptAt, now)}.`}
+    </Notice>
+  );
+}
