@@ -162,7 +162,7 @@ async function wire(
       },
     },
   });
-  const running = new RunningAttempts();
+  const running = new RunningAttempts(db);
   const store = openDiskUploadStore({ folder: uploadsFolder, db, sources, expiryMs: config.uploadExpiryMs });
   await registerPublic(app, {
     db,

@@ -46,18 +46,16 @@ describe("a video that is deleted while it is transcribed", () => {
       baseUrl: service.url,
       secret: Buffer.alloc(32),
     });
-    const running = new RunningAttempts();
+    const running = new RunningAttempts(db);
     const locker = createUploadLocker({ timeoutMs: 1_000 });
     return { db, queue, log, tenant, videoId, row, sources, storage, running, locker };
   }
 
-  test("has its attempt in this process ended before the deletion is over, and nothing is left", async () => {
-    const { db, queue, log, tenant, videoId, row, sources, storage, running, locker } = await setUp();
-    let begun = () => {};
-    const begins = new Promise<void>((resolve) => {
-      begun = resolve;
-    });
+  /** An attempt that runs until it is told to end. */
+  async function beginAttempt(there: Awaited<ReturnType<typeof setUp>>) {
+    const { db, queue, log, sources, storage, row, running } = there;
     let ended = false;
+    const { promise: begins, resolve: begun } = Promise.withResolvers<void>();
     /** A stand-in for the engine, which hears until it is told to stop. */
     const fakeSpeech = {
       transcribe: (_path: string, { signal }: { signal: AbortSignal }) =>
@@ -81,15 +79,22 @@ describe("a video that is deleted while it is transcribed", () => {
       modelIsComing: () => false,
     };
     const job = { id: row.job_id, subjectId: row.id, signal: new AbortController().signal };
-    const attempt = running.run(job, (its) => runTranscription(deps, its, new AbortController().signal));
+    const settled = running.run(job, (its) => runTranscription(deps, its, new AbortController().signal));
     await begins;
+    return { ended: () => ended, settled };
+  }
+
+  test("has its attempt in this process ended before the deletion is over, and nothing is left", async () => {
+    const there = await setUp();
+    const { db, log, tenant, videoId, row, sources, storage, running, locker } = there;
+    const attempt = await beginAttempt(there);
     await storage.put(`transcripts/${row.id}/1/transcript.vtt`, Buffer.from("half"));
 
     const environmentId = tenant.environmentId;
     const deleting = { db, sources, storage, locker, running, log };
     expect(await deleteVideo(deleting, { environmentId, videoId })).toBe(true);
-    expect(ended).toBe(true);
-    await attempt;
+    expect(attempt.ended()).toBe(true);
+    await attempt.settled;
     expect(await isThere(join(service.dataFolder, "uploads", videoId))).toBe(false);
     const left: string[] = [];
     for await (const key of storage.list(`transcripts/${row.id}/`)) left.push(key);
@@ -98,6 +103,16 @@ describe("a video that is deleted while it is transcribed", () => {
       await db.selectFrom("event").selectAll().where("environment_id", "=", environmentId).execute(),
     ).toEqual([]);
     expect(await deleteVideo(deleting, { environmentId, videoId })).toBe(false);
+  });
+
+  test("has its attempt ended soon where another process deletes it", async () => {
+    const there = await setUp();
+    const { db, log, tenant, videoId, sources, storage, locker } = there;
+    const attempt = await beginAttempt(there);
+    const elsewhere = { db, sources, storage, locker, running: new RunningAttempts(db), log };
+    await deleteVideo(elsewhere, { environmentId: tenant.environmentId, videoId });
+    await attempt.settled;
+    expect(attempt.ended()).toBe(true);
   });
 
   test("belongs to its environment alone", async () => {

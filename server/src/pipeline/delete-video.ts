@@ -19,7 +19,7 @@ export interface DeleteVideoDeps {
  * Removes a video and all that came of it. The rows go first, in one transaction: from then on it is not
  * there, whatever becomes of its files, and a crash leaves nothing but files without an owner, which the sweep
  * removes. What still works on it is ended: an upload lets go of its file, an attempt in this process drops
- * its work at once, one in another process when it next reports its progress.
+ * its work at once, one in another process within a second or two.
  * @returns false where the environment has no such video
  */
 export async function deleteVideo(

@@ -1,3 +1,5 @@
+import type { Db } from "../db/schema.ts";
+import { findTranscription } from "../db/transcriptions.ts";
 import type { Job } from "../queue.ts";
 
 interface RunningAttempt {
@@ -6,9 +8,19 @@ interface RunningAttempt {
   ended: Promise<unknown>;
 }
 
-/** The attempts that run in this process, so that one whose video is deleted ends at once. */
+const LOOK_EVERY_MS = 1_000;
+
+/**
+ * The attempts that run in this process, so that one whose video is deleted ends at once; where another process
+ * deleted it, at the next look.
+ */
 export class RunningAttempts {
   readonly #running = new Set<RunningAttempt>();
+  readonly #db: Db;
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
 
   /** Runs an attempt under a job whose signal is also aborted by `cancel`. */
   async run(job: Job, attempt: (job: Job) => Promise<void>): Promise<void> {
@@ -17,9 +29,17 @@ export class RunningAttempts {
     const ended = attempt({ ...job, signal });
     const running = { transcriptionId: job.subjectId, cancel, ended };
     this.#running.add(running);
+    const look = setInterval(() => {
+      findTranscription(this.#db, job.subjectId).then(
+        (found) => found ?? end(running),
+        // A database that does not answer says nothing of the video; the attempt meets that by itself.
+        () => {},
+      );
+    }, LOOK_EVERY_MS);
     try {
       await ended;
     } finally {
+      clearInterval(look);
       this.#running.delete(running);
     }
   }
@@ -27,7 +47,11 @@ export class RunningAttempts {
   /** Ends the attempts at this transcription, and waits until they have. */
   async cancel(transcriptionId: string): Promise<void> {
     const its = [...this.#running].filter((running) => running.transcriptionId === transcriptionId);
-    for (const { cancel } of its) cancel.abort(new Error("the video was deleted"));
+    for (const running of its) end(running);
     await Promise.allSettled(its.map(({ ended }) => ended));
   }
+}
+
+function end({ cancel }: RunningAttempt): void {
+  cancel.abort(new Error("the video was deleted"));
 }
