@@ -30,6 +30,7 @@ import { type Operators, openOperators } from "./operators.ts";
 import { runTranscription } from "./pipeline/run.ts";
 import { RunningAttempts } from "./pipeline/running-attempts.ts";
 import { type Sweeper, startSweeping } from "./pipeline/sweep.ts";
+import { wakeWaiting } from "./pipeline/wake-waiting.ts";
 import { Queue } from "./queue.ts";
 import { removeServiceFile, writeServiceFile } from "./service-file.ts";
 import { describeEngines, openModels, openSpeech } from "./speech.ts";
@@ -242,7 +243,7 @@ async function wire(
         storage,
         clock,
         log,
-        modelIsComing: () => models.state().state === "downloading",
+        modelIsComing: () => models.isComing(),
         maxDurationSeconds: config.maxDurationSeconds,
       };
       const deliveries = {
@@ -276,7 +277,14 @@ async function wire(
         token: commandLineToken,
         pid: process.pid,
       });
+      const wake = () =>
+        wakeWaiting({ db, queue, log }).catch((error) =>
+          log.error({ err: error }, "transcriptions that wait for the speech model could not be woken"),
+        );
+      models.onChange(wake);
       models.start();
+      // It may have come while nobody was there to tell.
+      if (models.installed() !== null) await wake();
     },
 
     stop() {

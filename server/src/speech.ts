@@ -40,7 +40,8 @@ export function openSpeech(config: Config, models: Models, log: Logger): Speech 
     log: (line) => log.warn({ line }, "a speech process wrote"),
     ...(config.ffmpegPath !== null && { ffmpegPath: config.ffmpegPath }),
   });
-  models.onInstalled(() => speech.renew());
+  // Also where it could not be had: what people are told of a missing model is told with the engines.
+  models.onChange(() => speech.renew());
   return speech;
 }
 
@@ -61,14 +62,21 @@ function describeLanguages(languages: readonly string[]): string {
 }
 
 function availableEngines(config: Config, models: Models): AvailableEngines {
-  const installed = models.installed();
-  const { state, hint } = models.state();
+  const installed = models.stillInstalled();
   return {
     whisper: installed && {
       folder: installed.folder,
       englishNoBetterThanBundled: models.bundledTakesEnglish(),
     },
-    whisperRemedy: state === "downloading" ? "One is being downloaded." : (hint ?? ""),
+    whisperRemedy: remedyOf(models),
     openai: config.speechServers && { kind: "openai", ...config.speechServers },
   };
+}
+
+function remedyOf(models: Models): string {
+  const { state, hint, nextTryAt } = models.state();
+  if (models.isComing()) return "One is being downloaded.";
+  if (state === "downloading") return "One is being downloaded, which takes long.";
+  const failed = nextTryAt === null ? "" : "The download of one failed, and is tried again later. ";
+  return failed + (hint ?? "");
 }

@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readFile, truncate, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ModelView } from "@subtext/speech/cli/model-commands";
 import { KNOWN_MODELS, type KnownModel } from "@subtext/speech/models/catalogue";
+import { PERSISTENCE, type Persistence } from "@subtext/speech/models/download";
 import { drawBar, writeLines } from "@subtext/speech/models/download-display";
 import type { DownloadProgress } from "@subtext/speech/models/progress";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -136,7 +137,11 @@ interface Started {
   nextLook(): Promise<void>;
 }
 
-async function service(hub: ModelHub, env: Record<string, string> = {}, wanted = true): Promise<Started> {
+async function service(
+  hub: ModelHub,
+  env: Record<string, string> = {},
+  { wanted = true, persistence = PERSISTENCE }: { wanted?: boolean; persistence?: Persistence } = {},
+): Promise<Started> {
   const modelsFolder = await temporaryFolder();
   const config = readConfig({
     MODELS_DIR: modelsFolder,
@@ -159,6 +164,7 @@ async function service(hub: ModelHub, env: Record<string, string> = {}, wanted =
     log,
     clock,
     terminal: null,
+    persistence,
     wait: (_ms, signal) =>
       new Promise<void>((resolve, reject) => {
         pauses += 1;
@@ -189,7 +195,7 @@ describe("the service", () => {
     const { models, logged } = await service(hub);
     expect(await models.look()).toMatchObject({ state: "missing", wanted: TINY.name, folder: null });
     const told: string[] = [];
-    models.onInstalled(({ folder }) => told.push(folder));
+    models.onChange((model) => told.push(model?.folder ?? "none"));
     models.start();
     expect(models.installed()).toBeNull();
     await until(async () => (models.state().progress?.receivedBytes ?? 0) > 300_000);
@@ -246,10 +252,83 @@ describe("the service", () => {
     const env = { MODELS_DIR: folder, MODEL_HUB_URL: hub.url, DATA_DIR: await temporaryFolder() };
     expect((await run(["models", "pull", TINY.name], env)).exitCode).toBe(0);
     const told: string[] = [];
-    models.onInstalled((model) => told.push(model.name));
+    models.onChange((model) => told.push(model?.name ?? "none"));
     await nextLook();
     await until(async () => told.length > 0);
     expect(told).toEqual([TINY.name]);
+  });
+
+  test("notices where an engine is to be opened that its model was removed, and downloads it again", async () => {
+    const hub = await startHub();
+    const { models, logged } = await service(hub);
+    const told: string[] = [];
+    models.onChange((model) => told.push(model?.name ?? "none"));
+    models.start();
+    await until(async () => told.length === 1);
+    const { folder } = models.installed()!;
+    expect(models.stillInstalled()?.folder).toBe(folder);
+    expect(models.isComing()).toBe(false);
+
+    await rm(join(folder, "onnx"), { recursive: true });
+    expect(models.installed()).not.toBeNull();
+    expect(models.stillInstalled()).toBeNull();
+    expect(models.state()).toMatchObject({ state: "missing", error: expect.stringContaining(folder) });
+    expect(models.isComing()).toBe(true);
+    await until(async () => told.length === 2);
+    expect(models.stillInstalled()?.folder).toBe(folder);
+    expect(models.state()).toMatchObject({ state: "installed", error: null });
+    expect(logged()).toContain("the speech model is gone");
+  });
+
+  test("that may not download says what is gone, until somebody brings it back", async () => {
+    const [hub, folder] = [await startHub(), join(await temporaryFolder(), "model")];
+    await mkdir(folder);
+    const { models, nextLook } = await service(hub, { WHISPER_MODEL: folder });
+    await models.look();
+    models.start();
+    await rm(folder, { recursive: true });
+    expect(models.stillInstalled()).toBeNull();
+    expect([models.isComing(), models.state().state]).toEqual([false, "missing"]);
+    await mkdir(folder);
+    await nextLook();
+    await reaches(models, "installed");
+    expect(hub.requests).toEqual([]);
+  });
+
+  test("gives up a hub that trickles, says so, and tries again later", async () => {
+    const hub = await startHub();
+    hub.faults = { trickleMs: 5 };
+    const persistence = {
+      timeouts: { answerMs: 5_000, stallMs: 200, leastBytesPerSecond: 10_000 },
+      tries: 2,
+      firstDelayMs: 1,
+    };
+    const { models, clock, nextLook } = await service(hub, {}, { persistence });
+    const told: (string | null)[] = [];
+    models.onChange((model) => told.push(model?.name ?? null));
+    expect(models.isComing()).toBe(true);
+    models.start();
+    await reaches(models, "failed");
+    expect(models.state().error).toMatch(/the server gives \d+ bytes a second, no more/);
+    expect([models.isComing(), told]).toEqual([false, [null]]);
+
+    hub.faults = {};
+    clock.advance(61_000);
+    await nextLook();
+    await reaches(models, "installed");
+    expect(told).toEqual([null, TINY.name]);
+  });
+
+  test("does not have videos wait for a download that takes longer than six hours", async () => {
+    const hub = await startHub();
+    hub.faults = { pieceDelayMs: 20 };
+    const { models, clock } = await service(hub);
+    models.start();
+    await reaches(models, "downloading");
+    clock.advance(6 * 3_600_000 - 60_000);
+    expect(models.isComing()).toBe(true);
+    clock.advance(60_000);
+    expect([models.isComing(), models.state().state]).toEqual([false, "downloading"]);
   });
 
   test("uses a folder that was copied to it, and names what is missing where there is none", async () => {
@@ -272,7 +351,7 @@ describe("the service", () => {
 
   test("wants nothing where its engine needs no model", async () => {
     const hub = await startHub();
-    const { models } = await service(hub, {}, false);
+    const { models } = await service(hub, {}, { wanted: false });
     models.start();
     expect(await models.look()).toMatchObject({ state: "unwanted", wanted: null, error: null, hint: null });
     expect(hub.requests).toEqual([]);

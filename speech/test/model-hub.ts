@@ -25,6 +25,8 @@ export interface HubFaults {
   silent?: boolean;
   /** Begins an answer, gives so many bytes, and no more. */
   stallAfterBytes?: number;
+  /** Gives one byte every so many milliseconds. */
+  trickleMs?: number;
   /** A pause before every piece of 64 KiB, milliseconds. */
   pieceDelayMs?: number;
   /** States hashes that the content does not have. */
@@ -178,7 +180,11 @@ export class ModelHub {
   }
 
   async #send(response: ServerResponse, content: Buffer): Promise<void> {
-    const { cutAfterBytes, stallAfterBytes, pieceDelayMs } = this.faults;
+    const { cutAfterBytes, stallAfterBytes, pieceDelayMs, trickleMs } = this.faults;
+    for (let at = 0; trickleMs !== undefined && at < content.length && !response.destroyed; at++) {
+      response.write(content.subarray(at, at + 1));
+      await delay(trickleMs);
+    }
     const last = Math.min(content.length, cutAfterBytes ?? stallAfterBytes ?? content.length);
     for (let at = 0; at < last && !response.destroyed; at += 65_536) {
       if (pieceDelayMs) await delay(pieceDelayMs);

@@ -26,7 +26,11 @@ export const MODEL: KnownModel = {
 };
 
 /** Impatient, so that a test of giving up is short. */
-export const HASTY: Persistence = { timeouts: { answerMs: 300, stallMs: 300 }, tries: 3, firstDelayMs: 1 };
+export const HASTY: Persistence = {
+  timeouts: { answerMs: 300, stallMs: 300, leastBytesPerSecond: 1_000 },
+  tries: 3,
+  firstDelayMs: 1,
+};
 
 /** The same for the same seed, and nothing that compresses or repeats. */
 function bytesOf(seed: string, length: number): Buffer {

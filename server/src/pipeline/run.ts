@@ -4,6 +4,7 @@ import type { NothingToTranscribe, TranscribeResult, Transcript } from "@subtext
 import type { Waveform } from "@subtext/speech/waveform";
 import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
+import { isMendedByModel, noteWait } from "../db/model-waits.ts";
 import type { Db, TranscriptionRow } from "../db/schema.ts";
 import { noteDecoded } from "../db/transcription-attempts.ts";
 import {
@@ -23,6 +24,7 @@ import type { Storage } from "../storage/storage.ts";
 import { filePrefix } from "../storage/transcript-files.ts";
 import { emitEvent } from "../webhooks/emit.ts";
 import { renderTranscript, storeTranscript, storeWaveform } from "./render.ts";
+import { wakeWaiting } from "./wake-waiting.ts";
 
 export interface PipelineDeps {
   db: Db;
@@ -33,14 +35,12 @@ export interface PipelineDeps {
   clock: Clock;
   log: Logger;
   maxDurationSeconds: number;
-  /** Whether a model that knows more languages is being downloaded. */
+  /** Whether a model that knows more languages is on its way, and worth waiting for. */
   modelIsComing(): boolean;
 }
 
 /** Attempts that may meet a fault that can pass, with the wait after each; one more is the failure. */
 const FAULT_BACKOFF_SECONDS = [5, 60];
-/** What a model that is being downloaded may mend. */
-const MENDED_BY_MODEL = ["language_unsupported", "model_not_found"];
 const FIRST_MODEL_BACKOFF_SECONDS = 10;
 /** Each look costs a hearing: a download that takes hours must not keep the engines from other recordings. */
 const LONGEST_MODEL_BACKOFF_SECONDS = 300;
@@ -207,8 +207,9 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
   const { db, queue, clock } = deps;
   const { row, hold, log, modelWasComing } = attempt;
   const { failure, retryable } = judge(error);
-  const waitsForModel = MENDED_BY_MODEL.includes(failure.code) && (modelWasComing || deps.modelIsComing());
-  const modelBackoffSeconds = deps.modelIsComing()
+  const modelIsComing = deps.modelIsComing();
+  const waitsForModel = isMendedByModel(failure) && (modelWasComing || modelIsComing);
+  const modelBackoffSeconds = modelIsComing
     ? Math.min(LONGEST_MODEL_BACKOFF_SECONDS, FIRST_MODEL_BACKOFF_SECONDS * 2 ** (row.attempt - 1))
     : 0;
   const faultBackoffSeconds = retryable ? FAULT_BACKOFF_SECONDS[row.faults] : undefined;
@@ -222,6 +223,7 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
       const retryAt = new Date(now.getTime() + backoffSeconds * 1000);
       const counts = !waitsForModel;
       if (!(await returnToPending(tx, hold, { jobId, failure, counts, retryAt, now }))) return;
+      if (waitsForModel && modelIsComing) await noteWait(tx, jobId, failure);
       await queue.send(tx, "transcribe", { id: jobId, subjectId: row.id, startAfter: retryAt });
     } else {
       const { transcribedAt } = attempt;
@@ -237,6 +239,8 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
       ? "transcription failed"
       : "attempt failed; it will be tried again";
   log.warn({ err: error, code: failure.code, backoffSeconds }, outcome);
+  // Whoever woke those that wait may have done so before this one was among them.
+  if (waitsForModel && modelIsComing && !deps.modelIsComing()) await wakeWaiting(deps);
 }
 
 /** PROCESSING → PENDING for another process to take up at once; costs the video none of its attempts. */

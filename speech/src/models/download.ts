@@ -16,7 +16,8 @@ export interface Persistence {
 }
 
 export const PERSISTENCE: Persistence = {
-  timeouts: { answerMs: 30_000, stallMs: 60_000 },
+  // At that rate the default model takes 14 hours.
+  timeouts: { answerMs: 30_000, stallMs: 60_000, leastBytesPerSecond: 5_000 },
   tries: 5,
   firstDelayMs: 1_000,
 };

@@ -14,6 +14,8 @@ export interface HubTimeouts {
   answerMs: number;
   /** Between two pieces of an answer, milliseconds. */
   stallMs: number;
+  /** What comes more slowly than this, over `stallMs`, is as good as nothing. */
+  leastBytesPerSecond: number;
 }
 
 export interface HubFile {
@@ -149,22 +151,33 @@ class Watchdog {
   readonly #impatience = new AbortController();
   readonly #outer: AbortSignal;
   readonly #stallMs: number;
+  readonly #leastBytes: number;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ answerMs, stallMs }: HubTimeouts, outer: AbortSignal) {
+  constructor({ answerMs, stallMs, leastBytesPerSecond }: HubTimeouts, outer: AbortSignal) {
     this.#outer = outer;
     this.#stallMs = stallMs;
+    this.#leastBytes = (leastBytesPerSecond * stallMs) / 1000;
     this.signal = AbortSignal.any([outer, this.#impatience.signal]);
     this.#wait(answerMs, "did not answer");
   }
 
   async *read(response: Response): AsyncGenerator<Uint8Array> {
+    // Only the time that the server takes counts, not that of whoever takes the pieces.
+    let [waitedMs, bytes, asked] = [0, 0, performance.now()];
     try {
       this.#wait(this.#stallMs, "fell silent");
       for await (const piece of response.body ?? []) {
         this.stop();
+        waitedMs += performance.now() - asked;
+        bytes += piece.byteLength;
+        if (waitedMs >= this.#stallMs) {
+          if (bytes < this.#leastBytes) throw tooSlow(bytes, waitedMs);
+          [waitedMs, bytes] = [0, 0];
+        }
         yield piece;
         this.#wait(this.#stallMs, "fell silent");
+        asked = performance.now();
       }
     } catch (error) {
       throw this.explain(error);
@@ -194,12 +207,18 @@ class Watchdog {
   explain(error: unknown): unknown {
     if (error instanceof SpeechError) return error;
     if (this.#outer.aborted) return this.#outer.reason;
+    if (error instanceof ConnectionError) return error;
     if (this.#impatience.signal.aborted) return this.#impatience.signal.reason;
     // fetch says "fetch failed", and why in the cause.
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const text = cause instanceof Error ? [cause.message, codeOf(cause)].find(Boolean) : String(cause);
     return new ConnectionError(text ?? "the connection failed", { cause: error });
   }
+}
+
+function tooSlow(bytes: number, waitedMs: number): ConnectionError {
+  const seconds = waitedMs / 1000;
+  return new ConnectionError(`the server gives ${Math.round(bytes / seconds)} bytes a second, no more`);
 }
 
 function codeOf(error: Error): string | undefined {

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { lstat, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { MANIFEST_NAME, type Manifest, readDownloadRecord, readManifest } from "./manifest.ts";
@@ -78,6 +79,17 @@ export async function wrongSize(folder: string, path: string, bytes: number): Pr
   const found = await stat(join(folder, path)).catch(() => null);
   if (found === null) return `${path} is missing.`;
   return found.size === bytes ? null : `${path} has ${found.size} bytes instead of ${bytes}.`;
+}
+
+/** At once, for who is about to open it: whether the files are there and of the sizes that they were installed with. */
+export function isStillThere({ folder, manifest }: Pick<StoredModel, "folder" | "manifest">): boolean {
+  const stats = (path: string) => statSync(path, { throwIfNoEntry: false });
+  try {
+    if (manifest === null) return stats(folder)?.isDirectory() ?? false;
+    return manifest.files.every(({ path, bytes }) => stats(join(folder, path))?.size === bytes);
+  } catch {
+    return false;
+  }
 }
 
 export async function isFolder(path: string): Promise<boolean> {

@@ -1,0 +1,38 @@
+import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
+import type { JobLoss } from "./lost-jobs.ts";
+import type { Db, Tx } from "./schema.ts";
+import type { Failure } from "./transcriptions.ts";
+
+/** Faults that a model which is being downloaded may mend. No later attempt would otherwise, so none waits with one. */
+const MENDED_BY_MODEL = ["language_unsupported", "model_not_found"];
+
+export function isMendedByModel(failure: Failure): boolean {
+  return MENDED_BY_MODEL.includes(failure.code);
+}
+
+/** Whether a transcription waits for the speech model rather than for its turn. */
+export function waitsForModel(row: { status: TranscriptionStatus; failure_code: string | null }): boolean {
+  return row.status === "PENDING" && row.failure_code !== null && MENDED_BY_MODEL.includes(row.failure_code);
+}
+
+/** Keeps, of a transcription that has returned to PENDING under this job, what the model is to mend. */
+export async function noteWait(tx: Tx, jobId: string, failure: Failure): Promise<void> {
+  await tx
+    .updateTable("transcription")
+    .set({ failure_code: failure.code, failure_message: failure.message })
+    .where("job_id", "=", jobId)
+    .where("status", "=", "PENDING")
+    .execute();
+}
+
+/** All that wait for the model, with the jobs that come for them later. */
+export async function findWaitsForModel(db: Db): Promise<JobLoss[]> {
+  const rows = await db
+    .selectFrom("transcription")
+    .select(["id", "job_id as jobId"])
+    .where("status", "=", "PENDING")
+    .where("failure_code", "in", MENDED_BY_MODEL)
+    .orderBy("created_at")
+    .execute();
+  return rows.map((row) => ({ ...row, dueAt: null }));
+}

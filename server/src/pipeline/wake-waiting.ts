@@ -1,0 +1,20 @@
+import type { Logger } from "pino";
+import { replaceTranscriptionJob } from "../db/lost-jobs.ts";
+import { findWaitsForModel } from "../db/model-waits.ts";
+import type { Db } from "../db/schema.ts";
+import { newJobId, type Queue } from "../queue.ts";
+
+/**
+ * Has every transcription that waits for the speech model tried at once, by whichever process takes it: the model
+ * has come, or will not come soon. The jobs that would have come for them later find themselves replaced.
+ */
+export async function wakeWaiting({ db, queue, log }: { db: Db; queue: Queue; log: Logger }): Promise<void> {
+  for (const wait of await findWaitsForModel(db)) {
+    const jobId = newJobId();
+    await db.transaction().execute(async (tx) => {
+      if (!(await replaceTranscriptionJob(tx, wait, jobId))) return;
+      await queue.send(tx, "transcribe", { id: jobId, subjectId: wait.id });
+      log.info({ transcriptionId: wait.id }, "a transcription waits for the speech model no longer");
+    });
+  }
+}
