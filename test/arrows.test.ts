@@ -19,7 +19,7 @@ const SERVER_ROOMS: Record<string, string[]> = {
   cli: ["*"],
   "main.ts": ["*"],
   http: ["*", "!main.ts", "!cli", "!cli.ts"],
-  pipeline: ["webhooks", "storage", "db", "queue.ts", "clock.ts", "errors.ts", "ids.ts"],
+  pipeline: ["webhooks", "storage", "db", "search", "queue.ts", "clock.ts", "errors.ts", "ids.ts"],
   webhooks: [
     "storage",
     "db",
@@ -32,6 +32,7 @@ const SERVER_ROOMS: Record<string, string[]> = {
     "metadata.ts",
   ],
   "representations.ts": ["storage", "db"],
+  search: ["db"],
   storage: ["db", "errors.ts", "ids.ts", "clock.ts"],
   db: ["errors.ts", "folder-lock.ts"],
 };

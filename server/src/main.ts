@@ -27,6 +27,7 @@ import { RateLimiter } from "./http/rate-limit.ts";
 import { matchInstallation } from "./installation.ts";
 import type { Models } from "./models.ts";
 import { type Operators, openOperators } from "./operators.ts";
+import { indexTranscript } from "./pipeline/index-transcript.ts";
 import { runTranscription } from "./pipeline/run.ts";
 import { RunningAttempts } from "./pipeline/running-attempts.ts";
 import { type Sweeper, startSweeping } from "./pipeline/sweep.ts";
@@ -265,6 +266,10 @@ async function wire(
         deliver: {
           concurrency: DELIVERY_CONCURRENCY,
           run: (job) => deliver(deliveries, job, shutdown.signal),
+        },
+        index: {
+          concurrency: 1,
+          run: (job) => indexTranscript({ db, storage, clock, log }, job, shutdown.signal),
         },
       });
       sweeper = startSweeping(

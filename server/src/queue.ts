@@ -18,6 +18,7 @@ export type JobHandler = (job: Job) => Promise<void>;
 interface QueueHandlers {
   transcribe: { run: JobHandler; concurrency: number };
   deliver: { run: JobHandler; concurrency: number };
+  index: { run: JobHandler; concurrency: number };
 }
 
 export type QueueName = keyof QueueHandlers;
@@ -29,6 +30,7 @@ const QUEUES: Record<QueueName, { expireInSeconds: number }> = {
   // The longest recording on the slowest machine; a hung engine is noticed long before by its own limit.
   transcribe: { expireInSeconds: 86_399 },
   deliver: { expireInSeconds: 60 },
+  index: { expireInSeconds: 3600 },
 };
 
 /** The durable queue, in the same database as the rows it is about, so that both commit together. */

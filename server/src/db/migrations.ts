@@ -2,6 +2,7 @@ import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import { attempts } from "./migration-attempts.ts";
 import { dashboard } from "./migration-dashboard.ts";
+import { search } from "./migration-search.ts";
 
 /**
  * The tables, in the order in which they came to be. A migration that has shipped is never edited; each
@@ -14,6 +15,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   "0004_contract": { up: contract },
   "0005_dashboard": { up: dashboard },
   "0006_attempts": { up: attempts },
+  "0007_search": { up: search },
 };
 
 async function first(db: Kysely<unknown>): Promise<void> {

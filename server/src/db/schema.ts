@@ -34,6 +34,9 @@ export interface Schema {
   operator_account: OperatorAccountTable;
   operator_session: OperatorSessionTable;
   operator_invitation: OperatorInvitationTable;
+  search_shard: SearchShardTable;
+  search_document: SearchDocumentTable;
+  search_passage: SearchPassageTable;
 }
 
 /** The open database, outside any transaction. */
@@ -273,6 +276,43 @@ interface OperatorInvitationTable {
   expires_at: Date;
 }
 
+/**
+ * Some thousand passages of one environment. Each carries its shard's marker among its lexemes, so that a
+ * search reads the newest shards first and as many as it needs, not all that its words occur in.
+ */
+interface SearchShardTable {
+  /** Counts up, over all environments. */
+  number: GeneratedAlways<number>;
+  environment_id: string;
+  passage_count: number;
+}
+
+/** A completed transcript, for the search. */
+interface SearchDocumentTable {
+  /** Counts up in the order of completion. */
+  number: GeneratedAlways<number>;
+  transcription_id: string;
+  environment_id: string;
+  /** The one job that may index it. */
+  job_id: string;
+  /** What its words were stemmed by; null until its indexing begins, as is `shard`. */
+  dictionary: string | null;
+  shard: number | null;
+  indexed_at: Date | null;
+}
+
+/** A sentence, or a part of one. */
+interface SearchPassageTable {
+  document: number;
+  ordinal: number;
+  start_ms: number;
+  end_ms: number;
+  text: string;
+  /** A `tsvector`. */
+  lexemes: string;
+}
+
+export type SearchDocumentRow = Selectable<SearchDocumentTable>;
 export type OperatorRow = Selectable<OperatorTable>;
 export type OperatorInvitationRow = Selectable<OperatorInvitationTable>;
 export type EnvironmentRow = Selectable<EnvironmentTable>;

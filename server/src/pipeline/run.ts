@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
 import { isMendedByModel, noteWait } from "../db/model-waits.ts";
 import type { Db, TranscriptionRow } from "../db/schema.ts";
+import { insertSearchDocument } from "../db/search-documents.ts";
 import { noteDecoded } from "../db/transcription-attempts.ts";
 import {
   claimTranscription,
@@ -155,8 +156,12 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
       waveformPrefix,
       now,
     });
-    if (moved) await emitEvent({ tx, queue, now }, row, "transcriptions.transcription.completed", {});
-    return moved;
+    if (!moved) return false;
+    await emitEvent({ tx, queue, now }, row, "transcriptions.transcription.completed", {});
+    const jobId = newJobId();
+    await insertSearchDocument(tx, { transcriptionId: row.id, environmentId: row.environment_id, jobId });
+    await queue.send(tx, "index", { id: jobId, subjectId: row.id });
+    return true;
   });
   if (!completed) return dropWork(attempt);
   const { language, duration, engine, stretches, stages } = transcript;

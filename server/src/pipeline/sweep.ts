@@ -8,6 +8,11 @@ import {
   replaceTranscriptionJob,
 } from "../db/lost-jobs.ts";
 import type { Tx, VideoRow } from "../db/schema.ts";
+import {
+  findDocumentsWithoutJob,
+  insertMissingDocuments,
+  replaceDocumentJob,
+} from "../db/search-documents.ts";
 import { findTranscriptions } from "../db/transcriptions.ts";
 import { deleteOpenUpload, existingVideoIds, findVideo, listOpenUploads } from "../db/videos.ts";
 import { newJobId, type QueueName } from "../queue.ts";
@@ -31,6 +36,8 @@ export interface Sweeper {
 /** Looking for strays reads every file's name, so it is done at every so many sweeps only. */
 const STRAYS_AT_EVERY = 12;
 const BATCH = 500;
+/** Small, for on the embedded database everybody else waits meanwhile. */
+const UNINDEXED_BATCH = 50;
 
 /** Sweeps now and then every so often, one sweep at a time. */
 export function startSweeping(deps: SweepDeps, everyMs: number): Sweeper {
@@ -65,6 +72,7 @@ export async function sweep(
 ): Promise<void> {
   const parts = [
     sweepOpenUploads,
+    ...(strays ? [sweepUnindexed] : []),
     sweepLostJobs,
     sweepOldAnswers,
     ...(strays ? [sweepStraySources, sweepStrayTranscripts] : []),
@@ -114,6 +122,19 @@ async function sweepOldAnswers({ db, clock }: SweepDeps): Promise<void> {
   await forgetAnswers(db, new Date(clock.now().getTime() - ANSWERS_KEPT_MS));
 }
 
+/** What was completed by a release that knew no search. */
+async function sweepUnindexed({ db, queue, log }: SweepDeps, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const documents = await db.transaction().execute(async (tx) => {
+      const made = await insertMissingDocuments(tx, UNINDEXED_BATCH);
+      for (const { id, jobId } of made) await queue.send(tx, "index", { id: jobId, subjectId: id });
+      return made;
+    });
+    if (documents.length === 0) return;
+    log.info({ transcripts: documents.length }, "transcripts will be made searchable");
+  }
+}
+
 async function sweepLostJobs(deps: SweepDeps, signal: AbortSignal): Promise<void> {
   const { db } = deps;
   await replaceJobs(
@@ -124,6 +145,7 @@ async function sweepLostJobs(deps: SweepDeps, signal: AbortSignal): Promise<void
     signal,
   );
   await replaceJobs(deps, "deliver", await findDeliveriesWithoutJob(db), replaceDeliveryJob, signal);
+  await replaceJobs(deps, "index", await findDocumentsWithoutJob(db), replaceDocumentJob, signal);
 }
 
 async function replaceJobs(

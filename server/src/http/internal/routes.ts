@@ -12,6 +12,7 @@ import { Attempts } from "./attempts.ts";
 import { type DeliveryDeps, registerDeliveries } from "./deliveries.ts";
 import { registerEnvironments } from "./environments.ts";
 import { registerOperators } from "./operators.ts";
+import { registerSearch } from "./search.ts";
 import { registerSetUp } from "./set-up.ts";
 import { registerSignIn } from "./sign-in.ts";
 import { registerSystem, type SystemRouteDeps } from "./system.ts";
@@ -68,6 +69,7 @@ export function registerInternal(app: FastifyInstance, deps: InternalDeps): void
       registerVideos(internal, deps);
       registerVideoStream(internal, deps);
       registerUploadOffers(internal, deps);
+      registerSearch(internal, deps);
       registerSystem(internal, deps);
     },
     { prefix: "/internal" },

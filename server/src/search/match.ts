@@ -1,0 +1,118 @@
+import { type Lexemes, lexemesOf, quote } from "./lexemes.ts";
+import type { Alternative, Query, Term } from "./query.ts";
+import type { Token } from "./tokens.ts";
+
+/** One word of a term, as the index may hold it. */
+interface Step {
+  /** Positions after the first word of the term. */
+  offset: number;
+  lexemes: readonly string[];
+  /** Any lexeme that begins so will do. */
+  prefix: boolean;
+  /** It is the first character of a pair: only that is marked. */
+  head: boolean;
+}
+
+type Steps = readonly Step[];
+
+/** A query in one dictionary. */
+export interface Matcher {
+  /** As PostgreSQL reads a `tsquery`. */
+  tsquery: string;
+  /** The same where no word may go on; ranks whole words higher. */
+  exactTsquery: string;
+  /** What is marked in what was found. */
+  terms: readonly Steps[];
+}
+
+/** Null where every alternative consists of words that are too common to be looked for. */
+export function createMatcher({ alternatives }: Query, lexemes: Lexemes): Matcher | null {
+  const read = alternatives
+    .map((alternative) => readAlternative(alternative, lexemes))
+    .filter(({ wanted }) => wanted.length > 0);
+  if (read.length === 0) return null;
+  const render = (exact: boolean) =>
+    read
+      .map(({ wanted, unwanted }) => {
+        const clauses = [
+          ...wanted.map((steps) => renderSteps(steps, exact)),
+          ...unwanted.map((steps) => `!(${renderSteps(steps, true)})`),
+        ];
+        return `(${clauses.join(" & ")})`;
+      })
+      .join(" | ");
+  return {
+    tsquery: render(false),
+    exactTsquery: render(true),
+    terms: read.flatMap(({ wanted }) => wanted),
+  };
+}
+
+function readAlternative({ wanted, unwanted }: Alternative, lexemes: Lexemes) {
+  const readAll = (terms: Term[]) =>
+    terms.map((term) => readTerm(term, lexemes)).filter((steps) => steps.length > 0);
+  return { wanted: readAll(wanted), unwanted: readAll(unwanted) };
+}
+
+function readTerm({ tokens, prefix }: Term, lexemes: Lexemes): Step[] {
+  const steps = tokens.flatMap((token) => {
+    const found = lexemesOf(lexemes, token);
+    if (found === null) return [];
+    const head = token.kind === "single";
+    const goesOn = prefix && token === tokens.at(-1);
+    return [{ position: token.position, lexemes: found, prefix: goesOn || head, head }];
+  });
+  const first = steps[0]?.position ?? 0;
+  return steps.map(({ position, ...step }) => ({ ...step, offset: position - first }));
+}
+
+function renderSteps(steps: Steps, exact: boolean): string {
+  let text = "";
+  let before = 0;
+  for (const { offset, lexemes, prefix, head } of steps) {
+    if (text !== "") text += ` <${offset - before}> `;
+    const suffix = prefix && (head || !exact) ? ":*" : "";
+    text += `(${lexemes.map((lexeme) => quote(lexeme) + suffix).join(" | ")})`;
+    before = offset;
+  }
+  return text;
+}
+
+/** Where a passage has what was looked for: `[start, end]` in UTF-16 units, in order, apart from each other. */
+export function findMarks(
+  tokens: readonly Token[],
+  lexemes: Lexemes,
+  terms: readonly Steps[],
+): [start: number, end: number][] {
+  const own = tokens.map((token) => lexemesOf(lexemes, token) ?? []);
+  const found: [number, number][] = [];
+  for (const steps of terms) {
+    for (let at = 0; at < tokens.length; at++) {
+      const hits = steps.map((step) => hit(step, tokens[at + step.offset], own[at + step.offset]));
+      if (hits.every((each) => each !== null)) found.push(...hits);
+    }
+  }
+  return merge(found);
+}
+
+function hit(
+  { lexemes, prefix, head }: Step,
+  token: Token | undefined,
+  own: readonly string[] | undefined,
+): [number, number] | null {
+  if (!token || !own) return null;
+  const matches = own.some((each) =>
+    lexemes.some((wanted) => (prefix ? each.startsWith(wanted) : each === wanted)),
+  );
+  return matches ? [token.start, head ? token.headEnd : token.end] : null;
+}
+
+function merge(ranges: [number, number][]): [number, number][] {
+  const merged: [number, number][] = [];
+  for (const [start, end] of ranges.toSorted((a, b) => a[0] - b[0])) {
+    const last = merged.at(-1);
+    if (last && start <= last[1]) last[1] = Math.max(last[1], end);
+    else merged.push([start, end]);
+  }
+  return merged;
+}

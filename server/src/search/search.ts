@@ -1,0 +1,194 @@
+import type { Db } from "../db/schema.ts";
+import {
+  type Candidate,
+  type FoundPassage,
+  findCandidates,
+  findDocuments,
+  findPassages,
+  searchLanguages,
+  searchShards,
+} from "../db/search.ts";
+import { lookUp, quote, shardMarker, wordsOf } from "./lexemes.ts";
+import { createMatcher, findMarks, type Matcher } from "./match.ts";
+import type { Query } from "./query.ts";
+import { tokenize } from "./tokens.ts";
+
+/**
+ * As many passages are ranked; of a query that fits more, about the newest ones. Keeps the time of a search
+ * about the same however much there is to search, which on the embedded database is time that nobody else has.
+ */
+export const MOST_CANDIDATES = 2_000;
+/** Passages that are shown of one video. */
+const SHOWN_PASSAGES = 3;
+
+/** After which video a page begins. */
+export interface Place {
+  rank: number;
+  matches: number;
+  document: number;
+}
+
+export interface SearchRequest {
+  query: Query;
+  /** Null for all. */
+  language: string | null;
+  after: Place | null;
+  limit: number;
+}
+
+export interface FoundVideo {
+  videoId: string;
+  place: Place;
+  /** The best, in the order of time. */
+  passages: (FoundPassage & { marks: [start: number, end: number][] })[];
+}
+
+export interface SearchResult {
+  /** The best first. */
+  videos: FoundVideo[];
+  next: Place | null;
+  /** Of all pages. */
+  videoCount: number;
+  matchCount: number;
+  /** There are more passages than were ranked. */
+  isTruncated: boolean;
+  /** Nothing was looked for: the words are too common in the languages of the environment. */
+  onlyCommonWords: boolean;
+  /** Of the environment's transcripts, the most frequent first. */
+  languages: string[];
+}
+
+/** Searches the transcripts of one environment, in all its languages at once. */
+export async function searchTranscripts(
+  db: Db,
+  environmentId: string,
+  { query, language, after, limit }: SearchRequest,
+): Promise<SearchResult> {
+  const spoken = await searchLanguages(db, environmentId);
+  const nothing: SearchResult = {
+    videos: [],
+    next: null,
+    videoCount: 0,
+    matchCount: 0,
+    isTruncated: false,
+    onlyCommonWords: false,
+    languages: [...new Set(spoken.flatMap((each) => each.language ?? []))],
+  };
+  if (spoken.length === 0 || query.alternatives.length === 0) return nothing;
+  const dictionaries = [...new Set(spoken.map(({ dictionary }) => dictionary))];
+  const matchers = await createMatchers(db, query, dictionaries);
+  if (matchers.length === 0) return { ...nothing, onlyCommonWords: true };
+
+  const candidates = await gather(db, environmentId, matchers, language);
+  const ranked = rankVideos(candidates);
+  const from = after === null ? 0 : ranked.findIndex(({ place }) => comparePlaces(after, place) < 0);
+  const page = from < 0 ? [] : ranked.slice(from, from + limit);
+  const hasNext = from >= 0 && ranked.length > from + limit;
+  return {
+    ...nothing,
+    videos: await readVideos(db, page, matchers),
+    next: hasNext ? page.at(-1)!.place : null,
+    videoCount: ranked.length,
+    matchCount: candidates.length,
+    isTruncated: candidates.length === MOST_CANDIDATES,
+  };
+}
+
+async function createMatchers(db: Db, query: Query, dictionaries: string[]): Promise<Matcher[]> {
+  const words = query.alternatives.flatMap(({ wanted, unwanted }) =>
+    [...wanted, ...unwanted].flatMap(({ tokens }) => wordsOf(tokens)),
+  );
+  const matchers = new Map<string, Matcher>();
+  for (const dictionary of dictionaries) {
+    const matcher = createMatcher(query, await lookUp(db, dictionary, words));
+    if (matcher) matchers.set(matcher.tsquery, matcher);
+  }
+  return [...matchers.values()];
+}
+
+/** Asks shard by shard, the newest first, and ever more of them at a time while little is found. */
+async function gather(
+  db: Db,
+  environmentId: string,
+  matchers: readonly Matcher[],
+  language: string | null,
+): Promise<Candidate[]> {
+  const tsquery = either(matchers.map((matcher) => matcher.tsquery));
+  const exactTsquery = either(matchers.map((matcher) => matcher.exactTsquery));
+  const markers = (await searchShards(db, environmentId)).map((shard) => quote(shardMarker(shard)));
+  const found: Candidate[] = [];
+  for (let from = 0, size = 1; from < markers.length && found.length < MOST_CANDIDATES; size *= 2) {
+    const shards = markers.slice(from, from + size).join(" | ");
+    const limit = MOST_CANDIDATES - found.length;
+    found.push(
+      ...(await findCandidates(db, environmentId, { tsquery, exactTsquery, shards, language, limit })),
+    );
+    from += size;
+  }
+  return found;
+}
+
+function either(queries: string[]): string {
+  return queries.map((query) => `(${query})`).join(" | ");
+}
+
+interface RankedVideo {
+  place: Place;
+  candidates: Candidate[];
+}
+
+/** By the best passage, then by how many there are, then the newest. */
+function rankVideos(candidates: readonly Candidate[]): RankedVideo[] {
+  return [...Map.groupBy(candidates, ({ document }) => document)]
+    .map(([document, its]) => {
+      const sorted = its.toSorted((a, b) => b.rank - a.rank || a.ordinal - b.ordinal);
+      return { place: { rank: sorted[0]!.rank, matches: its.length, document }, candidates: sorted };
+    })
+    .sort((a, b) => comparePlaces(a.place, b.place));
+}
+
+function comparePlaces(a: Place, b: Place): number {
+  return b.rank - a.rank || b.matches - a.matches || b.document - a.document;
+}
+
+async function readVideos(
+  db: Db,
+  page: readonly RankedVideo[],
+  matchers: readonly Matcher[],
+): Promise<FoundVideo[]> {
+  const documents = await findDocuments(
+    db,
+    page.map(({ place }) => place.document),
+  );
+  const shown = page.flatMap(({ candidates }) => candidates.slice(0, SHOWN_PASSAGES));
+  const passages = Map.groupBy(await findPassages(db, shown), ({ document }) => document);
+  const marker = await createMarker(db, [...passages.values()].flat(), documents, matchers);
+  return page.flatMap(({ place }) => {
+    const document = documents.get(place.document);
+    const its = passages.get(place.document);
+    // It was deleted a moment ago.
+    if (!document || !its) return [];
+    return [{ videoId: document.videoId, place, passages: its.map(marker) }];
+  });
+}
+
+/** Looks the words of all passages up at once, in the dictionary that each was indexed by. */
+async function createMarker(
+  db: Db,
+  passages: readonly FoundPassage[],
+  documents: ReadonlyMap<number, { dictionary: string }>,
+  matchers: readonly Matcher[],
+): Promise<(passage: FoundPassage) => FoundVideo["passages"][number]> {
+  const terms = matchers.flatMap((matcher) => matcher.terms);
+  const dictionaryOf = ({ document }: FoundPassage) => documents.get(document)?.dictionary ?? "";
+  const lexemes = new Map<string, Awaited<ReturnType<typeof lookUp>>>();
+  for (const [dictionary, its] of Map.groupBy(passages, dictionaryOf)) {
+    if (dictionary === "") continue;
+    const words = its.flatMap(({ text }) => wordsOf(tokenize(text)));
+    lexemes.set(dictionary, await lookUp(db, dictionary, words));
+  }
+  return (passage) => {
+    const known = lexemes.get(dictionaryOf(passage)) ?? new Map();
+    return { ...passage, marks: findMarks(tokenize(passage.text), known, terms) };
+  };
+}

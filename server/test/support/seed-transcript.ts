@@ -1,0 +1,94 @@
+import { renderJson } from "@subtext/captions/json";
+import { normalizeWords, type Word } from "@subtext/captions/words";
+import { insertSearchDocument } from "../../src/db/search-documents.ts";
+import { insertVideo } from "../../src/db/videos.ts";
+import { newId } from "../../src/ids.ts";
+import type { Service } from "../../src/main.ts";
+import { indexTranscript } from "../../src/pipeline/index-transcript.ts";
+import { newJobId } from "../../src/queue.ts";
+import { openDiskStorage } from "../../src/storage/disk.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { fileKey, filePrefix } from "../../src/storage/transcript-files.ts";
+
+export interface SeededTranscript {
+  videoId: string;
+  transcriptionId: string;
+  jobId: string;
+}
+
+export interface TranscriptSeed {
+  environmentId: string;
+  language: string;
+  /** White space parts words; each takes half a second. */
+  text: string;
+  filename?: string;
+}
+
+/** Where a service on the disk keeps transcripts. */
+export async function storageOf({ parts }: Service): Promise<Storage> {
+  const secret = new Uint8Array(32);
+  return await openDiskStorage({ folder: `${parts.config.dataFolder}/files`, baseUrl: "", secret });
+}
+
+/** A video that was transcribed by nobody: its rows and words are made, its job is not sent. */
+export async function seedTranscript(service: Service, seed: TranscriptSeed): Promise<SeededTranscript> {
+  const { environmentId, language, text, filename = "made.mp4" } = seed;
+  const db = service.parts.database.kysely;
+  const now = service.parts.clock.now();
+  const words = wordsOf(text);
+  const duration = words.at(-1)?.end ?? 1;
+  const seeded = { videoId: newId("video"), transcriptionId: newId("transcription"), jobId: newJobId() };
+  const prefix = filePrefix(seeded.transcriptionId, 1);
+  const storage = await storageOf(service);
+  await storage.put(fileKey(prefix, "json"), new TextEncoder().encode(renderJson(words)));
+  await db.transaction().execute(async (tx) => {
+    const { videoId, transcriptionId, jobId } = seeded;
+    await insertVideo(tx, { id: videoId, environmentId, metadata: { filename }, sizeBytes: 1, now });
+    const uploaded = { uploaded_at: now, ai_transcription: true };
+    await tx.updateTable("video").set(uploaded).where("id", "=", videoId).execute();
+    await tx
+      .insertInto("transcription")
+      .values({
+        id: transcriptionId,
+        video_id: videoId,
+        environment_id: environmentId,
+        status: "COMPLETED",
+        job_id: newJobId(),
+        attempt: 1,
+        language,
+        word_count: words.length,
+        duration,
+        file_prefix: prefix,
+        stages: "null",
+        created_at: now,
+        finished_at: now,
+      })
+      .execute();
+    await insertSearchDocument(tx, { transcriptionId, environmentId, jobId });
+  });
+  return seeded;
+}
+
+/** The same, made searchable. */
+export async function seedSearchable(service: Service, seed: TranscriptSeed): Promise<SeededTranscript> {
+  const seeded = await seedTranscript(service, seed);
+  await indexSeeded(service, seeded);
+  return seeded;
+}
+
+export async function indexSeeded(
+  service: Service,
+  { transcriptionId, jobId }: SeededTranscript,
+  shutdown = new AbortController().signal,
+): Promise<void> {
+  const { database, clock, log } = service.parts;
+  const deps = { db: database.kysely, storage: await storageOf(service), clock, log };
+  const job = { id: jobId, subjectId: transcriptionId, signal: new AbortController().signal };
+  await indexTranscript(deps, job, shutdown);
+}
+
+function wordsOf(text: string): Word[] {
+  const words = text.split(/\s+/).filter((word) => word !== "");
+  const timed = words.map((word, index) => ({ word, start: index / 2, end: index / 2 + 0.5 }));
+  return normalizeWords(timed, words.length / 2);
+}
