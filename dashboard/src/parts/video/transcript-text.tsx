@@ -1,7 +1,6 @@
 import { memo, type Ref } from "react";
 import type { LanguageStretchView } from "../../contract/video-detail.ts";
 import { type Paragraph, type Transcript, UNSURE_BELOW_PERCENT } from "../../data/video-transcript.ts";
-import { clockInWords } from "../../data/video-words.ts";
 import { clock } from "../../data/words.ts";
 import css from "./transcript.module.css";
 
@@ -59,7 +58,7 @@ const ParagraphText = memo(function ParagraphText(props: {
         type="button"
         tabIndex={-1}
         data-paragraph={index}
-        aria-label={`Play from ${clockInWords(paragraph.start)}`}
+        aria-label={`Play from ${clock(paragraph.start)}`}
       >
         {clock(paragraph.start)}
       </button>
