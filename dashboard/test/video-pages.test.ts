@@ -17,6 +17,7 @@ function video(number: number, state: VideoState): VideoView {
     uploadedAt: null,
     transcription: null,
     queuePlace: null,
+    waitsFor: null,
   };
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { VideoPageView } from "@subtext/dashboard/contract/video";
 import type { Speech } from "@subtext/speech/child/supervise";
 import { SpeechError } from "@subtext/speech/errors";
 import type { TranscribeResult } from "@subtext/speech/transcript";
@@ -11,9 +12,11 @@ import { systemClock } from "../src/clock.ts";
 import { newId } from "../src/ids.ts";
 import { acceptUpload } from "../src/pipeline/accept.ts";
 import { type PipelineDeps, runTranscription } from "../src/pipeline/run.ts";
+import { wakeWaiting } from "../src/pipeline/wake-waiting.ts";
 import type { Job } from "../src/queue.ts";
 import { type DiskStorage, openDiskStorage } from "../src/storage/disk.ts";
 import { openDiskSources } from "../src/storage/disk-sources.ts";
+import { sendAsCommandLine } from "./operator-requests.ts";
 import { createTenant, shareService } from "./support/service.ts";
 
 /** A stand-in for the engine: what a test wants to happen at a moment that it chooses. */
@@ -74,7 +77,7 @@ async function pendingTranscription() {
   });
   const run = async (
     hear: FakeHearing,
-    options: { job?: Job; shutdown?: AbortSignal; modelIsComing?: boolean } = {},
+    options: { job?: Job; shutdown?: AbortSignal; modelIsComing?: boolean | (() => boolean) } = {},
   ) => {
     const deps: PipelineDeps = {
       db,
@@ -84,7 +87,10 @@ async function pendingTranscription() {
       clock: systemClock,
       log: service.service.parts.log,
       maxDurationSeconds: 60,
-      modelIsComing: () => options.modelIsComing ?? false,
+      modelIsComing: () => {
+        const { modelIsComing = false } = options;
+        return typeof modelIsComing === "function" ? modelIsComing() : modelIsComing;
+      },
       speech: { ...service.service.parts.speech, transcribe: (_path, hearing) => hear(hearing) },
     };
     const job = options.job ?? jobOf(await read());
@@ -99,7 +105,13 @@ async function pendingTranscription() {
     const { id } = await read();
     return await Array.fromAsync(storage.list(`transcripts/${id}/`));
   };
-  return { run, read, jobOf, eventsOf, files, db };
+  /** As the dashboard is told of the video. */
+  const view = async () => {
+    const { environmentId } = tenant;
+    const page = await sendAsCommandLine(service, `/environments/${environmentId}/videos`);
+    return page.json<VideoPageView>().data[0];
+  };
+  return { run, read, jobOf, eventsOf, files, view, db };
 }
 
 describe("an attempt", () => {
@@ -168,20 +180,57 @@ describe("an attempt", () => {
     ]);
   });
 
-  test("that meets another language waits for the model that is being downloaded, at no cost", async () => {
-    const { run, read, eventsOf } = await pendingTranscription();
+  test("that meets another language waits for the model that is being downloaded, at no cost, and says so", async () => {
+    const { run, read, eventsOf, view } = await pendingTranscription();
+    expect(await view()).toMatchObject({ state: "pending", waitsFor: null });
     const french: FakeHearing = () => Promise.reject(new SpeechError("language_unsupported", "Not English."));
     for (let attempt = 1; attempt <= 5; attempt++) {
       expect(await run(french, { modelIsComing: true })).toMatchObject({
         status: "PENDING",
         attempt,
         faults: 0,
-        failure_code: null,
+        failure_code: "language_unsupported",
       });
+      expect(await view()).toMatchObject({ state: "pending", waitsFor: "model" });
     }
     expect(await run(french)).toMatchObject({ status: "FAILED", failure_code: "language_unsupported" });
     expect(await read()).toMatchObject({ attempt: 6 });
     expect(await eventsOf()).toHaveLength(1);
+    expect(await view()).toMatchObject({ state: "failed", waitsFor: null });
+  });
+
+  test("that waits for a model has a job at once when the model comes, and no second one later", async () => {
+    const [first, second, broken] = await Promise.all([1, 2, 3].map(() => pendingTranscription()));
+    const french: FakeHearing = () => Promise.reject(new SpeechError("language_unsupported", "Not English."));
+    const before = await first!.run(french, { modelIsComing: true });
+    await second!.run(french, { modelIsComing: true });
+    const fault = await broken!.run(() => Promise.reject(new SpeechError("engine_hung", "No sign of life.")));
+
+    const { db } = first!;
+    const { queue, log } = service.service.parts;
+    await wakeWaiting({ db, queue, log });
+    for (const { read } of [first!, second!]) {
+      const { job_id } = await read();
+      const { rows } = await sql<{ due: boolean }>`
+        select start_after <= now() as due from pgboss.job where id = ${job_id}`.execute(db);
+      expect(rows).toEqual([{ due: true }]);
+    }
+    expect((await broken!.read()).job_id).toBe(fault.job_id);
+    // The job that would have come for it finds itself replaced.
+    const stale = { ...first!.jobOf(before), id: before.job_id };
+    expect(await first!.run(async () => HEARD, { job: stale })).toMatchObject({ status: "PENDING" });
+    expect(await first!.run(async () => HEARD)).toMatchObject({ status: "COMPLETED", failure_code: null });
+  });
+
+  test("that ends while the model arrives does not wait for it any longer", async () => {
+    const { run, db } = await pendingTranscription();
+    const french: FakeHearing = () => Promise.reject(new SpeechError("language_unsupported", "Not English."));
+    let looks = 0;
+    // It is coming when the attempt begins and when it is settled, and there when that is done.
+    const { job_id } = await run(french, { modelIsComing: () => ++looks <= 2 });
+    const { rows } = await sql<{ due: boolean }>`
+      select start_after <= now() as due from pgboss.job where id = ${job_id}`.execute(db);
+    expect(rows).toEqual([{ due: true }]);
   });
 
   test("that waits for a model long is made ever more seldom: each costs as much as hearing does", async () => {

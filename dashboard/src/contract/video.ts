@@ -48,6 +48,11 @@ export interface VideoView {
   transcription: TranscriptionSummaryView | null;
   /** While it is pending: 1 is next; null past the place up to which places are counted. */
   queuePlace: number | null;
+  /**
+   * While it is pending: `model` where it was heard already, and waits for a speech model that is on its way and
+   * knows more languages; null where it waits for nothing but its turn.
+   */
+  waitsFor: "model" | null;
 }
 
 /** Videos of each state are counted so far; of more it is told that there are so many. */

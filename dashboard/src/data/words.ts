@@ -90,6 +90,9 @@ const SKIPS: Record<string, string> = {
   silent_audio_track: "Its audio is pure silence; was the microphone muted?",
 };
 
+export const WAITS_FOR_MODEL =
+  "People speak a language that the speech model here does not know. One that knows more is being downloaded; the video is tried again when it is there.";
+
 export function skipInWords(reason: string | null): string {
   return (reason !== null && SKIPS[reason]) || "There is nothing to transcribe in it.";
 }

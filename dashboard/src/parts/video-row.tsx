@@ -1,7 +1,16 @@
 import { Link } from "@tanstack/react-router";
 import { memo } from "react";
 import type { VideoState, VideoView } from "../contract/video.ts";
-import { ago, bytes, clock, failureInWords, language, roughly, skipInWords } from "../data/words.ts";
+import {
+  ago,
+  bytes,
+  clock,
+  failureInWords,
+  language,
+  roughly,
+  skipInWords,
+  WAITS_FOR_MODEL,
+} from "../data/words.ts";
 import { Progress } from "./progress.tsx";
 import css from "./video-row.module.css";
 
@@ -69,6 +78,7 @@ function Detail({ video }: { video: VideoView }) {
     return <span className={css.detail}>AI Transcription was off when it was uploaded.</span>;
   }
   if (!transcription) return null;
+  if (video.waitsFor === "model") return <span className={css.detail}>{WAITS_FOR_MODEL}</span>;
   if (state === "pending") {
     const failure = transcription.failure && failureInWords(transcription.failure);
     return (

@@ -1,7 +1,7 @@
 import type { VideoDetailView } from "../../contract/video-detail.ts";
 import type { VideoAddress } from "../../data/video-detail.ts";
 import { when } from "../../data/video-words.ts";
-import { bytes, failureInWords, roughly, skipInWords } from "../../data/words.ts";
+import { bytes, failureInWords, roughly, skipInWords, WAITS_FOR_MODEL } from "../../data/words.ts";
 import { Progress } from "../progress.tsx";
 import { useMe } from "../use-me.ts";
 import { videoName } from "../video-row.tsx";
@@ -32,6 +32,14 @@ export function VideoProgress({ address, video }: { address: VideoAddress; video
           {bytes(uploadedBytes ?? 0)}
           {sizeBytes !== null && ` of ${bytes(sizeBytes)}`}
         </p>
+      </div>
+    );
+  }
+  if (video.waitsFor === "model") {
+    return (
+      <div className={css.state} data-tone="wait">
+        <h2>Waiting for a speech model</h2>
+        <p>{WAITS_FOR_MODEL}</p>
       </div>
     );
   }

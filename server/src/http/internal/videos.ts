@@ -9,6 +9,7 @@ import {
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import { countVideosByState } from "../../db/counts.ts";
+import { waitsForModel } from "../../db/model-waits.ts";
 import type { Db, TranscriptionRow, VideoRow } from "../../db/schema.ts";
 import { listVideosInState, queuePlaces } from "../../db/video-list.ts";
 import { transcriptionsOfVideos } from "../../db/videos.ts";
@@ -98,6 +99,7 @@ export function viewVideo(
     uploadedAt,
     transcription: transcription ? viewTranscriptionSummary(transcription) : null,
     queuePlace: transcription?.status === "PENDING" ? queuePlace : null,
+    waitsFor: transcription && waitsForModel(transcription) ? "model" : null,
   };
 }
 
