@@ -19,7 +19,8 @@ export function renderText(words: readonly Word[]): string {
   return paragraphs.length === 0 ? "" : `${paragraphs.map(joinWords).join("\n\n")}\n`;
 }
 
-function beginsParagraph(previous: Word, next: Word): boolean {
+/** Whether the plain text goes on in a new paragraph between these two words. */
+export function beginsParagraph(previous: Word, next: Word): boolean {
   const pause = next.start - previous.end;
   // Thai, Lao, Khmer, and speech that an engine wrote down without marks in a script without spaces,
   // show no end of a sentence; there the pause alone has to tell.

@@ -31,6 +31,8 @@ export const APP_ERRORS = {
     retryable: false,
     title: "There are as many API keys as may be",
   },
+  transcript_not_found: { status: 404, retryable: false, title: "There is no transcript (yet)" },
+  waveform_not_found: { status: 404, retryable: false, title: "There is no waveform (yet)" },
   transcription_not_failed: {
     status: 409,
     retryable: false,

@@ -166,6 +166,7 @@ async function wire(
   });
   const running = new RunningAttempts(db);
   const store = openDiskUploadStore({ folder: uploadsFolder, db, sources, expiryMs: config.uploadExpiryMs });
+  const locker = createUploadLocker({ timeoutMs: uploadLockTimeoutMs });
   await registerPublic(app, {
     db,
     queue,
@@ -177,7 +178,7 @@ async function wire(
     secret,
     limiter,
     store,
-    locker: createUploadLocker({ timeoutMs: uploadLockTimeoutMs }),
+    locker,
     policy: endpointPolicy,
     maxUploadBytes: config.maxUploadBytes,
     publicUrl: config.publicUrl,
@@ -193,6 +194,8 @@ async function wire(
   });
   const commandLineToken = randomBytes(32).toString("base64url");
   registerInternal(app, {
+    locker,
+    running,
     db,
     queue,
     clock,

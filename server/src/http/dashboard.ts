@@ -5,6 +5,7 @@ import { extname, join, relative, sep } from "node:path";
 import { PAGE_PATHS } from "@subtext/dashboard/contract/pages";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../errors.ts";
+import { acceptsEncoding } from "./accepts-encoding.ts";
 
 const MEDIA_TYPES: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
@@ -80,7 +81,7 @@ export async function registerDashboard(app: FastifyInstance, { folder }: { fold
 
 async function send(asset: Asset, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const encoding = ENCODINGS.find(
-    ({ name }) => asset.encoded[name] && accepts(request.headers["accept-encoding"], name),
+    ({ name }) => asset.encoded[name] && acceptsEncoding(request.headers["accept-encoding"], name),
   );
   const body = (encoding && asset.encoded[encoding.name]) ?? asset.plain;
   const etag = encoding ? `"${asset.etag}-${encoding.name}"` : `"${asset.etag}"`;
@@ -88,16 +89,6 @@ async function send(asset: Asset, request: FastifyRequest, reply: FastifyReply):
   if (request.headers["if-none-match"] === etag) return await reply.code(304).send();
   if (encoding) reply.header("content-encoding", encoding.name);
   return await reply.type(asset.mediaType).send(body);
-}
-
-/** Whether the header allows the encoding, by name and with a weight above zero. */
-function accepts(header: string | string[] | undefined, encoding: string): boolean {
-  return String(header ?? "")
-    .split(",")
-    .some((part) => {
-      const [name, ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
-      return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
-    });
 }
 
 /** By the path in the address. */

@@ -18,7 +18,10 @@ import { registerSignIn } from "./sign-in.ts";
 import { registerSystem, type SystemRouteDeps } from "./system.ts";
 import { registerTranscriptions } from "./transcriptions.ts";
 import { registerUploadOffers, type UploadOfferDeps } from "./upload-offers.ts";
+import { registerVideoDetail, type VideoDetailDeps } from "./video-detail.ts";
+import { registerVideoMedia } from "./video-media.ts";
 import { registerVideoStream } from "./video-stream.ts";
+import { registerVideoTranscript } from "./video-transcript.ts";
 import { registerVideos, type VideoListDeps } from "./videos.ts";
 import { registerWebhookEndpoints } from "./webhook-endpoints.ts";
 
@@ -29,7 +32,12 @@ declare module "fastify" {
   }
 }
 
-export interface InternalDeps extends DeliveryDeps, UploadOfferDeps, VideoListDeps, SystemRouteDeps {
+export interface InternalDeps
+  extends DeliveryDeps,
+    UploadOfferDeps,
+    VideoListDeps,
+    VideoDetailDeps,
+    SystemRouteDeps {
   db: Db;
   queue: Queue;
   clock: Clock;
@@ -68,6 +76,9 @@ export function registerInternal(app: FastifyInstance, deps: InternalDeps): void
       registerOperators(internal, deps);
       registerVideos(internal, deps);
       registerVideoStream(internal, deps);
+      registerVideoDetail(internal, deps);
+      registerVideoTranscript(internal, deps);
+      registerVideoMedia(internal, deps);
       registerUploadOffers(internal, deps);
       registerSearch(internal, deps);
       registerSystem(internal, deps);

@@ -1,0 +1,136 @@
+import type { TranscriptionFiles } from "@subtext/client/contract/transcription";
+import type { VideoView } from "@subtext/dashboard/contract/video";
+import type {
+  AttemptView,
+  EventView,
+  MediaView,
+  TimelineStep,
+  TimelineStepView,
+  TranscriptionDetailView,
+  VideoDetailView,
+} from "@subtext/dashboard/contract/video-detail";
+import type { EventWithDeliveries } from "../../db/events.ts";
+import type { TranscriptionAttemptRow, TranscriptionRow, VideoRow } from "../../db/schema.ts";
+import { viewTranscriptionSummary } from "./representations.ts";
+
+export interface TranscriptionHistory {
+  /** In order. */
+  attempts: TranscriptionAttemptRow[];
+  /** In order. */
+  events: EventWithDeliveries[];
+  /** By the endpoints' ids. */
+  endpointUrls: Map<string, string>;
+}
+
+export function viewVideoDetail(
+  view: VideoView,
+  known: {
+    video: VideoRow;
+    media: MediaView | null;
+    transcription:
+      | (TranscriptionHistory & { row: TranscriptionRow; files: TranscriptionFiles | null })
+      | null;
+  },
+): VideoDetailView {
+  const { video, media, transcription } = known;
+  return {
+    ...view,
+    metadata: video.metadata,
+    media,
+    transcription: transcription && viewTranscriptionDetail(transcription.row, { ...transcription, video }),
+  };
+}
+
+function viewTranscriptionDetail(
+  row: TranscriptionRow,
+  known: TranscriptionHistory & { video: VideoRow; files: TranscriptionFiles | null },
+): TranscriptionDetailView {
+  const { attempts, events, endpointUrls, files } = known;
+  const last = attempts.at(-1);
+  return {
+    ...viewTranscriptionSummary(row),
+    engine: row.engine,
+    decoder: row.decoder,
+    incomplete: row.incomplete,
+    stretches: row.stretches,
+    files,
+    retryAt: row.status === "PENDING" && last?.retry_at ? last.retry_at.toISOString() : null,
+    timeline: viewTimeline(row, known),
+    attempts: attempts.map((attempt, index) => viewAttempt(attempt, attempts[index - 1])),
+    events: events.map((event) => viewEvent(event, endpointUrls)),
+  };
+}
+
+function viewTimeline(
+  row: TranscriptionRow,
+  { video, attempts, events, endpointUrls }: TranscriptionHistory & { video: VideoRow },
+): TimelineStepView[] {
+  const running =
+    row.status === "PENDING" ? undefined : attempts.findLast(({ number }) => number === row.attempt);
+  const finished = row.finished_at;
+  const moments: [TimelineStep, Date | null | undefined][] = [
+    ["uploaded", video.uploaded_at],
+    ["queued", running?.queued_at ?? row.queued_at ?? row.created_at],
+    ["started", running?.started_at ?? row.started_at],
+    ["decoded", running?.decoded_at],
+    ["transcribed", running?.transcribed_at],
+    ["stored", row.status === "COMPLETED" ? finished : null],
+    ["completed", row.status === "COMPLETED" ? finished : null],
+    ["failed", row.status === "FAILED" ? finished : null],
+    ["skipped", row.status === "SKIPPED" ? finished : null],
+  ];
+  let before: Date | null = null;
+  const steps: TimelineStepView[] = [];
+  for (const [step, at] of moments) {
+    if (!at) continue;
+    steps.push({ step, at: at.toISOString(), seconds: before && secondsBetween(before, at) });
+    before = at;
+  }
+  const deliveries = finished ? events.filter(({ created_at }) => created_at >= finished) : [];
+  for (const { status, finished_at: at, endpoint_id } of deliveries.flatMap((event) => event.deliveries)) {
+    if (status !== "succeeded" || !at) continue;
+    steps.push({
+      step: "delivered",
+      at: at.toISOString(),
+      seconds: secondsBetween(finished!, at),
+      endpointUrl: endpointUrls.get(endpoint_id) ?? "",
+    });
+  }
+  return steps;
+}
+
+function viewAttempt(row: TranscriptionAttemptRow, before: TranscriptionAttemptRow | undefined): AttemptView {
+  const reopened = before?.outcome === "failed";
+  return {
+    number: row.number,
+    begunBy: reopened ? "reprocess" : row.number === 1 ? "upload" : "retry",
+    queuedAt: row.queued_at.toISOString(),
+    startedAt: row.started_at.toISOString(),
+    endedAt: row.ended_at?.toISOString() ?? null,
+    outcome: row.outcome,
+    failure:
+      row.failure_code === null ? null : { code: row.failure_code, message: row.failure_message ?? "" },
+  };
+}
+
+function viewEvent(event: EventWithDeliveries, endpointUrls: Map<string, string>): EventView {
+  return {
+    id: event.id,
+    type: event.type,
+    createdAt: event.created_at.toISOString(),
+    deliveries: event.deliveries.map((delivery) => ({
+      id: delivery.id,
+      endpointId: delivery.endpoint_id,
+      endpointUrl: endpointUrls.get(delivery.endpoint_id) ?? "",
+      status: delivery.status,
+      attempts: delivery.attempts,
+      nextAttemptAt: delivery.next_attempt_at?.toISOString() ?? null,
+      finishedAt: delivery.finished_at?.toISOString() ?? null,
+    })),
+  };
+}
+
+/** Clocks of several machines may differ by a little; nothing takes less than no time. */
+function secondsBetween(before: Date, after: Date): number {
+  return Math.max(0, after.getTime() - before.getTime()) / 1000;
+}

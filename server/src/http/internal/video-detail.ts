@@ -1,0 +1,97 @@
+import type { MediaView, VideoDetailView } from "@subtext/dashboard/contract/video-detail";
+import type { Locker } from "@tus/utils";
+import type { FastifyInstance } from "fastify";
+import type { Clock } from "../../clock.ts";
+import { listEventsOf } from "../../db/events.ts";
+import type { Db, TranscriptionRow, VideoRow } from "../../db/schema.ts";
+import { listAttempts } from "../../db/transcription-attempts.ts";
+import { findTranscriptionOfVideo } from "../../db/transcriptions.ts";
+import { listWebhookEndpoints } from "../../db/webhook-endpoints.ts";
+import { AppError } from "../../errors.ts";
+import { deleteVideo } from "../../pipeline/delete-video.ts";
+import { reprocess } from "../../pipeline/reprocess.ts";
+import type { RunningAttempts } from "../../pipeline/running-attempts.ts";
+import type { Queue } from "../../queue.ts";
+import { representTranscription } from "../../representations.ts";
+import type { Sources } from "../../storage/sources.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { findVideoOf, VIDEO_PATH, type VideoParams } from "./video-address.ts";
+import { viewVideoDetail } from "./video-detail-view.ts";
+import { typeOfRecording } from "./video-media.ts";
+import { viewVideos } from "./videos.ts";
+
+export interface VideoDetailDeps {
+  db: Db;
+  queue: Queue;
+  clock: Clock;
+  sources: Sources;
+  storage: Storage;
+  /** The one that serves uploads, so that what is deleted is not written to. */
+  locker: Locker;
+  running: RunningAttempts;
+}
+
+/** What the page of one video shows, and what an owner does there. */
+export function registerVideoDetail(app: FastifyInstance, deps: VideoDetailDeps): void {
+  const { db } = deps;
+
+  app.get<VideoParams>(VIDEO_PATH, async ({ params }) => await describe(deps, await findVideoOf(db, params)));
+
+  app.delete<VideoParams>(VIDEO_PATH, async (request, reply) => {
+    const { id, environment_id } = await findVideoOf(db, request.params);
+    await deleteVideo({ ...deps, log: request.log }, { environmentId: environment_id, videoId: id });
+    request.log.info({ videoId: id }, "video deleted by an operator");
+    return await reply.code(204).send();
+  });
+
+  app.post<VideoParams>(`${VIDEO_PATH}/reprocess`, async (request, reply) => {
+    const video = await findVideoOf(db, request.params);
+    const { id } = (await findTranscriptionOfVideo(db, video.id)) ?? noTranscription();
+    await reprocess(deps, id);
+    request.log.info({ transcriptionId: id }, "transcription reopened by an operator");
+    reply.code(202);
+    return await describe(deps, video);
+  });
+}
+
+async function describe(deps: VideoDetailDeps, video: VideoRow): Promise<VideoDetailView> {
+  const { db, storage, clock } = deps;
+  const [[view], row, media] = await Promise.all([
+    viewVideos(deps, [video]),
+    findTranscriptionOfVideo(db, video.id),
+    viewMedia(deps, video),
+  ]);
+  const transcription = row && {
+    row,
+    ...(await historyOf(db, row)),
+    files: (await representTranscription(row, { storage, now: clock.now(), videoMetadata: video.metadata }))
+      .files,
+  };
+  return viewVideoDetail(view!, { video, media, transcription: transcription ?? null });
+}
+
+async function historyOf(db: Db, { id, environment_id }: TranscriptionRow) {
+  const [attempts, events, endpoints] = await Promise.all([
+    listAttempts(db, id),
+    listEventsOf(db, id),
+    listWebhookEndpoints(db, environment_id),
+  ]);
+  return {
+    attempts,
+    events,
+    endpointUrls: new Map(endpoints.map((endpoint) => [endpoint.id, endpoint.url])),
+  };
+}
+
+async function viewMedia({ sources }: VideoDetailDeps, video: VideoRow): Promise<MediaView | null> {
+  if (video.uploaded_at === null) return null;
+  return {
+    url: `/internal/environments/${video.environment_id}/videos/${video.id}/media`,
+    // A page without its recording shows all the rest.
+    contentType: await typeOfRecording(sources, video.id).catch(() => null),
+  };
+}
+
+function noTranscription(): never {
+  throw new AppError("transcription_not_found", "The video has no transcription.");
+}

@@ -1,0 +1,64 @@
+import { buffer } from "node:stream/consumers";
+import type { FastifyInstance } from "fastify";
+import type { Clock } from "../../clock.ts";
+import type { Db } from "../../db/schema.ts";
+import { AppError } from "../../errors.ts";
+import { mediaType, TELLING_BYTES } from "../../media-type.ts";
+import { representVideo } from "../../representations.ts";
+import { contentDisposition } from "../../storage/content-disposition.ts";
+import type { Sources } from "../../storage/sources.ts";
+import { sendFile } from "../send-file.ts";
+import { findVideoOf, VIDEO_PATH, type VideoParams } from "./video-address.ts";
+
+/** A player asks for parts of the recording as long as it is open, at the URL that it was sent to first. */
+const MEDIA_URL_LIFETIME_SECONDS = 12 * 3600;
+/** Never shown, only saved. */
+const UNKNOWN_TYPE = "application/octet-stream";
+
+/** `…/media`: the recording, for the player of whoever is signed in. */
+export function registerVideoMedia(
+  app: FastifyInstance,
+  { db, sources, clock }: { db: Db; sources: Sources; clock: Clock },
+): void {
+  app.route<VideoParams>({
+    method: ["GET", "HEAD"],
+    url: `${VIDEO_PATH}/media`,
+    exposeHeadRoute: false,
+    handler: async (request, reply) => {
+      const video = await findVideoOf(db, request.params);
+      if (video.uploaded_at === null) {
+        throw new AppError("storage_object_missing", "The video has not finished uploading.");
+      }
+      const contentType = (await typeOfRecording(sources, video.id)) ?? UNKNOWN_TYPE;
+      const fileName = representVideo(video, undefined).filename ?? video.id;
+      // A presigned URL is for one method.
+      if (request.method === "GET") {
+        const presigned = await sources.presign(video.id, {
+          contentType,
+          fileName,
+          lifetimeSeconds: MEDIA_URL_LIFETIME_SECONDS,
+          now: clock.now(),
+        });
+        if (presigned) return await reply.redirect(presigned.url, 302);
+      }
+      return await sendFile(request, reply, await sources.openFile(video.id), {
+        contentType,
+        contentDisposition: contentDisposition(fileName, contentType),
+        cacheControl: "private, no-cache",
+      });
+    },
+  });
+}
+
+/**
+ * Null for what is no recording known here.
+ * @throws AppError `storage_object_missing`, `storage_unavailable`
+ */
+export async function typeOfRecording(sources: Sources, videoId: string): Promise<string | null> {
+  const file = await sources.openFile(videoId);
+  if (file.size === 0) {
+    await file.close();
+    return null;
+  }
+  return mediaType(await buffer(file.stream({ start: 0, end: Math.min(TELLING_BYTES, file.size) - 1 })));
+}

@@ -1,0 +1,32 @@
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { acceptsEncoding } from "./accepts-encoding.ts";
+import { namesTag } from "./send-file.ts";
+
+const compress = promisify(gzip);
+
+/**
+ * Answers with JSON that is large and seldom changes: compressed, kept by the browser that asked, and sent anew
+ * only where it differs.
+ * @param tag names the content: letters, digits, `-` and `_`
+ * @param make gives the JSON text; called only where it is to be sent
+ */
+export async function sendJson(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { tag, make }: { tag: string; make: () => Promise<string | Buffer> },
+): Promise<FastifyReply> {
+  const unchanged = namesTag(request.headers["if-none-match"], `"${tag}"`);
+  const body = unchanged ? "" : await make();
+  reply.headers({
+    // Weak: compressed and plain are one content in two spellings.
+    etag: `W/"${tag}"`,
+    "cache-control": "private, no-cache",
+    vary: "Accept-Encoding",
+  });
+  if (unchanged) return await reply.code(304).send();
+  reply.type("application/json; charset=utf-8");
+  if (!acceptsEncoding(request.headers["accept-encoding"], "gzip")) return await reply.send(body);
+  return await reply.header("content-encoding", "gzip").send(await compress(body));
+}

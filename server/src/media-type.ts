@@ -1,0 +1,57 @@
+/** So many bytes tell what a recording is. */
+export const TELLING_BYTES = 512;
+
+/**
+ * The media type of a recording by its first bytes, whatever its name says; one of a short list of `video/…` and
+ * `audio/…`, of which a browser runs none. Null for anything else.
+ */
+export function mediaType(first: Buffer): string | null {
+  if (first.length < 12) return null;
+  const text = (start: number, end: number) => first.toString("latin1", start, end);
+  if (text(4, 8) === "ftyp") return typeOfBrand(text(8, 12));
+  // QuickTime of before there were brands.
+  if (["moov", "mdat", "wide", "free", "skip"].includes(text(4, 8))) return "video/quicktime";
+  if (first.readUInt32BE(0) === 0x1a45dfa3) {
+    return text(0, 64).includes("\x42\x82\x84webm") ? "video/webm" : "video/x-matroska";
+  }
+  if (text(0, 4) === "RIFF" || text(0, 4) === "RF64") {
+    if (text(8, 12) === "WAVE") return "audio/wav";
+    return text(8, 12) === "AVI " ? "video/x-msvideo" : null;
+  }
+  if (text(0, 4) === "OggS") {
+    // Pages with pictures come first where there are any.
+    return /OpusHead|vorbis|Speex|FLAC/.test(text(0, 64)) ? "audio/ogg" : "video/ogg";
+  }
+  if (text(0, 4) === "fLaC") return "audio/flac";
+  if (text(0, 3) === "ID3") return "audio/mpeg";
+  if (isTransportStream(first)) return "video/mp2t";
+  return typeOfAudioFrame(first);
+}
+
+function typeOfBrand(brand: string): string {
+  if (brand === "qt  ") return "video/quicktime";
+  if (/^M4[AB] $/.test(brand)) return "audio/mp4";
+  return brand.startsWith("3g") ? "video/3gpp" : "video/mp4";
+}
+
+/** Packets of 188 bytes, in some files each after a time stamp of 4. */
+function isTransportStream(first: Buffer): boolean {
+  return [
+    [0, 188],
+    [4, 192],
+  ].some(
+    ([at, step]) => first[at!] === 0x47 && first[at! + step!] === 0x47 && first[at! + 2 * step!] === 0x47,
+  );
+}
+
+/** MPEG audio and AAC begin with the header of a frame and nothing before it. */
+function typeOfAudioFrame(first: Buffer): string | null {
+  const [sync, second, third] = [first[0]!, first[1]!, first[2]!];
+  if (sync !== 0xff) return null;
+  if ((second & 0xf6) === 0xf0) return ((third >> 2) & 0xf) < 13 ? "audio/aac" : null;
+  const [version, layer] = [(second >> 3) & 3, (second >> 1) & 3];
+  const [bitrate, sampleRate] = [third >> 4, (third >> 2) & 3];
+  const valid =
+    (second & 0xe0) === 0xe0 && version !== 1 && layer !== 0 && bitrate !== 15 && sampleRate !== 3;
+  return valid ? "audio/mpeg" : null;
+}
