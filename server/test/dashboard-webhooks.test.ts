@@ -83,7 +83,7 @@ test("an attempt is shown with the very request that was sent, file URLs and sig
   await emitCompleted(subtext.service, environmentId);
   const [delivery] = await until(async () => {
     const { data } = await page(path);
-    return data[0]?.attempts.length && data;
+    return (data[0]?.attempts.length ?? 0) > 0 && data;
   });
   const { requests, attempts, status, nextAttemptAt } = await detail(path, delivery!.id);
   expect({ status, attempts }).toMatchObject({

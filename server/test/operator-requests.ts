@@ -44,7 +44,10 @@ export async function setUp(test: TestService, email = "owner@subtext.example"):
 }
 
 /** A viewer, made as the page that an invitation leads to makes it. */
-export async function addViewer(test: TestService, email = "viewer@subtext.example"): Promise<Credentials> {
+export async function addViewer(
+  test: Pick<TestService, "service">,
+  email = "viewer@subtext.example",
+): Promise<Credentials> {
   const request = { name: "Vera Viewer", password: `password of ${email}` };
   return await test.service.parts.operators.join(request, async () => ({ email, role: "viewer" }));
 }

@@ -76,6 +76,10 @@ export function registerApiKeys(app: FastifyInstance, { db, clock }: { db: Db; c
 
 function futureDate(text: string, clock: Clock): Date {
   const date = new Date(text);
-  if (!(date > clock.now())) throw new AppError("invalid_request", "expiresAt must lie in the future.");
+  if (!(date > clock.now()))
+    throw new AppError(
+      "invalid_request",
+      "A key can not end in the past: `expiresAt` must lie in the future.",
+    );
   return date;
 }

@@ -1,0 +1,108 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { addViewer } from "../../server/test/operator-requests.ts";
+import { accessibilityFaults } from "./accessibility.ts";
+import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
+
+const dashboard = openDashboard();
+
+const row = (page: Page, name: string) => page.getByRole("row").filter({ hasText: name });
+
+/** Runs in a shell what the page says to run, and gives what the API answers. */
+async function run(command: string): Promise<Record<string, unknown>> {
+  const { stdout } = await promisify(execFile)("sh", ["-c", `${command} --silent`]);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+test("a key is made, shown this once, used with curl, and refused as soon as it is revoked", async () => {
+  const { page } = await dashboard.visit();
+  await setUpBy(page, dashboard);
+  await page.getByRole("link", { name: "API keys" }).click();
+  await page.getByText("No keys yet").waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+
+  await page.getByRole("button", { name: "New key" }).click();
+  await page.getByLabel("Name").fill("Website backend");
+  await page.getByText("Upload", { exact: true }).click();
+  await page.getByLabel("It ends").selectOption("In 90 days");
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByRole("button", { name: "Make the key" }).click();
+  const key = await page.getByLabel("API key", { exact: true }).inputValue();
+  const command = (await page.getByRole("figure").locator("pre").textContent()) ?? "";
+  expect(command).toContain(key);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await run(command)).toEqual({ data: [], nextCursor: null });
+
+  // By no way does the dialog close before it was asked.
+  await page.keyboard.press("Escape");
+  await page.getByText("Have you stored it?").waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByRole("button", { name: "Not yet" }).click();
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByRole("button", { name: "Yes, I have stored it" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+
+  await page.reload();
+  const line = row(page, "Website backend");
+  await line.getByText(key.slice(0, 34)).waitFor();
+  await line.getByText("Read", { exact: true }).waitFor();
+  await line.getByText("just now").last().waitFor();
+  expect(await page.content()).not.toContain(key);
+  expect(await accessibilityFaults(page)).toEqual([]);
+
+  await page.getByRole("button", { name: "Revoke Website backend" }).click();
+  await page.getByText("are refused at once").waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("table", { name: "Revoked and expired" }).getByText("Website backend").waitFor();
+  expect(await run(command)).toMatchObject({ status: 401, code: "invalid_api_key" });
+});
+
+test("a key is made by the keyboard alone, to a day, and what is wrong is said", async () => {
+  const { page } = await dashboard.visit({ viewport: { width: 390, height: 844 }, hasTouch: true });
+  await signInBy(page, dashboard, OWNER);
+  await page.goto(page.url().replace("/videos", "/api-keys"));
+  await page.getByRole("button", { name: "New key" }).focus();
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("Nightly export");
+  for (let box = 0; box < 4; box++) {
+    await page.keyboard.press("Tab");
+    if (box < 2) await page.keyboard.press("Space");
+  }
+  await page.keyboard.press("Enter");
+  await page.getByText("Choose at least one.").waitFor();
+  await page.getByRole("checkbox", { name: /^Webhooks/ }).focus();
+  await page.keyboard.press("Space");
+  await page.getByLabel("It ends").selectOption("On a day");
+  await page.getByLabel("Last day").fill("2020-01-01");
+  await page.getByRole("button", { name: "Make the key" }).press("Enter");
+  await page.getByRole("alert").getByText("A key can not end in the past").waitFor();
+  await page.getByLabel("Last day").fill("2031-02-03");
+  await page.getByRole("button", { name: "Make the key" }).press("Enter");
+  await page.getByText("This is the only time").waitFor();
+  await page.getByRole("button", { name: "Done" }).press("Enter");
+  await page.getByRole("button", { name: "Yes, I have stored it" }).press("Enter");
+  await row(page, "Nightly export").getByText("3 Feb 2031").waitFor();
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await accessibilityFaults(page)).toEqual([]);
+  }
+  expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
+});
+
+test("a viewer sees the keys and is offered no change", async () => {
+  const viewer = await addViewer(dashboard);
+  const { page } = await dashboard.visit();
+  await signInBy(page, dashboard, viewer);
+  await page.getByRole("link", { name: "API keys" }).click();
+  await row(page, "Nightly export").waitFor();
+  await page.getByText("Only an owner can make and revoke keys.").waitFor();
+  expect(await page.getByRole("button", { name: /New key|Revoke/ }).count()).toBe(0);
+  expect(await accessibilityFaults(page)).toEqual([]);
+});
+
+test("no page was faulty, and none wanted what its Content-Security-Policy forbids", () => {
+  expect(dashboard.faults).toEqual([]);
+});

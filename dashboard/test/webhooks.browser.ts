@@ -1,0 +1,232 @@
+import type { Page } from "playwright-core";
+import { Webhook } from "standardwebhooks";
+import { beforeAll, expect, test } from "vitest";
+import { addViewer } from "../../server/test/operator-requests.ts";
+import { emitCompleted } from "../../server/test/support/emit-completed.ts";
+import { type HttpReceiver, startReceiver } from "../../server/test/webhook-receivers.ts";
+import { accessibilityFaults } from "./accessibility.ts";
+import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
+
+const dashboard = openDashboard({ WEBHOOK_ALLOW_HTTP: "true", WEBHOOK_ALLOW_NETWORKS: "127.0.0.1/32" });
+const answer = { status: 204, body: "" };
+let receiver: HttpReceiver;
+/** Of the endpoint that the first test makes. */
+let endpointUrl: string;
+
+beforeAll(async () => {
+  // Whoever is asked to wait an hour does not send again by itself while a test looks.
+  receiver = await startReceiver((_, response) => {
+    response.writeHead(answer.status, { "retry-after": "3600" }).end(answer.body);
+  });
+  return () => receiver.close();
+});
+
+const deliveries = (page: Page) => page.getByRole("table", { name: "Deliveries" });
+const row = (page: Page, name: string) => deliveries(page).getByRole("row").filter({ hasText: name }).first();
+const environmentOf = (page: Page) => /environments\/(\w+)/.exec(page.url())?.[1] ?? "";
+
+async function openEndpoint(page: Page): Promise<void> {
+  await page.goto(endpointUrl);
+  await page.getByRole("heading", { level: 1, name: "Webhook endpoint" }).waitFor();
+}
+
+test("an endpoint is made, its URL judged as it is typed, and a test event tells at once what came of it", async () => {
+  const { page } = await dashboard.visit();
+  await setUpBy(page, dashboard);
+  await page.getByRole("link", { name: "Webhooks" }).click();
+  await page.getByText("No endpoints yet").waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+
+  await page.getByRole("button", { name: "New endpoint" }).click();
+  await page.getByLabel("URL").fill("https://10.0.0.1/");
+  await page.getByText("The address 10.0.0.1 is not one that webhooks may be sent to.").waitFor();
+  await page.getByLabel("Metadata").fill("[1]");
+  await page.getByText("It must be an object").waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByLabel("URL").fill(receiver.url.href);
+  await page.getByText("is not one that webhooks may be sent to").waitFor({ state: "detached" });
+  await page.getByText("Skipped", { exact: true }).click();
+  await page.getByLabel("Metadata").fill('{"team": "video"}');
+  await page.getByRole("button", { name: "Make the endpoint" }).click();
+  const secret = await page.getByRole("textbox", { name: "Signing secret" }).inputValue();
+  expect(secret).toMatch(/^whsec_/);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByRole("button", { name: "To the endpoint" }).click();
+  await page.getByText("Nothing was sent yet.").waitFor();
+  await page.getByText("Completed, Skipped").waitFor();
+  endpointUrl = page.url();
+
+  await page.getByRole("button", { name: "Send test event" }).click();
+  await page.getByRole("status").getByText("The test event was received. Answered 204").waitFor();
+  await row(page, "Test").getByText("Delivered").waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  const { headers, body } = receiver.requests.at(-1)!;
+  new Webhook(secret).verify(body, headers as Record<string, string>);
+
+  answer.status = 503;
+  await page.getByRole("button", { name: "Send test event" }).click();
+  await page.getByRole("alert").getByText("The test event was not received. Answered 503").waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+});
+
+test("a delivery that failed is seen with what was sent and answered, sent again, and arrives, without a reload", async () => {
+  const { page } = await dashboard.visit();
+  await signInBy(page, dashboard, OWNER);
+  await openEndpoint(page);
+  await page.evaluate("window.notReloaded = true");
+  Object.assign(answer, { status: 500, body: "the database is away" });
+  await emitCompleted(dashboard.service, environmentOf(page));
+  await row(page, "Completed").getByText("Waiting").waitFor();
+  await row(page, "Completed").getByText("Answered 500").waitFor();
+  await page.getByText("Failing", { exact: true }).waitFor();
+
+  await row(page, "Completed").getByRole("button", { name: "Details" }).press("Enter");
+  await page
+    .getByRole("figure", { name: "Response of attempt 1" })
+    .getByText("the database is away")
+    .waitFor();
+  await page.getByText("Request of attempt 1").click();
+  const sent = receiver.requests.at(-1)!;
+  const headers = page.getByRole("figure", { name: "Headers" });
+  await headers.getByText(`webhook-signature: ${sent.headers["webhook-signature"]}`).waitFor();
+  await page.getByRole("figure", { name: "Body" }).getByText('"filename": "all-hands.mp4"').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+
+  Object.assign(answer, { status: 204, body: "" });
+  await page.getByRole("button", { name: "Send now" }).click();
+  await row(page, "Completed").getByText("Delivered").waitFor();
+  await page.getByRole("region", { name: "Attempt 2" }).getByText("Answered 204").waitFor();
+  await page.getByText("Well", { exact: true }).waitFor();
+  expect(receiver.requests.at(-1)!.headers["webhook-id"]).toBe(sent.headers["webhook-id"]);
+  expect(await page.evaluate("window.notReloaded")).toBe(true);
+});
+
+test("deliveries are narrowed by state and event, and what failed is sent again all at once", async () => {
+  const { page } = await dashboard.visit();
+  await signInBy(page, dashboard, OWNER);
+  await openEndpoint(page);
+  answer.status = 410;
+  await emitCompleted(dashboard.service, environmentOf(page));
+  await page.getByText("It answered 410 Gone.").waitFor();
+  expect(await page.getByRole("button", { name: "Send test event" }).count()).toBe(0);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByRole("button", { name: "Enable" }).click();
+
+  await page.getByLabel("State").selectOption("Failed");
+  await row(page, "Test").waitFor({ state: "detached" });
+  await row(page, "Completed").getByText("Failed").waitFor();
+  await page.reload();
+  expect(await page.getByLabel("State").inputValue()).toBe("failed");
+  await page.getByLabel("Event").selectOption("Test");
+  await page.getByText("Nothing that was sent fits this choice.").waitFor();
+  await page.getByLabel("State").selectOption("All");
+  await row(page, "Test").waitFor();
+
+  answer.status = 204;
+  await page.getByRole("button", { name: "Send failed ones again" }).click();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByRole("button", { name: "Send again" }).click();
+  await page.getByText("One delivery begins anew.").waitFor();
+  await page.getByRole("button", { name: "Close" }).click();
+  await page.getByLabel("Event").selectOption("Completed");
+  await row(page, "Failed").waitFor({ state: "detached" });
+  await row(page, "Completed").getByText("Delivered").waitFor();
+});
+
+test("the secret is shown to its owner and rotated, and both secrets sign for a day", async () => {
+  const { page } = await dashboard.visit();
+  await signInBy(page, dashboard, OWNER);
+  await openEndpoint(page);
+  await page.getByRole("button", { name: "Show secret" }).click();
+  const secret = page.getByRole("textbox", { name: "Signing secret" });
+  const before = await secret.inputValue();
+  await page.getByRole("button", { name: "Rotate the secret" }).click();
+  await page.getByText("For 24 hours every webhook carries two signatures").waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
+  await page
+    .getByText("every webhook carries two signatures: of this secret and of the one before it")
+    .waitFor();
+  const after = await secret.inputValue();
+  expect(after).not.toBe(before);
+
+  await page.getByRole("button", { name: "Send test event" }).click();
+  await page.getByText("The test event was received.").waitFor();
+  const { headers, body } = receiver.requests.at(-1)!;
+  for (const each of [before, after]) new Webhook(each).verify(body, headers as Record<string, string>);
+  await row(page, "Test").getByRole("button", { name: "Details" }).click();
+  await page.getByText("Request of attempt 1").click();
+  await page.getByText(/webhook-signature: v1,\S+ v1,\S+/).waitFor();
+
+  await page.getByRole("button", { name: "Code to verify" }).click();
+  await page.getByText("createHmac").first().waitFor();
+  await page.getByText("Python", { exact: true }).click();
+  await page.getByText("hmac.compare_digest").waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+});
+
+test("on a phone, in both themes, an endpoint is edited, disabled and taken into use again", async () => {
+  const { page } = await dashboard.visit({ viewport: { width: 390, height: 844 }, hasTouch: true });
+  await signInBy(page, dashboard, OWNER);
+  await openEndpoint(page);
+  await page.getByRole("button", { name: "Edit" }).click();
+  await page.getByText("Failed", { exact: true }).last().click();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Completed, Failed, Skipped").waitFor();
+  await page.getByRole("button", { name: "Disable" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Disable" }).click();
+  await page.getByText("It was disabled by its owner.").waitFor();
+  await page.getByRole("button", { name: "Enable" }).click();
+  await page.getByRole("button", { name: "Disable" }).waitFor();
+  await row(page, "Test").getByRole("button", { name: "Details" }).click();
+  await page.getByText("Request of attempt 1").click();
+  const widthOfPage = () => page.evaluate("document.documentElement.scrollWidth");
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await accessibilityFaults(page)).toEqual([]);
+  }
+  expect(await widthOfPage()).toBe(390);
+  await page.getByRole("link", { name: "All webhooks" }).click();
+  await page.getByRole("link", { name: receiver.url.href }).waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(await widthOfPage()).toBe(390);
+});
+
+test("a viewer sees endpoints and deliveries, never the secret, and is refused every change", async () => {
+  const viewer = await addViewer(dashboard);
+  const { page } = await dashboard.visit();
+  await signInBy(page, dashboard, viewer);
+  await openEndpoint(page);
+  await row(page, "Completed").getByRole("button", { name: "Details" }).click();
+  await page.getByText("Request of attempt 1").waitFor();
+  await page.getByText("Only an owner can see and rotate it.").waitFor();
+  const changes = /Send|Edit|able|Delete|Rotate|Show secret/;
+  expect(await page.getByRole("button", { name: changes }).count()).toBe(0);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  const id = endpointUrl.split("/").at(-1) ?? "";
+  const refused = await page.evaluate(async (endpointId) => {
+    const asked = ["reveal-secret", "rotate-secret", "test"].map(async (deed) => {
+      const response = await fetch(`/internal/webhook-endpoints/${endpointId}/${deed}`, { method: "POST" });
+      return [response.status, ((await response.json()) as { code: string }).code];
+    });
+    return await Promise.all(asked);
+  }, id);
+  expect(refused).toEqual(Array(3).fill([403, "owner_required"]));
+});
+
+test("an endpoint is not shown by way of another environment, and is gone once it is deleted", async () => {
+  const { page } = await dashboard.visit();
+  await signInBy(page, dashboard, OWNER);
+  await page.goto(endpointUrl.replace(/env_\w+/, "env_01h455vb4pex5vsknk084sn02q"));
+  await page.getByText("Nothing here").waitFor();
+  await openEndpoint(page);
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText("No endpoints yet").waitFor();
+  await page.goto(endpointUrl);
+  await page.getByText("Nothing here").waitFor();
+});
+
+test("no page was faulty, and none wanted what its Content-Security-Policy forbids", () => {
+  expect(dashboard.faults).toEqual([]);
+});
