@@ -43,8 +43,8 @@ export const Transcription = Type.Object(
     wordCount: nullable(Type.Integer({ minimum: 0 }), "Words in the transcript; null until COMPLETED"),
     duration: nullable(Type.Number({ minimum: 0 }), "Seconds of the media; null until probed"),
     files: nullable(TranscriptionFiles, "Null in every state but COMPLETED"),
-    createdAt: timestamp("ISO 8601 UTC with milliseconds"),
-    completedAt: nullable(timestamp("ISO 8601 UTC with milliseconds"), "Null in every state but COMPLETED"),
+    createdAt: timestamp(),
+    completedAt: nullable(timestamp(), "Null in every state but COMPLETED"),
   },
   { $id: "Transcription", additionalProperties: false },
 );

@@ -5,7 +5,7 @@ export function nullable<T extends TSchema>(schema: T, description: string) {
 }
 
 /** A moment, ISO 8601 UTC with milliseconds. */
-export function timestamp(description: string) {
+export function timestamp(description = "ISO 8601 UTC with milliseconds") {
   return Type.String({ format: "date-time", description });
 }
 

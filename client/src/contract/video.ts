@@ -32,7 +32,7 @@ export const Video = Type.Object(
     metadata: VideoMetadata,
     sizeBytes: nullable(Type.Integer({ minimum: 0 }), "Null until the uploader declares it"),
     createdAt: timestamp("When the upload was made, ISO 8601 UTC with milliseconds"),
-    uploadedAt: nullable(timestamp("ISO 8601 UTC with milliseconds"), "Null while the upload runs"),
+    uploadedAt: nullable(timestamp(), "Null while the upload runs"),
     transcription: nullable(
       TranscriptionSummary,
       "Null while the upload runs, and where AI Transcription was off when it ended",
@@ -102,4 +102,5 @@ export type Video = Static<typeof Video>;
 export type VideoPage = Static<typeof VideoPage>;
 export type VideoListQuery = Static<typeof VideoListQuery>;
 export type NewVideo = Static<typeof NewVideo>;
+export type UploadTicket = Static<typeof UploadTicket>;
 export type CreatedVideo = Static<typeof CreatedVideo>;

@@ -24,17 +24,17 @@ export const WebhookEndpoint = Type.Object(
     eventTypes,
     metadata,
     enabled: Type.Boolean({ description: "False where nothing is sent any more" }),
-    disabledAt: nullable(timestamp("ISO 8601 UTC with milliseconds"), "Null while enabled"),
+    disabledAt: nullable(timestamp(), "Null while enabled"),
     disabledReason: nullable(Type.String(), "For people: who disabled it, and why; null while enabled"),
     failingSince: nullable(
-      timestamp("ISO 8601 UTC with milliseconds"),
+      timestamp(),
       "The first failure since the last success; null where the last attempt succeeded",
     ),
     previousSecretExpiresAt: nullable(
-      timestamp("ISO 8601 UTC with milliseconds"),
+      timestamp(),
       "Until then the secret before the last rotation signs too; null where there is none",
     ),
-    createdAt: timestamp("ISO 8601 UTC with milliseconds"),
+    createdAt: timestamp(),
   },
   { $id: "WebhookEndpoint", additionalProperties: false },
 );
@@ -88,7 +88,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 export const DeliveryAttempt = Type.Object(
   {
     number: Type.Integer({ minimum: 1 }),
-    attemptedAt: timestamp("ISO 8601 UTC with milliseconds"),
+    attemptedAt: timestamp(),
     latencyMs: Type.Integer({
       minimum: 0,
       description: "Until the answer's headers were there, or the failure",
@@ -117,9 +117,9 @@ export const Delivery = Type.Object(
       DELIVERY_STATUSES,
       "`failed` after the last attempt of the schedule; `canceled` where the endpoint was disabled before the next",
     ),
-    createdAt: timestamp("ISO 8601 UTC with milliseconds"),
-    nextAttemptAt: nullable(timestamp("ISO 8601 UTC with milliseconds"), "Null unless pending"),
-    finishedAt: nullable(timestamp("ISO 8601 UTC with milliseconds"), "Null while pending"),
+    createdAt: timestamp(),
+    nextAttemptAt: nullable(timestamp(), "Null unless pending"),
+    finishedAt: nullable(timestamp(), "Null while pending"),
     attempts: Type.Array(DeliveryAttempt, { description: "In the order in which they were made" }),
   },
   { $id: "Delivery", additionalProperties: false },

@@ -5,39 +5,29 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Db, VideoRow } from "../../db/schema.ts";
 import { findTranscriptionOfVideo } from "../../db/transcriptions.ts";
-import { findVideo, insertVideo, listVideos, transcriptionsOfVideos } from "../../db/videos.ts";
+import { findVideo, listVideos, transcriptionsOfVideos } from "../../db/videos.ts";
 import { AppError } from "../../errors.ts";
-import { isPlausibleId, newId } from "../../ids.ts";
-import { requireRoomForUpload } from "../../limits.ts";
-import { checkMetadata } from "../../metadata.ts";
+import { isPlausibleId } from "../../ids.ts";
 import { deleteVideo } from "../../pipeline/delete-video.ts";
 import type { RunningAttempts } from "../../pipeline/running-attempts.ts";
 import { representVideo } from "../../representations.ts";
 import type { Sources } from "../../storage/sources.ts";
 import type { Storage } from "../../storage/storage.ts";
-import type { UploadStore } from "../../storage/upload-store.ts";
 import { cutPage, readPageRequest } from "./cursor.ts";
 import { type OperationDeps, serve, serveOnce } from "./operation.ts";
-import { signUploadUrl } from "./upload-url.ts";
-import { UPLOADS_PATH } from "./uploads.ts";
+import { type OfferDeps, offerUpload } from "./upload-offer.ts";
 
-export interface VideosDeps extends OperationDeps {
+export interface VideosDeps extends OperationDeps, Omit<OfferDeps, "db"> {
   storage: Storage;
   sources: Sources;
-  store: UploadStore;
   /** The one that serves uploads, so that what is deleted is not written to. */
   locker: Locker;
   running: RunningAttempts;
   log: Logger;
-  maxUploadBytes: number;
-  /** Where clients reach the service. */
-  publicUrl: string;
-  /** Signs upload URLs. */
-  secret: Uint8Array;
 }
 
 export function registerVideos(app: FastifyInstance, deps: VideosDeps): void {
-  const { db, clock } = deps;
+  const { db } = deps;
 
   serve(app, deps, OPERATIONS.listVideos, async ({ environmentId, query }) => {
     const { before, limit } = readPageRequest(query);
@@ -54,26 +44,10 @@ export function registerVideos(app: FastifyInstance, deps: VideosDeps): void {
   serveOnce(app, deps, OPERATIONS.createVideo, async ({ environmentId, body, tx, request }) => {
     const { sizeBytes, filename, expiresInSeconds = DEFAULT_UPLOAD_URL_SECONDS } = body;
     const metadata = { ...body.metadata, ...(filename !== undefined && { filename }) };
-    checkMetadata(metadata, "Metadata");
-    if (sizeBytes > deps.maxUploadBytes) {
-      throw new AppError("payload_too_large", `An upload may have ${deps.maxUploadBytes} bytes.`);
-    }
-    await deps.store.requireSpace(sizeBytes);
-    await requireRoomForUpload(tx, environmentId);
-    const now = clock.now();
-    const id = newId("video");
-    // Its file is made by the first request that comes to the upload: a row may be without, a file not.
-    const row = await insertVideo(tx, { id, environmentId, metadata, sizeBytes, now });
-    request.log.info({ videoId: id, bytes: sizeBytes }, "upload URL given");
-    const expires = Math.floor(now.getTime() / 1000) + expiresInSeconds;
-    const signed = signUploadUrl({ videoId: id, expires }, deps.secret);
-    return {
-      video: representVideo(row, undefined),
-      upload: {
-        url: `${deps.publicUrl}${UPLOADS_PATH}/${id}?${signed}`,
-        expiresAt: new Date(expires * 1000).toISOString(),
-      },
-    };
+    const wanted = { environmentId, metadata, sizeBytes, expiresInSeconds };
+    const { row, upload } = await offerUpload({ ...deps, db: tx }, wanted);
+    request.log.info({ videoId: row.id, bytes: sizeBytes }, "upload URL given");
+    return { video: representVideo(row, undefined), upload };
   });
 
   serve(app, deps, OPERATIONS.getVideo, async ({ environmentId, params }) => {

@@ -1,0 +1,159 @@
+import { execFile } from "node:child_process";
+import { copyFile, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Webhook } from "standardwebhooks";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createTenant, shareService } from "../../server/test/support/service.ts";
+import { EVENTS } from "../src/contract/examples.ts";
+import { startScriptedServer } from "./scripted-server.ts";
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, "../..");
+const service = shareService();
+
+interface Snippet {
+  page: string;
+  language: "ts" | "js";
+  /** What the block needs of the program that it would stand in. */
+  before: string;
+  after?: string;
+}
+
+const client = `
+  import { openAsBlob } from "node:fs";
+  import { Subtext, uploadTo } from "@subtext/client";
+  const subtext = new Subtext({ baseUrl: process.env.SUBTEXT_URL!, apiKey: process.env.SUBTEXT_API_KEY });`;
+
+/** The blocks of each page, in their order. */
+const SNIPPETS: Record<string, Snippet> = {
+  quickStart: {
+    page: "client/README.md",
+    language: "ts",
+    before: "",
+    after: "console.log(transcription.status);",
+  },
+  webhook: {
+    page: "client/README.md",
+    language: "ts",
+    before: `declare global { function save(id: string, videoId: string, captions: string): Promise<void>; }
+      globalThis.save = async (...told) => console.log(told.join(" "));`,
+    after: `const [headers = "", body = ""] = process.argv.slice(2);
+      const init = { method: "POST", headers: JSON.parse(headers), body };
+      console.log((await POST(new Request("http://127.0.0.1/", init))).status);`,
+  },
+  page: {
+    page: "client/README.md",
+    language: "ts",
+    before: `${client}
+      const file = await openAsBlob("meeting.mp4");
+      const [sizeBytes, filename, signal] = [file.size, "meeting.mp4", new AbortController().signal];
+      const onProgress = ({ sentBytes }: { sentBytes: number }) => void sentBytes;`,
+    after: "console.log((await subtext.videos.get(video.id)).status);",
+  },
+  tus: {
+    page: "docs/api.md",
+    language: "js",
+    before: `${client}
+      import { readFileSync } from "node:fs";
+      import * as tus from "tus-js-client";
+      const bytes = readFileSync("meeting.mp4");
+      const file = bytes as unknown as File;
+      const { upload: ticket } = await subtext.videos.create({ sizeBytes: bytes.length });
+      void [openAsBlob, uploadTo];`,
+  },
+  uppy: {
+    page: "docs/api.md",
+    language: "js",
+    before: `import { Uppy } from "@uppy/core";
+      import Tus from "@uppy/tus";
+      declare const yourServer: {
+        createVideo(video: { filename: string; sizeBytes: number | null }): Promise<{ upload: { url: string } }>;
+      };`,
+  },
+};
+
+let project = "";
+
+beforeAll(async () => {
+  project = await mkdtemp(join(tmpdir(), "subtext-snippets-"));
+  await symlink(join(ROOT, "node_modules"), join(project, "node_modules"));
+  await copyFile(join(ROOT, "demo/sample/sample.mp4"), join(project, "meeting.mp4"));
+  await writeFile(join(project, "package.json"), '{ "type": "module" }');
+  for (const page of new Set(Object.values(SNIPPETS).map((snippet) => snippet.page))) {
+    const text = await readFile(join(ROOT, page), "utf8");
+    const its = Object.entries(SNIPPETS).filter(([, snippet]) => snippet.page === page);
+    const [, first] = its[0]!;
+    const blocks = [...text.matchAll(/```(ts|js|tsx|jsx|typescript|javascript)\n(.*?)```/gs)];
+    expect([page, blocks.map(([, language]) => language)]).toEqual([page, its.map(() => first.language)]);
+    for (const [place, [name, { before, after = "" }]] of its.entries()) {
+      await writeFile(join(project, `${name}.ts`), `${before}\n${blocks[place]![2]}\n${after}\nexport {};\n`);
+    }
+  }
+});
+afterAll(() => rm(project, { recursive: true, force: true }));
+
+/** As its own process, against the service of this test; gives what it prints. */
+async function runSnippet(name: string, ...args: string[]): Promise<string> {
+  const { key } = await createTenant(service);
+  const file = join(project, `${name}.ts`);
+  const program = (await readFile(file, "utf8")).replace("https://subtext.example.com", service.url);
+  await writeFile(file, program);
+  const { stdout } = await run(process.execPath, [file, ...args], {
+    cwd: project,
+    env: { ...process.env, SUBTEXT_URL: service.url, SUBTEXT_API_KEY: key, SUBTEXT_WEBHOOK_SECRET: SECRET },
+  });
+  return stdout.trim();
+}
+
+const SECRET = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=";
+
+describe("the programs in the documentation", () => {
+  test("compile as they stand", async () => {
+    const config = {
+      compilerOptions: {
+        strict: true,
+        noEmit: true,
+        module: "nodenext",
+        target: "es2024",
+        lib: ["es2024", "dom", "dom.iterable"],
+        types: ["node"],
+        allowImportingTsExtensions: true,
+        skipLibCheck: true,
+      },
+      include: ["*.ts"],
+    };
+    await writeFile(join(project, "tsconfig.json"), JSON.stringify(config));
+    const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
+    const told = await run(process.execPath, [compiler, "-p", project]).catch(({ stdout }) => ({ stdout }));
+    expect(told.stdout).toBe("");
+  });
+
+  test("upload a recording, wait for it and read its words, captions and text", async () => {
+    expect((await runSnippet("quickStart")).split("\n").at(-1)).toBe("COMPLETED");
+  });
+
+  test("take a webhook, and fetch the captions that it names", async () => {
+    const { url } = await startScriptedServer({ body: "WEBVTT" });
+    const event = structuredClone(EVENTS["transcriptions.transcription.completed"]);
+    event.data.files.vtt.url = `${url}/captions`;
+    const body = JSON.stringify(event);
+    const now = new Date();
+    const headers = {
+      "webhook-id": "event_1",
+      "webhook-timestamp": String(Math.floor(now.getTime() / 1000)),
+      "webhook-signature": new Webhook(SECRET).sign("event_1", now, body),
+    };
+    const printed = await runSnippet("webhook", JSON.stringify(headers), body);
+    expect(printed.split("\n")).toEqual([`event_1 ${event.data.videoId} WEBVTT`, "204"]);
+  });
+
+  test("upload from a page, by an URL that its server was given", async () => {
+    expect(await runSnippet("page")).toBe("uploaded");
+  });
+
+  test("upload with tus-js-client by such an URL", async () => {
+    expect(await runSnippet("tus")).toBe("done");
+  });
+});
