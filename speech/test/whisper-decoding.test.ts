@@ -130,6 +130,7 @@ describe("word times", () => {
     ["heads that its files do not state", { statesAlignmentHeads: false, layers: 4, heads: 3 }],
     ["half precision", { valueType: "float16" }],
     ["caches alone in half precision", { cacheType: "float16" }],
+    ["an 8-bit output projection outside of the branches", { eightBitProjection: true }],
     ["128 mel bins", { melBins: 128 }],
     ["a window of 10 s", { windowSeconds: 10 }],
   ])("come out of attention: %s", async (_, options) => {

@@ -25,6 +25,11 @@ export interface MadeGraphs {
   /** How attention can be had: by the names of its tensors, also as outputs, or not at all. */
   attention: "tensors" | "outputs" | "fused";
   attentionName(layer: number, branch: "then" | "else"): string;
+  /**
+   * Whether logits go through a matrix of 8-bit numbers at last, which lies outside of the branches as in exports
+   * whose output projection is the embedding of the tokens.
+   */
+  eightBitProjection: boolean;
 }
 
 /**
@@ -68,6 +73,7 @@ export function madeDecoder(made: MadeGraphs): Uint8Array {
     graph.constant("float32", [made.scripts * made.maxTokens], made.lookedAt, LOOKED_AT);
   }
   graph.constant("float32", [made.vocabularySize], made.switches, SWITCHES);
+  if (made.eightBitProjection) addIdentityMatrix(graph, made.vocabularySize);
 
   graph.input("input_ids", "int64", ["batch_size", "decoder_sequence_length"]);
   graph.input("encoder_hidden_states", made.valueType, ["batch_size", "encoder_sequence_length", width]);
@@ -99,6 +105,21 @@ export function madeDecoder(made: MadeGraphs): Uint8Array {
 const LOGITS = "script_logits";
 const LOOKED_AT = "script_looked_at";
 const SWITCHES = "script_switches";
+const PROJECTION = {
+  weights: "weight_transposed_quantized",
+  scale: "weight_merged_0_scale",
+  zero: "weight_merged_0_zero_point",
+};
+
+/** In 8 bits: it changes no logits. */
+function addIdentityMatrix(graph: GraphWriter, size: number): void {
+  const zero = 128;
+  const weights = new Uint8Array(size ** 2).fill(zero);
+  for (let row = 0; row < size; row++) weights[row * size + row] = zero + 1;
+  graph.constant("uint8", [size, size], weights, PROJECTION.weights);
+  graph.constant("float32", [], [1], PROJECTION.scale);
+  graph.constant("uint8", [], [zero], PROJECTION.zero);
+}
 
 function cacheNames({ layers }: MadeGraphs): string[] {
   return Array.from({ length: layers }, (_, layer) =>
@@ -169,7 +190,11 @@ function branch(made: MadeGraphs, which: "then" | "else"): Uint8Array {
     graph.node("Identity", [value], {}, `${which}.${name}`);
     graph.output(`${which}.${name}`, type, null);
   };
-  result("logits", as(graph, graph.node("Gather", [LOGITS, row]), made.valueType), made.valueType);
+  const hidden = graph.node("Gather", [LOGITS, row]);
+  const logits = made.eightBitProjection
+    ? graph.node("MatMul", [hidden, graph.node("DequantizeLinear", Object.values(PROJECTION))])
+    : hidden;
+  result("logits", as(graph, logits, made.valueType), made.valueType);
 
   // As in merged exports, the branch that goes on gives nothing for the encoder's half of the caches.
   const encoderCache = cached

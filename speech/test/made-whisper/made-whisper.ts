@@ -34,6 +34,7 @@ export interface MadeWhisperOptions {
   attentionName?: MadeGraphs["attentionName"];
   valueType?: MadeGraphs["valueType"];
   cacheType?: MadeGraphs["cacheType"];
+  eightBitProjection?: boolean;
   /** Of the graph files: `_quantized`, `_fp16`. */
   ending?: string;
   /** Where the graphs lie: beside the other files (`.`) or in `onnx`. */
@@ -96,6 +97,7 @@ export async function writeMadeWhisper(folder: string, options: MadeWhisperOptio
     isAlignmentHead: (layer, head) => alignmentHeads.some(([l, h]) => l === layer && h === head),
     valueType: options.valueType ?? "float32",
     cacheType: options.cacheType ?? options.valueType ?? "float32",
+    eightBitProjection: options.eightBitProjection ?? false,
     attention: options.attention ?? "tensors",
     attentionName:
       options.attentionName ?? ((layer) => `/model/decoder/layers.${layer}/encoder_attn/Softmax_output_0`),

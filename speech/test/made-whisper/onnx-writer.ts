@@ -1,7 +1,7 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
 /** As much of the ONNX format (onnx.proto; numbers of fields and types are its own) as made models need. */
-export const ELEMENT = { float32: 1, int64: 7, bool: 9, float16: 10 } as const;
+export const ELEMENT = { float32: 1, uint8: 2, int64: 7, bool: 9, float16: 10 } as const;
 export type ElementType = keyof typeof ELEMENT;
 
 const ATTRIBUTE_TYPE = { integer: 2, graph: 5, integers: 7 } as const;
@@ -52,12 +52,17 @@ export class GraphWriter {
 
   /** Adds a constant and gives its name. */
   constant(
-    type: "float32" | "int64",
+    type: "float32" | "int64" | "uint8",
     dims: readonly number[],
     values: Iterable<number>,
     name = `${this.#prefix}constant_${this.#values++}`,
   ): string {
-    const data = type === "float32" ? Float32Array.from(values) : BigInt64Array.from([...values].map(BigInt));
+    const data =
+      type === "uint8"
+        ? Uint8Array.from(values)
+        : type === "float32"
+          ? Float32Array.from(values)
+          : BigInt64Array.from([...values].map(BigInt));
     const writer = new BinaryWriter();
     for (const dim of dims) writer.tag(1, WireType.Varint).int64(dim);
     writer.tag(2, WireType.Varint).int32(ELEMENT[type]);

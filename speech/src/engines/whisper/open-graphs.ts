@@ -73,8 +73,9 @@ async function openDecoder(model: WhisperModel, threads: number): Promise<Seq2Se
     const graph = addCrossAttentionOutputs(await readFile(model.decoderPath));
     // A graph that is loaded from memory has no folder of its own in which to look for its large weights.
     const folder = { model_external_initializers_file_folder_path: dirname(model.decoderPath) };
-    // An 8-bit output projection is unpacked once at load rather than at every token; some releases of the
-    // runtime also fail to open such decoders when they try to make one operation of the two.
+    // Where the two branches share an 8-bit output projection, as those of the hub's exports do, onnxruntime from
+    // 1.25 on (1.30 at least) fails to open the decoder: it looks for the weights in the branch when it makes one
+    // operation of unpacking and multiplying. Without that they are unpacked once, at load.
     const unpacked = { disable_quant_qdq: "1" };
     return InferenceSession.create(graph, sessionOptions(threads, { ...folder, ...unpacked }));
   });
