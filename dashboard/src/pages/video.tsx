@@ -95,6 +95,7 @@ function Video({ address, video, startSeconds }: VideoProps) {
         {isOwner && <DeleteVideo address={address} name={name} />}
       </PageHeader>
       <div className={css.columns} data-panel={panel} data-transcript={isCompleted || undefined}>
+        {!isCompleted && <VideoProgress address={address} video={video} />}
         {media && (
           <div className={css.stage} ref={stage}>
             <Player
@@ -113,7 +114,7 @@ function Video({ address, video, startSeconds }: VideoProps) {
             )}
           </div>
         )}
-        <VideoProgress address={address} video={video} />
+        {isCompleted && <VideoProgress address={address} video={video} />}
         {isCompleted && (
           <fieldset className={css.choice} aria-label="Show">
             {(["transcript", "details"] as const).map((each) => (

@@ -13,8 +13,10 @@ export function Facts({ video }: { video: VideoDetailView }) {
     engine = null,
     decoder = null,
   } = transcription ?? {};
+  const heard = transcription?.stretches?.map((stretch) => stretch.language) ?? [];
+  const spokenAll = [...new Set([...(spoken === null ? [] : [spoken]), ...heard])];
   const facts: [string, string | null][] = [
-    ["Language", spoken && language(spoken)],
+    [spokenAll.length > 1 ? "Languages" : "Language", spokenAll.map(language).join(", ") || null],
     ["Duration", duration === null ? null : clock(duration)],
     ["Words", wordCount === null ? null : wordCount.toLocaleString("en")],
     ["Engine", engine],

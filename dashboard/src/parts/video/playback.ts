@@ -1,4 +1,5 @@
-type Listener = (seconds: number) => void;
+/** `sought`: somebody went there, rather than time. */
+type Listener = (seconds: number, sought: boolean) => void;
 
 /**
  * Where in a recording one is: the player's time while it can be played, else the place that was chosen last,
@@ -15,9 +16,9 @@ export class Playback {
     const controller = new AbortController();
     const { signal } = controller;
     this.#media = media;
-    const follow = () => {
+    const follow = (event: Event | number) => {
       cancelAnimationFrame(this.#frame);
-      this.#tell();
+      this.#tell(event instanceof Event && event.type === "seeking");
       // At each frame, since the element's own events come four times a second.
       if (!media.paused) this.#frame = requestAnimationFrame(follow);
     };
@@ -43,7 +44,7 @@ export class Playback {
   seek(seconds: number): void {
     this.#seconds = Math.max(0, seconds);
     if (this.#media && this.canPlay) this.#media.currentTime = this.#seconds;
-    for (const listener of this.#listeners) listener(this.#seconds);
+    for (const listener of this.#listeners) listener(this.#seconds, true);
   }
 
   seekBy(seconds: number): void {
@@ -75,7 +76,7 @@ export class Playback {
   /** Told the time, in seconds, at every frame while it plays and whenever it is changed. */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
-    listener(this.#seconds);
+    listener(this.#seconds, false);
     return () => this.#listeners.delete(listener);
   }
 
@@ -85,9 +86,9 @@ export class Playback {
     this.#media?.play().catch(() => {});
   }
 
-  #tell(): void {
+  #tell(sought: boolean): void {
     if (!this.#media || !this.canPlay) return;
     this.#seconds = this.#media.currentTime;
-    for (const listener of this.#listeners) listener(this.#seconds);
+    for (const listener of this.#listeners) listener(this.#seconds, sought);
   }
 }

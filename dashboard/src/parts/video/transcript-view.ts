@@ -8,7 +8,7 @@ import {
   wordBefore,
 } from "../../data/video-transcript.ts";
 import type { Playback } from "./playback.ts";
-import { bringIntoView, prefersStillness } from "./scroll.ts";
+import { bringIntoView } from "./scroll.ts";
 import { clearHighlights, highlight } from "./text-highlight.ts";
 import { isOn, offsetOf, placeAt, rangeOf } from "./text-places.ts";
 
@@ -57,7 +57,10 @@ export class TranscriptView {
     }
     // The scroll bar is the only part of it that holds no paragraph.
     root.addEventListener("pointerdown", ({ target }) => target === root && this.follow(false), { signal });
-    const stop = playback.listen((seconds) => this.#light(wordAt(this.#options.transcript, seconds)));
+    const stop = playback.listen((seconds, sought) => {
+      this.#light(wordAt(this.#options.transcript, seconds));
+      if (sought) this.follow(true);
+    });
     return () => {
       controller.abort();
       stop();
@@ -236,7 +239,7 @@ export class TranscriptView {
 
   #bring(range: Range): void {
     const { root, covered } = this.#options;
-    bringIntoView(range, { scroller: root, covered: covered(), smooth: !prefersStillness() });
+    bringIntoView(range, { scroller: root, covered });
   }
 }
 
