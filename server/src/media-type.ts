@@ -51,7 +51,12 @@ function typeOfAudioFrame(first: Buffer): string | null {
   if ((second & 0xf6) === 0xf0) return ((third >> 2) & 0xf) < 13 ? "audio/aac" : null;
   const [version, layer] = [(second >> 3) & 3, (second >> 1) & 3];
   const [bitrate, sampleRate] = [third >> 4, (third >> 2) & 3];
+  // Layer I is extinct, and looks like the mark that text in UTF-16 begins with.
   const valid =
-    (second & 0xe0) === 0xe0 && version !== 1 && layer !== 0 && bitrate !== 15 && sampleRate !== 3;
+    (second & 0xe0) === 0xe0 &&
+    version !== 1 &&
+    (layer === 1 || layer === 2) &&
+    bitrate !== 15 &&
+    sampleRate !== 3;
   return valid ? "audio/mpeg" : null;
 }

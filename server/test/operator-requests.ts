@@ -3,7 +3,7 @@ import type { Credentials } from "../src/operators.ts";
 import type { TestService } from "./support/service.ts";
 
 export interface OperatorRequest {
-  method?: "GET" | "POST" | "PATCH" | "DELETE";
+  method?: "GET" | "HEAD" | "POST" | "PATCH" | "DELETE";
   body?: object;
   headers?: Record<string, string>;
   /** The address that the request comes from. */
