@@ -10,6 +10,7 @@ import {
 import { VIDEO_STATES, type VideoState } from "./contract/video.ts";
 import { environmentsQuery, meQuery } from "./data/queries.ts";
 import { ProblemError } from "./data/request.ts";
+import { readSearchAddress } from "./data/search.ts";
 import { AccountPage } from "./pages/account.tsx";
 import { FaultPage, NotFoundPage } from "./pages/fault.tsx";
 import { FirstEnvironmentPage } from "./pages/first-environment.tsx";
@@ -97,6 +98,13 @@ const videoRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/video.tsx"), "VideoPage"),
 });
 
+const searchRoute = createRoute({
+  getParentRoute: () => environmentRoute,
+  path: "/search",
+  validateSearch: readSearchAddress,
+  component: lazyRouteComponent(() => import("./pages/search.tsx"), "SearchPage"),
+});
+
 const apiKeysRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/api-keys",
@@ -149,6 +157,7 @@ const routeTree = rootRoute.addChildren([
     environmentRoute.addChildren([
       videosRoute,
       videoRoute,
+      searchRoute,
       apiKeysRoute,
       webhooksRoute,
       webhookEndpointRoute,

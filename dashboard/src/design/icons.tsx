@@ -62,6 +62,12 @@ export const SystemIcon = () => (
     <path d="M1.75 8.5h2.5l2-5 3 9.5 2-4.5h3" />
   </Icon>
 );
+export const SearchIcon = () => (
+  <Icon>
+    <circle cx="7" cy="7" r="4.25" />
+    <path d="m10.25 10.25 3.5 3.5" />
+  </Icon>
+);
 export const UploadIcon = () => (
   <Icon>
     <path d="M8 10.5V2.5M4.75 5.5 8 2.25l3.25 3.25M2.5 10.5v1.75a1.5 1.5 0 0 0 1.5 1.5h8a1.5 1.5 0 0 0 1.5-1.5V10.5" />

@@ -19,6 +19,7 @@ import {
 import mark from "../design/mark.svg";
 import { EnvironmentSwitcher } from "./environment-switcher.tsx";
 import { lastEnvironment } from "./last-environment.ts";
+import { SearchLink, useSearchShortcut } from "./search-link.tsx";
 import css from "./shell.module.css";
 import { ThemeSwitch } from "./theme-switch.tsx";
 import { UploadPanel } from "./upload-panel.tsx";
@@ -34,13 +35,17 @@ export function Shell() {
   const lastPath = useRef(path);
   const [drawerOpen, setDrawerOpen] = useState(false);
   const isReachable = useReachable();
+  const { environmentId = lastEnvironment() } = useParams({ strict: false });
+  useSearchShortcut(environmentId);
 
   useEffect(() => {
     if (lastPath.current === path) return;
     lastPath.current = path;
     setDrawerOpen(false);
     // After a change of page the keyboard, and a screen reader, go on at its beginning.
-    const title = main.current?.querySelector<HTMLElement>("h1");
+    const title =
+      main.current?.querySelector<HTMLElement>("[data-begin]") ??
+      main.current?.querySelector<HTMLElement>("h1");
     (title ?? main.current)?.focus({ preventScroll: true });
   }, [path]);
 
@@ -99,6 +104,7 @@ function Side() {
     <div className={css.side}>
       <Brand />
       <EnvironmentSwitcher environmentId={environmentId} />
+      {environmentId && <SearchLink environmentId={environmentId} />}
       <nav aria-label="Pages">
         <ul className={css.links}>
           {environmentId && (

@@ -1,0 +1,231 @@
+import { useInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useCallback, useEffect, useRef, useState } from "react";
+import { Input, Label, SearchField } from "react-aria-components";
+import { SEARCH_LIMITS, type SearchPageView } from "../contract/search.ts";
+import { environmentsQuery } from "../data/queries.ts";
+import { messageOf } from "../data/request.ts";
+import { searchQuery } from "../data/search.ts";
+import { language as languageName } from "../data/words.ts";
+import controls from "../design/controls.module.css";
+import { Button, Notice } from "../design/controls.tsx";
+import { CloseIcon, SearchIcon } from "../design/icons.tsx";
+import { keepLastEnvironment } from "../parts/last-environment.ts";
+import { PageHeader } from "../parts/page.tsx";
+import { useNow } from "../parts/use-now.ts";
+import { NotFoundPage } from "./fault.tsx";
+import css from "./search.module.css";
+import { FoundVideo } from "./search-result.tsx";
+
+const ROUTE = "/signed-in/environments/$environmentId/search";
+/** Long enough that not every letter of a quick typist is asked for. */
+const TYPING_PAUSE_MS = 180;
+
+/** Every transcript of an environment, searched while one types. */
+export function SearchPage() {
+  const { environmentId } = useParams({ from: ROUTE });
+  const { data: environments } = useSuspenseQuery(environmentsQuery);
+  const environment = environments.find(({ id }) => id === environmentId);
+  useEffect(() => {
+    if (environment) keepLastEnvironment(environment.id);
+  }, [environment]);
+  if (!environment) return <NotFoundPage />;
+  return <Search key={environment.id} environmentId={environment.id} name={environment.name} />;
+}
+
+function Search({ environmentId, name }: { environmentId: string; name: string }) {
+  const address = useSearch({ from: ROUTE });
+  const { q = "", language } = address;
+  const [typed, setTyped] = useTyped(q);
+  const navigate = useNavigate({ from: "/environments/$environmentId/search" });
+  const found = useInfiniteQuery(searchQuery(environmentId, address));
+  const pages = q === "" ? [] : (found.data?.pages ?? []);
+  const languages = pages[0]?.languages ?? [];
+  const body = useArrows();
+
+  return (
+    <div ref={body}>
+      <PageHeader title="Search" lead={`Everything that is said in the videos of ${name}.`} />
+      <div className={css.form}>
+        <SearchField
+          className={css.field ?? ""}
+          value={typed}
+          onChange={setTyped}
+          maxLength={SEARCH_LIMITS.characters}
+        >
+          <Label className={controls.hidden ?? ""}>Search all transcripts</Label>
+          <SearchIcon />
+          <Input
+            className={css.input ?? ""}
+            placeholder="Words, or “words in a row”"
+            data-begin=""
+            enterKeyHint="search"
+            ref={useFocusOnce()}
+          />
+          {typed !== "" && (
+            <Button look="quiet" square aria-label="Clear">
+              <CloseIcon />
+            </Button>
+          )}
+        </SearchField>
+        {(languages.length > 1 || language !== undefined) && (
+          <select
+            className={css.language}
+            aria-label="Language"
+            value={language ?? ""}
+            onChange={({ currentTarget: { value } }) => {
+              void navigate({
+                search: { ...(q && { q }), ...(value && { language: value }) },
+                replace: true,
+              });
+            }}
+          >
+            <option value="">All languages</option>
+            {[...new Set([...languages, ...(language === undefined ? [] : [language])])].map((code) => (
+              <option key={code} value={code}>
+                {languageName(code)}
+              </option>
+            ))}
+          </select>
+        )}
+      </div>
+      <p className={css.count} role="status">
+        {q !== "" && pages[0] && !found.isPlaceholderData && countInWords(pages[0])}
+      </p>
+      {q === "" ? (
+        <Tips />
+      ) : found.error ? (
+        <Notice tone="bad">{messageOf(found.error)}</Notice>
+      ) : (
+        pages[0] && (
+          <div className={css.results} data-stale={found.isPlaceholderData || undefined}>
+            <Results environmentId={environmentId} pages={pages} />
+            {found.hasNextPage && (
+              <div className={css.more}>
+                <Button onPress={() => found.fetchNextPage()} isPending={found.isFetchingNextPage}>
+                  Show more videos
+                </Button>
+              </div>
+            )}
+          </div>
+        )
+      )}
+    </div>
+  );
+}
+
+/** What stands in the field; a pause in the typing brings it into the address, and the address back. */
+function useTyped(q: string): [string, (text: string) => void] {
+  const navigate = useNavigate({ from: "/environments/$environmentId/search" });
+  const [typed, setTyped] = useState(q);
+  const sent = useRef(q);
+  useEffect(() => {
+    // By a link or the way back, not by what was typed here.
+    if (q !== sent.current) {
+      sent.current = q;
+      setTyped(q);
+    }
+  }, [q]);
+  useEffect(() => {
+    const next = typed.trim();
+    if (next === sent.current.trim()) return;
+    const timer = setTimeout(() => {
+      sent.current = next;
+      void navigate({
+        search: ({ q: _, ...rest }) => ({ ...rest, ...(next && { q: next }) }),
+        replace: true,
+      });
+    }, TYPING_PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [typed, navigate]);
+  return [typed, setTyped];
+}
+
+/** Whoever opens the page wants to type, unless there are results to read. */
+function useFocusOnce() {
+  const { q = "" } = useSearch({ from: ROUTE });
+  const isFirst = useRef(q === "");
+  return useCallback((field: HTMLInputElement | null) => {
+    if (field && isFirst.current) field.focus();
+    isFirst.current = false;
+  }, []);
+}
+
+/** Up and down lead from the field through the results and back. */
+function useArrows() {
+  const body = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const root = body.current;
+    const press = (event: KeyboardEvent) => {
+      const { key, altKey, ctrlKey, metaKey, shiftKey } = event;
+      if (altKey || ctrlKey || metaKey || shiftKey || (key !== "ArrowDown" && key !== "ArrowUp")) return;
+      const stops = [...(root?.querySelectorAll<HTMLElement>("[data-begin], [data-result]") ?? [])];
+      const at = stops.findIndex((stop) => stop === document.activeElement);
+      const next = stops[at + (key === "ArrowDown" ? 1 : -1)];
+      if (at < 0 || !next) return;
+      event.preventDefault();
+      next.focus();
+    };
+    root?.addEventListener("keydown", press);
+    return () => root?.removeEventListener("keydown", press);
+  }, []);
+  return body;
+}
+
+function countInWords({ data, matchCount, videoCount, isTruncated, hint }: SearchPageView): string {
+  if (hint !== null) return "";
+  if (data.length === 0) return "Nothing found.";
+  const passages = `${matchCount.toLocaleString("en")} ${matchCount === 1 ? "passage" : "passages"}`;
+  const videos = `${videoCount.toLocaleString("en")} ${videoCount === 1 ? "video" : "videos"}`;
+  return isTruncated
+    ? `The newest ${passages}, in ${videos}; there are more. Another word narrows the search.`
+    : `${passages} in ${videos}.`;
+}
+
+function Results({ environmentId, pages }: { environmentId: string; pages: SearchPageView[] }) {
+  const now = useNow(60_000);
+  const { hint } = pages[0]!;
+  const videos = pages.flatMap(({ data }) => data);
+  if (hint !== null) return <Notice tone="plain">{HINTS[hint]}</Notice>;
+  if (videos.length === 0) return <Tips title="Nothing was said like that" />;
+  return (
+    <ul className={css.videos} aria-label="Videos">
+      {videos.map((video) => (
+        <li key={video.videoId}>
+          <FoundVideo environmentId={environmentId} video={video} now={now} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const HINTS = {
+  no_words: "There is no word in this. Search for letters or numbers.",
+  only_excluded: "This only says what to leave out. Add a word to look for.",
+  only_common_words: "These words are in nearly every sentence. Add one that is not.",
+};
+
+function Tips({ title = "Find what was said, and start playing there" }: { title?: string }) {
+  return (
+    <div className={css.tips}>
+      <h2>{title}</h2>
+      <dl>
+        {TIPS.map(([example, meaning]) => (
+          <div key={example}>
+            <dt>
+              <code>{example}</code>
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+const TIPS = [
+  ["annual budget", "both words in one sentence, in any form: budgets, budgeted"],
+  ["“annual budget”", "these words in a row"],
+  ["budget OR forecast", "either of them"],
+  ["budget -draft", "without the second"],
+] as const;
