@@ -96,7 +96,7 @@ test("a delivery that failed is seen with what was sent and answered, sent again
   await page.getByRole("button", { name: "Send now" }).click();
   await row(page, "Completed").getByText("Delivered").waitFor();
   await page.getByRole("region", { name: "Attempt 2" }).getByText("Answered 204").waitFor();
-  await page.getByText("Well", { exact: true }).waitFor();
+  await page.getByText("Healthy", { exact: true }).waitFor();
   expect(receiver.requests.at(-1)!.headers["webhook-id"]).toBe(sent.headers["webhook-id"]);
   expect(await page.evaluate("window.notReloaded")).toBe(true);
 });

@@ -1,12 +1,12 @@
 import type { SentEventType } from "@subtext/client/contract/webhook";
-import type { Delivery, DeliveryPage, DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
+import type { DeliveryPage, DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { DeliveryDetailView, WebhookEndpointView } from "../contract/webhook.ts";
 import { request } from "./request.ts";
 
 const PAGE_SIZE = 25;
-/** While somebody waits to see what comes of an attempt. */
-const WATCHING_MS = 1_000;
+/** While something waits for an attempt. When that is due is not judged here: clocks differ. */
+const WAITING_MS = 1_000;
 const QUIET_MS = 10_000;
 
 export function endpointsQuery(environmentId: string) {
@@ -57,7 +57,8 @@ export function deliveriesQuery(endpointId: string, { status, event }: DeliveryF
       const pages = query.state.data?.pages ?? [];
       // Every page that was read is read again: with many, less often.
       if (pages.length > 4) return QUIET_MS * 3;
-      return pages.some(({ data }) => data.some(isDueSoon)) ? WATCHING_MS : 5_000;
+      const waits = pages.some(({ data }) => data.some(({ status }) => status === "pending"));
+      return waits ? WAITING_MS * 2 : QUIET_MS / 2;
     },
   });
 }
@@ -67,10 +68,6 @@ export function deliveryQuery(endpointId: string, deliveryId: string) {
   return queryOptions({
     queryKey: [...endpointKey(endpointId), "delivery", deliveryId],
     queryFn: ({ signal }) => request<DeliveryDetailView>("GET", path, { signal }),
-    refetchInterval: ({ state }) => (state.data && isDueSoon(state.data) ? WATCHING_MS : QUIET_MS),
+    refetchInterval: ({ state }) => (state.data?.status === "pending" ? WAITING_MS : QUIET_MS),
   });
-}
-
-function isDueSoon({ nextAttemptAt }: Delivery): boolean {
-  return nextAttemptAt !== null && Date.parse(nextAttemptAt) - Date.now() < 20_000;
 }

@@ -7,12 +7,10 @@ import { Notice } from "../design/controls.tsx";
 import { Code } from "../parts/code.tsx";
 import { PageHeader, Section } from "../parts/page.tsx";
 import { useMe } from "../parts/use-me.ts";
-import { useNow } from "../parts/use-now.ts";
 import { Badge } from "../parts/webhooks/badge.tsx";
 import { DeliveryList } from "../parts/webhooks/delivery-list.tsx";
 import { EndpointActions } from "../parts/webhooks/endpoint-actions.tsx";
 import { HealthDetail } from "../parts/webhooks/endpoint-table.tsx";
-import { RedeliverFailed } from "../parts/webhooks/redeliver-failed.tsx";
 import { SigningSecret } from "../parts/webhooks/signing-secret.tsx";
 import { TestEventButton, TestEventResult, useTestEvent } from "../parts/webhooks/test-event.tsx";
 import css from "../parts/webhooks/webhooks.module.css";
@@ -53,11 +51,6 @@ function Endpoint({ endpoint }: { endpoint: WebhookEndpointView }) {
       </div>
       <Settings endpoint={endpoint} isOwner={isOwner} />
       <Section title="Deliveries">
-        {isOwner && endpoint.enabled && (
-          <div>
-            <RedeliverFailed endpointId={endpoint.id} />
-          </div>
-        )}
         <DeliveryList
           endpointId={endpoint.id}
           filter={filter}
@@ -71,7 +64,6 @@ function Endpoint({ endpoint }: { endpoint: WebhookEndpointView }) {
 }
 
 function Settings({ endpoint, isOwner }: { endpoint: WebhookEndpointView; isOwner: boolean }) {
-  const now = useNow(10_000);
   const { metadata, eventTypes, createdAt, id } = endpoint;
   return (
     <Section title="Endpoint">
@@ -79,7 +71,7 @@ function Settings({ endpoint, isOwner }: { endpoint: WebhookEndpointView; isOwne
         <dt>Health</dt>
         <dd>
           <Badge {...healthOf(endpoint)} />
-          <HealthDetail endpoint={endpoint} now={now} />
+          <HealthDetail endpoint={endpoint} />
         </dd>
         <dt>Last {RECENT_HOURS} hours</dt>
         <dd>{recentInWords(endpoint)}</dd>

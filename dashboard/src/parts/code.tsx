@@ -2,8 +2,8 @@ import { useState } from "react";
 import { Button } from "../design/controls.tsx";
 import css from "./choices.module.css";
 
-/** Text for a machine, to be read and copied. */
-export function Code({ name, text }: { name: string; text: string }) {
+/** Text for a machine, to be read and copied; of a program the lines stay whole. */
+export function Code({ name, text, isProgram = false }: { name: string; text: string; isProgram?: boolean }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
     await navigator.clipboard.writeText(text);
@@ -18,7 +18,9 @@ export function Code({ name, text }: { name: string; text: string }) {
         </Button>
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
-      <pre tabIndex={0}>{text}</pre>
+      <pre tabIndex={0} data-program={isProgram || undefined}>
+        {text}
+      </pre>
     </figure>
   );
 }

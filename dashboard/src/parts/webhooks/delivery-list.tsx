@@ -11,6 +11,7 @@ import table from "../table.module.css";
 import { useNow } from "../use-now.ts";
 import { Badge } from "./badge.tsx";
 import { DeliveryDetail } from "./delivery-detail.tsx";
+import { RedeliverFailed } from "./redeliver-failed.tsx";
 import css from "./webhooks.module.css";
 import { answerInWords, SENT_EVENT_NAMES, STATUS_WORDS, until } from "./words.ts";
 
@@ -56,6 +57,7 @@ export function DeliveryList({ endpointId, filter, onFilter, canRedeliver }: Del
             onFilter({ ...without(filter, "event"), ...(chosen !== ALL && { event: chosen }) })
           }
         />
+        {canRedeliver && <RedeliverFailed endpointId={endpointId} />}
       </div>
       {deliveries.error && !rows && <Notice tone="bad">{messageOf(deliveries.error)}</Notice>}
       {rows?.length === 0 && (
@@ -149,7 +151,7 @@ function Row({ delivery, now, isOpen, toggle }: RowProps) {
           aria-label={`Details of ${SENT_EVENT_NAMES[eventType]}, ${ago(createdAt, now)}`}
           onPress={toggle}
         >
-          {isOpen ? "Close" : "Details"}
+          Details
         </Button>
       </td>
     </tr>

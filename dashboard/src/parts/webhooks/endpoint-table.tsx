@@ -3,7 +3,7 @@ import { RECENT_HOURS, type WebhookEndpointView } from "../../contract/webhook.t
 import { ago } from "../../data/words.ts";
 import table from "../table.module.css";
 import { Badge } from "./badge.tsx";
-import { answerInWords, EVENT_WORDS, healthOf, recentInWords, STATUS_WORDS } from "./words.ts";
+import { answerInWords, EVENT_WORDS, healthOf, moment, recentInWords, STATUS_WORDS } from "./words.ts";
 
 export function EndpointTable({
   endpoints,
@@ -40,7 +40,7 @@ export function EndpointTable({
             <td data-column="Health">
               <div>
                 <Badge {...healthOf(endpoint)} />
-                <HealthDetail endpoint={endpoint} now={now} />
+                <HealthDetail endpoint={endpoint} />
               </div>
             </td>
             <td data-column="Latest delivery">
@@ -55,17 +55,17 @@ export function EndpointTable({
 }
 
 /** Since when, and why. */
-export function HealthDetail({ endpoint, now }: { endpoint: WebhookEndpointView; now: number }) {
+export function HealthDetail({ endpoint }: { endpoint: WebhookEndpointView }) {
   const { enabled, disabledAt, disabledReason, failingSince } = endpoint;
   if (!enabled && disabledAt) {
     return (
       <div className={table.soft}>
-        {disabledReason} Nothing is sent since {ago(disabledAt, now)}.
+        {disabledReason} Nothing is sent since {moment(disabledAt)}.
       </div>
     );
   }
   if (failingSince)
-    return <div className={table.soft}>Nothing has come through since {ago(failingSince, now)}.</div>;
+    return <div className={table.soft}>Nothing has come through since {moment(failingSince)}.</div>;
   return null;
 }
 

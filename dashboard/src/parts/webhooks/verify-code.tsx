@@ -28,8 +28,9 @@ export function VerifyCode({ close }: { close(): void }) {
         key={`${language} package`}
         name={`With the package standardwebhooks (${install})`}
         text={withPackage}
+        isProgram
       />
-      <Code key={`${language} alone`} name="With the standard library alone" text={alone} />
+      <Code key={`${language} alone`} name="With the standard library alone" text={alone} isProgram />
       <div className={controls.actions}>
         <Button onPress={close}>Close</Button>
       </div>

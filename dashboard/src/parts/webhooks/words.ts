@@ -61,7 +61,7 @@ export function healthOf(endpoint: WebhookEndpointView): { name: string; tone: T
   if (endpoint.failingSince !== null) return { name: "Failing", tone: "bad" };
   return endpoint.health.latest === null
     ? { name: "Nothing sent yet", tone: "plain" }
-    : { name: "Well", tone: "good" };
+    : { name: "Healthy", tone: "good" };
 }
 
 export function recentInWords({ health: { recent } }: WebhookEndpointView): string {

@@ -1,0 +1,60 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { newSigningSecret, signWebhook } from "../../server/src/webhooks/sign.ts";
+import { VERIFY_CODE } from "../src/parts/webhooks/verification.ts";
+
+const body =
+  '{"type":"transcriptions.transcription.completed","data":{"videoMetadata":{"filename":"años.mp4"}}}';
+const [before, secret] = [newSigningSecret(), newSigningSecret()];
+/** As during a rotation; whoever knows either secret must find its signature. */
+const sign = (timestamp = new Date()) =>
+  signWebhook({ id: "event_1", timestamp, body, secrets: [secret, before] });
+
+const CALLS = {
+  Node: (code: string) => [
+    process.execPath,
+    "--input-type=module",
+    "-e",
+    `${code}
+const [secret, headers, body] = process.argv.slice(1);
+console.log(JSON.stringify(verify(secret, JSON.parse(headers), body)));`,
+  ],
+  Python: (code: string) => [
+    "python3",
+    "-c",
+    `${code}
+import sys
+print(json.dumps(verify(sys.argv[1], json.loads(sys.argv[2]), sys.argv[3].encode())))`,
+  ],
+};
+
+/** Runs the code as its reader would, beside a folder where the packages are; gives what it prints. */
+async function run(command: string[], known: string, headers: object, sent: string): Promise<unknown> {
+  const [program = "", ...fixed] = command;
+  const cwd = join(import.meta.dirname, "../..");
+  const { stdout } = await promisify(execFile)(program, [...fixed, known, JSON.stringify(headers), sent], {
+    cwd,
+  });
+  return JSON.parse(stdout);
+}
+
+// Python's package can not be had where these tests run.
+describe.for([
+  ["Node with the package", CALLS.Node(VERIFY_CODE.Node.withPackage)],
+  ["Node alone", CALLS.Node(VERIFY_CODE.Node.alone)],
+  ["Python alone", CALLS.Python(VERIFY_CODE.Python.alone)],
+] as const)("the code that the page shows for %s", ([, command]) => {
+  test("takes what is signed with the secret it knows, the new one or the one before", async () => {
+    expect(await run(command, secret, sign(), body)).toEqual(JSON.parse(body));
+    expect(await run(command, before, sign(), body)).toEqual(JSON.parse(body));
+  });
+
+  test("refuses another body, another secret, and what is old", async () => {
+    const old = new Date(Date.now() - 600_000);
+    await expect(run(command, secret, sign(), body.replace("completed", "failed"))).rejects.toThrow();
+    await expect(run(command, newSigningSecret(), sign(), body)).rejects.toThrow();
+    await expect(run(command, secret, sign(old), body)).rejects.toThrow();
+  });
+});
