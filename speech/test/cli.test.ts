@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -95,9 +95,11 @@ describe("recordings", () => {
   });
 
   test("come one after the other, also after one that fails, each with what became of it", async () => {
-    const { exitCode, out, err } = await run(["--json", "gone.wav", videoOnly, spanish.path, "children.wav"]);
+    execFileSync("mkfifo", [join(folder, "pipe.wav")]);
+    const files = ["gone.wav", ".", "pipe.wav", videoOnly, spanish.path, "children.wav"];
+    const { exitCode, out, err } = await run(["--json", ...files]);
     expect(exitCode).toBe(1);
-    const [gone, silent, foreign, heard, ...more] = out
+    const [gone, directory, pipe, silent, foreign, heard, ...more] = out
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line));
@@ -107,6 +109,9 @@ describe("recordings", () => {
       outcome: "failed",
       error: { code: "ENOENT", message: "no such file or directory" },
     });
+    const unsupported = (message: string) => ({ error: { code: "unsupported_media", message } });
+    expect(directory).toMatchObject(unsupported("This is a folder, not a file."));
+    expect(pipe).toMatchObject(unsupported("This is a pipe or a device, not a file."));
     expect(silent).toEqual({
       file: videoOnly,
       outcome: "skipped",
@@ -135,6 +140,8 @@ describe("recordings", () => {
     });
     expect(err.split("\n")).toEqual([
       "subtext-speech: gone.wav: ENOENT: no such file or directory",
+      "subtext-speech: .: unsupported_media: This is a folder, not a file.",
+      "subtext-speech: pipe.wav: unsupported_media: This is a pipe or a device, not a file.",
       `subtext-speech: ${videoOnly}: nothing to transcribe: no_audio_track`,
       `subtext-speech: ${spanish.path}: language_unsupported: ${foreign.error.message}`,
       "",
@@ -198,6 +205,14 @@ describe("recordings", () => {
     const refused = await run(args);
     expect(refused).toMatchObject({ exitCode: 1, out: "" });
     expect(refused.err).toMatch(/^subtext-speech: [^\n]+: engine_refused: [^\n]+ 401 [^\n]+\n$/);
+  });
+
+  test("are given up at once where no server was ever there", async () => {
+    const { exitCode, err } = await run(["--server", "http://nobody.invalid/v1", "children.wav"]);
+    expect(exitCode).toBe(1);
+    expect(err).toMatch(
+      /^subtext-speech: children.wav: engine_refused: .*nobody\.invalid.*\(is the address right, and does the server run\?\)\.\n$/,
+    );
   });
 
   test("are sent to servers through a proxy where the environment names one", async () => {
@@ -333,6 +348,10 @@ describe("wrong use", () => {
     const named = await call(["--model", "whisper-tiny", short]);
     expect(named.err).toMatch(
       /^subtext-speech: model_not_found: [^\n]+`npx subtext-speech models pull whisper-tiny`/,
+    );
+    const unknown = await call(["--model", "whisper-huge", short]);
+    expect(unknown.err).toMatch(
+      /^subtext-speech: model_not_found: "whisper-huge" is no model's name; there are whisper-tiny, /,
     );
   });
 });

@@ -1,4 +1,4 @@
-import { access, constants } from "node:fs/promises";
+import { access, constants, stat } from "node:fs/promises";
 import { constants as osConstants } from "node:os";
 import { basename, resolve } from "node:path";
 import { getSystemErrorMessage } from "node:util";
@@ -121,7 +121,7 @@ async function transcribeFile(
   const display = screen && showTranscription(basename(file), screen);
   let result: TranscribeResult;
   try {
-    await access(path, constants.R_OK);
+    await requireFile(path);
     result = await speech.transcribe(path, {
       maxDurationSeconds,
       signal: stop,
@@ -135,6 +135,15 @@ async function transcribeFile(
   }
   if (result.outcome === "transcribed") screen?.write(`${basename(file)}  ${summaryOf(result)}\n`);
   return result;
+}
+
+/** What is no file is read for ever, or is not there to be read again from its start. */
+async function requireFile(path: string): Promise<void> {
+  await access(path, constants.R_OK);
+  const found = await stat(path);
+  if (found.isFile()) return;
+  const what = found.isDirectory() ? "a folder" : "a pipe or a device";
+  throw new SpeechError("unsupported_media", `This is ${what}, not a file.`);
 }
 
 function remarksOn(result: TranscribeResult): string[] {

@@ -2,7 +2,7 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { basename, isAbsolute, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { SpeechError } from "../errors.ts";
-import { KNOWN_MODELS, type KnownModel } from "./catalogue.ts";
+import { KNOWN_MODELS, type KnownModel, knownModel } from "./catalogue.ts";
 import { hashFile } from "./content-hash.ts";
 import { PERSISTENCE, type Persistence } from "./download.ts";
 import type { Hub } from "./hub.ts";
@@ -114,10 +114,13 @@ export function openModelStore({
         `The model ${nameOrFolder} is damaged: ${model.damage.join(" ")} \`${calledAs} pull ${nameOrFolder}\` mends it.`,
       );
     }
-    throw new SpeechError(
-      "model_not_found",
-      `The model ${nameOrFolder} is not installed in ${folder}: \`${calledAs} pull ${nameOrFolder}\`.`,
-    );
+    throw notInstalled(nameOrFolder);
+  }
+
+  function notInstalled(name: string): SpeechError {
+    if (!knownModel(name)) return unknownModel(name);
+    const text = `The model ${name} is not installed in ${folder}: \`${calledAs} pull ${name}\`.`;
+    return new SpeechError("model_not_found", text);
   }
 
   async function install(
@@ -177,6 +180,7 @@ export function openModelStore({
   async function verify(name: string, signal: AbortSignal): Promise<string[]> {
     requireName(name);
     const manifest = await readManifest(folderOf(name));
+    if (manifest === null && (await look(name)) === null) throw notInstalled(name);
     if (manifest === null) {
       throw new SpeechError(
         "model_not_found",
@@ -226,7 +230,10 @@ function isModelName(text: string): boolean {
 }
 
 function requireName(text: string): void {
-  if (isModelName(text)) return;
-  const names = KNOWN_MODELS.map(({ name }) => name).join(", ");
-  throw new SpeechError("model_not_found", `"${text}" is no model's name; there are ${names}.`);
+  if (!isModelName(text)) throw unknownModel(text);
+}
+
+function unknownModel(name: string): SpeechError {
+  const names = KNOWN_MODELS.map((known) => known.name).join(", ");
+  return new SpeechError("model_not_found", `"${name}" is no model's name; there are ${names}.`);
 }
