@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { VideoPageView } from "@subtext/dashboard/contract/video";
+import type { VideoDetailView } from "@subtext/dashboard/contract/video-detail";
 import type { Speech } from "@subtext/speech/child/supervise";
 import { SpeechError } from "@subtext/speech/errors";
 import type { TranscribeResult } from "@subtext/speech/transcript";
@@ -11,7 +12,9 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../src/clock.ts";
 import { newId } from "../src/ids.ts";
 import { acceptUpload } from "../src/pipeline/accept.ts";
+import { reprocess } from "../src/pipeline/reprocess.ts";
 import { type PipelineDeps, runTranscription } from "../src/pipeline/run.ts";
+import { sweep } from "../src/pipeline/sweep.ts";
 import { wakeWaiting } from "../src/pipeline/wake-waiting.ts";
 import type { Job } from "../src/queue.ts";
 import { type DiskStorage, openDiskStorage } from "../src/storage/disk.ts";
@@ -111,7 +114,12 @@ async function pendingTranscription() {
     const page = await sendAsCommandLine(service, `/environments/${environmentId}/videos`);
     return page.json<VideoPageView>().data[0];
   };
-  return { run, read, jobOf, eventsOf, files, view, db };
+  /** As the video's own page is told. */
+  const detail = async () => {
+    const path = `/environments/${tenant.environmentId}/videos/${videoId}`;
+    return (await sendAsCommandLine(service, path)).json<VideoDetailView>().transcription!;
+  };
+  return { run, read, jobOf, eventsOf, files, view, detail, db, sources };
 }
 
 describe("an attempt", () => {
@@ -317,5 +325,109 @@ describe("an attempt", () => {
       return HEARD;
     });
     expect(await read()).toMatchObject({ status: "PROCESSING", attempt: 7, progress: 0.25 });
+  });
+});
+
+describe("the history of a transcription", () => {
+  const crash: FakeHearing = () => Promise.reject(new SpeechError("engine_crashed", "It ended."));
+
+  test("tells of every attempt how it ended, why, and when the next one may begin", async () => {
+    const { run, read, jobOf, detail } = await pendingTranscription();
+    expect(await detail()).toMatchObject({
+      attempts: [],
+      timeline: [{ step: "uploaded" }, { step: "queued" }],
+    });
+    await run(crash);
+    const { attempts, retryAt, timeline } = await detail();
+    expect(Date.parse(retryAt!)).toBe(Date.parse(attempts[0]!.endedAt!) + 5_000);
+    expect(timeline.map(({ step }) => step)).toEqual(["uploaded", "queued"]);
+    expect(timeline[1]!.at).toBe(attempts[0]!.endedAt);
+
+    const shutdown = new AbortController();
+    const stopped: FakeHearing = async ({ signal }) => {
+      shutdown.abort(new Error("stopping"));
+      throw signal.reason;
+    };
+    await run(stopped, { shutdown: shutdown.signal });
+    const job = jobOf(await read());
+    const asleep = Promise.withResolvers<TranscribeResult>();
+    const first = run(() => asleep.promise, { job });
+    while ((await read()).status !== "PROCESSING") await new Promise((resolve) => setTimeout(resolve, 5));
+    expect((await detail()).attempts.at(-1)).toMatchObject({ number: 3, outcome: null, endedAt: null });
+    await run(async () => HEARD, { job });
+    asleep.resolve(HEARD);
+    await first;
+    expect((await detail()).attempts).toMatchObject([
+      {
+        number: 1,
+        begunBy: "upload",
+        outcome: "returned",
+        failure: { code: "engine_crashed", message: "It ended." },
+      },
+      { number: 2, begunBy: "retry", outcome: "handed_back", failure: null },
+      { number: 3, begunBy: "retry", outcome: "lost", failure: null },
+      { number: 4, begunBy: "retry", outcome: "completed", failure: null },
+    ]);
+  });
+
+  test("tells what waits for a model why, and no time, since the model decides it", async () => {
+    const { run, detail } = await pendingTranscription();
+    await run(() => Promise.reject(new SpeechError("language_unsupported", "Not English.")), {
+      modelIsComing: true,
+    });
+    expect(await detail()).toMatchObject({
+      retryAt: null,
+      attempts: [{ outcome: "returned", failure: { code: "language_unsupported" } }],
+    });
+  });
+});
+
+describe("the waveform of a recording", () => {
+  const WAVEFORM = { duration: 1, whole: true, peaksPerSecond: 10, peaks: "AAAAAAAAAAAAAA==", speech: [] };
+  const names = (keys: string[]) => keys.map((key) => key.split("/").slice(-2).join("/"));
+  const decodedThen =
+    (then: FakeHearing): FakeHearing =>
+    async (options) => {
+      options.onWaveform?.(WAVEFORM);
+      return await then(options);
+    };
+  const unsupported = decodedThen(() =>
+    Promise.reject(new SpeechError("language_unsupported", "Not English.")),
+  );
+
+  test("is kept where the transcription fails, through the sweep, until another attempt has its own", async () => {
+    const { run, files, detail, db, read, sources } = await pendingTranscription();
+    const { queue, clock, log } = service.service.parts;
+    const swept = async () => {
+      const deps = { db, queue, clock, log, sources, storage, uploadExpiryMs: 3_600_000 };
+      await sweep(deps, { strays: true, signal: new AbortController().signal });
+      return names(await files());
+    };
+    expect(await run(unsupported)).toMatchObject({ status: "FAILED" });
+    expect(await swept()).toEqual(["1/waveform.json"]);
+    const steps = (await detail()).timeline.map(({ step }) => step);
+    expect(steps).toEqual(["uploaded", "queued", "started", "decoded", "failed"]);
+
+    await reprocess({ db, queue, clock }, (await read()).id);
+    expect(await swept()).toEqual(["1/waveform.json"]);
+    await run(decodedThen(async () => HEARD));
+    expect((await swept()).filter((name) => name.endsWith("waveform.json"))).toEqual(["2/waveform.json"]);
+  });
+
+  test("is none where an attempt is to be made again, and no reason to fail where it can not be stored", async () => {
+    const { run, files, read } = await pendingTranscription();
+    await run(decodedThen(() => Promise.reject(new SpeechError("engine_crashed", "It ended."))));
+    expect(await files()).toEqual([]);
+    const put = storage.put;
+    storage.put = async (key, content) => {
+      if (key.endsWith("waveform.json")) throw new Error("The disk is full.");
+      await put(key, content);
+    };
+    try {
+      await run(decodedThen(async () => HEARD));
+    } finally {
+      storage.put = put;
+    }
+    expect(await read()).toMatchObject({ status: "COMPLETED", waveform_prefix: null });
   });
 });

@@ -36,9 +36,9 @@ export interface TranscriptionDetailView extends TranscriptionSummaryView {
   stretches: LanguageStretchView[] | null;
   /** Made by this answer and good for 5 minutes: ask again at the click of a download. */
   files: TranscriptionFiles | null;
-  /** While it is PENDING after a fault: the next attempt begins no sooner. */
+  /** While it is PENDING after a fault: the next attempt begins no sooner. Null where it waits for a model. */
   retryAt: string | null;
-  /** What has happened so far in its latest round, in order; a reprocess begins a new round. */
+  /** How its latest attempt went so far, from the upload on, in order. */
   timeline: TimelineStepView[];
   /** Every attempt of every round, in order; without those of releases that did not keep them. */
   attempts: AttemptView[];
@@ -131,7 +131,7 @@ export interface EventView {
 
 /**
  * The words of a transcript in columns, all of one length: `GET …/videos/{video}/transcript`, with an ETag;
- * 404 `transcript_not_found` until COMPLETED. Compressed, 30,000 words take some 200 KB.
+ * 404 `transcript_not_found` until COMPLETED. Compressed, 30,000 words take some 160 KB.
  */
 export interface TranscriptWordsView {
   /** Of the whole recording. */

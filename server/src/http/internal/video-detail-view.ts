@@ -37,15 +37,26 @@ export function viewVideoDetail(
     ...view,
     metadata: video.metadata,
     media,
-    transcription: transcription && viewTranscriptionDetail(transcription.row, { ...transcription, video }),
+    transcription:
+      transcription &&
+      viewTranscriptionDetail(transcription.row, {
+        ...transcription,
+        video,
+        // The model decides when it is tried again.
+        hasRetryTime: view.waitsFor === null,
+      }),
   };
 }
 
 function viewTranscriptionDetail(
   row: TranscriptionRow,
-  known: TranscriptionHistory & { video: VideoRow; files: TranscriptionFiles | null },
+  known: TranscriptionHistory & {
+    video: VideoRow;
+    files: TranscriptionFiles | null;
+    hasRetryTime: boolean;
+  },
 ): TranscriptionDetailView {
-  const { attempts, events, endpointUrls, files } = known;
+  const { attempts, events, endpointUrls, files, hasRetryTime } = known;
   const last = attempts.at(-1);
   return {
     ...viewTranscriptionSummary(row),
@@ -54,7 +65,7 @@ function viewTranscriptionDetail(
     incomplete: row.incomplete,
     stretches: row.stretches,
     files,
-    retryAt: row.status === "PENDING" && last?.retry_at ? last.retry_at.toISOString() : null,
+    retryAt: hasRetryTime && row.status === "PENDING" && last?.retry_at ? last.retry_at.toISOString() : null,
     timeline: viewTimeline(row, known),
     attempts: attempts.map((attempt, index) => viewAttempt(attempt, attempts[index - 1])),
     events: events.map((event) => viewEvent(event, endpointUrls)),
