@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { openMoonshine } from "@subtext/speech/engines/moonshine";
+import { readMoonshine } from "@subtext/speech/engines/moonshine-model";
 import { CONDITIONS, englishClips, otherClips, VOICE_SETS, type VoiceSet } from "./accuracy-clips.ts";
 import { FliteSpeaker, hasFlite } from "./accuracy-flite.ts";
 import { openListening } from "./accuracy-listening.ts";
@@ -36,7 +37,7 @@ const parts = new Set(values.parts.split(","));
 const speaker = new Speaker(join(tmpdir(), "subtext-accuracy"));
 const folder = mkdtempSync(join(tmpdir(), "subtext-accuracy-run-"));
 const listening = await openListening(folder, {
-  bundled: await openMoonshine({ threads: 1 }),
+  bundled: await openMoonshine({ model: await readMoonshine(), threads: 1 }),
   multilingual: null,
   bundledTakesEnglish: true,
   remedy: "",

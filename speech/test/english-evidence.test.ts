@@ -2,12 +2,13 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Engine, Hearing } from "../src/engine.ts";
 import { openMoonshine } from "../src/engines/moonshine.ts";
+import { readMoonshine } from "../src/engines/moonshine-model.ts";
 import { EnglishEvidence, englishScore, type SoundEvidence, soundEvidence } from "../src/english-evidence.ts";
 import { ENGLISH, spoken } from "./spoken.ts";
 
 let engine: Engine;
 beforeAll(async () => {
-  engine = await openMoonshine({ threads: 2 });
+  engine = await openMoonshine({ model: await readMoonshine(), threads: 2 });
 });
 afterAll(() => engine.close());
 

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Engine, Hearing } from "../src/engine.ts";
 import { openMoonshine } from "../src/engines/moonshine.ts";
+import { readMoonshine } from "../src/engines/moonshine-model.ts";
 import { packUtterances } from "../src/utterances.ts";
 import { openVoiceActivity, scoreAudio } from "../src/voice-activity.ts";
 import { compareWords, decoded, ENGLISH, plainWords, quantile, realSpeech, spoken } from "./spoken.ts";
@@ -12,7 +13,7 @@ const clips = ENGLISH.map(spoken);
 let hearings: Hearing[];
 
 beforeAll(async () => {
-  engine = await openMoonshine({ threads: 2 });
+  engine = await openMoonshine({ model: await readMoonshine(), threads: 2 });
   hearings = await engine.hear(
     clips.map(({ samples }, index) => ({ samples, start: 100 * index })),
     { signal },
@@ -34,6 +35,14 @@ function errorRateOf(heard: readonly Hearing[]): number {
 test("hears what is said", () => {
   // The voices are robots; processors round the quantised model differently, so a word or two may change.
   expect(errorRateOf(hearings)).toBeLessThan(0.12);
+});
+
+test("hears the same of each recording whatever is heard before it or beside it", async () => {
+  const utterances = clips.slice(0, 6).map(({ samples }) => ({ samples, start: 0 }));
+  const alone: Hearing[] = [];
+  for (const utterance of utterances) alone.push(...(await engine.hear([utterance], { signal })));
+  const beside = await Promise.all(utterances.map((utterance) => engine.hear([utterance], { signal })));
+  expect(beside.flat()).toEqual(alone);
 });
 
 test("puts words where they are said", () => {

@@ -2,6 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { Engine, Utterance } from "../engine.ts";
 import { openMoonshine } from "../engines/moonshine.ts";
 import { openWhisper } from "../engines/whisper/whisper.ts";
+import { release } from "../onnx/tensors.ts";
 import { openVoiceActivity, type VoiceActivity } from "../voice-activity.ts";
 import type { FromLane, LaneCall, LanePart, LaneResults, SentUtterance, ToLane } from "./lane-messages.ts";
 import { toErrorMessage } from "./messages.ts";
@@ -41,12 +42,22 @@ function receive(sent: readonly SentUtterance[]): Utterance[] {
 async function answer({ engine, voiceActivity }: Loaded, call: LaneCall, signal: AbortSignal) {
   if (call.method === "probabilities") {
     if (voiceActivity === null) throw new Error("This lane does not know voice activity.");
-    return await voiceActivity.probabilities(call.samples, call.preceding, signal);
+    try {
+      return await voiceActivity.probabilities(call.samples, call.preceding, signal);
+    } finally {
+      release([call.samples]);
+    }
   }
   if (engine === null) throw new Error("This lane has no engine.");
   const utterances = receive(call.utterances);
   if (call.method === "hear") {
-    return await engine.hear(utterances, { signal, ...(call.languages && { languages: call.languages }) });
+    try {
+      return await engine.hear(utterances, { signal, ...(call.languages && { languages: call.languages }) });
+    } finally {
+      release(
+        call.utterances.flatMap(({ id, samples }) => (samples === null || kept.has(id) ? [] : [samples])),
+      );
+    }
   }
   for (const [place, { id }] of call.utterances.entries()) kept.set(id, utterances[place]!);
   return await engine.detectLanguages!(utterances, signal);

@@ -1,10 +1,11 @@
 import type { Hearing, LanguageProbabilities } from "../engine.ts";
+import type { MoonshineModel } from "../engines/moonshine-model.ts";
 import type { ErrorMessage } from "./messages.ts";
 
 /** What one lane loads. */
 export type LanePart =
   | { kind: "voiceActivity" }
-  | { kind: "moonshine"; threads: number }
+  | { kind: "moonshine"; model: MoonshineModel; threads: number }
   | { kind: "whisper"; folder: string; threads: number };
 
 /** What a lane says of the engine that it has loaded. */

@@ -1,8 +1,11 @@
+import { once } from "node:events";
 import { Worker } from "node:worker_threads";
+import type { MoonshineModel } from "../engines/moonshine-model.ts";
 import { SpeechError } from "../errors.ts";
 import type { VoiceActivity } from "../voice-activity.ts";
 import type { FromLane, LaneCall, LaneDescription, LanePart, LaneResults, ToLane } from "./lane-messages.ts";
 import { fromErrorMessage } from "./messages.ts";
+import type { FromReader } from "./moonshine-reader-main.ts";
 
 /** A thread that runs one model, as the rest of its process sees it. */
 export class Lane {
@@ -99,6 +102,22 @@ export class Lane {
 
 function crash(message: string, cause?: unknown): SpeechError {
   return new SpeechError("engine_crashed", message, { cause });
+}
+
+/**
+ * Reads the bundled model in a thread of its own, which ends with it: what makes its tokens readable fills a
+ * heap that every collection of garbage would have to look through.
+ * @throws SpeechError
+ */
+export async function readMoonshineInThread(): Promise<MoonshineModel> {
+  const worker = new Worker(new URL("moonshine-reader-main.ts", import.meta.url));
+  try {
+    const [answer] = (await once(worker, "message")) as [FromReader];
+    if (answer.type === "unusable") throw fromErrorMessage(answer.error);
+    return answer.model;
+  } finally {
+    void worker.terminate();
+  }
 }
 
 /** Voice activity in a thread of its own, so that the next minutes are listened to while these are heard. */

@@ -1,19 +1,15 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { deflateRawSync } from "node:zlib";
-import { LlamaTokenizer } from "llama-tokenizer-js";
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { alignTokens } from "../alignment.ts";
 import type { Engine, Hearing, HearOptions, Utterance } from "../engine.ts";
 import { SpeechError } from "../errors.ts";
 import { type AttentionHead, describeDecoder, type Seq2SeqDecoder } from "../onnx/decoder.ts";
-import { addCrossAttentionOutputs } from "../onnx/graph.ts";
 import { type DecodedSequence, decodeSequences } from "../onnx/seq2seq.ts";
-import { keepKeysTurned } from "../onnx/turned-keys.ts";
+import { release } from "../onnx/tensors.ts";
 import { type FrameLayout, quietFrames } from "../quietness.ts";
 import { spelledWords } from "../sentence-piece.ts";
 import { mean, timedWords } from "../timed-words.ts";
+import type { MoonshineModel } from "./moonshine-model.ts";
 
 /**
  * Moonshine tiny: English speech to text in 27 M parameters. It takes samples as they are, of any length;
@@ -50,44 +46,37 @@ const ALIGNMENT_HEADS: readonly AttentionHead[] = [
 ];
 
 export interface MoonshineOptions {
+  model: MoonshineModel;
   /** Threads that one run may use. */
   threads: number;
 }
 
-/** @throws SpeechError `model_unusable` where the model's package is missing or its files are damaged. */
-export async function openMoonshine(options: MoonshineOptions): Promise<Engine> {
+/** @throws SpeechError `model_unusable` where its files are damaged. */
+export async function openMoonshine({ model, threads }: MoonshineOptions): Promise<Engine> {
+  const options = {
+    intraOpNumThreads: threads,
+    interOpNumThreads: 1,
+    // The runtime's own pool keeps the most that any batch took, and rounds it up; it saves no time here.
+    enableCpuMemArena: false,
+  };
+  // Threads that spin between steps take the processor from the rest of the service: without, a run costs
+  // half the processor time, and less wall-clock time too where anything else is running.
+  const intra_op = { allow_spinning: "0" };
   try {
-    const folder = modelFolder();
-    const threads = {
-      intraOpNumThreads: options.threads,
-      interOpNumThreads: 1,
-      // The runtime's own pool keeps the most that any batch took, and rounds it up; it saves no time here.
-      enableCpuMemArena: false,
-    };
-    // Threads that spin between steps take the processor from the rest of the service: without, a run costs
-    // half the processor time, and less wall-clock time too where anything else is running.
-    const intra_op = { allow_spinning: "0" };
-    const encoder = await InferenceSession.create(join(folder, "encoder_model.onnx"), {
-      ...threads,
+    const encoder = await InferenceSession.create(model.encoderPath, {
+      ...options,
       extra: { session: { intra_op } },
     });
-    const exported = await readFile(join(folder, "decoder_model_merged.onnx"));
-    const model = keepKeysTurned(addCrossAttentionOutputs(exported));
-    const session = await InferenceSession.create(model, {
-      ...threads,
+    const decoder = await InferenceSession.create(model.decoder, {
+      ...options,
       // Lets the quantised output projection be unpacked once at load rather than at every token.
       extra: { session: { disable_quant_qdq: "1", intra_op } },
     });
-    return new Moonshine(encoder, describeDecoder(session), new LlamaTokenizer().vocabById);
+    return new Moonshine(encoder, describeDecoder(decoder), model.pieces);
   } catch (error) {
     if (error instanceof SpeechError) throw error;
     throw new SpeechError("model_unusable", "The moonshine model cannot be loaded.", { cause: error });
   }
-}
-
-function modelFolder(): string {
-  const entry = import.meta.resolve("@moonshine-ai/moonshine-js");
-  return fileURLToPath(new URL("model/tiny/quantized/", entry));
 }
 
 class Moonshine implements Engine {
@@ -108,8 +97,9 @@ class Moonshine implements Engine {
     const hearings = new Map<Utterance, Hearing>();
     for (const batch of batchesOfLikeLength(utterances)) {
       signal.throwIfAborted();
+      const encoderStates = await this.#encode(batch, signal);
       const sequences = await decodeSequences(this.#decoder, {
-        encoderStates: await this.#encode(batch, signal),
+        encoderStates,
         prompts: batch.map(() => [START_TOKEN]),
         endToken: END_TOKEN,
         maxTokens: batch.map(
@@ -118,6 +108,7 @@ class Moonshine implements Engine {
         attentionHeads: ALIGNMENT_HEADS,
         signal,
       });
+      release([encoderStates]);
       for (const [row, utterance] of batch.entries()) {
         hearings.set(utterance, this.#hearing(utterance, sequences[row] as DecodedSequence));
       }
@@ -149,6 +140,7 @@ class Moonshine implements Engine {
     const frames = Math.max(...encoded.map(({ dims }) => dims[1] ?? 0));
     const states = new Float32Array(encoded.length * frames * width);
     for (const [row, { data }] of encoded.entries()) states.set(data as Float32Array, row * frames * width);
+    release(encoded);
     return new Tensor("float32", states, [encoded.length, frames, width]);
   }
 

@@ -1,7 +1,7 @@
 import { type InferenceSession, Tensor } from "onnxruntime-node";
 import { SpeechError } from "../errors.ts";
 import { crossAttentionOutput } from "./graph.ts";
-import { asFeeds, type FloatType, floatsOf, floatTensor, floatType } from "./tensors.ts";
+import { asFeeds, type FloatType, floatsOf, floatTensor, floatType, release } from "./tensors.ts";
 
 /**
  * A decoder with a key/value cache, exported as `decoder_model_merged.onnx` (Optimum's layout), run step
@@ -99,10 +99,13 @@ export interface StepOutput {
   /** `[heads, frames]` of the last position. */
   attention(row: number, frames: number): Float32Array;
   cache: Cache;
+  /** Gives back the memory of all but the cache; call when done with it. */
+  release(): void;
 }
 
 /**
- * One run of the decoder.
+ * One run of the decoder. What it remembers anew takes the place of what was in the cache given, whose memory
+ * is given back.
  * @throws SpeechError `model_unusable` where the model gives what its metadata do not promise.
  */
 export async function runStep(decoder: Seq2SeqDecoder, input: StepInput): Promise<StepOutput> {
@@ -131,6 +134,8 @@ export async function runStep(decoder: Seq2SeqDecoder, input: StepInput): Promis
     throw new SpeechError("model_unusable", "The decoder model cannot be run.", { cause: error });
   }
 
+  release(renewed.map((name) => cache[name] as Tensor));
+
   const { vocabularySize } = decoder;
   const logits = floatsOfLength(outputs, "logits", rows * positions * vocabularySize);
   const attention = new Map(
@@ -157,6 +162,9 @@ export async function runStep(decoder: Seq2SeqDecoder, input: StepInput): Promis
     cache: {
       ...cache,
       ...Object.fromEntries(renewed.map((name) => [name, outputs[`present.${name}`] as Tensor])),
+    },
+    release() {
+      release(["logits", ...layers.map(crossAttentionOutput)].map((name) => outputs[name] as Tensor));
     },
   };
 }

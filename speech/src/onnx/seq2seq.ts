@@ -1,7 +1,7 @@
 import type { Tensor } from "onnxruntime-node";
 import { type AttentionHead, emptyCache, runStep, type Seq2SeqDecoder } from "./decoder.ts";
 import { lengthBeforeLoop } from "./loops.ts";
-import { asFloats, keepRows } from "./tensors.ts";
+import { asFloats, keepRows, release } from "./tensors.ts";
 import { chooseToken, probabilitiesOf, seededRandom, type TokenChoice } from "./token-choice.ts";
 
 /**
@@ -101,34 +101,41 @@ export async function decodeSequences(
   let inputTokens = prompts;
   let cached = false;
 
-  while (active.some((row) => !row.stop)) {
-    options.signal.throwIfAborted();
-    const step = await runStep(decoder, { inputTokens, encoderStates, cache, cached, attentionHeads });
-    for (const [place, row] of active.entries()) {
-      if (!cached && typeof options.watchedToken === "number") {
-        const first = step.logits(place, 0);
-        row.watchedProbability = probabilitiesOf(first, [options.watchedToken])[0] ?? null;
+  try {
+    while (active.some((row) => !row.stop)) {
+      options.signal.throwIfAborted();
+      const step = await runStep(decoder, { inputTokens, encoderStates, cache, cached, attentionHeads });
+      cache = step.cache;
+      for (const [place, row] of active.entries()) {
+        if (!cached && typeof options.watchedToken === "number") {
+          const first = step.logits(place, 0);
+          row.watchedProbability = probabilitiesOf(first, [options.watchedToken])[0] ?? null;
+        }
+        if (row.stop) continue;
+        const logits = step.logits(place, step.positions - 1);
+        options.forbid?.(logits, row.tokens);
+        const choice = chooseToken(logits, sampling ? { ...sampling, random: row.random } : null);
+        row.attention.push(step.attention(place, row.frames));
+        advance(row, choice, options.endToken);
       }
-      if (row.stop) continue;
-      const logits = step.logits(place, step.positions - 1);
-      options.forbid?.(logits, row.tokens);
-      const choice = chooseToken(logits, sampling ? { ...sampling, random: row.random } : null);
-      row.attention.push(step.attention(place, row.frames));
-      advance(row, choice, options.endToken);
-    }
-    cache = step.cache;
-    cached = true;
+      step.release();
+      cached = true;
 
-    // Rows that have ended still cost time; moving the others together costs a copy of the caches.
-    const going = [...active.keys()].filter((place) => !active[place]?.stop);
-    if (going.length > 0 && going.length <= active.length * KEEP_ROWS_SHARE) {
-      active = going.map((place) => active[place] as Row);
-      encoderStates = keepRows(encoderStates, going);
-      cache = Object.fromEntries(
-        Object.entries(cache).map(([name, tensor]) => [name, keepRows(tensor, going)]),
-      );
+      // Rows that have ended still cost time; moving the others together costs a copy of the caches.
+      const going = [...active.keys()].filter((place) => !active[place]?.stop);
+      if (going.length > 0 && going.length <= active.length * KEEP_ROWS_SHARE) {
+        active = going.map((place) => active[place] as Row);
+        encoderStates = keepRows(encoderStates, going);
+        const all = Object.values(cache);
+        cache = Object.fromEntries(
+          Object.entries(cache).map(([name, tensor]) => [name, keepRows(tensor, going)]),
+        );
+        release(all);
+      }
+      inputTokens = active.map((row) => [row.tokens.at(-1) ?? options.endToken]);
     }
-    inputTokens = active.map((row) => [row.tokens.at(-1) ?? options.endToken]);
+  } finally {
+    release(Object.values(cache));
   }
   return rows.map((row) => finish(row, attentionHeads.length));
 }
@@ -154,7 +161,12 @@ export async function probabilitiesAfterStart(
     cached: false,
     attentionHeads: [],
   });
-  return Array.from({ length: rows }, (_, row) => probabilitiesOf(step.logits(row, 0), tokens));
+  const probabilities = Array.from({ length: rows }, (_, row) =>
+    probabilitiesOf(step.logits(row, 0), tokens),
+  );
+  step.release();
+  release(Object.values(step.cache));
+  return probabilities;
 }
 
 function advance(row: Row, choice: TokenChoice, endToken: number): void {

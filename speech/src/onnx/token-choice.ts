@@ -11,6 +11,8 @@ export interface TokenChoice {
  * logarithm by less than 0.02; what decoders gave changed it by 0.0006 at most. It saves most of the time.
  */
 const NEGLIGIBLE_BELOW = 15;
+/** Vocabularies are large, and few of their parts have a logit that counts. */
+const BLOCK_TOKENS = 128;
 
 /**
  * The likeliest token, or one drawn by chance where `sampling` is given.
@@ -18,55 +20,70 @@ const NEGLIGIBLE_BELOW = 15;
  * @throws SpeechError `model_unusable` where the logits are no numbers, or no token is allowed.
  */
 export function chooseToken(logits: Float32Array, sampling: Sampling | null): TokenChoice {
-  const { token: likeliest, highest } = highestLogit(logits);
-  const logSum = logSumExp(logits, highest);
-  const token = sampling ? drawToken(logits, highest, sampling) : likeliest;
-  return { token, logProbability: (logits[token] as number) - logSum };
+  const peaks = findPeaks(logits);
+  const token = sampling ? drawToken(logits, peaks.highest, sampling) : likeliestToken(logits, peaks);
+  return { token, logProbability: (logits[token] as number) - logSumExp(logits, peaks) };
 }
 
 /** Probability of each of the tokens, among all tokens. */
 export function probabilitiesOf(logits: Float32Array, tokens: readonly number[]): number[] {
-  const logSum = logSumExp(logits, highestLogit(logits).highest);
+  const logSum = logSumExp(logits, findPeaks(logits));
   return tokens.map((token) => Math.exp((logits[token] ?? Number.NEGATIVE_INFINITY) - logSum));
 }
 
-function highestLogit(logits: Float32Array): { token: number; highest: number } {
-  // Four at a time, so that no comparison waits for the one before it: vocabularies are large.
-  let a = Number.NEGATIVE_INFINITY;
-  let b = a;
-  let c = a;
-  let d = a;
+interface Peaks {
+  highest: number;
+  /** Highest logit of each block. */
+  blocks: Float32Array;
+}
+
+function findPeaks(logits: Float32Array): Peaks {
+  const blocks = new Float32Array(Math.ceil(logits.length / BLOCK_TOKENS));
+  let highest = Number.NEGATIVE_INFINITY;
   let sum = 0;
-  const whole = logits.length - (logits.length % 4);
-  for (let i = 0; i < whole; i += 4) {
-    const w = logits[i]!;
-    const x = logits[i + 1]!;
-    const y = logits[i + 2]!;
-    const z = logits[i + 3]!;
-    if (w > a) a = w;
-    if (x > b) b = x;
-    if (y > c) c = y;
-    if (z > d) d = z;
-    sum += w + x + y + z;
+  for (let block = 0; block < blocks.length; block++) {
+    // Two at a time, so that no comparison waits for the one before it.
+    let a = Number.NEGATIVE_INFINITY;
+    let b = a;
+    const start = block * BLOCK_TOKENS;
+    const end = Math.min(start + BLOCK_TOKENS, logits.length);
+    for (let token = start; token < end - 1; token += 2) {
+      const even = logits[token]!;
+      const odd = logits[token + 1]!;
+      if (even > a) a = even;
+      if (odd > b) b = odd;
+      sum += even + odd;
+    }
+    if ((end - start) % 2 === 1) {
+      const last = logits[end - 1]!;
+      if (last > a) a = last;
+      sum += last;
+    }
+    const peak = a > b ? a : b;
+    blocks[block] = peak;
+    if (peak > highest) highest = peak;
   }
-  for (let i = whole; i < logits.length; i++) {
-    a = Math.max(a, logits[i]!);
-    sum += logits[i]!;
-  }
-  const highest = Math.max(a, b, c, d);
   if (Number.isNaN(sum) || !Number.isFinite(highest)) {
     throw new SpeechError("model_unusable", "The decoder gave what are no probabilities of tokens.");
   }
-  return { token: logits.indexOf(highest), highest };
+  return { highest, blocks };
+}
+
+function likeliestToken(logits: Float32Array, { highest, blocks }: Peaks): number {
+  return logits.indexOf(highest, blocks.indexOf(highest) * BLOCK_TOKENS);
 }
 
 /** Natural logarithm of the sum of the logits' exponentials. */
-function logSumExp(logits: Float32Array, highest: number): number {
+function logSumExp(logits: Float32Array, { highest, blocks }: Peaks): number {
   const negligible = highest - NEGLIGIBLE_BELOW;
   let sum = 0;
-  for (let i = 0; i < logits.length; i++) {
-    const logit = logits[i] as number;
-    if (logit > negligible) sum += Math.exp(logit - highest);
+  for (let block = 0; block < blocks.length; block++) {
+    if (blocks[block]! <= negligible) continue;
+    const end = Math.min((block + 1) * BLOCK_TOKENS, logits.length);
+    for (let token = block * BLOCK_TOKENS; token < end; token++) {
+      const logit = logits[token]!;
+      if (logit > negligible) sum += Math.exp(logit - highest);
+    }
   }
   return highest + Math.log(sum);
 }
