@@ -98,7 +98,7 @@ function told(error: unknown): string {
 }
 
 /** What a server wrote, or what kind of thing where that is too deeply nested to be written again. */
-export function written(value: unknown): string {
+function written(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value);
   } catch {
