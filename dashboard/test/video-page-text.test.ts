@@ -1,0 +1,145 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { TranscriptWordsView } from "../src/contract/video-detail.ts";
+import { quote, textWithTimes } from "../src/data/video-copy.ts";
+import { TranscriptSearch } from "../src/data/video-search.ts";
+import { paragraphOf, readTranscript, wordAt, wordAtOffset } from "../src/data/video-transcript.ts";
+import { barsOf, readWaveform, speechShare } from "../src/data/video-waveform.ts";
+
+const spoken = fc.record({
+  word: fc.string({ unit: fc.constantFrom("a", "é", "ß", "漢", "👩", "."), minLength: 1, maxLength: 4 }),
+  pause: fc.nat(3000),
+  duration: fc.nat(900),
+  begins: fc.boolean(),
+});
+
+function viewOf(words: { word: string; pause: number; duration: number; begins: boolean }[]) {
+  const begins = (index: number) => index === 0 || words[index]!.begins;
+  return {
+    language: "en",
+    words: words.map(({ word }, index) => (begins(index) ? word : ` ${word}`)),
+    pauses: words.map(({ pause }) => pause),
+    durations: words.map(({ duration }) => duration),
+    confidences: null,
+    paragraphs: words.flatMap((_, index) => (begins(index) ? [index] : [])),
+  } satisfies TranscriptWordsView;
+}
+
+const transcripts = fc.array(spoken, { minLength: 1, maxLength: 60 }).map((words) => ({
+  words,
+  transcript: readTranscript(viewOf(words)),
+}));
+
+test("each word is found again by its place in its paragraph's text, and by its time", () => {
+  fc.assert(
+    fc.property(transcripts, ({ words, transcript }) => {
+      let milliseconds = 0;
+      words.forEach(({ word, pause, duration }, index) => {
+        const paragraph = transcript.paragraphs[paragraphOf(transcript, index)]!;
+        const place = index - paragraph.firstWord;
+        const [from, to] = [paragraph.froms[place]!, paragraph.tos[place]!];
+        expect(paragraph.text.slice(from, to)).toBe(word);
+        expect(wordAtOffset(paragraph, from)).toBe(index);
+        expect(wordAtOffset(paragraph, to - 1)).toBe(index);
+
+        milliseconds += pause;
+        expect(transcript.starts[index]).toBe(milliseconds / 1000);
+        // Words that begin together are all over but the last.
+        const heard = wordAt(transcript, milliseconds / 1000);
+        expect(transcript.starts[heard]).toBe(milliseconds / 1000);
+        milliseconds += duration;
+      });
+    }),
+  );
+});
+
+test("nothing is lit before the first word and in long pauses", () => {
+  const transcript = readTranscript({
+    language: "en",
+    words: ["One", " two"],
+    pauses: [500, 2000],
+    durations: [300, 300],
+    confidences: null,
+    paragraphs: [0],
+  });
+  expect([0, 0.5, 0.9, 1.5, 2.79, 2.8, 3.2, 9].map((seconds) => wordAt(transcript, seconds))).toEqual([
+    -1, 0, 0, -1, -1, 1, 1, -1,
+  ]);
+});
+
+test("what is found reads as what was wanted, but for case and diacritics", () => {
+  const plain = (text: string) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+  fc.assert(
+    fc.property(transcripts, fc.nat(), fc.integer({ min: 1, max: 6 }), ({ transcript }, at, length) => {
+      const { paragraphs } = transcript;
+      const { text } = paragraphs[at % paragraphs.length]!;
+      const letters = [...text];
+      const wanted = letters
+        .slice(at % letters.length, (at % letters.length) + length)
+        .join("")
+        .trim();
+      const matches = new TranscriptSearch(paragraphs).find(wanted.toUpperCase());
+      if (wanted === "" || wanted.includes("ß")) return;
+      expect(matches.length).toBeGreaterThan(0);
+      for (const { paragraph, from, to } of matches) {
+        expect(plain(paragraphs[paragraph]!.text.slice(from, to))).toBe(plain(wanted));
+      }
+    }),
+  );
+});
+
+test.each([
+  ["cafe", "Un café, two CAFÉS", ["café", "CAFÉ"]],
+  ["ÉTÉ", "l'e\u0301te\u0301 ete", ["e\u0301te\u0301", "ete"]],
+  ["كتب", "كَتَبَ الولد", ["كَتَبَ"]],
+  ["字幕", "これは字幕です", ["字幕"]],
+  ["istanbul", "İstanbul", ["İstanbul"]],
+  ["(.*)", "a (.*) b", ["(.*)"]],
+])("%s is found in %s", (wanted, text, found) => {
+  const search = new TranscriptSearch([
+    { text, firstWord: 0, froms: new Uint32Array(), tos: new Uint32Array(), start: 0 },
+  ]);
+  expect(search.find(wanted).map(({ from, to }) => text.slice(from, to))).toEqual(found);
+});
+
+test("a selection is quoted with its time, a whole transcript with its paragraphs' times", () => {
+  const transcript = readTranscript({
+    language: "en",
+    words: ["One", " two", " three.", "Four", " five."],
+    pauses: [1000, 0, 0, 60_000, 0],
+    durations: [1000, 1000, 1000, 1000, 1000],
+    confidences: null,
+    paragraphs: [0, 3],
+  });
+  expect(quote(transcript, { first: 1, last: 3 })).toBe("[0:02–1:05] two three.\n\nFour");
+  expect(quote(transcript, { first: 4, last: 4 })).toBe("[1:05–1:06] five.");
+  expect(textWithTimes(transcript)).toBe("[0:01] One two three.\n\n[1:04] Four five.");
+});
+
+test("the waveform's bars show every peak and which of them are speech", () => {
+  const peaks = Buffer.from([0, 10, 200, 20, 0, 0, 0, 100, 0, 0]).toString("base64");
+  const waveform = readWaveform({
+    duration: 10,
+    peaksPerSecond: 1,
+    peaks,
+    speech: [
+      [1, 4],
+      [6, 8],
+    ],
+  });
+  expect(barsOf(waveform, 5)).toEqual([
+    { height: 0.05, speech: true },
+    { height: 1, speech: true },
+    { height: 0, speech: false },
+    { height: 0.5, speech: true },
+    { height: 0, speech: false },
+  ]);
+  expect(speechShare(waveform)).toEqual({ share: 0.5, pauses: 1 });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 400 }), (count) => {
+      const bars = barsOf(waveform, count);
+      expect(bars.length).toBe(count);
+      expect(Math.max(...bars.map(({ height }) => height))).toBe(1);
+    }),
+  );
+});
