@@ -3,9 +3,11 @@ import { isAbsolute, join, resolve } from "node:path";
 import { ENGINE_CHOICES, type EngineChoice } from "@subtext/speech/choose-engines";
 import { DEFAULT_MODEL_NAME, KNOWN_MODELS, knownModel } from "@subtext/speech/models/catalogue";
 import ipaddr from "ipaddr.js";
+import type { BucketConfig } from "./storage/bucket.ts";
 
 /** Every setting of the service; `.env.example` explains them, and nothing else reads the environment. */
 export interface Config {
+  role: Role;
   host: string;
   port: number;
   /** Where clients reach the service, without a slash at its end; file URLs begin with it. */
@@ -16,6 +18,8 @@ export interface Config {
   dataFolder: string;
   /** PostgreSQL's URL; null for the embedded database. */
   databaseUrl: string | null;
+  /** Where recordings and transcripts are kept; null for the data folder. */
+  bucket: BucketConfig | null;
   engine: EngineChoice;
   /** Transcription servers elsewhere, and what they call the model; null where none is named. */
   speechServers: { servers: { url: string; apiKey: string | null }[]; model: string } | null;
@@ -47,6 +51,10 @@ export interface Config {
   rateLimitBurst: number;
   logLevel: LogLevel;
 }
+
+/** What a process does: requests, transcriptions and deliveries, or both. */
+export const ROLES = ["all", "api", "worker"] as const;
+export type Role = (typeof ROLES)[number];
 
 const LOG_LEVELS = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -142,13 +150,25 @@ export function readConfig(env: Env): Config {
   if (new URL(publicUrl).pathname !== "/") {
     throw new ConfigError("PUBLIC_URL", hidePassword(publicUrl), "the service can not live below a path");
   }
+  const databaseUrl = url("DATABASE_URL", ["postgres:", "postgresql:"]);
+  const bucket = readBucket({ text, url, flag });
+  const role = text("ROLE") ?? "all";
+  if (!isOneOf(ROLES, role)) throw new ConfigError("ROLE", role, `it must be one of ${ROLES.join(", ")}`);
+  if (role !== "all" && databaseUrl === null) {
+    throw new ConfigError("ROLE", role, "processes that share the work share a PostgreSQL: set DATABASE_URL");
+  }
+  if (role !== "all" && bucket === null) {
+    throw new ConfigError("ROLE", role, "processes that share the work share their files: set S3_BUCKET");
+  }
   return {
+    role,
     host,
     port,
     publicUrl: new URL(publicUrl).origin,
     trustProxy: flag("TRUST_PROXY"),
     dataFolder,
-    databaseUrl: url("DATABASE_URL", ["postgres:", "postgresql:"]),
+    databaseUrl,
+    bucket,
     engine,
     speechServers,
     whisperModel,
@@ -174,6 +194,66 @@ export function readConfig(env: Env): Config {
 
 function isOneOf<T extends string>(known: readonly T[], text: string): text is T {
   return (known as readonly string[]).includes(text);
+}
+
+const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+const BUCKET_PREFIX = /^([A-Za-z0-9_.-]+\/)*$/;
+const BUCKET_SETTINGS = [
+  "S3_ENDPOINT",
+  "S3_PUBLIC_ENDPOINT",
+  "S3_ACCESS_KEY_ID",
+  "S3_SECRET_ACCESS_KEY",
+  "S3_PREFIX",
+];
+
+function readBucket({
+  text,
+  url,
+  flag,
+}: {
+  text: (name: string) => string | null;
+  url: (name: string, protocols: string[]) => string | null;
+  flag: (name: string) => boolean;
+}): BucketConfig | null {
+  const name = text("S3_BUCKET");
+  const region = text("S3_REGION") ?? "us-east-1";
+  const forcePathStyle = flag("S3_FORCE_PATH_STYLE");
+  if (name === null) {
+    const alone = BUCKET_SETTINGS.find((setting) => text(setting) !== null);
+    if (alone) throw new ConfigError(alone, "…", "it tells of a bucket that S3_BUCKET does not name");
+    return null;
+  }
+  if (!BUCKET_NAME.test(name)) throw new ConfigError("S3_BUCKET", name, "it must be the name of a bucket");
+  const endpoint = (setting: string) => {
+    const address = url(setting, ["http:", "https:"]);
+    if (address === null) return null;
+    const { origin, pathname, search, username, password } = new URL(address);
+    if (pathname === "/" && !search && !username && !password) return origin;
+    throw new ConfigError(setting, hidePassword(address), "it must be an address alone, without path or key");
+  };
+  const accessKeyId = text("S3_ACCESS_KEY_ID");
+  const secretAccessKey = text("S3_SECRET_ACCESS_KEY");
+  if ((accessKeyId === null) !== (secretAccessKey === null)) {
+    const [given, lacking] =
+      accessKeyId === null
+        ? ["S3_SECRET_ACCESS_KEY", "S3_ACCESS_KEY_ID"]
+        : ["S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"];
+    throw new ConfigError(given, "…", `it goes together with ${lacking}`);
+  }
+  const given = text("S3_PREFIX") ?? "";
+  const prefix = given === "" || given.endsWith("/") ? given : `${given}/`;
+  if (!BUCKET_PREFIX.test(prefix) || prefix.length > 200) {
+    throw new ConfigError("S3_PREFIX", given, "it must be made of A-Z, a-z, 0-9, _, ., - and /");
+  }
+  return {
+    name,
+    region,
+    endpoint: endpoint("S3_ENDPOINT"),
+    publicEndpoint: endpoint("S3_PUBLIC_ENDPOINT"),
+    forcePathStyle,
+    credentials: accessKeyId !== null && secretAccessKey !== null ? { accessKeyId, secretAccessKey } : null,
+    prefix,
+  };
 }
 
 /** One key for all servers, or one for each. */

@@ -28,19 +28,22 @@ export interface Patients {
 
 /** Looks at everything that the service needs, each part on its own. */
 export async function diagnose(config: Config, patients: Patients): Promise<Finding[]> {
+  // Those of other processes are looked at by their own doctors.
+  const hears = config.role !== "api";
   return await Promise.all([
     examineNode(),
-    examineDecoders(config),
-    examineEngine(config, patients),
-    examineModel(config, patients),
+    ...(hears
+      ? [examineDecoders(config), examineEngine(config, patients), examineModel(config, patients)]
+      : []),
     examine("database", () => patients.database(), databaseRemedy(config)),
     examine(
       "storage",
       async () => {
         await patients.storage();
-        return "Files can be written, read and removed.";
+        const where = config.bucket === null ? "" : ` in the bucket ${config.bucket.name}`;
+        return `Files can be written, read and removed${where}.`;
       },
-      `Make ${config.dataFolder} writable and see that its disk has space.`,
+      storageRemedy(config),
     ),
     examineDataFolder(config),
     examinePublicUrl(config),
@@ -123,6 +126,12 @@ function databaseRemedy({ databaseUrl, dataFolder }: Config): string {
   return databaseUrl === null
     ? `See that ${dataFolder} is writable and that no other process uses it.`
     : "See that DATABASE_URL is right and that the database answers there.";
+}
+
+function storageRemedy({ bucket, dataFolder }: Config): string {
+  return bucket === null
+    ? `Make ${dataFolder} writable and see that its disk has space.`
+    : `See that the bucket ${bucket.name} is there, that the S3_… settings are right, and that the key may list, read, write and delete.`;
 }
 
 async function examineDataFolder({ dataFolder }: Config): Promise<Finding> {

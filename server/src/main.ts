@@ -1,6 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { mkdir } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { WEBHOOK_TIMEOUT_SECONDS } from "@subtext/client/contract/webhook";
 import type { Speech } from "@subtext/speech/child/supervise";
@@ -15,29 +13,29 @@ import { migrate } from "./db/migrate.ts";
 import { openDatabase } from "./db/open.ts";
 import type { Schema } from "./db/schema.ts";
 import { serviceSecret } from "./db/secrets.ts";
+import { type DatabaseSession, openSession } from "./db/session.ts";
 import { diagnose } from "./doctor.ts";
-import { type FolderLock, lockFolder } from "./folder-lock.ts";
 import { type ConnectionLimits, createApp } from "./http/app.ts";
 import { registerDashboard } from "./http/dashboard.ts";
 import { registerInternal } from "./http/internal/routes.ts";
+import { closeApp, localUrl } from "./http/listening.ts";
 import { registerFiles } from "./http/public/files.ts";
 import { registerPublic } from "./http/public/routes.ts";
+import { createSharedUploadLocker } from "./http/public/shared-upload-locker.ts";
 import { createUploadLocker } from "./http/public/upload-locker.ts";
 import { RateLimiter } from "./http/rate-limit.ts";
-import { matchInstallation } from "./installation.ts";
+import { lead, type Office } from "./leadership.ts";
 import type { Models } from "./models.ts";
 import { type Operators, openOperators } from "./operators.ts";
 import { indexTranscript } from "./pipeline/index-transcript.ts";
 import { runTranscription } from "./pipeline/run.ts";
 import { RunningAttempts } from "./pipeline/running-attempts.ts";
-import { type Sweeper, startSweeping } from "./pipeline/sweep.ts";
+import { startSweeping } from "./pipeline/sweep.ts";
 import { wakeWaiting } from "./pipeline/wake-waiting.ts";
 import { Queue } from "./queue.ts";
 import { removeServiceFile, writeServiceFile } from "./service-file.ts";
 import { describeEngines, openModels, openSpeech } from "./speech.ts";
-import { openDiskStorage } from "./storage/disk.ts";
-import { openDiskSources } from "./storage/disk-sources.ts";
-import { openDiskUploadStore } from "./storage/upload-store.ts";
+import { openStores, type Stores } from "./storage/open-stores.ts";
 import { openSystem } from "./system.ts";
 import { deliver } from "./webhooks/deliver.ts";
 import { createEndpointPolicy, type EndpointPolicy, type ResolveHost } from "./webhooks/guard-url.ts";
@@ -51,7 +49,6 @@ const DELIVERY_CONCURRENCY = 8;
 const UPLOAD_LOCK_TIMEOUT_MS = 10_000;
 /** How long a stop waits for what is running; work that is not done by then comes back by its heartbeat. */
 const STOP_WITHIN_MS = 20_000;
-const CLOSE_CONNECTIONS_AFTER_MS = 3_000;
 
 export interface Parts {
   config: Config;
@@ -100,21 +97,44 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     log,
     ...(onCrash && { onCrash }),
   });
-  let lock: FolderLock | undefined;
+  let session: DatabaseSession | null = null;
+  let stores: Stores | null = null;
   try {
-    // Uploads are written under locks of this process: two on one folder would write into each other's.
-    lock = lockFolder(join(config.dataFolder, "service"));
-    return await wire(database, lock, options);
+    const { kysely: db } = database;
+    // Only files that several processes can reach are shared by several processes.
+    if (config.databaseUrl !== null && config.bucket !== null) {
+      session = await openSession({ databaseUrl: config.databaseUrl, log });
+    }
+    await oneAtATime(session, () => migrate(db));
+    const secret = await serviceSecret(db, "url_signing");
+    stores = await openStores({ config, db, secret });
+    return await wire({ database, session, stores, secret }, options);
   } catch (error) {
-    lock?.release();
+    await stores?.close();
+    await session?.close();
     await database.close();
     throw error;
   }
 }
 
+/** What several processes that start together would get into each other's way with. */
+async function oneAtATime(session: DatabaseSession | null, make: () => Promise<void>): Promise<void> {
+  await (session ? session.withLock("tables", make) : make());
+}
+
 async function wire(
-  database: Database<Schema>,
-  lock: FolderLock,
+  {
+    database,
+    session,
+    stores,
+    secret,
+  }: {
+    database: Database<Schema>;
+    /** Null where this process is the only one. */
+    session: DatabaseSession | null;
+    stores: Stores;
+    secret: Buffer;
+  },
   {
     config,
     log,
@@ -126,21 +146,9 @@ async function wire(
   }: ServiceOptions,
 ): Promise<Service> {
   const db = database.kysely;
-  await migrate(db);
+  const { storage, sources, uploads: store } = stores;
   const queue = new Queue(database.boss, database.kind, log);
-  await queue.start();
-
-  const secret = await serviceSecret(db, "url_signing");
-  const uploadsFolder = join(config.dataFolder, "uploads");
-  const sources = await openDiskSources(uploadsFolder);
-  const filesFolder = join(config.dataFolder, "files");
-  await mkdir(filesFolder, { recursive: true, mode: 0o700 });
-  await matchInstallation(db, config.dataFolder, [uploadsFolder, filesFolder]);
-  const storage = await openDiskStorage({
-    folder: filesFolder,
-    baseUrl: config.publicUrl,
-    secret,
-  });
+  await oneAtATime(session, () => queue.start());
   const models = openModels({ config, log, clock, terminal });
   await models.look();
   const speech = openSpeech(config, models, log);
@@ -153,20 +161,26 @@ async function wire(
     { perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst },
     clock,
   );
-  const app = createApp({
-    log,
-    trustProxy: config.trustProxy,
-    ...(connectionLimits && { limits: connectionLimits }),
-    health: {
-      async check() {
-        await database.check();
-        await storage.check();
+  const newApp = () =>
+    createApp({
+      log,
+      trustProxy: config.trustProxy,
+      ...(connectionLimits && { limits: connectionLimits }),
+      health: {
+        async check() {
+          await database.check();
+          await storage.check();
+        },
       },
-    },
-  });
+    });
+  const app = newApp();
+  // A worker tells how it is and nothing else; all routes are there for the command line in this process.
+  const listening = config.role === "worker" ? newApp() : app;
   const running = new RunningAttempts(db);
-  const store = openDiskUploadStore({ folder: uploadsFolder, db, sources, expiryMs: config.uploadExpiryMs });
-  const locker = createUploadLocker({ timeoutMs: uploadLockTimeoutMs });
+  const localLocker = createUploadLocker({ timeoutMs: uploadLockTimeoutMs });
+  const locker = session
+    ? createSharedUploadLocker({ local: localLocker, session, timeoutMs: uploadLockTimeoutMs })
+    : localLocker;
   await registerPublic(app, {
     db,
     queue,
@@ -184,7 +198,7 @@ async function wire(
     publicUrl: config.publicUrl,
     version: packageJson.version,
   });
-  registerFiles(app, { storage, secret, clock });
+  if (stores.files) registerFiles(app, { storage: stores.files, secret, clock });
   const operators = openOperators({
     db,
     clock,
@@ -221,7 +235,7 @@ async function wire(
   await registerDashboard(app, { folder: DASHBOARD_FOLDER });
 
   const shutdown = new AbortController();
-  let sweeper: Sweeper | undefined;
+  let sweeper: Office | undefined;
   let stopped: Promise<void> | undefined;
   return {
     parts: {
@@ -261,30 +275,38 @@ async function wire(
         version: packageJson.version,
         timeoutMs: WEBHOOK_TIMEOUT_SECONDS * 1000,
       };
-      await queue.work({
-        transcribe: {
-          concurrency: config.workerConcurrency,
-          run: (job) => running.run(job, (its) => runTranscription(pipeline, its, shutdown.signal)),
-        },
-        deliver: {
-          concurrency: DELIVERY_CONCURRENCY,
-          run: (job) => deliver(deliveries, job, shutdown.signal),
-        },
-        index: {
-          concurrency: 1,
-          run: (job) => indexTranscript({ db, storage, clock, log }, job, shutdown.signal),
-        },
-      });
-      sweeper = startSweeping(
-        { db, queue, clock, sources, storage, log, uploadExpiryMs: config.uploadExpiryMs },
-        SWEEP_EVERY_MS,
-      );
-      await app.listen({ host: config.host, port: config.port });
-      await writeServiceFile(config.dataFolder, {
-        url: localUrl(app.server.address() as AddressInfo),
-        token: commandLineToken,
-        pid: process.pid,
-      });
+      if (config.role !== "api") {
+        await queue.work({
+          transcribe: {
+            concurrency: config.workerConcurrency,
+            run: (job) => running.run(job, (its) => runTranscription(pipeline, its, shutdown.signal)),
+          },
+          deliver: {
+            concurrency: DELIVERY_CONCURRENCY,
+            run: (job) => deliver(deliveries, job, shutdown.signal),
+          },
+          index: {
+            concurrency: 1,
+            run: (job) => indexTranscript({ db, storage, clock, log }, job, shutdown.signal),
+          },
+        });
+      }
+      const sweep = () =>
+        startSweeping(
+          { db, queue, clock, sources, storage, log, uploadExpiryMs: config.uploadExpiryMs },
+          SWEEP_EVERY_MS,
+        );
+      sweeper = session ? lead({ session, log }, "sweep", sweep) : sweep();
+      await listening.listen({ host: config.host, port: config.port });
+      if (config.role === "worker") log.info({ port: config.port }, "this worker tells here how it is");
+      else {
+        await writeServiceFile(config.dataFolder, {
+          url: localUrl(app),
+          token: commandLineToken,
+          pid: process.pid,
+        });
+      }
+      if (config.role === "api") return;
       const wake = () =>
         wakeWaiting({ db, queue, log }).catch((error) =>
           log.error({ err: error }, "transcriptions that wait for the speech model could not be woken"),
@@ -308,12 +330,14 @@ async function wire(
       ["queue paused", () => queue.pause()],
       ["work handed back", () => shutdown.abort(new Error("the service is stopping"))],
       ["connections", () => closeApp(app)],
+      ["health", () => (listening === app ? undefined : closeApp(listening))],
       ["model", () => models.stop()],
       ["sweep", () => sweeper?.stop()],
       ["queue", () => queue.stop(STOP_WITHIN_MS)],
       ["speech", () => speech.close()],
+      ["files", () => stores.close()],
+      ["locks", () => session?.close()],
       ["database", () => database.close()],
-      ["lock", () => lock.release()],
     ];
     for (const [step, stop] of steps) {
       try {
@@ -327,22 +351,8 @@ async function wire(
   }
 }
 
-async function closeApp(app: FastifyInstance): Promise<void> {
-  // An upload may go on for hours; its client resumes it after the restart.
-  const impatience = setTimeout(() => app.server.closeAllConnections(), CLOSE_CONNECTIONS_AFTER_MS);
-  await app.close();
-  clearTimeout(impatience);
-}
-
 /** @throws where the database does not answer */
 export async function describeDatabase(database: Database<Schema>): Promise<string> {
   await database.check();
   return `${database.kind === "postgres" ? "PostgreSQL" : "embedded PostgreSQL"} ${database.version}`;
-}
-
-/** How this machine reaches what listens there. */
-function localUrl({ address, family, port }: AddressInfo): string {
-  if (address === "0.0.0.0") return `http://127.0.0.1:${port}`;
-  if (address === "::") return `http://[::1]:${port}`;
-  return family === "IPv6" ? `http://[${address}]:${port}` : `http://${address}:${port}`;
 }

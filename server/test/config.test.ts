@@ -5,7 +5,7 @@ import { ConfigError, readConfig } from "../src/config.ts";
 
 const root = join(import.meta.dirname, "../..");
 const example = readFileSync(join(root, ".env.example"), "utf8");
-const settings = [...example.matchAll(/^#([A-Z_]+)=(.*)$/gm)].map(([, name = "", value = ""]) => ({
+const settings = [...example.matchAll(/^#([A-Z0-9_]+)=(.*)$/gm)].map(([, name = "", value = ""]) => ({
   name,
   value,
 }));
@@ -36,7 +36,7 @@ describe(".env.example", () => {
   test("explains each setting", () => {
     const unexplained = example
       .split(/\n\n/)
-      .filter((block) => /^#[A-Z_]+=/m.test(block) && !/^# [A-Za-z]/m.test(block));
+      .filter((block) => /^#[A-Z0-9_]+=/m.test(block) && !/^# [A-Za-z]/m.test(block));
     expect(unexplained).toEqual([]);
   });
 });
@@ -58,6 +58,8 @@ describe("a setting that can not be used", () => {
     ["PUBLIC_URL", "ftp://captions.example.com"],
     ["DATABASE_URL", "mysql://localhost/subtext"],
     ["ENGINE", "parrot"],
+    ["ROLE", "manager"],
+    ["S3_BUCKET", "Not A Bucket"],
     ["ENGINE", "openai"],
     ["SPEECH_SERVERS", "gpu1:8000"],
     ["WHISPER_MODEL", "whisper-enormous"],
@@ -121,5 +123,48 @@ describe("the public URL", () => {
 
   test("has no path: addresses in answers are counted from the root", () => {
     expect(() => readConfig({ PUBLIC_URL: "https://a.example/subtext" })).toThrow("PUBLIC_URL=");
+  });
+});
+
+describe("a bucket", () => {
+  test("is what its settings say, with a prefix that ends with a slash", () => {
+    expect(readConfig({}).bucket).toBeNull();
+    expect(readConfig({ S3_BUCKET: "captions", S3_PREFIX: "a/b" }).bucket).toEqual({
+      name: "captions",
+      region: "us-east-1",
+      endpoint: null,
+      publicEndpoint: null,
+      forcePathStyle: false,
+      credentials: null,
+      prefix: "a/b/",
+    });
+  });
+
+  test.each([
+    [{ S3_ENDPOINT: "http://localhost:9000" }, "S3_ENDPOINT=… can not be used"],
+    [{ S3_BUCKET: "captions", S3_ACCESS_KEY_ID: "id" }, "S3_ACCESS_KEY_ID=… can not be used"],
+    [{ S3_BUCKET: "captions", S3_SECRET_ACCESS_KEY: "hush" }, "S3_SECRET_ACCESS_KEY=… can not be used"],
+    [
+      { S3_BUCKET: "captions", S3_ENDPOINT: "http://id:hush@host" },
+      "S3_ENDPOINT=http://…@host can not be used",
+    ],
+    [
+      { S3_BUCKET: "captions", S3_ENDPOINT: "http://host/path" },
+      "S3_ENDPOINT=http://host/path can not be used",
+    ],
+    [{ S3_BUCKET: "captions", S3_PREFIX: "/a" }, "S3_PREFIX=/a can not be used"],
+  ])("that is told of in half is refused without its secret: %j", (env, message) => {
+    expect(() => readConfig(env)).toThrow(message);
+    expect(() => readConfig(env)).not.toThrow("hush");
+  });
+});
+
+describe("a role", () => {
+  const DATABASE_URL = "postgres://db/subtext";
+  test("of one among several needs a database and files that all can reach", () => {
+    expect(() => readConfig({ ROLE: "worker" })).toThrow(/^ROLE=worker can not be used: .*DATABASE_URL/);
+    expect(() => readConfig({ ROLE: "api", DATABASE_URL })).toThrow(/^ROLE=api can not be used: .*S3_BUCKET/);
+    expect(readConfig({ ROLE: "api", DATABASE_URL, S3_BUCKET: "captions" }).role).toBe("api");
+    expect(readConfig({}).role).toBe("all");
   });
 });

@@ -1,6 +1,6 @@
 import { SET_UP_PATH } from "@subtext/dashboard/contract/pages";
-import type { Command } from "commander";
-import { type Config, readConfig } from "../config.ts";
+import { type Command, Option } from "commander";
+import { type Config, ROLES, readConfig } from "../config.ts";
 import { createLog } from "../log.ts";
 import type { Terminal } from "./context.ts";
 import { openServiceFor } from "./open-service.ts";
@@ -15,9 +15,10 @@ export function addServe(program: Command, terminal: Terminal): void {
   program
     .command("serve")
     .description("run the service")
-    .action(async () => {
+    .addOption(new Option("--role <role>", "what this process does; ROLE does the same").choices(ROLES))
+    .action(async ({ role }: { role?: string }) => {
       const { env, out, err, errColumns } = terminal;
-      const config = readConfig(env);
+      const config = readConfig(role === undefined ? env : { ...env, ROLE: role });
       const drawable = errColumns() !== null;
       // Lines of the log that go to the same terminal begin where a progress bar may stand.
       const log = createLog(
@@ -68,11 +69,13 @@ function stopSignal(): Promise<void> {
   });
 }
 
-function greeting({ publicUrl, dataFolder }: Config, setUpToken: string | null): string {
-  if (setUpToken === null) return `Subtext runs at ${publicUrl}; its data lies in ${dataFolder}.\n`;
+function greeting({ role, publicUrl, dataFolder, bucket }: Config, setUpToken: string | null): string {
+  if (role === "worker") return "This Subtext worker runs.\n";
+  const place = bucket === null ? dataFolder : `the bucket ${bucket.name}`;
+  if (setUpToken === null) return `Subtext runs at ${publicUrl}; its data lies in ${place}.\n`;
   const facts = properties([
     ["  Address", publicUrl],
-    ["  Data", dataFolder],
+    ["  Data", place],
   ]);
   return `
 Subtext runs.

@@ -5,7 +5,7 @@ import { assertStorageKey, assertStoragePrefix, isStorageKey } from "./key.ts";
 import type { Storage } from "./storage.ts";
 
 /** Where transcript files stand in a bucket, as in the data folder. */
-const FILES = "files/";
+export const FILES = "files/";
 /** Not in the alphabet of keys: what stands here can never be taken for an object. */
 const PROBES = "~probes/";
 

@@ -79,6 +79,8 @@ export async function appendToUpload(
   { offset, sizeBytes, partBytes }: { offset: number; sizeBytes: number | null; partBytes: number },
 ): Promise<number> {
   const state = (await readUpload(bucket, videoId)) ?? NOTHING;
+  // Told once more that it is complete, with no more to add.
+  if (state.whole && state.sizeBytes === offset && sizeBytes === offset) return offset;
   if (state.whole || state.sizeBytes !== offset) {
     throw new AppError("upload_conflict", `${state.sizeBytes} bytes have come.`);
   }

@@ -15,6 +15,7 @@ import { createLog } from "../../src/log.ts";
 import { openService, type Service, type ServiceOptions } from "../../src/main.ts";
 import { ContractTap } from "./contract-tap.ts";
 import { freePort } from "./free-port.ts";
+import { bucketEnv, makeTestBucket, testS3 } from "./test-bucket.ts";
 
 /** A clock that a test moves; it runs on from where it was put. */
 export class MovableClock implements Clock {
@@ -90,6 +91,7 @@ async function start(options: StartOptions & { dataFolder: string }): Promise<Te
     PORT: String(port),
     DATA_DIR: dataFolder,
     ...(databaseUrl && { DATABASE_URL: databaseUrl }),
+    ...(await bucketFor(dataFolder)),
     // Tests that want a model bring it, and the hub that it comes from.
     MODEL_DOWNLOAD: "off",
     WEBHOOK_ALLOW_HTTP: "true",
@@ -126,6 +128,15 @@ async function postgresFor(dataFolder: string): Promise<string | null> {
   const url = new URL(server);
   url.pathname = `/${name}`;
   return url.href;
+}
+
+/** A bucket of its own for each data folder, where the whole suite is to run on one. */
+async function bucketFor(dataFolder: string): Promise<Record<string, string>> {
+  const s3 = testS3();
+  if (!s3) return {};
+  const name = basename(dataFolder).toLowerCase().replaceAll("_", "-");
+  await makeTestBucket(s3, name);
+  return bucketEnv(s3, name);
 }
 
 export async function temporaryFolder(): Promise<string> {

@@ -1,4 +1,4 @@
-import { CreateBucketCommand } from "@aws-sdk/client-s3";
+import { BucketAlreadyOwnedByYou, CreateBucketCommand } from "@aws-sdk/client-s3";
 import { type Bucket, type BucketConfig, openBucket } from "../../src/storage/bucket.ts";
 
 interface TestS3 {
@@ -29,9 +29,20 @@ export function testBucketConfig(s3: TestS3, name: string, prefix = ""): BucketC
 
 /** A bucket of its own; it goes when the server goes. */
 export async function openTestBucket(s3: TestS3, name: string, prefix = ""): Promise<Bucket> {
-  const bucket = openBucket(testBucketConfig(s3, name, prefix));
-  await bucket.client.send(new CreateBucketCommand({ Bucket: name }));
-  return bucket;
+  await makeTestBucket(s3, name);
+  return openBucket(testBucketConfig(s3, name, prefix));
+}
+
+/** One that is there already stays as it is. */
+export async function makeTestBucket(s3: TestS3, name: string): Promise<void> {
+  const { client, close } = openBucket(testBucketConfig(s3, name));
+  try {
+    await client.send(new CreateBucketCommand({ Bucket: name }));
+  } catch (error) {
+    if (!(error instanceof BucketAlreadyOwnedByYou)) throw error;
+  } finally {
+    close();
+  }
 }
 
 /** The settings that let a service use the bucket. */

@@ -1,0 +1,52 @@
+import type { Logger } from "pino";
+import type { DatabaseSession } from "./db/session.ts";
+
+const LOOK_EVERY_MS = 30_000;
+
+/** Work that one process does for all, as long as it does it. */
+export interface Office {
+  stop(): Promise<void>;
+}
+
+/**
+ * Does the work in one process at a time: in the one that has the lock of this name, and in another soon
+ * after that one ends or loses the database.
+ */
+export function lead(
+  { session, log }: { session: DatabaseSession; log: Logger },
+  name: string,
+  begin: () => Office,
+): Office {
+  let office: Office | null = null;
+  let stopped = false;
+  let looking: Promise<void> = Promise.resolve();
+
+  const look = async () => {
+    if (stopped || office || !(await session.tryLock(name))) return;
+    log.info({ office: name }, "this process does it for all now");
+    office = begin();
+  };
+  const lookSoon = () => {
+    looking = looking.then(look).catch((error) => log.warn({ err: error }, "a lock can not be asked for"));
+  };
+  const resign = async () => {
+    const left = office;
+    office = null;
+    await left?.stop();
+  };
+  session.onLost(() => {
+    looking = looking.then(resign);
+  });
+  lookSoon();
+  const timer = setInterval(lookSoon, LOOK_EVERY_MS);
+  return {
+    async stop() {
+      stopped = true;
+      clearInterval(timer);
+      await looking;
+      if (!office) return;
+      await resign();
+      await session.unlock(name);
+    },
+  };
+}
