@@ -1,6 +1,7 @@
 import type { SearchPageView } from "@subtext/dashboard/contract/search";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
+import type { Db } from "../src/db/schema.ts";
 import { deleteVideoRows } from "../src/db/videos.ts";
 import { sweep } from "../src/pipeline/sweep.ts";
 import { codeOf, sendAsCommandLine } from "./operator-requests.ts";
@@ -257,17 +258,10 @@ describe("a transcript", () => {
     const { environmentId } = await createTenant(subtext);
     const text = Array.from({ length: 600 }, (_, n) => `Sentence ${n}.`).join(" ");
     const seeded = await seedTranscript(subtext.service, { environmentId, language: "en", text });
-    const checks = { count: 0 };
-    const cut = new Proxy(new AbortController().signal, {
-      get: (signal, key) =>
-        key === "throwIfAborted"
-          ? () => {
-              checks.count += 1;
-              if (checks.count > 1) throw new Error("cut off");
-            }
-          : Reflect.get(signal, key),
-    });
-    await expect(indexSeeded(subtext.service, seeded, cut)).rejects.toThrow("cut off");
+    const shutdown = new AbortController();
+    const db = atTransaction(2, () => shutdown.abort());
+    const cut = indexSeeded(subtext.service, seeded, { db, shutdown: shutdown.signal });
+    await expect(cut).rejects.toThrow("aborted");
     const count = async () => (await search(environmentId, "sentence")).matchCount;
     expect(await count()).toBe(250);
     await indexSeeded(subtext.service, seeded);
@@ -296,7 +290,7 @@ describe("a transcript", () => {
     await sweepOnce();
     const [job, ...others] = await jobs();
     expect(others).toEqual([]);
-    await indexSeeded(service, { videoId: "", transcriptionId, jobId: job!.id });
+    await indexSeeded(service, { transcriptionId, jobId: job!.id });
     expect(await found(environmentId, "older")).toEqual(["[Older] than the index."]);
   });
 
@@ -316,11 +310,23 @@ describe("a transcript", () => {
       .where("transcription_id", "=", transcriptionId)
       .executeTakeFirstOrThrow();
     expect(document.job_id).not.toBe(jobId);
-    await indexSeeded(service, { videoId: "", transcriptionId, jobId });
+    await indexSeeded(service, { transcriptionId, jobId });
     expect(await found(environmentId, "found")).toEqual([]);
-    await indexSeeded(service, { videoId: "", transcriptionId, jobId: document.job_id });
+    await indexSeeded(service, { transcriptionId, jobId: document.job_id });
     expect(await found(environmentId, "found")).toEqual(["Lost and [found]."]);
   });
+
+  /** The database, which calls back as that transaction begins: the first gives a place, others write. */
+  function atTransaction(number: number, begin: () => void): Db {
+    let begun = 0;
+    return new Proxy(subtext.service.parts.database.kysely, {
+      get(db, key) {
+        if (key === "transaction" && ++begun === number) begin();
+        const value: unknown = Reflect.get(db, key);
+        return typeof value === "function" ? value.bind(db) : value;
+      },
+    });
+  }
 
   async function sweepOnce(): Promise<void> {
     const { parts } = subtext.service;

@@ -38,6 +38,6 @@ export interface SearchPageView {
   /** More was found than could be ranked; the counts are of what was. */
   isTruncated: boolean;
   hint: SearchHint | null;
-  /** Of the environment's transcripts, the most frequent first. */
+  /** Of the environment's transcripts. */
   languages: string[];
 }

@@ -3,6 +3,14 @@ import { type Kysely, sql } from "kysely";
 /** What the search across transcripts reads: passages, the transcripts they are of, and their shards. */
 export async function search(db: Kysely<unknown>): Promise<void> {
   await db.schema
+    .createTable("search_language")
+    .addColumn("environment_id", "text", (c) => c.notNull().references("environment.id").onDelete("cascade"))
+    .addColumn("language", "text", (c) => c.notNull())
+    .addColumn("dictionary", "text", (c) => c.notNull())
+    .addPrimaryKeyConstraint("search_language_pkey", ["environment_id", "language", "dictionary"])
+    .execute();
+
+  await db.schema
     .createTable("search_shard")
     .addColumn("number", "integer", (c) => c.generatedAlwaysAsIdentity().primaryKey())
     .addColumn("environment_id", "text", (c) => c.notNull().references("environment.id").onDelete("cascade"))
@@ -22,6 +30,7 @@ export async function search(db: Kysely<unknown>): Promise<void> {
     )
     .addColumn("environment_id", "text", (c) => c.notNull().references("environment.id").onDelete("cascade"))
     .addColumn("job_id", "uuid", (c) => c.notNull())
+    .addColumn("language", "text")
     .addColumn("dictionary", "text")
     .addColumn("shard", "integer", (c) => c.references("search_shard.number"))
     .addColumn("indexed_at", "timestamptz")
@@ -31,11 +40,6 @@ export async function search(db: Kysely<unknown>): Promise<void> {
     .on("search_document")
     .column("number")
     .where(sql.ref("indexed_at"), "is", null)
-    .execute();
-  await db.schema
-    .createIndex("search_document_environment")
-    .on("search_document")
-    .columns(["environment_id", "dictionary"])
     .execute();
 
   await db.schema

@@ -34,6 +34,7 @@ export interface Schema {
   operator_account: OperatorAccountTable;
   operator_session: OperatorSessionTable;
   operator_invitation: OperatorInvitationTable;
+  search_language: SearchLanguageTable;
   search_shard: SearchShardTable;
   search_document: SearchDocumentTable;
   search_passage: SearchPassageTable;
@@ -276,6 +277,14 @@ interface OperatorInvitationTable {
   expires_at: Date;
 }
 
+/** A language that an environment's transcripts are searched in; it stays when the last of them goes. */
+interface SearchLanguageTable {
+  environment_id: string;
+  language: string;
+  /** What its words are stemmed by. */
+  dictionary: string;
+}
+
 /**
  * Some thousand passages of one environment. Each carries its shard's marker among its lexemes, so that a
  * search reads the newest shards first and as many as it needs, not all that its words occur in.
@@ -295,7 +304,8 @@ interface SearchDocumentTable {
   environment_id: string;
   /** The one job that may index it. */
   job_id: string;
-  /** What its words were stemmed by; null until its indexing begins, as is `shard`. */
+  /** These three are null until its indexing begins, and where it has no words. */
+  language: string | null;
   dictionary: string | null;
   shard: number | null;
   indexed_at: Date | null;

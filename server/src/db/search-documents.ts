@@ -3,7 +3,7 @@ import type { JobLoss } from "./lost-jobs.ts";
 import type { Db, SearchDocumentRow, Tx } from "./schema.ts";
 
 /** A transcript whose passages are to be written, with what is needed to write them. */
-export type Unindexed = SearchDocumentRow & { language: string | null; file_prefix: string };
+export type Unindexed = SearchDocumentRow & { spoken: string; file_prefix: string };
 
 /** Shards are filled up to here; see `search_shard` in the schema. */
 export const SHARD_PASSAGES = 16_384;
@@ -32,20 +32,29 @@ export async function findUnindexed(
     .selectFrom("search_document as document")
     .innerJoin("transcription", "transcription.id", "document.transcription_id")
     .selectAll("document")
-    .select(["transcription.language", "transcription.file_prefix"])
+    .select(["transcription.language as spoken", "transcription.file_prefix"])
     .where("document.transcription_id", "=", transcriptionId)
     .where("document.job_id", "=", jobId)
     .where("document.indexed_at", "is", null)
-    .$narrowType<{ file_prefix: string }>()
+    .$narrowType<{ spoken: string; file_prefix: string }>()
     .executeTakeFirst();
 }
 
-/** Gives the document a place: the newest shard of its environment, or a new one where that is full. */
+/**
+ * Gives the document a place: the newest shard of its environment, or a new one where that is full. From then
+ * on the environment is searched in its language.
+ */
 export async function placeDocument(tx: Tx, document: Unindexed, dictionary: string): Promise<number> {
+  const { environment_id, spoken: language } = document;
+  await tx
+    .insertInto("search_language")
+    .values({ environment_id, language, dictionary })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
   const newest = await tx
     .selectFrom("search_shard")
     .select("number")
-    .where("environment_id", "=", document.environment_id)
+    .where("environment_id", "=", environment_id)
     .where("passage_count", "<", SHARD_PASSAGES)
     .orderBy("number", "desc")
     .executeTakeFirst();
@@ -54,13 +63,13 @@ export async function placeDocument(tx: Tx, document: Unindexed, dictionary: str
     (
       await tx
         .insertInto("search_shard")
-        .values({ environment_id: document.environment_id, passage_count: 0 })
+        .values({ environment_id, passage_count: 0 })
         .returning("number")
         .executeTakeFirstOrThrow()
     ).number;
   await tx
     .updateTable("search_document")
-    .set({ shard, dictionary })
+    .set({ shard, language, dictionary })
     .where("number", "=", document.number)
     .execute();
   return shard;

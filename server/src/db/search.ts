@@ -8,18 +8,17 @@ export interface Candidate {
   rank: number;
 }
 
-/** The dictionaries of the environment's transcripts, with the languages that are in each. */
+/** The languages of the environment's transcripts, and what each is stemmed by. */
 export async function searchLanguages(
   db: Db,
   environmentId: string,
-): Promise<{ dictionary: string; language: string | null; documents: number }[]> {
-  const { rows } = await sql<{ dictionary: string; language: string | null; documents: number }>`
-    select dictionary, language, count(*) as documents
-    from search_document join transcription on transcription.id = transcription_id
-    where search_document.environment_id = ${environmentId} and dictionary is not null
-    group by dictionary, language order by documents desc, language
-  `.execute(db);
-  return rows;
+): Promise<{ dictionary: string; language: string }[]> {
+  return await db
+    .selectFrom("search_language")
+    .select(["dictionary", "language"])
+    .where("environment_id", "=", environmentId)
+    .orderBy("language")
+    .execute();
 }
 
 /** The environment's shards, newest first. */
@@ -54,10 +53,9 @@ export async function findCandidates(
       + ts_rank_cd(passage.lexemes, ${search.exactTsquery}::tsquery) as rank
     from search_passage as passage
     join search_document as document on document.number = passage.document
-    join transcription on transcription.id = document.transcription_id
     where passage.lexemes @@ ${`(${search.tsquery}) & (${search.shards})`}::tsquery
       and document.environment_id = ${environmentId}
-      and (${search.language}::text is null or transcription.language = ${search.language})
+      and (${search.language}::text is null or document.language = ${search.language})
     limit ${search.limit}
   `.execute(db);
   return rows;

@@ -13,7 +13,7 @@ import {
 import { AppError } from "../errors.ts";
 import type { Job } from "../queue.ts";
 import { dictionaryOf, lookUp, renderVector, wordsOf } from "../search/lexemes.ts";
-import { cutPassages } from "../search/passages.ts";
+import { cutPassages, type Passage } from "../search/passages.ts";
 import { tokenize } from "../search/tokens.ts";
 import type { Storage } from "../storage/storage.ts";
 import { fileKey } from "../storage/transcript-files.ts";
@@ -36,32 +36,34 @@ export async function indexTranscript(deps: IndexDeps, job: Job, shutdown: Abort
   const { db, clock, log } = deps;
   const document = await findUnindexed(db, job.subjectId, job.id);
   if (!document) return;
-  const words = await readWords(deps, document);
-  const dictionary = document.dictionary ?? (await dictionaryOf(db, document.language));
-  const shard =
-    document.shard ?? (await db.transaction().execute((tx) => placeDocument(tx, document, dictionary)));
-
-  const passages = cutPassages(words).map((passage, ordinal) => ({
-    ...passage,
-    ordinal,
-    tokens: tokenize(passage.text),
-  }));
-  const lexemes = await lookUp(
-    db,
-    dictionary,
-    passages.flatMap(({ tokens }) => wordsOf(tokens)),
-  );
-  for (let from = 0; from < passages.length; from += BATCH) {
-    shutdown.throwIfAborted();
-    job.signal.throwIfAborted();
-    const rows = passages
-      .slice(from, from + BATCH)
-      .map(({ tokens, ...passage }) => ({ ...passage, lexemes: renderVector(tokens, lexemes, shard) }));
-    const place = { number: document.number, shard };
-    if (!(await db.transaction().execute((tx) => insertPassages(tx, place, rows)))) return;
-  }
+  const passages = cutPassages(await readWords(deps, document));
+  const signal = AbortSignal.any([shutdown, job.signal]);
+  if (passages.length > 0) await writePassages(db, document, passages, signal);
   await finishDocument(db, document.number, clock.now());
   log.info({ transcriptionId: job.subjectId, passages: passages.length }, "transcript indexed for search");
+}
+
+async function writePassages(
+  db: Db,
+  document: Unindexed,
+  passages: readonly Passage[],
+  signal: AbortSignal,
+): Promise<void> {
+  const dictionary = document.dictionary ?? (await dictionaryOf(db, document.spoken));
+  const shard =
+    document.shard ?? (await db.transaction().execute((tx) => placeDocument(tx, document, dictionary)));
+  const tokens = passages.map(({ text }) => tokenize(text));
+  const lexemes = await lookUp(db, dictionary, tokens.flatMap(wordsOf));
+  for (let from = 0; from < passages.length; from += BATCH) {
+    signal.throwIfAborted();
+    const rows = passages.slice(from, from + BATCH).map((passage, index) => {
+      const ordinal = from + index;
+      return { ...passage, ordinal, lexemes: renderVector(tokens[ordinal]!, lexemes, shard) };
+    });
+    const place = { number: document.number, shard };
+    // False where its video was deleted meanwhile.
+    if (!(await db.transaction().execute((tx) => insertPassages(tx, place, rows)))) return;
+  }
 }
 
 async function readWords({ storage, log }: IndexDeps, document: Unindexed): Promise<Word[]> {

@@ -73,7 +73,8 @@ export async function lookUp(db: Db, dictionary: string, words: Iterable<string>
     distinct.map((word) => {
       const own = stems.get(word)!;
       if (own.length === 0) return [word, null];
-      return [word, [...new Set([...own, ...stems.get(fold(word))!].map(fold))]];
+      const folded = [...own, ...stems.get(fold(word))!].map(fold).filter((stem) => stem !== "");
+      return [word, [...new Set(folded)]];
     }),
   );
 }

@@ -18,6 +18,8 @@ import { tokenize } from "./tokens.ts";
  * about the same however much there is to search, which on the embedded database is time that nobody else has.
  */
 export const MOST_CANDIDATES = 2_000;
+/** Shards that one query reads; between two, the embedded database answers others. */
+const MOST_SHARDS_AT_ONCE = 16;
 /** Passages that are shown of one video. */
 const SHOWN_PASSAGES = 3;
 
@@ -54,7 +56,7 @@ export interface SearchResult {
   isTruncated: boolean;
   /** Nothing was looked for: the words are too common in the languages of the environment. */
   onlyCommonWords: boolean;
-  /** Of the environment's transcripts, the most frequent first. */
+  /** Of the environment's transcripts. */
   languages: string[];
 }
 
@@ -72,7 +74,7 @@ export async function searchTranscripts(
     matchCount: 0,
     isTruncated: false,
     onlyCommonWords: false,
-    languages: [...new Set(spoken.flatMap((each) => each.language ?? []))],
+    languages: [...new Set(spoken.map((each) => each.language))],
   };
   if (spoken.length === 0 || query.alternatives.length === 0) return nothing;
   const dictionaries = [...new Set(spoken.map(({ dictionary }) => dictionary))];
@@ -117,13 +119,14 @@ async function gather(
   const exactTsquery = either(matchers.map((matcher) => matcher.exactTsquery));
   const markers = (await searchShards(db, environmentId)).map((shard) => quote(shardMarker(shard)));
   const found: Candidate[] = [];
-  for (let from = 0, size = 1; from < markers.length && found.length < MOST_CANDIDATES; size *= 2) {
+  for (let from = 0, size = 1; from < markers.length && found.length < MOST_CANDIDATES; ) {
     const shards = markers.slice(from, from + size).join(" | ");
     const limit = MOST_CANDIDATES - found.length;
     found.push(
       ...(await findCandidates(db, environmentId, { tsquery, exactTsquery, shards, language, limit })),
     );
     from += size;
+    size = Math.min(size * 2, MOST_SHARDS_AT_ONCE);
   }
   return found;
 }

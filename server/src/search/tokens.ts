@@ -39,7 +39,8 @@ export function tokenize(text: string): Token[] {
 
 function addWord(tokens: Token[], word: string, start: number): void {
   const text = [...normalize(word.replace(JOINERS, ""))].slice(0, LONGEST_WORD).join("");
-  if (text === "") return;
+  // A mark without its letter is nothing to look for.
+  if (fold(text) === "") return;
   const end = start + word.length;
   tokens.push({ text, kind: "word", position: tokens.length + 1, start, end, headEnd: end });
 }
@@ -60,8 +61,11 @@ function addPairs(tokens: Token[], run: string, start: number): void {
   });
 }
 
+/** What NFKC spells out may hold brackets and the like: `⑴` is `(1)`. */
+const NO_LETTER = /[^\p{L}\p{M}\p{N}]/gu;
+
 function normalize(text: string): string {
-  return text.normalize("NFKC").toLowerCase().normalize("NFC");
+  return text.normalize("NFKC").replace(NO_LETTER, "").toLowerCase().normalize("NFC");
 }
 
 /** Accents of Latin, Greek and Cyrillic, points of Hebrew, vowel signs and the lengthening of Arabic. */

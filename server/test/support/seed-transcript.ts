@@ -1,5 +1,6 @@
 import { renderJson } from "@subtext/captions/json";
 import { normalizeWords, type Word } from "@subtext/captions/words";
+import type { Db } from "../../src/db/schema.ts";
 import { insertSearchDocument } from "../../src/db/search-documents.ts";
 import { insertVideo } from "../../src/db/videos.ts";
 import { newId } from "../../src/ids.ts";
@@ -78,11 +79,14 @@ export async function seedSearchable(service: Service, seed: TranscriptSeed): Pr
 
 export async function indexSeeded(
   service: Service,
-  { transcriptionId, jobId }: SeededTranscript,
-  shutdown = new AbortController().signal,
+  { transcriptionId, jobId }: Pick<SeededTranscript, "transcriptionId" | "jobId">,
+  {
+    db = service.parts.database.kysely,
+    shutdown = new AbortController().signal,
+  }: { db?: Db; shutdown?: AbortSignal } = {},
 ): Promise<void> {
-  const { database, clock, log } = service.parts;
-  const deps = { db: database.kysely, storage: await storageOf(service), clock, log };
+  const { clock, log } = service.parts;
+  const deps = { db, storage: await storageOf(service), clock, log };
   const job = { id: jobId, subjectId: transcriptionId, signal: new AbortController().signal };
   await indexTranscript(deps, job, shutdown);
 }
