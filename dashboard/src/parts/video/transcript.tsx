@@ -4,6 +4,7 @@ import { quote, wholeText } from "../../data/video-copy.ts";
 import type { VideoAddress } from "../../data/video-detail.ts";
 import type { Transcript as TranscriptWords } from "../../data/video-transcript.ts";
 import { clockInWords } from "../../data/video-words.ts";
+import controls from "../../design/controls.module.css";
 import { Button, Switch } from "../../design/controls.tsx";
 import { CopyMenu } from "./copy-menu.tsx";
 import { Downloads } from "./downloads.tsx";
@@ -33,6 +34,7 @@ export function Transcript({ address, video, transcript, playback, stage }: Tran
   const [following, setFollowing] = useState(true);
   const [showUnsure, setShowUnsure] = useState(true);
   const [said, say] = useState("");
+  const [notice, setNotice] = useState({ text: "", count: 0 });
 
   useEffect(() => {
     const made = new TranscriptView({
@@ -49,11 +51,12 @@ export function Transcript({ address, video, transcript, playback, stage }: Tran
   }, [transcript, playback, stage]);
 
   const copy = useCallback(async (text: string, what: string) => {
+    const tell = (notice: string) => setNotice(({ count }) => ({ text: notice, count: count + 1 }));
     try {
       await navigator.clipboard.writeText(text);
-      say(`${what} copied`);
+      tell(`${what} copied`);
     } catch {
-      say("Your browser does not let this page copy");
+      tell("Your browser does not let this page copy");
     }
   }, []);
   useEffect(
@@ -107,9 +110,16 @@ export function Transcript({ address, video, transcript, playback, stage }: Tran
           </span>
         )}
       </div>
-      <p className={css.said} role="status" data-shown={said.includes("cop") || undefined}>
+      <p className={controls.hidden} role="status">
         {said}
       </p>
+      <div role="status">
+        {notice.count > 0 && (
+          <p key={notice.count} className={css.notice}>
+            {notice.text}
+          </p>
+        )}
+      </div>
     </section>
   );
 }
