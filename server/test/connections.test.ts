@@ -1,6 +1,7 @@
-import { connect, type Socket } from "node:net";
+import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
+import { answerTo } from "./support/answer-to.ts";
 import { createTenant, shareService } from "./support/service.ts";
 
 const MAX_CONNECTIONS = 20;
@@ -20,16 +21,6 @@ const open = (bytes: string) => {
   socket.write(bytes);
   return socket;
 };
-
-/** All that came until the connection closed, which may be by a reset where not all that was sent was read. */
-const answerTo = (socket: Socket) =>
-  new Promise<string>((resolve) => {
-    let answer = "";
-    socket.on("data", (chunk) => {
-      answer += chunk;
-    });
-    socket.once("close", () => resolve(answer));
-  });
 
 test("headers that do not come to their end are answered request_timeout, however they drip", async () => {
   const socket = open("GET /healthz HTTP/1.1\r\nHost: x\r\n");

@@ -1,7 +1,8 @@
 import { OPERATIONS } from "@subtext/client/contract/operations";
 import type { FastifyInstance } from "fastify";
-import { findTranscriptionOfVideo } from "../../db/transcriptions.ts";
+import { findTranscriptionAndMetadata } from "../../db/transcriptions.ts";
 import { AppError } from "../../errors.ts";
+import { isPlausibleId } from "../../ids.ts";
 import { representTranscription } from "../../representations.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { type OperationDeps, serve } from "./operation.ts";
@@ -16,9 +17,12 @@ export function registerTranscription(
 ): void {
   const { db, storage, clock } = deps;
   serve(app, deps, OPERATIONS.getTranscription, async ({ environmentId, params, reply }) => {
-    const video = await getVideo(db, environmentId, params.videoId);
-    const row = await findTranscriptionOfVideo(db, video.id);
+    const { videoId } = params;
+    const row = isPlausibleId(videoId)
+      ? await findTranscriptionAndMetadata(db, { environmentId, videoId })
+      : undefined;
     if (!row) {
+      const video = await getVideo(db, environmentId, videoId);
       throw new AppError(
         "transcription_not_found",
         video.uploaded_at
@@ -29,6 +33,10 @@ export function registerTranscription(
     if (row.status === "PENDING" || row.status === "PROCESSING") {
       reply.header("retry-after", String(POLL_AFTER_SECONDS));
     }
-    return await representTranscription(row, { storage, now: clock.now(), videoMetadata: video.metadata });
+    return await representTranscription(row, {
+      storage,
+      now: clock.now(),
+      videoMetadata: row.video_metadata,
+    });
   });
 }
