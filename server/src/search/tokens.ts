@@ -16,10 +16,10 @@ export interface Token {
 /**
  * Scripts whose words are not told by spaces, or, as in Korean, hold more than what people look for. Their
  * runs are taken in overlapping pairs of characters, so that what is looked for is found however a dictionary
- * would have cut either side.
+ * would have cut either side. Accents (U+0300 …) are of all scripts and stay with the words of the others.
  */
-const RUN =
-  /([[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Bopomofo}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]&&[\p{L}\p{M}\p{N}]]+)|([[\p{L}\p{M}\p{N}\u200c\u200d]--[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Bopomofo}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]]+)/gv;
+const UNSPACED = String.raw`[[[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Bopomofo}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]&&[\p{L}\p{M}\p{N}]]--[\u0300-\u036f]]`;
+const RUN = new RegExp(String.raw`(${UNSPACED}+)|([[\p{L}\p{M}\p{N}\u200c\u200d]--${UNSPACED}]+)`, "gv");
 const JOINERS = /[\u200c\u200d]/g;
 /** Longer words, which nobody looks for whole, are cut; PostgreSQL takes no lexeme over 2 KB. */
 const LONGEST_WORD = 64;
