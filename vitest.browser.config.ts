@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["*/test/**/*.browser.ts"],
-    globalSetup: ["server/test/support/made-data-folder.ts"],
+    globalSetup: ["server/test/support/made-data-folder.ts", "dashboard/test/build-dashboard.ts"],
     maxWorkers: 1,
     testTimeout: 60_000,
     hookTimeout: 60_000,

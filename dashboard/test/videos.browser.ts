@@ -4,28 +4,13 @@ import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { accessibilityFaults } from "./accessibility.ts";
+import { drop } from "./drop.ts";
 import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
 import { seedEveryState } from "./seed-videos.ts";
 
 const dashboard = openDashboard();
 const SAMPLE = join(import.meta.dirname, "../../demo/sample/sample.mp4");
 const FIRST_LOAD_LIMIT_BYTES = 250 * 1024;
-
-/** Drops files on the page as a person does from a folder. */
-async function drop(page: Page, files: { name: string; bytes: Buffer }[]): Promise<void> {
-  const carried = files.map(({ name, bytes }) => ({ name, base64: bytes.toString("base64") }));
-  await page.evaluate(`{
-    const transfer = new DataTransfer();
-    for (const { name, base64 } of ${JSON.stringify(carried)}) {
-      const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-      transfer.items.add(new File([bytes], name, { type: "video/mp4" }));
-    }
-    for (const type of ["dragenter", "dragover", "drop"]) {
-      const event = new DragEvent(type, { dataTransfer: transfer, bubbles: true, cancelable: true });
-      document.body.dispatchEvent(event);
-    }
-  }`);
-}
 
 const row = (page: Page, name: string) => page.getByRole("listitem").filter({ hasText: name });
 

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Browser, Page } from "playwright-core";
@@ -9,19 +9,28 @@ import { createEnvironment } from "../../../server/src/environments.ts";
 import { createLog } from "../../../server/src/log.ts";
 import { openService, type Service } from "../../../server/src/main.ts";
 import { freePort } from "../../../server/test/support/free-port.ts";
+import { LOCAL_WEBHOOKS, makeIntegrations, nameEndpoint } from "./integrations.ts";
 import { seedDay, seedShowcase } from "./seed.ts";
 import { transcribeSample } from "./transcribe-sample.ts";
 
 const USAGE = `npm run screenshots -- <folder> [name…]
 
 Takes pictures of every page, light and dark, on a desktop and on a phone, of a service that is made for it.
-With names, of those pages alone.`;
+With names, of those pages alone. The name "readme" renews the pictures of the README, in docs/images.`;
 
 const OWNER = { name: "Olive Owner", email: "olive@subtext.example", password: "a long enough password" };
 const SIZES = {
   desktop: { viewport: { width: 1280, height: 800 } },
   phone: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
 };
+
+/** Of the README, and so of its docs. */
+const README_SHOTS = [
+  { name: "videos", colorScheme: "light" },
+  { name: "video", colorScheme: "dark" },
+] as const;
+const WEBP_QUALITY = 0.8;
+const README_FOLDER = join(import.meta.dirname, "../../../docs/images");
 
 interface Shot {
   name: string;
@@ -44,6 +53,7 @@ const config = readConfig({
   PORT: String(await freePort()),
   MODEL_DOWNLOAD: "off",
   LOG_LEVEL: "warn",
+  ...LOCAL_WEBHOOKS,
 });
 const log = createLog("silent");
 await mkdir(folder, { recursive: true });
@@ -61,7 +71,10 @@ try {
     null,
   );
   await setUp(service, setUpToken!);
+  const integrations = await makeIntegrations(service, production.id);
   const sampleVideoId = await transcribeSample(service, production.id);
+  await nameEndpoint(service, integrations.endpointId);
+  integrations.stop();
   await service.stop();
 
   // Anew without workers: what is in the queue stays there.
@@ -70,20 +83,31 @@ try {
   await seedShowcase(service, production.id, sampleVideoId);
   await service.parts.app.listen({ host: config.host, port: config.port });
   const at = (environmentId: string, rest: string) => `/environments/${environmentId}${rest}`;
-  await shootAll(
-    [
-      { name: "sign-in", path: "/sign-in", ready: heading("Sign in"), signedOut: true },
-      { name: "videos", path: at(production.id, "/videos"), ready: text("Field recording 014.mp4") },
-      { name: "videos-empty", path: at(empty.id, "/videos"), ready: text("No videos yet") },
-      { name: "video", path: at(production.id, `/videos/${sampleVideoId}`), ready: text("Welcome.") },
-      { name: "settings", path: at(production.id, "/settings"), ready: heading("Settings") },
-      { name: "system", path: "/system", ready: text("Data folder") },
-      { name: "operators", path: "/operators", ready: text(OWNER.email) },
-      { name: "account", path: "/account", ready: text("this one") },
-      { name: "not-found", path: at(production.id, "/nothing"), ready: heading("Nothing here") },
-    ],
-    OWNER,
-  );
+  const shots: Shot[] = [
+    { name: "sign-in", path: "/sign-in", ready: heading("Sign in"), signedOut: true },
+    { name: "videos", path: at(production.id, "/videos"), ready: text("Field recording 014.mp4") },
+    { name: "videos-empty", path: at(empty.id, "/videos"), ready: text("No videos yet") },
+    { name: "video", path: at(production.id, `/videos/${sampleVideoId}?t=22`), ready: text("Processing") },
+    { name: "api-keys", path: at(production.id, "/api-keys"), ready: text("Uploader") },
+    { name: "webhooks", path: at(production.id, "/webhooks"), ready: text("hooks.nordwind.example") },
+    {
+      name: "webhook-endpoint",
+      path: at(production.id, `/webhooks/${integrations.endpointId}`),
+      ready: text("Delivered"),
+    },
+    {
+      name: "search",
+      path: at(production.id, "/search?q=captions"),
+      ready: text("Welcome to Subtext.mp4"),
+    },
+    { name: "settings", path: at(production.id, "/settings"), ready: heading("Settings") },
+    { name: "system", path: "/system", ready: text("Data folder") },
+    { name: "operators", path: "/operators", ready: text(OWNER.email) },
+    { name: "account", path: "/account", ready: text("this one") },
+    { name: "not-found", path: at(production.id, "/nothing"), ready: heading("Nothing here") },
+  ];
+  await shootAll(shots, OWNER);
+  if (names.includes("readme")) await shootForReadme(shots);
 } finally {
   await browser.close();
   await service.stop();
@@ -129,6 +153,37 @@ async function shootAll(shots: Shot[], owner: typeof OWNER | null): Promise<void
       await signedOut.context.close();
       await signedIn.context.close();
     }
+  }
+}
+
+/** One window's worth each, as WebP, which Chromium itself makes. */
+async function shootForReadme(shots: Shot[]): Promise<void> {
+  for (const { name, colorScheme } of README_SHOTS) {
+    const { path, ready } = shots.find((shot) => shot.name === name)!;
+    const context = await browser.newContext({
+      ...SIZES.desktop,
+      colorScheme,
+      deviceScaleFactor: 2,
+      reducedMotion: "reduce",
+      baseURL: config.publicUrl,
+    });
+    const page = await context.newPage();
+    await signIn(page, OWNER);
+    await page.goto(path);
+    await ready(page);
+    const picture = (await page.screenshot()).toString("base64");
+    await page.goto("about:blank");
+    const webp = await page.evaluate(`(async () => {
+      const bytes = Uint8Array.from(atob("${picture}"), (character) => character.charCodeAt(0));
+      const bitmap = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
+      const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+      canvas.getContext("2d").drawImage(bitmap, 0, 0);
+      const blob = await canvas.convertToBlob({ type: "image/webp", quality: ${WEBP_QUALITY} });
+      return btoa(Array.from(new Uint8Array(await blob.arrayBuffer()), (each) => String.fromCharCode(each)).join(""));
+    })()`);
+    await mkdir(README_FOLDER, { recursive: true });
+    await writeFile(join(README_FOLDER, `${name}.webp`), Buffer.from(String(webp), "base64"));
+    await context.close();
   }
 }
 

@@ -1,0 +1,191 @@
+import { join } from "node:path";
+import type { Page, Request } from "playwright-core";
+import { expect, onTestFinished, test } from "vitest";
+import { PAGE_PATHS } from "../src/contract/pages.ts";
+import { accessibilityFaults } from "./accessibility.ts";
+import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
+import { LOCAL_WEBHOOKS, makeIntegrations } from "./screenshots/integrations.ts";
+import { transcribeSample } from "./screenshots/transcribe-sample.ts";
+import { seedEveryState } from "./seed-videos.ts";
+
+interface RouterSource {
+  createAppRouter(queryClient: object): { routesByPath: Record<string, { children?: object }> };
+}
+
+// By a name that the compiler does not follow: the pages have settings of their own.
+const ROUTER: string = join(import.meta.dirname, "../src/router.tsx");
+
+const dashboard = openDashboard(LOCAL_WEBHOOKS);
+let environmentId: string;
+
+interface Visit {
+  /** As the router spells it. */
+  route: string;
+  path: string;
+  title: string;
+  /** What is there once all is read that the page shows. */
+  shows: string;
+}
+
+/** Every page, and what its first heading says. */
+let visits: Visit[] = [];
+
+test("the pages are there, with something on each of them", async () => {
+  const { page } = await dashboard.visit();
+  await setUpBy(page, dashboard);
+  environmentId = /environments\/(\w+)/.exec(page.url())?.[1] ?? "";
+  const { endpointId, stop } = await makeIntegrations(dashboard.service, environmentId);
+  onTestFinished(stop);
+  const videoId = await transcribeSample(dashboard.service, environmentId);
+  await seedEveryState(dashboard.service, environmentId);
+  const of = (rest: string) => `/environments/${environmentId}${rest}`;
+  const inEnvironment = (rest: string) => `/environments/$environmentId${rest}`;
+  visits = [
+    { route: "/set-up", path: "/set-up", title: "All set up", shows: "This service has an owner" },
+    { route: "/join", path: "/join", title: "Join Subtext", shows: "Open the whole link" },
+    { route: "/sign-in", path: "/sign-in", title: "Sign in", shows: "Password" },
+    { route: "/", path: "/", title: "Videos", shows: "customer call" },
+    { route: inEnvironment("/videos"), path: of("/videos"), title: "Videos", shows: "customer call" },
+    {
+      route: inEnvironment("/videos/$videoId"),
+      path: of(`/videos/${videoId}`),
+      title: "Welcome to Subtext.mp4",
+      shows: "Mark words",
+    },
+    {
+      route: inEnvironment("/search"),
+      path: of("/search?q=captions"),
+      title: "Search",
+      shows: "Welcome to Subtext.mp4",
+    },
+    {
+      route: inEnvironment("/api-keys"),
+      path: of("/api-keys"),
+      title: "API keys",
+      shows: "Uploader",
+    },
+    {
+      route: inEnvironment("/webhooks"),
+      path: of("/webhooks"),
+      title: "Webhooks",
+      shows: "127.0.0.1",
+    },
+    {
+      route: inEnvironment("/webhooks/$endpointId"),
+      path: of(`/webhooks/${endpointId}`),
+      title: "Webhook endpoint",
+      shows: "Deliveries",
+    },
+    {
+      route: inEnvironment("/settings"),
+      path: of("/settings"),
+      title: "Settings",
+      shows: "Transcribe every video",
+    },
+    { route: "/system", path: "/system", title: "System", shows: "Data folder" },
+    { route: "/operators", path: "/operators", title: "Operators", shows: "olive@" },
+    { route: "/account", path: "/account", title: "Account", shows: "this one" },
+  ];
+}, 120_000);
+
+test("every route of the router is visited here, and served by the service", async () => {
+  const { createAppRouter } = (await import(ROUTER)) as RouterSource;
+  const routes = Object.entries(createAppRouter({}).routesByPath)
+    .filter(([, { children }]) => !children)
+    .map(([path]) => path);
+  expect(visits.map(({ route }) => route).sort()).toEqual(routes.sort());
+  const served = PAGE_PATHS.map((path) => new RegExp(`^${path.replace("*", ".+")}$`));
+  expect(routes.filter((route) => !served.some((pattern) => pattern.test(route)))).toEqual([]);
+});
+
+for (const { colorScheme, width } of [
+  { colorScheme: "light", width: 1280 },
+  { colorScheme: "dark", width: 390 },
+] as const) {
+  test(`every page is accessible and no wider than its window: ${colorScheme}, ${width} pixels`, async () => {
+    const { page } = await dashboard.visit({ colorScheme, viewport: { width, height: 844 } });
+    const faults: string[] = [];
+    await signInBy(page, dashboard, OWNER);
+    for (const visit of visits) {
+      await open(page, visit);
+      const found = await accessibilityFaults(page);
+      const wider = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+      if (wider) found.push("it is wider than the window");
+      faults.push(...found.map((fault) => `${visit.path}: ${fault}`));
+    }
+    expect(faults).toEqual([]);
+  }, 120_000);
+}
+
+test("every page loads from the service alone, under a policy that allows nothing inline", async () => {
+  const { page } = await dashboard.visit();
+  const foreign: string[] = [];
+  page.on("request", (request: Request) => {
+    if (!request.url().startsWith(`${dashboard.url}/`)) foreign.push(request.url());
+  });
+  await signInBy(page, dashboard, OWNER);
+  for (const visit of visits) {
+    const answered = page.waitForResponse((response) => response.request().resourceType() === "document");
+    await open(page, visit);
+    const policy = (await answered).headers()["content-security-policy"] ?? "";
+    expect(policy, visit.path).toContain("default-src 'none'");
+    expect(policy, visit.path).not.toMatch(/unsafe|\*|https?:/);
+    const inline = await page.evaluate(
+      `[...document.querySelectorAll("style, script:not([src])")].map(({ outerHTML }) => outerHTML)`,
+    );
+    expect(inline, visit.path).toEqual([]);
+  }
+  expect(foreign).toEqual([]);
+});
+
+test("a page that is opened by a link tells its title and takes the focus to it", async () => {
+  const { page } = await dashboard.visit();
+  await signInBy(page, dashboard, OWNER);
+  for (const name of ["Operators", "System", "Account", "Settings", "Videos"]) {
+    await page.getByRole("link", { name, exact: true }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name }).waitFor();
+    await expect.poll(() => page.title()).toBe(`${name} · Subtext`);
+    await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe(name);
+  }
+  await page.reload();
+  await page.getByRole("heading", { level: 1, name: "Videos" }).waitFor();
+  await page.keyboard.press("Tab");
+  expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to the page");
+  await page.keyboard.press("Enter");
+  expect(await page.evaluate("document.activeElement.id")).toBe("main");
+});
+
+test("the dark page is dark before any of the application has come", async () => {
+  const { page } = await dashboard.visit({ colorScheme: "light" });
+  await signInBy(page, dashboard, OWNER);
+  await page.getByRole("radio", { name: "Dark" }).check({ force: true });
+  await page.route(/\/assets\/index-.*\.js$/, (route) => route.abort());
+  await page.reload();
+  expect(await page.evaluate("document.documentElement.dataset.theme")).toBe("dark");
+  expect(await page.evaluate("document.querySelector('#root').childElementCount")).toBe(0);
+});
+
+test("when the service can not be reached the page says so, and when it comes back shows what is so then", async () => {
+  const { page, context } = await dashboard.visit();
+  await signInBy(page, dashboard, OWNER);
+  await page.getByRole("link", { name: "System" }).click();
+  await page.getByText("In the queue").waitFor();
+  await context.setOffline(true);
+  await page.getByText("The service can not be reached; what you see may be out of date.").waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await context.setOffline(false);
+  await page
+    .getByText("The service can not be reached; what you see may be out of date.")
+    .waitFor({ state: "detached" });
+});
+
+test("no page was faulty, and none wanted what its Content-Security-Policy forbids", () => {
+  expect(dashboard.faults.filter((fault) => !fault.includes("net::ERR"))).toEqual([]);
+});
+
+async function open(page: Page, { path, title, shows }: Visit): Promise<void> {
+  await page.goto(`${dashboard.url}${path}`);
+  await page.getByRole("heading", { level: 1, name: title }).waitFor();
+  await page.getByText(shows).filter({ visible: true }).first().waitFor();
+}
