@@ -1,6 +1,7 @@
 import type { Upload } from "tus-js-client";
 import type { UploadOfferView } from "../contract/video.ts";
 import { messageOf, request } from "./request.ts";
+import { bytes } from "./words.ts";
 
 const AT_ONCE = 3;
 const RETRY_AFTER_MS = [0, 1_000, 3_000, 5_000, 10_000, 20_000, 30_000];
@@ -198,7 +199,12 @@ function isRefused(error: unknown): boolean {
   return status !== null && status >= 400 && status < 500;
 }
 
+/** For people, who read `4 MB` better than `4000000 bytes`. */
 function uploadProblem(error: unknown): string {
+  return refusalOf(error).replace(/\b(\d{4,}) bytes\b/g, (_, count) => bytes(Number(count)));
+}
+
+function refusalOf(error: unknown): string {
   const { originalResponse } = error as { originalResponse?: { getBody(): string } | null };
   if (!originalResponse) return messageOf(error);
   try {
