@@ -81,7 +81,7 @@ describe("a download", () => {
     await expectError(
       store.find(MODEL.name),
       "model_not_found",
-      /npx subtext-speech models pull whisper-made/,
+      /whisper-made is not installed in/,
     );
 
     hub.faults = {};

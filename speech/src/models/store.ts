@@ -118,9 +118,10 @@ export function openModelStore({
   }
 
   function notInstalled(name: string): SpeechError {
-    if (!knownModel(name)) return unknownModel(name);
-    const text = `The model ${name} is not installed in ${folder}: \`${calledAs} pull ${name}\`.`;
-    return new SpeechError("model_not_found", text);
+    const remedy = knownModel(name)
+      ? `\`${calledAs} pull ${name}\``
+      : `none of this name is to be had; there are ${namesOfKnown()}`;
+    return new SpeechError("model_not_found", `The model ${name} is not installed in ${folder}: ${remedy}.`);
   }
 
   async function install(
@@ -230,10 +231,10 @@ function isModelName(text: string): boolean {
 }
 
 function requireName(text: string): void {
-  if (!isModelName(text)) throw unknownModel(text);
+  if (isModelName(text)) return;
+  throw new SpeechError("model_not_found", `"${text}" is no model's name; there are ${namesOfKnown()}.`);
 }
 
-function unknownModel(name: string): SpeechError {
-  const names = KNOWN_MODELS.map((known) => known.name).join(", ");
-  return new SpeechError("model_not_found", `"${name}" is no model's name; there are ${names}.`);
+function namesOfKnown(): string {
+  return KNOWN_MODELS.map(({ name }) => name).join(", ");
 }
