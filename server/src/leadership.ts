@@ -13,7 +13,16 @@ export interface Office {
  * after that one ends or loses the database.
  */
 export function lead(
-  { session, log }: { session: DatabaseSession; log: Logger },
+  {
+    session,
+    log,
+    lookEveryMs = LOOK_EVERY_MS,
+  }: {
+    session: DatabaseSession;
+    log: Logger;
+    /** Tests that wait for it make it short. */
+    lookEveryMs?: number;
+  },
   name: string,
   begin: () => Office,
 ): Office {
@@ -38,7 +47,7 @@ export function lead(
     looking = looking.then(resign);
   });
   lookSoon();
-  const timer = setInterval(lookSoon, LOOK_EVERY_MS);
+  const timer = setInterval(lookSoon, lookEveryMs);
   return {
     async stop() {
       stopped = true;

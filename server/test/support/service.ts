@@ -4,7 +4,6 @@ import { basename, join } from "node:path";
 import type { Permission } from "@subtext/client/contract/permission";
 import { PERMISSIONS } from "@subtext/client/contract/permission";
 import type { Transcription } from "@subtext/client/contract/transcription";
-import { Client } from "pg";
 import * as tus from "tus-js-client";
 import { beforeAll, inject, onTestFinished } from "vitest";
 import { createApiKey } from "../../src/api-keys.ts";
@@ -16,6 +15,7 @@ import { openService, type Service, type ServiceOptions } from "../../src/main.t
 import { ContractTap } from "./contract-tap.ts";
 import { freePort } from "./free-port.ts";
 import { bucketEnv, makeTestBucket, testS3 } from "./test-bucket.ts";
+import { makeTestDatabase } from "./test-database.ts";
 
 /** A clock that a test moves; it runs on from where it was put. */
 export class MovableClock implements Clock {
@@ -116,18 +116,7 @@ async function start(options: StartOptions & { dataFolder: string }): Promise<Te
 async function postgresFor(dataFolder: string): Promise<string | null> {
   const server = process.env.TEST_DATABASE_URL;
   if (!server) return null;
-  const name = basename(dataFolder).toLowerCase().replaceAll("-", "_");
-  const client = new Client({ connectionString: server });
-  await client.connect();
-  try {
-    const { rowCount } = await client.query("select from pg_database where datname = $1", [name]);
-    if (!rowCount) await client.query(`create database ${client.escapeIdentifier(name)}`);
-  } finally {
-    await client.end();
-  }
-  const url = new URL(server);
-  url.pathname = `/${name}`;
-  return url.href;
+  return await makeTestDatabase(server, basename(dataFolder).toLowerCase().replaceAll("-", "_"));
 }
 
 /** A bucket of its own for each data folder, where the whole suite is to run on one. */
