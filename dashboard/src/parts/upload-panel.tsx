@@ -21,7 +21,9 @@ export function UploadPanel() {
   return (
     <section className={css.panel} aria-label="Uploads">
       <div className={css.head}>
-        <h2 role="status">{title}</h2>
+        <h2>
+          <span role="status">{title}</span>
+        </h2>
         {left === 0 && failed === 0 && (
           <Button look="quiet" square aria-label="Close uploads" onPress={() => uploads.clearDone()}>
             <CloseIcon />
@@ -50,7 +52,11 @@ function Line({ view }: { view: UploadView }) {
         </span>
         <span className={css.text}>{state === "done" ? "Done" : bytes(sizeBytes)}</span>
         {state === "failed" && (
-          <Button look="quiet" aria-label={`Try ${filename} again`} onPress={() => uploads.retry(id)}>
+          <Button
+            look="quiet"
+            aria-label={`Try again to upload ${filename}`}
+            onPress={() => uploads.retry(id)}
+          >
             Try again
           </Button>
         )}
