@@ -56,7 +56,8 @@ test("what was said is found while one types, and plays from there", async () =>
   await page.waitForURL(/\/videos\/video_\w+\?t=/);
   const start = Number(new URL(page.url()).searchParams.get("t"));
   expect(start).toBeGreaterThan(0);
-  await page.waitForFunction(`document.querySelector("video")?.currentTime >= ${start - 0.05}`);
+  const position = () => page.evaluate<number>("document.querySelector('video')?.currentTime ?? -1");
+  await until(async () => (await position()) >= start - 0.05);
 
   await page.goBack();
   await results(page).first().waitFor();
