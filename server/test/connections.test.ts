@@ -10,7 +10,7 @@ const service = shareService({
   connectionLimits: {
     headersTimeoutMs: 400,
     bodyTimeoutMs: 400,
-    streamedBodyFloor: { bytes: 1_000, everyMs: 500 },
+    streamedBodyFloor: { bytes: 100, everyMs: 1_000 },
     maxConnections: MAX_CONNECTIONS,
   },
 });
@@ -80,7 +80,7 @@ test("an upload that is slow and moves is served to its end, over many stretches
   const answer = text(socket);
   for (let sent = 0; sent < 40_000; sent += 1_000) {
     socket.write("x".repeat(1_000));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, 75));
   }
   socket.end();
   expect(await answer).toMatch(/^HTTP\/1\.1 204 /);
