@@ -1,0 +1,210 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { Worker } from "node:worker_threads";
+import { PERMISSIONS } from "@subtext/client/contract/permission";
+import { createApiKey } from "@subtext/server/api-keys";
+import { systemClock } from "@subtext/server/clock";
+import { readConfig } from "@subtext/server/config";
+import { createEnvironment } from "@subtext/server/environments";
+import { newId } from "@subtext/server/ids";
+import { createLog } from "@subtext/server/log";
+import { openService, type Service } from "@subtext/server/main";
+import { newJobId } from "@subtext/server/queue";
+import { emitTestEvent } from "@subtext/server/webhooks/emit";
+import { createWebhookEndpoint } from "@subtext/server/webhooks/endpoints";
+import { fastify } from "fastify";
+import type { Load } from "./api-load.ts";
+import { freePort } from "./spawned-service.ts";
+import { printTable } from "./table.ts";
+
+/**
+ * How many reads of a transcription the service answers, beside its peer in the same run and process: a bare
+ * Fastify route that makes one indexed SELECT on the same database. And how fast webhooks leave.
+ * `--database-url` of an empty database measures PostgreSQL instead of the embedded database.
+ */
+const { values } = parseArgs({
+  options: {
+    "database-url": { type: "string" },
+    seconds: { type: "string", default: "2" },
+    rounds: { type: "string", default: "3" },
+    deliveries: { type: "string", default: "1000" },
+  },
+});
+
+const folder = await mkdtemp(join(tmpdir(), "subtext-bench-"));
+const config = readConfig({
+  PORT: String(await freePort()),
+  DATA_DIR: folder,
+  DATABASE_URL: values["database-url"],
+  LOG_LEVEL: "warn",
+  MODEL_DOWNLOAD: "off",
+  WEBHOOK_ALLOW_HTTP: "true",
+  WEBHOOK_ALLOW_NETWORKS: "127.0.0.1/32",
+  RATE_LIMIT_PER_SECOND: "1000000",
+  RATE_LIMIT_BURST: "1000000",
+});
+const service = await openService({ config, log: createLog(config.logLevel) });
+await service.start();
+try {
+  const { id: environmentId } = await createEnvironment(
+    { db: service.parts.database.kysely, clock: systemClock },
+    { name: "Bench", aiTranscription: true },
+  );
+  printTable(
+    `GET transcription, answers a second (${service.parts.database.kind})`,
+    ["at a time", "service", "bare route", "share", "processor time an answer, of each"],
+    await measureReads(service, environmentId),
+  );
+  printTable(
+    "Webhooks to a receiver on this machine",
+    ["how", "deliveries", "a second", "p50 from commit to receipt", "p99"],
+    await measureDeliveries(service, environmentId, Number(values.deliveries)),
+  );
+} finally {
+  await service.stop();
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function measureReads({ parts }: Service, environmentId: string): Promise<string[][]> {
+  const db = parts.database.kysely;
+  const { key } = await createApiKey(
+    { db, clock: systemClock },
+    { environmentId, name: "bench", permissions: [...PERMISSIONS], expiresAt: null },
+  );
+  const videoId = await insertCompleted({ parts }, environmentId);
+  const bare = fastify();
+  bare.get<{ Params: { id: string } }>("/videos/:id", ({ params }) =>
+    db.selectFrom("transcription").selectAll().where("video_id", "=", params.id).executeTakeFirst(),
+  );
+  const bareUrl = await bare.listen({ host: "127.0.0.1", port: 0 });
+  const targets = [
+    {
+      url: `${config.publicUrl}/api/v1/videos/${videoId}/transcription`,
+      headers: { authorization: `Bearer ${key}` },
+    },
+    { url: `${bareUrl}/videos/${videoId}`, headers: {} },
+  ];
+  const rows: string[][] = [];
+  for (const concurrency of [1, 16, 64]) {
+    const sums = [0, 0];
+    const busyMs = [0, 0];
+    // In turns, so that whatever else the machine does meets both.
+    for (let round = 0; round < Number(values.rounds); round++) {
+      for (const [place, target] of targets.entries()) {
+        const milliseconds = 1000 * Number(values.seconds);
+        const before = process.threadCpuUsage();
+        const answers = await perSecond({ ...target, concurrency, milliseconds });
+        const { user, system } = process.threadCpuUsage(before);
+        sums[place]! += answers;
+        busyMs[place]! += (user + system) / 1000 / (answers * Number(values.seconds));
+      }
+    }
+    const [own = 0, peer = 1] = sums.map((sum) => sum / Number(values.rounds));
+    const [ownMs, peerMs] = busyMs.map((sum) => (sum / Number(values.rounds)).toFixed(2));
+    rows.push([
+      String(concurrency),
+      own.toFixed(0),
+      peer.toFixed(0),
+      (own / peer).toFixed(2),
+      `${ownMs} ms, ${peerMs} ms`,
+    ]);
+  }
+  await bare.close();
+  return rows;
+}
+
+/** From another thread, so that who asks takes nothing from who answers. */
+async function perSecond(load: Load): Promise<number> {
+  const worker = new Worker(join(import.meta.dirname, "api-load.ts"), { workerData: load });
+  const [answers] = await once(worker, "message");
+  await worker.terminate();
+  return answers as number;
+}
+
+async function insertCompleted({ parts }: Pick<Service, "parts">, environmentId: string): Promise<string> {
+  const db = parts.database.kysely;
+  const [videoId, transcriptionId] = [newId("video"), newId("transcription")];
+  const now = new Date();
+  await db
+    .insertInto("video")
+    .values({ id: videoId, environment_id: environmentId, metadata: "{}", size_bytes: 1, created_at: now })
+    .execute();
+  await db
+    .insertInto("transcription")
+    .values({
+      id: transcriptionId,
+      video_id: videoId,
+      environment_id: environmentId,
+      status: "COMPLETED",
+      job_id: newJobId(),
+      file_prefix: `transcripts/${transcriptionId}/1`,
+      language: "en",
+      word_count: 77,
+      duration: 43.348,
+      stages: "null",
+      created_at: now,
+      finished_at: now,
+    })
+    .execute();
+  return videoId;
+}
+
+async function measureDeliveries(
+  { parts }: Service,
+  environmentId: string,
+  count: number,
+): Promise<string[][]> {
+  const { database, queue, endpointPolicy: policy } = parts;
+  const db = database.kysely;
+  const receivedAt: number[] = [];
+  const receiver = createServer((request, response) => {
+    receivedAt.push(performance.now());
+    request.resume().on("end", () => response.writeHead(204).end());
+  });
+  await new Promise<void>((listening) => receiver.listen(0, "127.0.0.1", listening));
+  const { port } = receiver.address() as AddressInfo;
+  const endpoint = await createWebhookEndpoint(
+    { db, clock: systemClock, policy },
+    { environmentId, url: `http://127.0.0.1:${port}/` },
+  );
+  const emit = (many: number) =>
+    db.transaction().execute(async (tx) => {
+      for (let made = 0; made < many; made++) {
+        await emitTestEvent({ tx, queue, now: new Date() }, endpoint, newId("delivery"));
+      }
+    });
+  const until = async (many: number) => {
+    while (receivedAt.length < many) await sleep(20);
+    return receivedAt.splice(0);
+  };
+
+  await emit(count);
+  const committedAt = performance.now();
+  const burst = (await until(count)).map((at) => at - committedAt);
+
+  const spread = Math.ceil(count / 5);
+  const waits: number[] = [];
+  const startedAt = performance.now();
+  for (let made = 0; made < spread; made++) {
+    await emit(1);
+    const at = performance.now();
+    const [received = at] = await until(1);
+    waits.push(received - at);
+  }
+  const spreadMs = performance.now() - startedAt;
+  receiver.close();
+  receiver.closeAllConnections();
+  const row = (how: string, times: number[], totalMs: number) => {
+    const sorted = [...times].sort((a, b) => a - b);
+    const at = (share: number) => `${sorted[Math.ceil(share * sorted.length) - 1]!.toFixed(0)} ms`;
+    const rate = ((1000 * times.length) / totalMs).toFixed(0);
+    return [how, String(times.length), rate, at(0.5), at(0.99)];
+  };
+  return [row("committed at once", burst, burst.at(-1)!), row("one after the other", waits, spreadMs)];
+}
