@@ -87,7 +87,7 @@ try {
     { name: "sign-in", path: "/sign-in", ready: heading("Sign in"), signedOut: true },
     { name: "videos", path: at(production.id, "/videos"), ready: text("Field recording 014.mp4") },
     { name: "videos-empty", path: at(empty.id, "/videos"), ready: text("No videos yet") },
-    { name: "video", path: at(production.id, `/videos/${sampleVideoId}?t=22`), ready: text("Processing") },
+    { name: "video", path: at(production.id, `/videos/${sampleVideoId}?t=22`), ready: text("Mark words") },
     { name: "api-keys", path: at(production.id, "/api-keys"), ready: text("Uploader") },
     { name: "webhooks", path: at(production.id, "/webhooks"), ready: text("hooks.nordwind.example") },
     {
