@@ -110,6 +110,8 @@ export class UploadQueue {
   }
 
   async #send(running: Running): Promise<void> {
+    // There would be nothing to send, and so nothing that ends the upload.
+    if (running.file.size === 0) throw new EmptyFileError();
     const remembered = recall(running);
     if (remembered !== null) {
       try {
@@ -199,12 +201,19 @@ function isRefused(error: unknown): boolean {
   return status !== null && status >= 400 && status < 500;
 }
 
+class EmptyFileError extends Error {
+  constructor() {
+    super("The file is empty.");
+  }
+}
+
 /** For people, who read `4 MB` better than `4000000 bytes`. */
 function uploadProblem(error: unknown): string {
   return refusalOf(error).replace(/\b(\d{4,}) bytes\b/g, (_, count) => bytes(Number(count)));
 }
 
 function refusalOf(error: unknown): string {
+  if (error instanceof EmptyFileError) return error.message;
   const { originalResponse } = error as { originalResponse?: { getBody(): string } | null };
   if (!originalResponse) return messageOf(error);
   try {

@@ -1,0 +1,89 @@
+import { randomBytes } from "node:crypto";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { accessibilityFaults } from "./accessibility.ts";
+import { drop } from "./drop.ts";
+import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
+
+const LIMIT_BYTES = 4_000_000;
+const dashboard = openDashboard({ MAX_UPLOAD_BYTES: String(LIMIT_BYTES) });
+const panel = (page: Page) => page.getByRole("region", { name: "Uploads" });
+const row = (page: Page, name: string) =>
+  page.getByRole("list", { name: "Videos" }).getByRole("listitem").filter({ hasText: name });
+
+test("an upload that a reload cut off goes on from where it was, once the same file is dropped again", async () => {
+  const { page, context } = await dashboard.visit();
+  page.on("dialog", (dialog) => dialog.accept());
+  await setUpBy(page, dashboard);
+  const network = await context.newCDPSession(page);
+  await network.send("Network.emulateNetworkConditions", {
+    offline: false,
+    latency: 0,
+    downloadThroughput: -1,
+    uploadThroughput: 250_000,
+  });
+  const file = { name: "long.mp4", bytes: randomBytes(3_000_000) };
+  await drop(page, [file]);
+  await row(page, "long.mp4")
+    .getByText(/^[1-9]\d? %$/)
+    .waitFor();
+
+  await page.reload();
+  await row(page, "long.mp4").getByText("Uploading").waitFor();
+  expect(await panel(page).count()).toBe(0);
+  await network.send("Network.emulateNetworkConditions", {
+    offline: false,
+    latency: 0,
+    downloadThroughput: -1,
+    uploadThroughput: -1,
+  });
+  const offsets: number[] = [];
+  let made = 0;
+  page.on("request", (request) => {
+    if (request.method() === "PATCH") offsets.push(Number(request.headers()["upload-offset"]));
+    if (request.method() === "POST" && request.url().endsWith("/videos")) made += 1;
+  });
+  await drop(page, [file]);
+  await panel(page).getByText("Uploaded").waitFor();
+  expect(made).toBe(0);
+  expect(offsets).toHaveLength(1);
+  expect(offsets[0]).toBeGreaterThan(0);
+  expect(offsets[0]).toBeLessThan(file.bytes.length);
+  await row(page, "long.mp4").getByText("Failed").waitFor();
+  expect(await row(page, "long.mp4").count()).toBe(1);
+});
+
+test("several files are uploaded at once; one that is refused says why, and the others go on", async () => {
+  const { page } = await dashboard.visit();
+  await signInBy(page, dashboard, OWNER);
+  const small = ["one.mp4", "two.mp4", "three.mp4", "four.mp4"].map((name) => ({
+    name,
+    bytes: randomBytes(1000),
+  }));
+  await drop(page, [
+    { name: "too large.mp4", bytes: Buffer.alloc(LIMIT_BYTES + 1) },
+    { name: "empty.mp4", bytes: Buffer.alloc(0) },
+    ...small,
+  ]);
+  await panel(page).getByText("Some uploads failed").waitFor();
+  await panel(page).getByText("An upload may have at most 4 MB.").waitFor();
+  expect(await panel(page).getByText("Done", { exact: true }).count()).toBe(4);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  for (const { name } of small) await row(page, name).getByText("Failed").waitFor();
+  for (const name of ["too large.mp4", "empty.mp4"]) expect(await row(page, name).count()).toBe(0);
+  await page.getByRole("link", { name: "Failed 5" }).waitFor();
+
+  await panel(page).getByText("The file is empty.").waitFor();
+  for (const name of ["too large.mp4", "empty.mp4"]) {
+    await panel(page)
+      .getByRole("button", { name: `Take back the upload of ${name}` })
+      .click();
+  }
+  await panel(page).getByText("Uploaded").waitFor();
+  await page.getByRole("button", { name: "Close uploads" }).click();
+  await panel(page).waitFor({ state: "detached" });
+});
+
+test("no page was faulty, and none wanted what its Content-Security-Policy forbids", () => {
+  expect(dashboard.faults).toEqual([]);
+});
