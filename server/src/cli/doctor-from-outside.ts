@@ -9,6 +9,8 @@ import { AppError } from "../errors.ts";
 import { createLog } from "../log.ts";
 import { describeDatabase } from "../main.ts";
 import { describeEngines, openModels, openSpeech } from "../speech.ts";
+import { openBucket } from "../storage/bucket.ts";
+import { openBucketStorage } from "../storage/bucket-storage.ts";
 import { openDiskStorage } from "../storage/disk.ts";
 
 /**
@@ -29,6 +31,13 @@ export async function diagnoseFromOutside(config: Config, reason: unknown): Prom
       }
     },
     async storage() {
+      if (config.bucket !== null) {
+        const bucket = openBucket(config.bucket);
+        await openBucketStorage(bucket)
+          .check()
+          .finally(() => bucket.close());
+        return;
+      }
       const folder = join(config.dataFolder, "files");
       const storage = await openDiskStorage({ folder, baseUrl: config.publicUrl, secret: randomBytes(32) });
       await storage.check();
