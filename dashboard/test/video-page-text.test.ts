@@ -62,7 +62,7 @@ test("nothing is lit before the first word and in long pauses", () => {
     confidences: null,
     paragraphs: [0],
   });
-  expect([0, 0.5, 0.9, 1.5, 2.79, 2.8, 3.2, 9].map((seconds) => wordAt(transcript, seconds))).toEqual([
+  expect([0, 0.5, 0.85, 1.5, 2.79, 2.8, 3.15, 9].map((seconds) => wordAt(transcript, seconds))).toEqual([
     -1, 0, 0, -1, -1, 1, 1, -1,
   ]);
 });

@@ -4,7 +4,7 @@ import type { TranscriptWordsView } from "../contract/video-detail.ts";
 export const UNSURE_BELOW_PERCENT = 50;
 
 /** A word stays lit so long after its end, unless the next begins. */
-const AFTERGLOW_SECONDS = 0.25;
+const AFTERGLOW_SECONDS = 0.1;
 
 export interface Paragraph {
   text: string;

@@ -7,6 +7,7 @@ import css from "./player.module.css";
 import { listenToKeys, playbackKeys } from "./shortcuts.ts";
 import { ShortcutsHelp, type ShortcutsHelpProps } from "./shortcuts-help.tsx";
 
+const TRANSPORT_STREAM = "video/mp2t";
 const SPEEDS = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2];
 
 interface PlayerProps {
@@ -21,7 +22,7 @@ interface PlayerProps {
 
 export function Player({ name, media, captions, playback, hasTranscript, help }: PlayerProps) {
   const video = useRef<HTMLVideoElement>(null);
-  const [fault, setFault] = useState(media.contentType === null ? "unknown" : null);
+  const [fault, setFault] = useState(() => faultOf(media));
   const [isSoundOnly, setSoundOnly] = useState(false);
   const [speed, setSpeed] = useState(1);
 
@@ -93,6 +94,14 @@ export function Player({ name, media, captions, playback, hasTranscript, help }:
       </div>
     </div>
   );
+}
+
+/** What can be told before the browser tries. */
+function faultOf({ contentType }: MediaView): string | null {
+  if (contentType === null) return "unknown";
+  // Of other kinds browsers know more than they say; this one Chromium takes for an MP3, and plays noise.
+  const isMisheard = contentType === TRANSPORT_STREAM;
+  return isMisheard && document.createElement("video").canPlayType(contentType) === "" ? "unplayable" : null;
 }
 
 const FAULTS: Record<string, string> = {

@@ -1,0 +1,304 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { expect, onTestFinished, test } from "vitest";
+import { seedTranscript } from "../../server/test/support/seed-transcript.ts";
+import { accessibilityFaults } from "./accessibility.ts";
+import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
+import { seedEveryState } from "./seed-videos.ts";
+import { beginUpload, clickWord, detailOf, untilTrue, watch, wordsOf } from "./video-page.ts";
+
+const dashboard = openDashboard();
+const SAMPLE = readFileSync(join(import.meta.dirname, "../../demo/sample/sample.mp4"));
+/** From a word's time to its light, by the player's own clock. */
+const LIT_WITHIN_SECONDS = 0.15;
+
+let environmentId = "";
+let sampleUrl = "";
+const urlOf = (videoId: string) => `${dashboard.url}/environments/${environmentId}/videos/${videoId}`;
+const transcript = (page: Page) => page.locator("section[tabindex]");
+const playerSeconds = (page: Page) =>
+  page.evaluate("document.querySelector('video').currentTime") as Promise<number>;
+
+async function seeks(page: Page, seconds: number): Promise<void> {
+  await untilTrue(
+    page,
+    `Math.abs(document.querySelector("video").currentTime - ${seconds}) < 1 && !document.querySelector("video").seeking`,
+  );
+}
+
+test("a page that is opened during the upload becomes the whole page without a reload", async () => {
+  const { page } = await dashboard.visit();
+  await setUpBy(page, dashboard);
+  environmentId = /environments\/(\w+)/.exec(page.url())?.[1] ?? "";
+  const { videoId, send } = await beginUpload(dashboard, {
+    environmentId,
+    filename: "sample.mp4",
+    bytes: SAMPLE,
+  });
+  sampleUrl = urlOf(videoId);
+  await page.getByRole("link", { name: "sample.mp4" }).click();
+  await page.getByRole("heading", { name: "Uploading, 0 %" }).waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.evaluate("window.notReloaded = true");
+  await send();
+
+  await transcript(page).getByText("Welcome").waitFor();
+  await page.getByRole("slider", { name: "Position in the recording" }).waitFor();
+  await page.getByText(/^Speech \d+ %$/).waitFor();
+  for (const text of ["Language", "English", "Engine", "Decoded", "Transcribed", "1. Completed"]) {
+    await page.getByText(text, { exact: true }).first().waitFor();
+  }
+  expect(await page.evaluate("window.notReloaded")).toBe(true);
+}, 120_000);
+
+test("words are lit in step with the playback, and the browser shows the captions", async () => {
+  const { page } = await dashboard.visit();
+  await signInBy(page, dashboard, OWNER);
+  await page.goto(`${sampleUrl}?t=7.5`);
+  await transcript(page).getByText("Welcome").waitFor();
+  await seeks(page, 7.5);
+  await untilTrue(page, `document.querySelector("video").textTracks[0].activeCues?.length > 0`);
+  const { kind, mode, language, cue } = (await page.evaluate(`(() => {
+    const [track] = document.querySelector("video").textTracks;
+    return { kind: track.kind, mode: track.mode, language: track.language, cue: track.activeCues[0].text };
+  })()`)) as Record<string, string>;
+  expect([kind, mode, language]).toEqual(["captions", "showing", "en"]);
+  expect(cue).toMatch(/transcript|anyway|asked/);
+
+  const words = await wordsOf((await detailOf(page)).transcription!.files!);
+  const samples = await watch(page, 6_000);
+  const wrong = samples.filter(({ seconds, text }) => {
+    if (text === "") {
+      return words.some(({ start, end }) => start <= seconds - LIT_WITHIN_SECONDS && end >= seconds);
+    }
+    const near = words.filter(
+      ({ start, end }) => start <= seconds + LIT_WITHIN_SECONDS && end >= seconds - LIT_WITHIN_SECONDS,
+    );
+    return !near.some(({ word }) => word === text);
+  });
+  expect(wrong).toEqual([]);
+  expect(new Set(samples.map(({ text }) => text)).size).toBeGreaterThan(6);
+}, 60_000);
+
+test("a click on a word, Enter on one, and the waveform's keys go there", async () => {
+  const { page } = await dashboard.visit();
+  await signInBy(page, dashboard, OWNER);
+  await page.goto(sampleUrl);
+  await transcript(page).getByText("Welcome").waitFor();
+  const words = await wordsOf((await detailOf(page)).transcription!.files!);
+  const startOf = (wanted: string) => words.find(({ word }) => word.startsWith(wanted))!.start;
+  await clickWord(page, "captions");
+  await seeks(page, startOf("captions"));
+  await page.evaluate("document.querySelector('video').pause()");
+
+  await transcript(page).focus();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await seeks(page, words[1]!.start);
+  await page.keyboard.press("k");
+  await untilTrue(page, "document.querySelector('video').paused");
+
+  const slider = page.getByRole("slider", { name: "Position in the recording" });
+  await slider.focus();
+  await page.keyboard.press("End");
+  await page.keyboard.press("ArrowLeft");
+  const duration = words.at(-1)!.end;
+  expect(await playerSeconds(page)).toBeGreaterThan(duration - 10);
+  expect(await slider.getAttribute("aria-valuetext")).toMatch(/^\d+ seconds of 43 seconds$/);
+  await page.keyboard.press("j");
+  await seeks(page, await playerSeconds(page));
+});
+
+test("the transcript is searched, copied and downloaded", async () => {
+  const { page, context } = await dashboard.visit();
+  await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: dashboard.url });
+  await signInBy(page, dashboard, OWNER);
+  await page.goto(sampleUrl);
+  await transcript(page).getByText("Welcome").waitFor();
+
+  await page.keyboard.press("/");
+  await page.keyboard.insertText("VIDÉO");
+  await page.getByText("1 of 3", { exact: true }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByText("2 of 3", { exact: true }).waitFor();
+  expect(await page.evaluate("[...CSS.highlights.get('subtext-current-match')].map(String)")).toEqual([
+    "video",
+  ]);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+
+  await page.keyboard.press("c");
+  await page.getByText("Transcript copied").waitFor();
+  expect(await page.evaluate("navigator.clipboard.readText()")).toMatch(/^Welcome.*day\S$/s);
+  await transcript(page).locator("p").first().click({ clickCount: 3 });
+  await page.getByRole("button", { name: "Copy" }).click();
+  await page.getByRole("menuitem", { name: "Selection with its time" }).click();
+  await page.getByText("Selection copied").waitFor();
+  expect(await page.evaluate("navigator.clipboard.readText()")).toMatch(/^\[0:00–0:\d\d\] Welcome/);
+
+  for (const [name, extension, begin] of [
+    ["Captions (VTT)", "vtt", "WEBVTT"],
+    ["Text (TXT)", "txt", "Welcome"],
+    ["Words with times (JSON)", "json", "["],
+  ] as const) {
+    await page.getByRole("button", { name: "Download" }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("menuitem", { name }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe(`sample.${extension}`);
+    expect(readFileSync(await download.path(), "utf8").startsWith(begin)).toBe(true);
+  }
+});
+
+test("a recording that the browser can not play keeps its transcript usable", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "subtext-unplayable-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const sample = join(folder, "sample.mp4");
+  writeFileSync(sample, SAMPLE);
+  const remux = (name: string, ...options: string[]): Buffer => {
+    execFileSync("ffmpeg", ["-v", "error", "-i", sample, ...options, join(folder, name)]);
+    return readFileSync(join(folder, name));
+  };
+  const { page } = await dashboard.visit();
+  await signInBy(page, dashboard, OWNER);
+  for (const [filename, bytes, word] of [
+    // Chromium takes it for something else and plays noise.
+    ["broadcast.ts", remux("sample.ts", "-c", "copy"), "captions"],
+    ["camera.avi", remux("sample.avi", "-t", "8", "-c:v", "copy", "-c:a", "pcm_s16le"), "uploaded"],
+  ] as const) {
+    const { videoId, send } = await beginUpload(dashboard, { environmentId, filename, bytes });
+    await send();
+    await page.goto(urlOf(videoId));
+    await page.getByText("Your browser can not play recordings of this kind.").waitFor();
+    await transcript(page).getByText("Welcome").waitFor();
+    await clickWord(page, word);
+    await untilTrue(page, `String([...(CSS.highlights.get("subtext-lit") ?? [])]) === "${word}"`);
+  }
+  expect(await accessibilityFaults(page)).toEqual([]);
+}, 120_000);
+
+test("what failed tells its reason, and completes when it is reprocessed after the cause is mended", async () => {
+  const broken = Buffer.from(SAMPLE);
+  broken.fill(0, 0, 4096);
+  const { videoId, send } = await beginUpload(dashboard, {
+    environmentId,
+    filename: "broken.mp4",
+    bytes: broken,
+  });
+  await send();
+  const { page } = await dashboard.visit();
+  await signInBy(page, dashboard, OWNER);
+  await page.goto(urlOf(videoId));
+  await page.getByRole("heading", { name: "It could not be transcribed" }).waitFor();
+  await page.getByText("Upload the original file again.").first().waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+
+  writeFileSync(join(dashboard.service.parts.config.dataFolder, "uploads", videoId), SAMPLE);
+  await page.getByRole("button", { name: "Reprocess" }).click();
+  await transcript(page).getByText("Welcome").waitFor();
+  await page.getByText("1. Failed").waitFor();
+  await page.getByText("2. Completed").waitFor();
+  expect(await page.getByRole("button", { name: "Reprocess" }).count()).toBe(0);
+}, 120_000);
+
+test("every state has its page, in both themes and on a phone", async () => {
+  await seedEveryState(dashboard.service, environmentId);
+  const { page } = await dashboard.visit({ viewport: { width: 390, height: 844 }, hasTouch: true });
+  await signInBy(page, dashboard, OWNER);
+  for (const [name, shown] of [
+    ["keynote.mkv", "Place 2 in the queue"],
+    ["customer call, Tuesday.mp4", "Transcribing, 42 %"],
+    ["notes.pdf.mp4", "It could not be transcribed"],
+    ["b-roll harbour.mp4", "Not transcribed"],
+    ["before the switch.mp4", "Not transcribed"],
+    ["phone-recording.mp4", "Uploading, 0 %"],
+  ] as const) {
+    await page.goto(`${dashboard.url}/environments/${environmentId}/videos`);
+    await page.getByRole("link", { name, exact: true }).click();
+    await page.getByRole("heading", { name: shown }).waitFor();
+    expect(await accessibilityFaults(page), name).toEqual([]);
+  }
+  await page.goto(sampleUrl);
+  await transcript(page).getByText("Welcome").waitFor();
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await accessibilityFaults(page)).toEqual([]);
+  }
+  await page.getByRole("button", { name: "Details" }).click();
+  await page.getByRole("heading", { name: "About" }).waitFor();
+  await transcript(page).waitFor({ state: "hidden" });
+}, 120_000);
+
+test("30,000 words stand in the document, are searched and scrolled to", async () => {
+  const sentence = "naïve captions follow every word that people say today. ";
+  const text = sentence.repeat(30_000 / 9).trim();
+  const { videoId } = await seedTranscript(dashboard.service, { environmentId, language: "en", text });
+  const { page } = await dashboard.visit();
+  await signInBy(page, dashboard, OWNER);
+  await page.evaluate(`{
+    window.longTasks = [];
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) window.longTasks.push(Math.round(duration));
+    }).observe({ type: "longtask", buffered: true });
+  }`);
+  await page.goto(urlOf(videoId));
+  await transcript(page).getByText("captions").first().waitFor();
+  expect((await transcript(page).textContent())?.split(/\s+/).length).toBeGreaterThan(29_000);
+  await page.keyboard.press("/");
+  await page.keyboard.type("naive");
+  await page.getByText("1 of 2,000+").waitFor();
+  await page.keyboard.press("Shift+Enter");
+  await page.getByText("2,000 of 2,000+").waitFor();
+  const isSeen = `(() => {
+    const [range] = CSS.highlights.get("subtext-current-match");
+    const { top, bottom } = range.getBoundingClientRect();
+    return top > 0 && bottom < innerHeight;
+  })()`;
+  await untilTrue(page, isSeen);
+  // What is drawn at once decides whether it scrolls without a halt; how long that takes is measured elsewhere.
+  expect(await page.evaluate("document.querySelectorAll('*').length")).toBeLessThan(6_000);
+}, 60_000);
+
+test("a viewer sees it all and is offered no change; the owner deletes it", async () => {
+  const { page } = await dashboard.visit();
+  await signInBy(page, dashboard, OWNER);
+  await page.getByRole("link", { name: "Operators" }).click();
+  await page.getByRole("button", { name: "Invite" }).click();
+  await page.getByLabel("Email").fill("vera@subtext.example");
+  await page.getByRole("button", { name: "Make the link" }).click();
+  const invitation = await page.getByLabel("Invitation link").inputValue();
+  const { page: viewer } = await dashboard.visit();
+  await viewer.goto(invitation);
+  await viewer.getByLabel("Name").fill("Vera Viewer");
+  await viewer.getByLabel("Password").fill("another long password");
+  await viewer.getByRole("button", { name: "Join" }).click();
+  await viewer.getByRole("heading", { level: 1, name: "Videos" }).waitFor();
+  await viewer.getByRole("link", { name: "notes.pdf.mp4" }).click();
+  await viewer.getByRole("heading", { name: "It could not be transcribed" }).waitFor();
+  expect(await viewer.getByRole("button", { name: /Reprocess|Delete/ }).count()).toBe(0);
+  await viewer.goto(sampleUrl);
+  await transcript(viewer).getByText("Welcome").waitFor();
+  const status = await viewer.evaluate(
+    "fetch('/internal' + location.pathname, { method: 'DELETE' }).then(({ status }) => status)",
+  );
+  expect(status).toBe(403);
+
+  await page.goto(sampleUrl);
+  await page.getByRole("button", { name: "Delete" }).click();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByRole("button", { name: "Delete for good" }).click();
+  await page.getByRole("heading", { level: 1, name: "Videos" }).waitFor();
+  expect(await page.getByRole("link", { name: "sample.mp4" }).count()).toBe(0);
+  await page.goto(sampleUrl);
+  await page.getByRole("heading", { name: "Nothing here" }).waitFor();
+});
+
+test("no page was faulty, and none wanted what its Content-Security-Policy forbids", () => {
+  expect(dashboard.faults).toEqual([]);
+});

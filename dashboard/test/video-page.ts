@@ -1,0 +1,99 @@
+import type { TranscriptionFiles } from "@subtext/client/contract/transcription";
+import type { Page } from "playwright-core";
+import { expect } from "vitest";
+import type { UploadOfferView } from "../src/contract/video.ts";
+import type { VideoDetailView } from "../src/contract/video-detail.ts";
+import type { Dashboard } from "./open-dashboard.ts";
+
+export interface UploadTarget {
+  videoId: string;
+  /** Sends all of it at once. */
+  send(): Promise<void>;
+}
+
+/** A new video whose bytes are yet to be sent. */
+export async function beginUpload(
+  { service: { parts } }: Dashboard,
+  { environmentId, filename, bytes }: { environmentId: string; filename: string; bytes: Buffer },
+): Promise<UploadTarget> {
+  const offered = await fetch(`${parts.config.publicUrl}/internal/environments/${environmentId}/videos`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${parts.commandLineToken}`, "content-type": "application/json" },
+    body: JSON.stringify({ filename, sizeBytes: bytes.length }),
+  });
+  const { video, upload } = (await offered.json()) as UploadOfferView;
+  return {
+    videoId: video.id,
+    async send() {
+      const contentType = "application/offset+octet-stream";
+      const headers = { "tus-resumable": "1.0.0", "upload-offset": "0", "content-type": contentType };
+      const sent = await fetch(upload.url, { method: "PATCH", headers, body: new Uint8Array(bytes) });
+      if (sent.status !== 204) throw new Error(`the upload was answered ${sent.status}`);
+    },
+  };
+}
+
+/** The video as the service tells it to whoever is signed in on the page. */
+export async function detailOf(page: Page): Promise<VideoDetailView> {
+  return await page.evaluate("fetch('/internal' + location.pathname).then((answer) => answer.json())");
+}
+
+/** Waits for what an expression says on the page; playwright's own way is what the page's policy forbids. */
+export async function untilTrue(page: Page, expression: string): Promise<void> {
+  await expect.poll(() => page.evaluate(`Boolean(${expression})`), { timeout: 20_000 }).toBe(true);
+}
+
+export interface SpokenWord {
+  word: string;
+  start: number;
+  end: number;
+}
+
+export async function wordsOf(files: TranscriptionFiles): Promise<SpokenWord[]> {
+  return (await (await fetch(files.json.url)).json()) as SpokenWord[];
+}
+
+/** What is lit, by the player's time at each frame that was shown. */
+export interface LitSample {
+  seconds: number;
+  text: string;
+}
+
+/** Plays for a while and looks at every frame, after the page itself has. */
+export async function watch(page: Page, forMs: number): Promise<LitSample[]> {
+  return await page.evaluate(`(async () => {
+    const video = document.querySelector("video");
+    video.muted = true;
+    await video.play();
+    const samples = [];
+    const until = performance.now() + ${forMs};
+    while (performance.now() < until) {
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+      const [range] = CSS.highlights.get("subtext-lit") ?? [];
+      samples.push({ seconds: video.currentTime, text: range?.toString() ?? "" });
+    }
+    video.pause();
+    return samples;
+  })()`);
+}
+
+/** Clicks in the middle of a word of the transcript. */
+export async function clickWord(page: Page, word: string): Promise<void> {
+  const point = await page.evaluate<{ x: number; y: number } | null>(`(() => {
+    const root = document.querySelector("section[tabindex]");
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const at = node.data.indexOf("${word}");
+      if (at < 0) continue;
+      const range = document.createRange();
+      range.setStart(node, at);
+      range.setEnd(node, at + ${word.length});
+      node.parentElement.scrollIntoView({ block: "center" });
+      const { left, top, width, height } = range.getBoundingClientRect();
+      return { x: left + width / 2, y: top + height / 2 };
+    }
+    return null;
+  })()`);
+  if (!point) throw new Error(`"${word}" is not in the transcript`);
+  await page.mouse.click(point.x, point.y);
+}
