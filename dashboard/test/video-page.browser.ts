@@ -151,7 +151,7 @@ test("the transcript is searched, copied and downloaded", async () => {
       page.waitForEvent("download"),
       page.getByRole("menuitem", { name }).click(),
     ]);
-    expect(download.suggestedFilename()).toBe(`sample.${extension}`);
+    expect(download.suggestedFilename()).toBe(`sample.en.${extension}`);
     expect(readFileSync(await download.path(), "utf8").startsWith(begin)).toBe(true);
   }
 });
