@@ -6,7 +6,7 @@ import type { Db, SearchDocumentRow, Tx } from "./schema.ts";
 export type Unindexed = SearchDocumentRow & { spoken: string; file_prefix: string };
 
 /** Shards are filled up to here; see `search_shard` in the schema. */
-export const SHARD_PASSAGES = 16_384;
+const SHARD_PASSAGES = 16_384;
 
 export async function insertSearchDocument(
   tx: Tx,
@@ -75,7 +75,7 @@ export async function placeDocument(tx: Tx, document: Unindexed, dictionary: str
   return shard;
 }
 
-export interface NewPassage {
+interface NewPassage {
   ordinal: number;
   startMs: number;
   endMs: number;

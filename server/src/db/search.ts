@@ -61,7 +61,7 @@ export async function findCandidates(
   return rows;
 }
 
-export interface FoundDocument {
+interface FoundDocument {
   number: number;
   dictionary: string;
   videoId: string;

@@ -17,7 +17,7 @@ import { tokenize } from "./tokens.ts";
  * As many passages are ranked; of a query that fits more, about the newest ones. Keeps the time of a search
  * about the same however much there is to search, which on the embedded database is time that nobody else has.
  */
-export const MOST_CANDIDATES = 2_000;
+const MOST_CANDIDATES = 2_000;
 /** Shards that one query reads; between two, the embedded database answers others. */
 const MOST_SHARDS_AT_ONCE = 16;
 /** Passages that are shown of one video. */
@@ -30,7 +30,7 @@ export interface Place {
   document: number;
 }
 
-export interface SearchRequest {
+interface SearchRequest {
   query: Query;
   /** Null for all. */
   language: string | null;
@@ -45,7 +45,7 @@ export interface FoundVideo {
   passages: (FoundPassage & { marks: [start: number, end: number][] })[];
 }
 
-export interface SearchResult {
+interface SearchResult {
   /** The best first. */
   videos: FoundVideo[];
   next: Place | null;
