@@ -78,11 +78,7 @@ describe("a download", () => {
     hub.faults = { pieceDelayMs: 2 };
     await pullInPart(store, hub, 3 * MIB);
     expect(await store.list()).toMatchObject([{ state: "partial", totalBytes: TOTAL, manifest: null }]);
-    await expectError(
-      store.find(MODEL.name),
-      "model_not_found",
-      /whisper-made is not installed in/,
-    );
+    await expectError(store.find(MODEL.name), "model_not_found", /whisper-made is not installed in/);
 
     hub.faults = {};
     hub.bytesServed = 0;

@@ -160,7 +160,7 @@ function useArrows() {
       const { key, altKey, ctrlKey, metaKey, shiftKey } = event;
       if (altKey || ctrlKey || metaKey || shiftKey || (key !== "ArrowDown" && key !== "ArrowUp")) return;
       const stops = [...(root?.querySelectorAll<HTMLElement>("[data-begin], [data-result]") ?? [])];
-      const at = stops.findIndex((stop) => stop === document.activeElement);
+      const at = stops.indexOf(document.activeElement as HTMLElement);
       const next = stops[at + (key === "ArrowDown" ? 1 : -1)];
       if (at < 0 || !next) return;
       event.preventDefault();
