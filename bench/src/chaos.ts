@@ -6,7 +6,8 @@ import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { parseArgs } from "node:util";
 import type { Word } from "@subtext/captions/words";
-import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
+import { FILE_FORMATS, type TranscriptionStatus } from "@subtext/client/contract/transcription";
+import { confidenceKey, fileKey, waveformKey } from "@subtext/server/storage/transcript-files";
 import { Webhook } from "standardwebhooks";
 import { processTree } from "./process-tree.ts";
 import { freePort, SpawnedService, sleep, type Tenant } from "./spawned-service.ts";
@@ -232,14 +233,12 @@ async function judge(service: SpawnedService, uploads: Upload[], words: Map<stri
     if (rows.length !== uploads.length) {
       faults.push(`${rows.length} transcriptions for ${uploads.length} videos`);
     }
-    const owned = rows.flatMap(({ file_prefix: prefix }) =>
-      prefix === null
+    const owned = rows.flatMap(({ file_prefix: files, waveform_prefix: waveform }) => [
+      ...(files === null
         ? []
-        : [
-            ...["vtt", "json", "txt"].map((format) => `${prefix}/transcript.${format}`),
-            `${prefix}/confidence.json`,
-          ],
-    );
+        : [...FILE_FORMATS.map((format) => fileKey(files, format)), confidenceKey(files)]),
+      ...(waveform === null ? [] : [waveformKey(waveform)]),
+    ]);
     await compareFiles(join(service.dataFolder, "files"), owned);
     await compareFiles(
       join(service.dataFolder, "uploads"),
