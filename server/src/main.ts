@@ -36,6 +36,8 @@ import { Queue } from "./queue.ts";
 import { removeServiceFile, writeServiceFile } from "./service-file.ts";
 import { describeEngines, openModels, openSpeech } from "./speech.ts";
 import { openStores, type Stores } from "./storage/open-stores.ts";
+import type { Sources } from "./storage/sources.ts";
+import type { Storage } from "./storage/storage.ts";
 import { openSystem } from "./system.ts";
 import { deliver } from "./webhooks/deliver.ts";
 import { createEndpointPolicy, type EndpointPolicy, type ResolveHost } from "./webhooks/guard-url.ts";
@@ -60,6 +62,8 @@ export interface Parts {
   speech: Speech;
   endpointPolicy: EndpointPolicy;
   operators: Operators;
+  storage: Storage;
+  sources: Sources;
   /** Opens the operator's API to the command line, in this process or, by `service.json`, in another. */
   commandLineToken: string;
   app: FastifyInstance;
@@ -248,6 +252,8 @@ async function wire(
       speech,
       endpointPolicy,
       operators,
+      storage,
+      sources,
       commandLineToken,
       app,
     },

@@ -8,11 +8,9 @@ import { isIdempotent, type Operation } from "@subtext/client/contract/operation
 import { OPERATIONS } from "@subtext/client/contract/operations";
 import { PERMISSIONS } from "@subtext/client/contract/permission";
 import { type RawBuilder, sql } from "kysely";
-import { serviceSecret } from "../src/db/secrets.ts";
 import { newId } from "../src/ids.ts";
 import { MAX_OPEN_UPLOADS, MAX_WEBHOOK_ENDPOINTS } from "../src/limits.ts";
 import { newJobId } from "../src/queue.ts";
-import { openDiskStorage } from "../src/storage/disk.ts";
 import { createTenant, type MovableClock, type Tenant, type TestService } from "./support/service.ts";
 
 const KIB = 1024;
@@ -79,11 +77,7 @@ export async function makeWorld(service: TestService, clock: MovableClock): Prom
   };
   const endpoint = (await post("/webhook-endpoints", { url: "https://example.com/hook" })).id;
   const delivery = (await post(`/webhook-endpoints/${endpoint}/test`, {})).id;
-  const storage = await openDiskStorage({
-    folder: join(service.dataFolder, "files"),
-    baseUrl: service.url,
-    secret: await serviceSecret(db, "url_signing"),
-  });
+  const { storage } = service.service.parts;
   const key = `transcripts/${newId("transcription")}/1/transcript.txt`;
   await storage.put(key, Buffer.from("words"));
   const { url } = await storage.presign(key, {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Speech } from "@subtext/speech/child/supervise";
 import { describe, expect, test } from "vitest";
@@ -8,8 +8,6 @@ import { createUploadLocker } from "../src/http/public/upload-locker.ts";
 import { deleteVideo } from "../src/pipeline/delete-video.ts";
 import { type PipelineDeps, runTranscription } from "../src/pipeline/run.ts";
 import { RunningAttempts } from "../src/pipeline/running-attempts.ts";
-import { openDiskStorage } from "../src/storage/disk.ts";
-import { openDiskSources } from "../src/storage/disk-sources.ts";
 import {
   createTenant,
   readTranscription,
@@ -18,20 +16,15 @@ import {
   until,
   upload,
 } from "./support/service.ts";
+import { recordingBytes } from "./support/stored-recording.ts";
 
 const SAMPLE = join(import.meta.dirname, "../../demo/sample/sample.mp4");
-
-const isThere = (path: string) =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
 
 describe("a video that is deleted while it is transcribed", () => {
   const service = shareService({ start: false });
 
   async function setUp() {
-    const { database, queue, log } = service.service.parts;
+    const { database, queue, log, sources, storage } = service.service.parts;
     const db = database.kysely;
     const tenant = await createTenant(service);
     const videoId = await upload(service, tenant, Buffer.from("x"));
@@ -40,12 +33,6 @@ describe("a video that is deleted while it is transcribed", () => {
       .selectAll()
       .where("video_id", "=", videoId)
       .executeTakeFirstOrThrow();
-    const sources = await openDiskSources(join(service.dataFolder, "uploads"));
-    const storage = await openDiskStorage({
-      folder: join(service.dataFolder, "files"),
-      baseUrl: service.url,
-      secret: Buffer.alloc(32),
-    });
     const running = new RunningAttempts(db);
     const locker = createUploadLocker({ timeoutMs: 1_000 });
     return { db, queue, log, tenant, videoId, row, sources, storage, running, locker };
@@ -95,10 +82,8 @@ describe("a video that is deleted while it is transcribed", () => {
     expect(await deleteVideo(deleting, { environmentId, videoId })).toBe(true);
     expect(attempt.ended()).toBe(true);
     await attempt.settled;
-    expect(await isThere(join(service.dataFolder, "uploads", videoId))).toBe(false);
-    const left: string[] = [];
-    for await (const key of storage.list(`transcripts/${row.id}/`)) left.push(key);
-    expect(left).toEqual([]);
+    expect(await recordingBytes(service.service, videoId)).toBe(0);
+    expect(await Array.fromAsync(storage.list(`transcripts/${row.id}/`))).toEqual([]);
     expect(
       await db.selectFrom("event").selectAll().where("environment_id", "=", environmentId).execute(),
     ).toEqual([]);
@@ -120,7 +105,7 @@ describe("a video that is deleted while it is transcribed", () => {
     const stranger = `env_${randomUUID().replaceAll("-", "")}`;
     const deleting = { db, sources, storage, locker, running, log };
     expect(await deleteVideo(deleting, { environmentId: stranger, videoId })).toBe(false);
-    expect(await isThere(join(service.dataFolder, "uploads", videoId))).toBe(true);
+    expect(await recordingBytes(service.service, videoId)).toBe(1);
   });
 
   test("is gone although its files can not be removed now; they are left to the sweep", async () => {
@@ -148,8 +133,7 @@ test("a real attempt leaves nothing of a video that is deleted in its middle", a
   });
   expect(response.status).toBe(204);
   expect((await readTranscription(service, tenant, videoId)).body).toMatchObject({ code: "video_not_found" });
-  expect(await readdir(join(service.dataFolder, "uploads"))).not.toContain(videoId);
-  const files = await readdir(join(service.dataFolder, "files"), { recursive: true });
-  expect(files.filter((name) => name.includes("transcript."))).toEqual([]);
+  expect(await recordingBytes(service.service, videoId)).toBe(0);
+  expect(await Array.fromAsync(service.service.parts.storage.list("transcripts/"))).toEqual([]);
   expect(service.logged()).toContain("the work of this one is dropped");
 });

@@ -1,11 +1,8 @@
 import type { ServerResponse } from "node:http";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { restartDelivery } from "../src/db/events.ts";
-import { serviceSecret } from "../src/db/secrets.ts";
 import { newId } from "../src/ids.ts";
 import { newJobId } from "../src/queue.ts";
-import { openDiskStorage } from "../src/storage/disk.ts";
 import { type DeliverDeps, deliver } from "../src/webhooks/deliver.ts";
 import { emitEvent } from "../src/webhooks/emit.ts";
 import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
@@ -22,7 +19,7 @@ const service = shareService({ start: false, clock });
 
 /** A completed transcription whose event waits for one endpoint; attempts are made by hand. */
 async function emitted(options: { eventTypes?: ["transcriptions.transcription.failed"] } = {}) {
-  const { database, queue, endpointPolicy, log, config } = service.service.parts;
+  const { database, queue, endpointPolicy, log, storage } = service.service.parts;
   const db = database.kysely;
   const receiver = await startReceiver(clock);
   const tenant = await createTenant(service, { clock });
@@ -73,11 +70,6 @@ async function emitted(options: { eventTypes?: ["transcriptions.transcription.fa
     db.selectFrom("delivery").selectAll().where("endpoint_id", "=", endpoint.id).executeTakeFirstOrThrow();
   const readEndpoint = () =>
     db.selectFrom("webhook_endpoint").selectAll().where("id", "=", endpoint.id).executeTakeFirstOrThrow();
-  const storage = await openDiskStorage({
-    folder: join(service.dataFolder, "files"),
-    baseUrl: config.publicUrl,
-    secret: await serviceSecret(db, "url_signing"),
-  });
   await storage.put(`transcripts/${transcriptionId}/1/transcript.txt`, Buffer.from("words"));
   const deps: DeliverDeps = {
     db,

@@ -1,6 +1,5 @@
 import { readdir } from "node:fs/promises";
 import { connect } from "node:net";
-import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { createTenant, readTranscription, shareService, untilEnded, upload } from "./support/service.ts";
@@ -41,8 +40,14 @@ describe("a hostile client", () => {
       metadata: { filename: "../../../../etc/cron.d/evil\r\nX-Injected: 1", "../key": "../value" },
     });
     await untilEnded(service, tenant, videoId);
-    expect(await readdir(join(service.dataFolder, "uploads"))).toContain(videoId);
-    const entries = await readdir(service.dataFolder, { recursive: true });
+    const { sources, storage } = service.service.parts;
+    const recordings = await Array.fromAsync(sources.list());
+    expect(recordings).toContain(videoId);
+    const entries = [
+      ...(await readdir(service.dataFolder, { recursive: true })),
+      ...recordings,
+      ...(await Array.fromAsync(storage.list(""))),
+    ];
     expect(entries.filter((name) => name.includes("evil") || name.includes("cron"))).toEqual([]);
   });
 

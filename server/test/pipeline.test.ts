@@ -1,4 +1,4 @@
-import { copyFile, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Word } from "@subtext/captions/words";
 import { describe, expect, test } from "vitest";
@@ -16,6 +16,7 @@ import {
   untilEnded,
   upload,
 } from "./support/service.ts";
+import { writeRecording } from "./support/stored-recording.ts";
 import { startReceiver } from "./support/webhook-receiver.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -131,7 +132,7 @@ describe("a video that finished uploading", () => {
     const failed = await untilEnded(service, tenant, videoId);
     expect(failed.status).toBe("FAILED");
 
-    await copyFile(SAMPLE, join(service.dataFolder, "uploads", videoId));
+    await writeRecording(service.service, videoId, await readFile(SAMPLE));
     const { queue, clock } = service.service.parts;
     await reprocess({ db: db(), queue, clock }, failed.id);
     const completed = await untilEnded(service, tenant, videoId);

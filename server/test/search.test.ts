@@ -9,7 +9,6 @@ import {
   indexSeeded,
   seedSearchable,
   seedTranscript,
-  storageOf,
   type TranscriptSeed,
 } from "./support/seed-transcript.ts";
 import { createTenant, shareService } from "./support/service.ts";
@@ -338,7 +337,7 @@ describe("a transcript", () => {
         clock: parts.clock,
         log: parts.log,
         sources: nothing as never,
-        storage: await storageOf(subtext.service),
+        storage: parts.storage,
         uploadExpiryMs: 1e9,
       },
       { strays: true, signal: new AbortController().signal },

@@ -1,4 +1,4 @@
-import { rename, rm, stat, writeFile } from "node:fs/promises";
+import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
@@ -6,8 +6,6 @@ import { findDeliveriesWithoutJob, findTranscriptionsWithoutJob } from "../src/d
 import { insertVideo } from "../src/db/videos.ts";
 import { newId } from "../src/ids.ts";
 import { sweep } from "../src/pipeline/sweep.ts";
-import { openDiskStorage } from "../src/storage/disk.ts";
-import { openDiskSources } from "../src/storage/disk-sources.ts";
 import { freePort } from "./support/free-port.ts";
 import {
   createTenant,
@@ -18,6 +16,8 @@ import {
   untilEnded,
   upload,
 } from "./support/service.ts";
+import { readRecording, removeInstallationMark, writeRecording } from "./support/stored-recording.ts";
+import { testS3 } from "./support/test-bucket.ts";
 
 const GARBAGE = Buffer.from("no media at all");
 
@@ -53,12 +53,13 @@ test("a service does not start on files that its database does not know, and lea
   if (kind === "embedded") await rename(join(dataFolder, "database"), join(dataFolder, "database.old"));
 
   await expect(startService({ dataFolder, port })).rejects.toMatchObject({ code: "data_folder_mismatch" });
-  await rm(join(dataFolder, "installation"));
+  await removeInstallationMark(before.service);
   await expect(startService({ dataFolder, port })).rejects.toMatchObject({ code: "data_folder_mismatch" });
-  expect((await stat(join(dataFolder, "uploads", videoId))).size).toBe(GARBAGE.length);
+  expect(await readRecording(before.service, videoId)).toEqual(GARBAGE);
 });
 
-test("a second service on the same data folder is refused", async () => {
+test("a second service on the same data folder is refused", async (context) => {
+  if (testS3() && process.env.TEST_DATABASE_URL) context.skip("nothing in the folder is anybody's alone");
   const first = await startService({ start: false });
   await expect(startService({ dataFolder: first.dataFolder })).rejects.toMatchObject({
     code: "data_folder_in_use",
@@ -67,8 +68,8 @@ test("a second service on the same data folder is refused", async () => {
 
 test("an odd file among the uploads does not keep the sweep from its work", async () => {
   const service = await startService({ start: false });
-  await writeFile(join(service.dataFolder, "uploads", ".DS_Store"), "x");
-  await writeFile(join(service.dataFolder, "uploads", "video_stray"), "x");
+  await writeRecording(service.service, ".DS_Store", "x");
+  await writeRecording(service.service, "video_stray", "x");
   await service.service.stop();
   const again = await startService({ dataFolder: service.dataFolder });
   await until(async () => again.logged().includes("a recording without a video was removed"));
@@ -103,13 +104,13 @@ test("an answer to a POST is forgotten after a day, with the secret that it hold
 
 test("an upload that is deleted while the sweep looks at it is no fault, and those after it are swept", async () => {
   const service = await startService({ start: false });
-  const { db, queue, clock, log } = { ...service.service.parts, db: service.service.parts.database.kysely };
+  const { database, queue, clock, log, sources, storage } = service.service.parts;
+  const db = database.kysely;
   const { environmentId } = await createTenant(service, { aiTranscription: false });
-  const sources = await openDiskSources(join(service.dataFolder, "uploads"));
   const ids = [newId("video"), newId("video")];
   for (const id of ids) {
     await insertVideo(db, { id, environmentId, metadata: {}, sizeBytes: 1, now: clock.now() });
-    await writeFile(join(service.dataFolder, "uploads", id), "x");
+    await writeRecording(service.service, id, "x");
   }
   const deleting = {
     ...sources,
@@ -121,11 +122,6 @@ test("an upload that is deleted while the sweep looks at it is no fault, and tho
       await sources.sync(id);
     },
   };
-  const storage = await openDiskStorage({
-    folder: join(service.dataFolder, "files"),
-    baseUrl: service.url,
-    secret: new Uint8Array(32),
-  });
   const deps = { db, queue, clock, log, storage, sources: deleting, uploadExpiryMs: 3_600_000 };
   await sweep(deps, { strays: false, signal: new AbortController().signal });
   const rows = await db.selectFrom("video").select(["id", "uploaded_at"]).execute();

@@ -1,10 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { join } from "node:path";
 import * as tus from "tus-js-client";
 import { expect, onTestFinished, test } from "vitest";
 import { createTenant, shareService } from "./support/service.ts";
+import { readRecording } from "./support/stored-recording.ts";
 
 const service = shareService({ start: false });
 const CUTS = 10;
@@ -73,7 +72,7 @@ test.each([
     });
     expect(proxy.cuts()).toBe(CUTS);
     const id = new URL(url).pathname.split("/").at(-1) ?? "";
-    expect(file.equals(await readFile(join(service.dataFolder, "uploads", id)))).toBe(true);
+    expect((await readRecording(service.service, id))?.equals(file)).toBe(true);
     const video = await fetch(`${service.url}/api/v1/videos/${id}`, { headers });
     expect(await video.json()).toMatchObject({ status: "uploaded", sizeBytes: file.length });
   },

@@ -1,11 +1,7 @@
-import { readFile, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import * as tus from "tus-js-client";
 import { describe, expect, test } from "vitest";
 import { listOpenUploads } from "../src/db/videos.ts";
 import { sweep } from "../src/pipeline/sweep.ts";
-import { openDiskStorage } from "../src/storage/disk.ts";
-import { openDiskSources } from "../src/storage/disk-sources.ts";
 import { freePort } from "./support/free-port.ts";
 import {
   createTenant,
@@ -17,6 +13,7 @@ import {
   temporaryFolder,
   upload,
 } from "./support/service.ts";
+import { readRecording, recordingBytes, writeRecording } from "./support/stored-recording.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -53,22 +50,11 @@ async function patch(service: TestService, { key }: Tenant, location: string, of
   });
 }
 
-async function sweepNow({ service, dataFolder }: TestService, clock: MovableClock): Promise<void> {
-  const { database, queue, log, config } = service.parts;
+async function sweepNow({ service }: TestService, clock: MovableClock): Promise<void> {
+  const { database, queue, log, config, sources, storage } = service.parts;
+  const { uploadExpiryMs } = config;
   await sweep(
-    {
-      db: database.kysely,
-      queue,
-      clock,
-      log,
-      sources: await openDiskSources(join(dataFolder, "uploads")),
-      storage: await openDiskStorage({
-        folder: join(dataFolder, "files"),
-        baseUrl: config.publicUrl,
-        secret: Buffer.alloc(32),
-      }),
-      uploadExpiryMs: config.uploadExpiryMs,
-    },
+    { db: database.kysely, queue, clock, log, sources, storage, uploadExpiryMs },
     { strays: true, signal: new AbortController().signal },
   );
 }
@@ -82,7 +68,7 @@ describe("an upload over tus", () => {
       metadata: { filename: "fête ☀.mp4", empty: "" },
     });
     expect(videoId).toMatch(/^video_[0-9a-z]{26}$/);
-    expect(await readFile(join(service.dataFolder, "uploads", videoId))).toEqual(file);
+    expect(await readRecording(service.service, videoId)).toEqual(file);
     const video = await rowsOf(service).video(videoId);
     expect(video).toMatchObject({
       environment_id: tenant.environmentId,
@@ -149,7 +135,7 @@ describe("an upload over tus", () => {
       });
       resumed.start();
     });
-    expect(await readFile(join(dataFolder, "uploads", videoId))).toEqual(file);
+    expect(await readRecording(after.service, videoId)).toEqual(file);
     expect((await rowsOf(after).video(videoId))?.uploaded_at).toBeInstanceOf(Date);
   });
 
@@ -167,7 +153,7 @@ describe("an upload over tus", () => {
     const videoId = await upload(service, tenant, Buffer.from("done"));
     const refused = await end(`/api/v1/uploads/${videoId}`);
     expect([refused.status, await refused.json()]).toMatchObject([400, { code: "upload_rejected" }]);
-    expect(await readFile(join(service.dataFolder, "uploads", videoId), "utf8")).toBe("done");
+    expect(await readRecording(service.service, videoId)).toEqual(Buffer.from("done"));
   });
 
   test("is invisible to another environment", async () => {
@@ -250,7 +236,7 @@ describe("the sweep", () => {
     const tenant = await createTenant(service);
     const location = (await create(service, tenant, { "upload-length": "4" })).headers.get("location") ?? "";
     const videoId = location.split("/").at(-1) ?? "";
-    await writeFile(join(service.dataFolder, "uploads", videoId), "abcd");
+    await writeRecording(service.service, videoId, "abcd");
     await sweepNow(service, clock);
     expect((await rowsOf(service).video(videoId))?.uploaded_at).toBeInstanceOf(Date);
     expect(await rowsOf(service).transcriptions(videoId)).toHaveLength(1);
@@ -262,7 +248,7 @@ describe("the sweep", () => {
     await patch(service, tenant, open, 0, Buffer.from("ab"));
     const openId = open.split("/").at(-1) ?? "";
     const finishedId = await upload(service, tenant, Buffer.from("done"));
-    await writeFile(join(service.dataFolder, "uploads", "video_without_a_row"), "x");
+    await writeRecording(service.service, "video_without_a_row", "x");
 
     clock.advance(23 * HOUR_MS);
     await sweepNow(service, clock);
@@ -271,15 +257,7 @@ describe("the sweep", () => {
     clock.advance(2 * HOUR_MS);
     await sweepNow(service, clock);
     expect(await rowsOf(service).video(openId)).toBeUndefined();
-    const inFolder = (name: string) =>
-      stat(join(service.dataFolder, "uploads", name)).then(
-        () => true,
-        () => false,
-      );
-    expect(await Promise.all([openId, finishedId, "video_without_a_row"].map(inFolder))).toEqual([
-      false,
-      true,
-      false,
-    ]);
+    const left = [openId, finishedId, "video_without_a_row"].map((id) => recordingBytes(service.service, id));
+    expect(await Promise.all(left)).toEqual([0, "done".length, 0]);
   });
 });

@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { startChromium } from "../../captions/test/chromium.ts";
 import { setUploadOrigins } from "../src/environments.ts";
 import { createTenant, shareService, temporaryFolder } from "./support/service.ts";
+import { readRecording } from "./support/stored-recording.ts";
 
 const service = shareService({ start: false });
 
@@ -65,7 +66,7 @@ test("Uppy uploads from a page of another origin, by an upload URL and with a ke
   const arrived = data.filter(({ status }) => status === "uploaded");
   expect(arrived).toHaveLength(3);
   for (const { id } of arrived) {
-    expect(file.equals(await readFile(join(service.dataFolder, "uploads", id)))).toBe(true);
+    expect((await readRecording(service.service, id))?.equals(file)).toBe(true);
   }
   const screenshots = process.env.SCREENSHOTS;
   if (!screenshots) return;

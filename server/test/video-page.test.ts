@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -22,6 +22,7 @@ import {
   untilEnded,
   upload,
 } from "./support/service.ts";
+import { writeRecording } from "./support/stored-recording.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const SAMPLE = join(ROOT, "demo/sample/sample.mp4");
@@ -294,7 +295,7 @@ describe("the page of a video without a transcript", () => {
       failure: { code: "unreadable_media" },
       attempts: [{ number: 1, outcome: "failed", failure: { code: "unreadable_media" } }],
     });
-    await writeFile(join(subtext.dataFolder, "uploads", videoId), await media("mp4-aac-beeps.mp4"));
+    await writeRecording(subtext.service, videoId, await media("mp4-aac-beeps.mp4"));
     const answer = await sendAsCommandLine(subtext, `${pathOf(videoId)}/reprocess`, { method: "POST" });
     expect(answer.statusCode).toBe(202);
     expect(answer.json<VideoDetailView>()).toMatchObject({

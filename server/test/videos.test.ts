@@ -1,11 +1,10 @@
-import { readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
 import type { CreatedVideo, Video, VideoPage } from "@subtext/client/contract/video";
 import * as tus from "tus-js-client";
 import { beforeEach, describe, expect, test } from "vitest";
 import { claimTranscription, completeTranscription } from "../src/db/transcriptions.ts";
 import { newId } from "../src/ids.ts";
 import { createTenant, MovableClock, shareService, type Tenant, upload } from "./support/service.ts";
+import { readRecording, recordingBytes } from "./support/stored-recording.ts";
 
 const clock = new MovableClock();
 const service = shareService({ start: false, clock, env: { RATE_LIMIT_BURST: "10000" } });
@@ -47,12 +46,6 @@ async function ask<T>(
     headers: response.headers,
   };
 }
-
-const isThere = (path: string) =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
 
 describe("the list of videos", () => {
   test("comes newest first, in pages that neither repeat nor leave out", async () => {
@@ -145,7 +138,7 @@ describe("a deleted video", () => {
       .executeTakeFirstOrThrow();
     const claimed = await claimTranscription(db(), row.id, row.job_id, clock.now());
     const prefix = `transcripts/${row.id}/1`;
-    const { storage } = await openedStorage();
+    const { storage } = service.service.parts;
     await storage.put(`${prefix}/transcript.vtt`, Buffer.from("WEBVTT\n"));
     await db()
       .transaction()
@@ -170,8 +163,8 @@ describe("a deleted video", () => {
     expect(await ask(`/videos/${id}`, { method: "DELETE" })).toMatchObject({ status: 404 });
     expect(await ask(`/videos/${id}/transcription`)).toMatchObject({ body: { code: "video_not_found" } });
     expect((await fetch(body.files.vtt.url)).status).toBe(404);
-    expect(await isThere(join(service.dataFolder, "uploads", id))).toBe(false);
-    expect(await isThere(join(service.dataFolder, "files", prefix, "transcript.vtt"))).toBe(false);
+    expect(await readRecording(service.service, id)).toBeNull();
+    expect(await Array.fromAsync(storage.list(prefix))).toEqual([]);
     expect(await db().selectFrom("transcription").selectAll().where("video_id", "=", id).execute()).toEqual(
       [],
     );
@@ -193,14 +186,8 @@ describe("a deleted video", () => {
     expect((await piece(0, "01234")).status).toBe(204);
     expect((await ask(`/videos/${body.video.id}`, { method: "DELETE" })).status).toBe(204);
     expect((await piece(5, "56789")).status).toBe(404);
-    expect(await isThere(join(service.dataFolder, "uploads", body.video.id))).toBe(false);
+    expect(await recordingBytes(service.service, body.video.id)).toBe(0);
   });
-
-  async function openedStorage() {
-    const { openDiskStorage } = await import("../src/storage/disk.ts");
-    const folder = join(service.dataFolder, "files");
-    return { storage: await openDiskStorage({ folder, baseUrl: service.url, secret: Buffer.alloc(32) }) };
-  }
 });
 
 describe("a direct upload", () => {
@@ -235,7 +222,7 @@ describe("a direct upload", () => {
       running.start();
     });
     expect(cuts).toBe(1);
-    expect(await readFile(join(service.dataFolder, "uploads", video.id))).toEqual(file);
+    expect(await readRecording(service.service, video.id)).toEqual(file);
     expect((await ask<Video>(`/videos/${video.id}`)).body).toMatchObject({
       status: "uploaded",
       transcription: { status: "PENDING" },

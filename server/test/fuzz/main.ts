@@ -32,16 +32,13 @@ const config = readConfig({
   MODEL_DOWNLOAD: "off",
 });
 const service = await openService({ config, log: createLog(config.logLevel, process.stderr) });
-const { app, database } = service.parts;
+const { app, database, storage } = service.parts;
 const tap = new ContractTap();
 tap.listen(app.server);
 await app.listen({ port: config.port });
 console.log(`seed ${seed}`);
 try {
-  const report = await fuzz(
-    { url: config.publicUrl, dataFolder, db: database.kysely, tap },
-    { requests, seed },
-  );
+  const report = await fuzz({ url: config.publicUrl, storage, db: database.kysely, tap }, { requests, seed });
   console.log(report);
   const { operations } = report;
   const refused = Object.keys(operations).filter((id) => operations[id]?.succeeded === 0);

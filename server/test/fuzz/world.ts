@@ -1,19 +1,17 @@
-import { join } from "node:path";
 import { PERMISSIONS } from "@subtext/client/contract/permission";
 import { FILE_FORMATS } from "@subtext/client/contract/transcription";
 import { sql } from "kysely";
 import { createApiKey } from "../../src/api-keys.ts";
 import { systemClock } from "../../src/clock.ts";
 import type { Db } from "../../src/db/schema.ts";
-import { serviceSecret } from "../../src/db/secrets.ts";
 import { createEnvironment } from "../../src/environments.ts";
-import { openDiskStorage } from "../../src/storage/disk.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { fileKey, filePrefix } from "../../src/storage/transcript-files.ts";
 import type { KeyKind } from "./requests.ts";
 
 export interface FuzzService {
   url: string;
-  dataFolder: string;
+  storage: Storage;
   db: Db;
 }
 
@@ -112,14 +110,9 @@ async function sendBytes(uploadUrl: string, bytes: number): Promise<void> {
 
 /** As the pipeline would, without an engine's time. */
 async function completeTranscriptions(
-  { db, dataFolder, url }: FuzzService,
+  { db, storage }: FuzzService,
   { environmentId, mark }: FuzzTenant,
 ): Promise<void> {
-  const storage = await openDiskStorage({
-    folder: join(dataFolder, "files"),
-    baseUrl: url,
-    secret: await serviceSecret(db, "url_signing"),
-  });
   const rows = await db
     .selectFrom("transcription")
     .select("id")

@@ -7,8 +7,6 @@ import { newId } from "../../src/ids.ts";
 import type { Service } from "../../src/main.ts";
 import { indexTranscript } from "../../src/pipeline/index-transcript.ts";
 import { newJobId } from "../../src/queue.ts";
-import { openDiskStorage } from "../../src/storage/disk.ts";
-import type { Storage } from "../../src/storage/storage.ts";
 import { fileKey, filePrefix } from "../../src/storage/transcript-files.ts";
 
 export interface SeededTranscript {
@@ -25,12 +23,6 @@ export interface TranscriptSeed {
   filename?: string;
 }
 
-/** Where a service on the disk keeps transcripts. */
-export async function storageOf({ parts }: Service): Promise<Storage> {
-  const secret = new Uint8Array(32);
-  return await openDiskStorage({ folder: `${parts.config.dataFolder}/files`, baseUrl: "", secret });
-}
-
 /** A video that was transcribed by nobody: its rows and words are made, its job is not sent. */
 export async function seedTranscript(service: Service, seed: TranscriptSeed): Promise<SeededTranscript> {
   const { environmentId, language, text, filename = "made.mp4" } = seed;
@@ -40,8 +32,7 @@ export async function seedTranscript(service: Service, seed: TranscriptSeed): Pr
   const duration = words.at(-1)?.end ?? 1;
   const seeded = { videoId: newId("video"), transcriptionId: newId("transcription"), jobId: newJobId() };
   const prefix = filePrefix(seeded.transcriptionId, 1);
-  const storage = await storageOf(service);
-  await storage.put(fileKey(prefix, "json"), new TextEncoder().encode(renderJson(words)));
+  await service.parts.storage.put(fileKey(prefix, "json"), new TextEncoder().encode(renderJson(words)));
   await db.transaction().execute(async (tx) => {
     const { videoId, transcriptionId, jobId } = seeded;
     await insertVideo(tx, { id: videoId, environmentId, metadata: { filename }, sizeBytes: 1, now });
@@ -85,8 +76,8 @@ export async function indexSeeded(
     shutdown = new AbortController().signal,
   }: { db?: Db; shutdown?: AbortSignal } = {},
 ): Promise<void> {
-  const { clock, log } = service.parts;
-  const deps = { db, storage: await storageOf(service), clock, log };
+  const { storage, clock, log } = service.parts;
+  const deps = { db, storage, clock, log };
   const job = { id: jobId, subjectId: transcriptionId, signal: new AbortController().signal };
   await indexTranscript(deps, job, shutdown);
 }

@@ -1,0 +1,52 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { AppError } from "../../src/errors.ts";
+import type { Service } from "../../src/main.ts";
+import { type Bucket, type BucketConfig, openBucket } from "../../src/storage/bucket.ts";
+import { SOURCES } from "../../src/storage/bucket-upload.ts";
+
+/** The whole recording of a video, wherever the service keeps it; null where it has none. */
+export async function readRecording({ parts }: Service, videoId: string): Promise<Buffer | null> {
+  try {
+    const file = await parts.sources.openFile(videoId);
+    if (file.size > 0) return await buffer(file.stream({ start: 0, end: file.size - 1 }));
+    await file.close();
+    return Buffer.alloc(0);
+  } catch (error) {
+    if (error instanceof AppError && error.code === "storage_object_missing") return null;
+    throw error;
+  }
+}
+
+/** How much of a recording there is, also while it is uploaded. */
+export async function recordingBytes({ parts }: Service, videoId: string): Promise<number> {
+  return (await parts.sources.inspect(videoId))?.sizeBytes ?? 0;
+}
+
+/** Puts a recording where the service keeps it, past the service. */
+export async function writeRecording(
+  { parts }: Service,
+  videoId: string,
+  content: string | Uint8Array,
+): Promise<void> {
+  const { bucket, dataFolder } = parts.config;
+  if (bucket === null) await writeFile(join(dataFolder, "uploads", videoId), content);
+  else await withBucket(bucket, (opened) => opened.put(SOURCES + videoId, Buffer.from(content)));
+}
+
+/** The files no longer tell which database they belong to. */
+export async function removeInstallationMark({ parts }: Service): Promise<void> {
+  const { bucket, dataFolder } = parts.config;
+  if (bucket === null) await rm(join(dataFolder, "installation"));
+  else await withBucket(bucket, (opened) => opened.remove("installation"));
+}
+
+async function withBucket(config: BucketConfig, deed: (bucket: Bucket) => Promise<void>): Promise<void> {
+  const bucket = openBucket(config);
+  try {
+    await deed(bucket);
+  } finally {
+    bucket.close();
+  }
+}
