@@ -18,7 +18,8 @@ const SERVER_ROOMS: Record<string, string[]> = {
   "cli.ts": ["*"],
   cli: ["*"],
   "main.ts": ["*"],
-  http: ["*", "!main.ts", "!cli", "!cli.ts"],
+  "work.ts": ["pipeline", "webhooks", "models.ts"],
+  http: ["*", "!main.ts", "!work.ts", "!cli", "!cli.ts"],
   pipeline: ["webhooks", "storage", "db", "search", "queue.ts", "clock.ts", "errors.ts", "ids.ts"],
   webhooks: [
     "storage",

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { WEBHOOK_TIMEOUT_SECONDS } from "@subtext/client/contract/webhook";
 import type { Speech } from "@subtext/speech/child/supervise";
 import type { ProgressTerminal } from "@subtext/speech/progress-bar";
 import type { FastifyInstance } from "fastify";
@@ -15,23 +14,14 @@ import type { Schema } from "./db/schema.ts";
 import { serviceSecret } from "./db/secrets.ts";
 import { type DatabaseSession, openSession } from "./db/session.ts";
 import { diagnose } from "./doctor.ts";
-import { type ConnectionLimits, createApp } from "./http/app.ts";
-import { registerDashboard } from "./http/dashboard.ts";
-import { registerInternal } from "./http/internal/routes.ts";
+import type { ConnectionLimits } from "./http/app.ts";
 import { closeApp, localUrl } from "./http/listening.ts";
-import { registerFiles } from "./http/public/files.ts";
-import { registerPublic } from "./http/public/routes.ts";
-import { createSharedUploadLocker } from "./http/public/shared-upload-locker.ts";
-import { createUploadLocker } from "./http/public/upload-locker.ts";
-import { RateLimiter } from "./http/rate-limit.ts";
+import { openApps } from "./http/open-apps.ts";
 import { lead, type Office } from "./leadership.ts";
 import type { Models } from "./models.ts";
 import { type Operators, openOperators } from "./operators.ts";
-import { indexTranscript } from "./pipeline/index-transcript.ts";
-import { runTranscription } from "./pipeline/run.ts";
 import { RunningAttempts } from "./pipeline/running-attempts.ts";
 import { startSweeping } from "./pipeline/sweep.ts";
-import { wakeWaiting } from "./pipeline/wake-waiting.ts";
 import { Queue } from "./queue.ts";
 import { removeServiceFile, writeServiceFile } from "./service-file.ts";
 import { describeEngines, openModels, openSpeech } from "./speech.ts";
@@ -39,16 +29,11 @@ import { openStores, type Stores } from "./storage/open-stores.ts";
 import type { Sources } from "./storage/sources.ts";
 import type { Storage } from "./storage/storage.ts";
 import { openSystem } from "./system.ts";
-import { deliver } from "./webhooks/deliver.ts";
 import { createEndpointPolicy, type EndpointPolicy, type ResolveHost } from "./webhooks/guard-url.ts";
 import { createHostResolver } from "./webhooks/resolve-host.ts";
+import { startWork } from "./work.ts";
 
-/** Where `npm run build -w @subtext/dashboard` puts it. */
-const DASHBOARD_FOLDER = join(import.meta.dirname, "../../dashboard/dist");
 const SWEEP_EVERY_MS = 5 * 60_000;
-const DELIVERY_CONCURRENCY = 8;
-/** Whoever writes to an upload makes an end well before, so that the next may. */
-const UPLOAD_LOCK_TIMEOUT_MS = 10_000;
 /** How long a stop waits for what is running; work that is not done by then comes back by its heartbeat. */
 const STOP_WITHIN_MS = 20_000;
 
@@ -144,13 +129,13 @@ async function wire(
     log,
     clock = systemClock,
     resolve = createHostResolver(),
-    uploadLockTimeoutMs = UPLOAD_LOCK_TIMEOUT_MS,
+    uploadLockTimeoutMs,
     connectionLimits,
     terminal = null,
   }: ServiceOptions,
 ): Promise<Service> {
   const db = database.kysely;
-  const { storage, sources, uploads: store } = stores;
+  const { storage, sources } = stores;
   const queue = new Queue(database.boss, database.kind, log);
   await oneAtATime(session, () => queue.start());
   const models = openModels({ config, log, clock, terminal });
@@ -161,48 +146,7 @@ async function wire(
     allowPrivateNetworks: config.webhookAllowNetworks,
   });
 
-  const limiter = new RateLimiter(
-    { perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst },
-    clock,
-  );
-  const newApp = () =>
-    createApp({
-      log,
-      trustProxy: config.trustProxy,
-      ...(connectionLimits && { limits: connectionLimits }),
-      health: {
-        async check() {
-          await database.check();
-          await storage.check();
-        },
-      },
-    });
-  const app = newApp();
-  // A worker tells how it is and nothing else; all routes are there for the command line in this process.
-  const listening = config.role === "worker" ? newApp() : app;
   const running = new RunningAttempts(db);
-  const localLocker = createUploadLocker({ timeoutMs: uploadLockTimeoutMs });
-  const locker = session
-    ? createSharedUploadLocker({ local: localLocker, session, timeoutMs: uploadLockTimeoutMs })
-    : localLocker;
-  await registerPublic(app, {
-    db,
-    queue,
-    clock,
-    log,
-    storage,
-    sources,
-    running,
-    secret,
-    limiter,
-    store,
-    locker,
-    policy: endpointPolicy,
-    maxUploadBytes: config.maxUploadBytes,
-    publicUrl: config.publicUrl,
-    version: packageJson.version,
-  });
-  if (stores.files) registerFiles(app, { storage: stores.files, secret, clock });
   const operators = openOperators({
     db,
     clock,
@@ -211,20 +155,18 @@ async function wire(
     publicUrl: config.publicUrl,
   });
   const commandLineToken = randomBytes(32).toString("base64url");
-  registerInternal(app, {
-    locker,
-    running,
-    db,
-    queue,
+  const { app, listening } = await openApps({
+    config,
+    log,
     clock,
-    storage,
+    database,
+    session,
+    stores,
+    secret,
+    queue,
+    running,
     operators,
     commandLineToken,
-    sources,
-    store,
-    secret,
-    maxUploadBytes: config.maxUploadBytes,
-    publicUrl: config.publicUrl,
     policy: endpointPolicy,
     version: packageJson.version,
     system: openSystem({ db, config, models, clock, log, version: packageJson.version }),
@@ -235,8 +177,9 @@ async function wire(
         model: () => models.state(),
         engine: () => describeEngines(speech),
       }),
+    uploadLockTimeoutMs,
+    connectionLimits,
   });
-  await registerDashboard(app, { folder: DASHBOARD_FOLDER });
 
   const shutdown = new AbortController();
   let sweeper: Office | undefined;
@@ -259,43 +202,26 @@ async function wire(
     },
 
     async start() {
-      const pipeline = {
-        db,
-        queue,
-        speech,
-        sources,
-        storage,
-        clock,
-        log,
-        modelIsComing: () => models.isComing(),
-        maxDurationSeconds: config.maxDurationSeconds,
-      };
-      const deliveries = {
-        db,
-        queue,
-        storage,
-        clock,
-        log,
-        resolve,
-        policy: endpointPolicy,
-        version: packageJson.version,
-        timeoutMs: WEBHOOK_TIMEOUT_SECONDS * 1000,
-      };
       if (config.role !== "api") {
-        await queue.work({
-          transcribe: {
+        await startWork(
+          {
+            db,
+            queue,
+            speech,
+            sources,
+            storage,
+            clock,
+            log,
+            models,
+            running,
+            resolve,
+            policy: endpointPolicy,
+            version: packageJson.version,
+            maxDurationSeconds: config.maxDurationSeconds,
             concurrency: config.workerConcurrency,
-            run: (job) => running.run(job, (its) => runTranscription(pipeline, its, shutdown.signal)),
           },
-          deliver: {
-            concurrency: DELIVERY_CONCURRENCY,
-            run: (job) => deliver(deliveries, job, shutdown.signal),
-          },
-          index: {
-            concurrency: 1,
-            run: (job) => indexTranscript({ db, storage, clock, log }, job, shutdown.signal),
-          },
-        });
+          shutdown.signal,
+        );
       }
       const sweep = () =>
         startSweeping(
@@ -312,15 +238,6 @@ async function wire(
           pid: process.pid,
         });
       }
-      if (config.role === "api") return;
-      const wake = () =>
-        wakeWaiting({ db, queue, log }).catch((error) =>
-          log.error({ err: error }, "transcriptions that wait for the speech model could not be woken"),
-        );
-      models.onChange(wake);
-      models.start();
-      // It may have come while nobody was there to tell.
-      if (models.installed() !== null) await wake();
     },
 
     stop() {

@@ -1,0 +1,85 @@
+import { join } from "node:path";
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import type { Clock } from "../clock.ts";
+import type { Config } from "../config.ts";
+import type { Database } from "../db/database.ts";
+import type { Schema } from "../db/schema.ts";
+import type { DatabaseSession } from "../db/session.ts";
+import type { Operators } from "../operators.ts";
+import type { RunningAttempts } from "../pipeline/running-attempts.ts";
+import type { Queue } from "../queue.ts";
+import type { Stores } from "../storage/open-stores.ts";
+import type { EndpointPolicy } from "../webhooks/guard-url.ts";
+import { type ConnectionLimits, createApp } from "./app.ts";
+import { registerDashboard } from "./dashboard.ts";
+import { type InternalDeps, registerInternal } from "./internal/routes.ts";
+import { registerFiles } from "./public/files.ts";
+import { registerPublic } from "./public/routes.ts";
+import { createSharedUploadLocker } from "./public/shared-upload-locker.ts";
+import { createUploadLocker } from "./public/upload-locker.ts";
+import { RateLimiter } from "./rate-limit.ts";
+
+/** Where `npm run build -w @subtext/dashboard` puts it. */
+const DASHBOARD_FOLDER = join(import.meta.dirname, "../../../dashboard/dist");
+/** Whoever writes to an upload makes an end well before, so that the next may. */
+const UPLOAD_LOCK_TIMEOUT_MS = 10_000;
+
+export interface AppsOptions extends Pick<InternalDeps, "system" | "diagnose"> {
+  config: Config;
+  log: Logger;
+  clock: Clock;
+  database: Database<Schema>;
+  /** Null where this process is the only one. */
+  session: DatabaseSession | null;
+  stores: Stores;
+  /** Signs the URLs of files and uploads. */
+  secret: Buffer;
+  queue: Queue;
+  running: RunningAttempts;
+  operators: Operators;
+  commandLineToken: string;
+  policy: EndpointPolicy;
+  version: string;
+  uploadLockTimeoutMs: number | undefined;
+  connectionLimits: ConnectionLimits | undefined;
+}
+
+/** All routes as one application, and the application that listens: a worker tells how it is and nothing else. */
+export async function openApps(
+  options: AppsOptions,
+): Promise<{ app: FastifyInstance; listening: FastifyInstance }> {
+  const { config, log, clock, database, session, stores, secret, connectionLimits } = options;
+  const { uploadLockTimeoutMs: timeoutMs = UPLOAD_LOCK_TIMEOUT_MS } = options;
+  const newApp = () =>
+    createApp({
+      log,
+      trustProxy: config.trustProxy,
+      ...(connectionLimits && { limits: connectionLimits }),
+      health: {
+        async check() {
+          await database.check();
+          await stores.storage.check();
+        },
+      },
+    });
+  const app = newApp();
+  const local = createUploadLocker({ timeoutMs });
+  const deps = {
+    ...options,
+    db: database.kysely,
+    storage: stores.storage,
+    sources: stores.sources,
+    store: stores.uploads,
+    locker: session ? createSharedUploadLocker({ local, session, timeoutMs }) : local,
+    limiter: new RateLimiter({ perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst }, clock),
+    maxUploadBytes: config.maxUploadBytes,
+    publicUrl: config.publicUrl,
+  };
+  await registerPublic(app, deps);
+  if (stores.files) registerFiles(app, { storage: stores.files, secret, clock });
+  registerInternal(app, deps);
+  await registerDashboard(app, { folder: DASHBOARD_FOLDER });
+  // The command line in a worker's process asks the whole one.
+  return { app, listening: config.role === "worker" ? newApp() : app };
+}

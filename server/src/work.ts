@@ -1,0 +1,48 @@
+import { WEBHOOK_TIMEOUT_SECONDS } from "@subtext/client/contract/webhook";
+import type { Models } from "./models.ts";
+import { indexTranscript } from "./pipeline/index-transcript.ts";
+import { type PipelineDeps, runTranscription } from "./pipeline/run.ts";
+import type { RunningAttempts } from "./pipeline/running-attempts.ts";
+import { wakeWaiting } from "./pipeline/wake-waiting.ts";
+import { type DeliverDeps, deliver } from "./webhooks/deliver.ts";
+
+const DELIVERY_CONCURRENCY = 8;
+
+export interface WorkDeps extends Omit<PipelineDeps, "modelIsComing">, Omit<DeliverDeps, "timeoutMs"> {
+  models: Models;
+  running: RunningAttempts;
+  /** Recordings at a time. */
+  concurrency: number;
+}
+
+/**
+ * What a worker does: transcribes, delivers, indexes, and fetches the model that it lacks.
+ * @param shutdown aborted when this process must hand its work back
+ */
+export async function startWork(deps: WorkDeps, shutdown: AbortSignal): Promise<void> {
+  const { db, queue, storage, clock, log, models, running, concurrency } = deps;
+  const pipeline = { ...deps, modelIsComing: () => models.isComing() };
+  const deliveries = { ...deps, timeoutMs: WEBHOOK_TIMEOUT_SECONDS * 1000 };
+  await queue.work({
+    transcribe: {
+      concurrency,
+      run: (job) => running.run(job, (its) => runTranscription(pipeline, its, shutdown)),
+    },
+    deliver: {
+      concurrency: DELIVERY_CONCURRENCY,
+      run: (job) => deliver(deliveries, job, shutdown),
+    },
+    index: {
+      concurrency: 1,
+      run: (job) => indexTranscript({ db, storage, clock, log }, job, shutdown),
+    },
+  });
+  const wake = () =>
+    wakeWaiting({ db, queue, log }).catch((error) =>
+      log.error({ err: error }, "transcriptions that wait for the speech model could not be woken"),
+    );
+  models.onChange(wake);
+  models.start();
+  // It may have come while nobody was there to tell.
+  if (models.installed() !== null) await wake();
+}
