@@ -1,3 +1,4 @@
+import { MOST_RETENTION_DAYS, type RetentionView } from "@subtext/dashboard/contract/environment";
 import type { Clock } from "./clock.ts";
 import {
   findEnvironment,
@@ -5,6 +6,7 @@ import {
   setAiTranscription,
   setAllowedOrigins,
 } from "./db/environments.ts";
+import { setRetention } from "./db/retention.ts";
 import type { Db, EnvironmentRow } from "./db/schema.ts";
 import { AppError } from "./errors.ts";
 import { newId } from "./ids.ts";
@@ -64,6 +66,24 @@ export async function setUploadOrigins(db: Db, id: string, origins: string[]): P
     throw new AppError("invalid_request", `${wrong} is no origin; one looks like https://app.example.`);
   }
   const row = await setAllowedOrigins(db, id, [...new Set(origins)]);
+  if (!row) throw new AppError("environment_not_found", `There is no environment ${id}.`);
+  return row;
+}
+
+/**
+ * How long videos are kept; null keeps them all. What is due by then goes with the next sweep, for good.
+ * @throws AppError `invalid_request`, `environment_not_found`
+ */
+export async function changeRetention(
+  db: Db,
+  id: string,
+  retention: RetentionView | null,
+): Promise<EnvironmentRow> {
+  const days = retention?.days ?? 1;
+  if (!Number.isInteger(days) || days < 1 || days > MOST_RETENTION_DAYS) {
+    throw new AppError("invalid_request", `Videos are kept for 1 to ${MOST_RETENTION_DAYS} days.`);
+  }
+  const row = await setRetention(db, id, retention);
   if (!row) throw new AppError("environment_not_found", `There is no environment ${id}.`);
   return row;
 }

@@ -2,6 +2,7 @@ import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import { attempts } from "./migration-attempts.ts";
 import { dashboard } from "./migration-dashboard.ts";
+import { housekeeping } from "./migration-housekeeping.ts";
 import { search } from "./migration-search.ts";
 
 /**
@@ -16,6 +17,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   "0005_dashboard": { up: dashboard },
   "0006_attempts": { up: attempts },
   "0007_search": { up: search },
+  "0010_housekeeping": { up: housekeeping },
 };
 
 async function first(db: Kysely<unknown>): Promise<void> {

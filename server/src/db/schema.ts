@@ -3,6 +3,7 @@ import type { TranscriptionStatus } from "@subtext/client/contract/transcription
 import type { VideoMetadata } from "@subtext/client/contract/video";
 import type { EventType, SentEventType } from "@subtext/client/contract/webhook";
 import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
+import type { RetentionView } from "@subtext/dashboard/contract/environment";
 import type { OperatorRole } from "@subtext/dashboard/contract/operator";
 import type { AttemptOutcome } from "@subtext/dashboard/contract/video-detail";
 import type { LanguageStretch, StageSeconds } from "@subtext/speech/transcript";
@@ -38,6 +39,8 @@ export interface Schema {
   search_shard: SearchShardTable;
   search_document: SearchDocumentTable;
   search_passage: SearchPassageTable;
+  missing_file: MissingFileTable;
+  file_check: FileCheckTable;
 }
 
 /** The open database, outside any transaction. */
@@ -53,6 +56,10 @@ interface EnvironmentTable {
   /** Origins of pages that may upload, or `*` for any. */
   allowed_origins: ColumnType<string[], string | undefined, string>;
   created_at: Date;
+  /** Days from the end of a transcription, or of an upload without one; null keeps everything. */
+  retention_days: Generated<number | null>;
+  /** What is deleted then; null with the days. */
+  retention_deletes: Generated<RetentionView["deletes"] | null>;
 }
 
 interface ApiKeyTable {
@@ -80,6 +87,8 @@ interface VideoTable {
   uploaded_at: ColumnType<Date | null, never, Date>;
   /** The toggle as it was when the upload completed; null until then. */
   ai_transcription: ColumnType<boolean | null, never, boolean>;
+  /** By the environment's retention; null while the recording is kept. */
+  recording_deleted_at: ColumnType<Date | null, never, Date>;
   /** By the database's clock; set by a trigger at every write. */
   changed_at: GeneratedAlways<Date>;
 }
@@ -320,6 +329,24 @@ interface SearchPassageTable {
   text: string;
   /** A `tsvector`. */
   lexemes: string;
+}
+
+/** What a row says is there and the last look at the files did not find; see `sweep-missing.ts`. */
+interface MissingFileTable {
+  video_id: string;
+  part: MissingPart;
+  noticed_at: Date;
+}
+
+export type MissingPart = "recording" | "transcript";
+
+/** How far the look at all files has come; one row, or none before the first. */
+interface FileCheckTable {
+  only: GeneratedAlways<boolean>;
+  /** The id of the video that was looked at last; empty at the start of a round. */
+  position: string;
+  /** Of the last round that saw every file. */
+  round_ended_at: Date | null;
 }
 
 export type SearchDocumentRow = Selectable<SearchDocumentTable>;

@@ -1,10 +1,17 @@
-import type { EnvironmentView } from "@subtext/dashboard/contract/environment";
+import {
+  type EnvironmentView,
+  MOST_RETENTION_DAYS,
+  RETENTION_DELETES,
+  type RetentionEffectView,
+} from "@subtext/dashboard/contract/environment";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import type { Clock } from "../../clock.ts";
 import { listEnvironments } from "../../db/environments.ts";
+import { countDue } from "../../db/retention.ts";
 import type { Db } from "../../db/schema.ts";
 import {
+  changeRetention,
   createEnvironment,
   getEnvironment,
   setUploadOrigins,
@@ -20,11 +27,24 @@ const NewEnvironment = Type.Object(
   { additionalProperties: false },
 );
 
+/** What is told of more is that it is more. */
+const COUNTED_DUE = 10_000;
+
+const Retention = Type.Object(
+  {
+    days: Type.Integer({ minimum: 1, maximum: MOST_RETENTION_DAYS }),
+    deletes: Type.Enum(RETENTION_DELETES),
+  },
+  { additionalProperties: false },
+);
+
 const EnvironmentChange = Type.Object(
   {
     aiTranscription: Type.Optional(Type.Boolean()),
     /** Of pages that may upload; `*` for any. */
     allowedOrigins: Type.Optional(Type.Array(Type.String({ maxLength: 300 }), { maxItems: 100 })),
+    /** Null keeps everything. */
+    retention: Type.Optional(Type.Union([Retention, Type.Null()])),
   },
   { additionalProperties: false, minProperties: 1 },
 );
@@ -53,11 +73,22 @@ export function registerEnvironments(app: FastifyInstance, { db, clock }: { db: 
     { schema: { body: EnvironmentChange } },
     async (request): Promise<EnvironmentView> => {
       const { id } = await getEnvironment(db, request.params.environment);
-      const { aiTranscription, allowedOrigins } = request.body;
+      const { aiTranscription, allowedOrigins, retention } = request.body;
       if (allowedOrigins !== undefined) await setUploadOrigins(db, id, allowedOrigins);
       if (aiTranscription !== undefined) await switchAiTranscription(db, id, aiTranscription);
+      if (retention !== undefined) await changeRetention(db, id, retention);
       request.log.info({ environmentId: id, ...request.body }, "environment changed");
       return viewEnvironment(await getEnvironment(db, id));
+    },
+  );
+
+  app.get<{ Params: { environment: string }; Querystring: Static<typeof Retention> }>(
+    "/environments/:environment/retention-effect",
+    { schema: { querystring: Retention } },
+    async (request): Promise<RetentionEffectView> => {
+      const { id } = await getEnvironment(db, request.params.environment);
+      const effect = { retention: request.query, now: clock.now(), upTo: COUNTED_DUE };
+      return { videos: await countDue(db, id, effect) };
     },
   );
 }

@@ -9,6 +9,7 @@ import type { WebhookEndpointView } from "@subtext/dashboard/contract/webhook";
 import type { LanguageStretch, StageSeconds } from "@subtext/speech/transcript";
 import { keyPrefix } from "../../api-keys.ts";
 import type { EventWithDeliveries } from "../../db/events.ts";
+import { retentionOf } from "../../db/retention.ts";
 import type {
   ApiKeyRow,
   EnvironmentRow,
@@ -29,6 +30,7 @@ export function viewEnvironment(row: EnvironmentRow): EnvironmentView {
     name: row.name,
     aiTranscription: row.ai_transcription,
     allowedOrigins: row.allowed_origins,
+    retention: retentionOf(row),
     createdAt: row.created_at.toISOString(),
   };
 }

@@ -1,0 +1,76 @@
+import type { Logger } from "pino";
+import type { Clock } from "../clock.ts";
+import { listEnvironments } from "../db/environments.ts";
+import { type DuePosition, deleteDue, dueBefore, findDue, retentionOf } from "../db/retention.ts";
+import type { Db } from "../db/schema.ts";
+import type { Sources } from "../storage/sources.ts";
+import type { Storage } from "../storage/storage.ts";
+import { TRANSCRIPTS_PREFIX } from "../storage/transcript-files.ts";
+
+export interface RetentionDeps {
+  db: Db;
+  sources: Sources;
+  storage: Storage;
+  clock: Clock;
+  log: Logger;
+}
+
+const BATCH = 200;
+
+/**
+ * Deletes what the environments' retention says is old enough: each video in a transaction of its own, its
+ * files afterwards. What a crash leaves in between are files without an owner, which the sweep removes. What
+ * waits for its transcription or is being transcribed is never touched; a FAILED one keeps its recording until
+ * its days are over, so that it can be reprocessed until then.
+ */
+export async function applyRetention(deps: RetentionDeps, signal: AbortSignal): Promise<void> {
+  const { db, clock, log } = deps;
+  for (const environment of await listEnvironments(db)) {
+    const retention = retentionOf(environment);
+    if (!retention) continue;
+    const before = dueBefore(retention, clock.now());
+    let videos = 0;
+    try {
+      for (const hasRecording of retention.deletes === "recording" ? [true] : [true, false]) {
+        for await (const { id } of walkDue(db, environment.id, { before, hasRecording })) {
+          if (signal.aborted) return;
+          if (await deleteOne(deps, { environmentId: environment.id, videoId: id })) videos += 1;
+        }
+      }
+    } finally {
+      if (videos > 0) log.info({ environmentId: environment.id, ...retention, videos }, "retention applied");
+    }
+  }
+}
+
+/** Forwards only: one that turns out not to be due is not met again. */
+async function* walkDue(
+  db: Db,
+  environmentId: string,
+  due: { before: Date; hasRecording: boolean },
+): AsyncGenerator<DuePosition> {
+  let after: DuePosition | null = null;
+  for (;;) {
+    const batch: DuePosition[] = await findDue(db, environmentId, { ...due, after, limit: BATCH });
+    yield* batch;
+    after = batch.at(-1) ?? null;
+    if (batch.length < BATCH) return;
+  }
+}
+
+async function deleteOne(
+  { db, sources, storage, clock, log }: RetentionDeps,
+  { environmentId, videoId }: { environmentId: string; videoId: string },
+): Promise<boolean> {
+  const taken = await db
+    .transaction()
+    .execute(async (tx) => await deleteDue(tx, { environmentId, videoId, now: clock.now() }));
+  if (!taken) return false;
+  log.info({ environmentId, videoId, deleted: taken.deleted }, "deleted by retention");
+  await sources.remove(videoId);
+  if (taken.deleted === "video" && taken.transcriptionId !== null) {
+    for await (const key of storage.list(`${TRANSCRIPTS_PREFIX}${taken.transcriptionId}/`))
+      await storage.remove(key);
+  }
+  return true;
+}
