@@ -4,6 +4,7 @@ import { attempts } from "./migration-attempts.ts";
 import { dashboard } from "./migration-dashboard.ts";
 import { housekeeping } from "./migration-housekeeping.ts";
 import { search } from "./migration-search.ts";
+import { turns } from "./migration-turns.ts";
 
 /**
  * The tables, in the order in which they came to be. A migration that has shipped is never edited; each
@@ -17,6 +18,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   "0005_dashboard": { up: dashboard },
   "0006_attempts": { up: attempts },
   "0007_search": { up: search },
+  "0008_turns": { up: turns },
   "0010_housekeeping": { up: housekeeping },
 };
 
