@@ -50,6 +50,19 @@ export interface Config {
   rateLimitPerSecond: number;
   rateLimitBurst: number;
   logLevel: LogLevel;
+  /** What a scrape of the metrics must show; null where there are none. */
+  metricsToken: string | null;
+  /** Where traces are sent; null where none are made. */
+  traces: TracesConfig | null;
+}
+
+export interface TracesConfig {
+  /** Of the collector, without a slash at its end. */
+  endpoint: string;
+  headers: Record<string, string>;
+  serviceName: string;
+  /** Which part of all traces is sent, 0 … 1. */
+  sampledRatio: number;
 }
 
 /** What a process does: requests, transcriptions and deliveries, or both. */
@@ -189,7 +202,65 @@ export function readConfig(env: Env): Config {
     rateLimitPerSecond: integer("RATE_LIMIT_PER_SECOND", 10, 1, 1_000_000),
     rateLimitBurst: integer("RATE_LIMIT_BURST", 60, 1, 1_000_000),
     logLevel,
+    metricsToken: readMetricsToken(text),
+    traces: readTraces({ text, url }),
   };
+}
+
+/** Long enough not to be guessed, and of what a header may hold. */
+const METRICS_TOKEN = /^[\x21-\x7e]{16,}$/;
+
+function readMetricsToken(text: (name: string) => string | null): string | null {
+  const token = text("METRICS_TOKEN");
+  if (token === null || METRICS_TOKEN.test(token)) return token;
+  throw new ConfigError(
+    "METRICS_TOKEN",
+    "…",
+    "it must be 16 or more letters, digits and signs, without spaces",
+  );
+}
+
+/** By the names that OpenTelemetry gives them. */
+function readTraces({
+  text,
+  url,
+}: {
+  text: (name: string) => string | null;
+  url: (name: string, protocols: string[]) => string | null;
+}): TracesConfig | null {
+  const endpoint = url("OTEL_EXPORTER_OTLP_ENDPOINT", ["http:", "https:"]);
+  const given = text("OTEL_EXPORTER_OTLP_HEADERS") ?? "";
+  const serviceName = text("OTEL_SERVICE_NAME") ?? "subtext";
+  const ratio = text("OTEL_TRACES_SAMPLER_ARG") ?? "1";
+  // The others may be there for other programs.
+  if (endpoint === null) return null;
+  const sampledRatio = Number(ratio);
+  if (!(sampledRatio >= 0 && sampledRatio <= 1)) {
+    throw new ConfigError("OTEL_TRACES_SAMPLER_ARG", ratio, "it must be a number from 0 to 1");
+  }
+  const pairs = given.split(",").filter((pair) => pair.trim() !== "");
+  const headers = pairs.map((pair): [string, string] => {
+    const match = /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*([\x20-\x7e]*?)\s*$/.exec(pair);
+    if (!match) {
+      throw new ConfigError("OTEL_EXPORTER_OTLP_HEADERS", "…", "it must be name=value, with commas between");
+    }
+    return [match[1]!, decodeHeader(match[2]!)];
+  });
+  return {
+    endpoint: endpoint.replace(/\/+$/, ""),
+    headers: Object.fromEntries(headers),
+    serviceName,
+    sampledRatio,
+  };
+}
+
+/** Its values are percent-encoded, as in the header `baggage`. */
+function decodeHeader(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
 }
 
 function isOneOf<T extends string>(known: readonly T[], text: string): text is T {

@@ -168,3 +168,39 @@ describe("a role", () => {
     expect(readConfig({}).role).toBe("all");
   });
 });
+
+describe("traces", () => {
+  const OTEL_EXPORTER_OTLP_ENDPOINT = "http://collector:4318/";
+
+  test("are off where no collector is named, whatever else is said of them", () => {
+    expect(readConfig({ OTEL_SERVICE_NAME: "other", OTEL_TRACES_SAMPLER_ARG: "none" }).traces).toBeNull();
+  });
+
+  test("are read by OpenTelemetry's own names", () => {
+    const OTEL_EXPORTER_OTLP_HEADERS = "authorization=Bearer%20abc, x-tenant = 7";
+    const { traces } = readConfig({
+      OTEL_EXPORTER_OTLP_ENDPOINT,
+      OTEL_EXPORTER_OTLP_HEADERS,
+      OTEL_TRACES_SAMPLER_ARG: "0.1",
+    });
+    expect(traces).toEqual({
+      endpoint: "http://collector:4318",
+      headers: { authorization: "Bearer abc", "x-tenant": "7" },
+      serviceName: "subtext",
+      sampledRatio: 0.1,
+    });
+  });
+
+  test.each([
+    { OTEL_TRACES_SAMPLER_ARG: "2" },
+    { OTEL_EXPORTER_OTLP_HEADERS: "secret" },
+    { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" },
+  ])("are refused with a reason: %o", (wrong) => {
+    expect(() => readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT, ...wrong })).toThrow(ConfigError);
+  });
+});
+
+test("a metrics token that could be guessed is refused, and not repeated", () => {
+  expect(() => readConfig({ METRICS_TOKEN: "short" })).toThrow(/^METRICS_TOKEN=… can not be used/);
+  expect(readConfig({ METRICS_TOKEN: "0123456789abcdef" }).metricsToken).toBe("0123456789abcdef");
+});

@@ -1,0 +1,87 @@
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import { Gauge, Registry } from "prom-client";
+import type { Clock } from "../clock.ts";
+import type { Role } from "../config.ts";
+import type { Database } from "../db/database.ts";
+import { queueDepth } from "../db/queue-depth.ts";
+import type { Schema } from "../db/schema.ts";
+import type { AttemptReport } from "../pipeline/attempt-report.ts";
+import { describeProcesses } from "../processes.ts";
+import type { DeliveryReport } from "../webhooks/delivery-report.ts";
+import { tellConnections } from "./database-metrics.ts";
+import { countDeliveries } from "./delivery-metrics.ts";
+import { LookedUp } from "./looked-up.ts";
+import { registerMetricsRoute } from "./metrics-route.ts";
+import { watchProcess } from "./process-metrics.ts";
+import { tellQueue } from "./queue-metrics.ts";
+import { measureRequests } from "./request-metrics.ts";
+import { countTranscriptions } from "./transcription-metrics.ts";
+
+/** Scrapes come every 10 to 60 seconds, and from several servers. */
+const HOLD_MS = 5_000;
+/** Prometheus gives a scrape ten seconds. */
+const PATIENCE_MS = 2_000;
+const STALE_MS = 30_000;
+
+export interface MetricsDeps {
+  database: Database<Schema>;
+  clock: Clock;
+  log: Logger;
+  version: string;
+  role: Role;
+  /** What a scrape must show. */
+  token: string;
+}
+
+/** What this process did, and what waits in the database, for Prometheus; see docs/metrics.md. */
+export interface Metrics {
+  onAttempt(attempt: AttemptReport): void;
+  onDelivery(delivery: DeliveryReport): void;
+  onSpeechProcess(): void;
+  /** Measures the requests of the app, and answers scrapes there. */
+  register(app: FastifyInstance): void;
+  close(): void;
+}
+
+export function openMetrics({ database, clock, log, version, role, token }: MetricsDeps): Metrics {
+  const registry = new Registry();
+  new Gauge({
+    name: "subtext_build_info",
+    help: "1; the labels tell what runs.",
+    labelNames: ["version", "role", "database"],
+    registers: [registry],
+  }).set({ version, role, database: `${database.kind} ${database.version}` }, 1);
+  const onAttempt = countTranscriptions(registry);
+  const onDelivery = countDeliveries(registry);
+  const measure = measureRequests(registry);
+  const setQueue = tellQueue(registry);
+  const setConnections = tellConnections(registry);
+  const own = watchProcess(registry, () => describeProcesses(process.pid));
+  const depth = new LookedUp({
+    look: () => queueDepth(database.kysely, clock.now()),
+    holdMs: HOLD_MS,
+    patienceMs: PATIENCE_MS,
+    staleMs: STALE_MS,
+    onError: (error) => log.warn({ err: error }, "what waits could not be counted for the metrics"),
+  });
+
+  const scrape = async () => {
+    // Before the look below takes one.
+    setConnections(database.connections());
+    const [seen] = await Promise.all([depth.get(), own.look()]);
+    setQueue({ depth: seen.value, failing: seen.failing }, clock.now());
+    return { contentType: registry.contentType, text: await registry.metrics() };
+  };
+
+  return {
+    onAttempt,
+    onDelivery,
+    onSpeechProcess: () => own.onSpeechProcess(),
+    register(app) {
+      measure(app);
+      registerMetricsRoute(app, { token, scrape });
+    },
+    close: () => own.close(),
+  };
+}

@@ -1,0 +1,99 @@
+import { readdir } from "node:fs/promises";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import type { ProcessView } from "@subtext/dashboard/contract/system";
+import { Counter, Gauge, type Registry } from "prom-client";
+
+const RESOLUTION_MS = 10;
+const NANOSECONDS = 1e9;
+
+export interface ProcessMetrics {
+  /** Sets the gauges for a scrape. */
+  look(): Promise<void>;
+  /** Another speech process was started. */
+  onSpeechProcess(): void;
+  close(): void;
+}
+
+/**
+ * This process and its children. Its own are named as Prometheus' client libraries name them, so that dashboards for
+ * Node.js know them.
+ */
+export function watchProcess(
+  registry: Registry,
+  describeChildren: () => Promise<ProcessView[]>,
+): ProcessMetrics {
+  const registers = [registry];
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
+  const cpu = new Counter({
+    name: "process_cpu_seconds_total",
+    help: "Processor time of this process, without its children.",
+    registers,
+  });
+  const resident = gauge("process_resident_memory_bytes", "Resident memory of this process.");
+  const openFiles = gauge("process_open_fds", "Open file descriptors of this process.");
+  const startTime = gauge("process_start_time_seconds", "When this process began, in Unix time.");
+  const heap = gauge("nodejs_heap_size_used_bytes", "Memory that JavaScript's values take.");
+  const lag = {
+    p50: gauge("nodejs_eventloop_lag_p50_seconds", "Median lag of the event loop since the last scrape."),
+    p99: gauge("nodejs_eventloop_lag_p99_seconds", "The lag that 1 % were above since the last scrape."),
+    max: gauge(
+      "nodejs_eventloop_lag_max_seconds",
+      "The longest lag of the event loop since the last scrape.",
+    ),
+  };
+  const children = new Gauge({
+    name: "subtext_child_processes",
+    help: "Processes that this one has started and that run: engines (speech) and decoders.",
+    labelNames: ["kind"],
+    registers,
+  });
+  const childMemory = new Gauge({
+    name: "subtext_child_processes_resident_memory_bytes",
+    help: "Resident memory of these processes together.",
+    labelNames: ["kind"],
+    registers,
+  });
+  const starts = new Counter({
+    name: "subtext_speech_process_starts_total",
+    help: "Engine processes that were started: for the first recording, after rest, and after each that ended.",
+    registers,
+  });
+
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  delay.enable();
+  const told = process.cpuUsage();
+  startTime.set(performance.timeOrigin / 1000);
+
+  return {
+    async look() {
+      const { user, system } = process.cpuUsage(told);
+      told.user += user;
+      told.system += system;
+      cpu.inc((user + system) / 1e6);
+      const { rss, heapUsed } = process.memoryUsage();
+      resident.set(rss);
+      heap.set(heapUsed);
+      // What the timer itself waits for is no lag.
+      const seconds = (nanoseconds: number) => Math.max(0, nanoseconds / NANOSECONDS - RESOLUTION_MS / 1000);
+      lag.p50.set(seconds(delay.percentile(50)));
+      lag.p99.set(seconds(delay.percentile(99)));
+      lag.max.set(seconds(delay.max));
+      delay.reset();
+      const [files, running] = await Promise.all([
+        readdir("/proc/self/fd").catch(() => null),
+        describeChildren(),
+      ]);
+      if (files) openFiles.set(files.length);
+      for (const kind of ["speech", "decoder"] as const) {
+        const its = running.filter(({ role }) => role === kind);
+        children.set({ kind }, its.length);
+        childMemory.set(
+          { kind },
+          its.reduce((bytes, { residentBytes }) => bytes + residentBytes, 0),
+        );
+      }
+    },
+    onSpeechProcess: () => starts.inc(),
+    close: () => delay.disable(),
+  };
+}

@@ -1,0 +1,73 @@
+import { Gauge, type Registry } from "prom-client";
+import type { QueueDepth } from "../db/queue-depth.ts";
+
+/** Environments are counted by how long their oldest transcription has waited; they have no names here. */
+const WAITED_AT_LEAST_SECONDS = [0, 60, 600, 3600];
+
+/**
+ * What waits in the database. Every process that is scraped tells the same: take `max()` over them, not `sum()`.
+ * @returns sets the gauges; what is not known is left out of the scrape
+ */
+export function tellQueue(
+  registry: Registry,
+): (seen: { depth: QueueDepth | null; failing: boolean }, now: Date) => void {
+  const gauge = <T extends string>(name: string, help: string, ...labelNames: T[]) =>
+    new Gauge({ name, help, labelNames, registers: [registry] });
+  const up = gauge("subtext_database_up", "1 where the database answered this process in time, else 0.");
+  const transcriptions = gauge(
+    "subtext_queue_transcriptions",
+    "Transcriptions that wait or are worked on, of all environments.",
+    "status",
+  );
+  const oldest = gauge(
+    "subtext_queue_oldest_pending_seconds",
+    "How long the transcription that waits longest has waited; 0 where none waits.",
+  );
+  const environments = gauge(
+    "subtext_queue_environments",
+    "Environments with a transcription that has waited at least so many seconds.",
+    "waited_at_least",
+  );
+  const mostOfOne = gauge(
+    "subtext_queue_environment_pending_max",
+    "Transcriptions that wait of the environment that has most of them.",
+  );
+  const deliveries = gauge(
+    "subtext_queue_deliveries",
+    "Webhook deliveries that could be attempted now, or wait for the time of their next attempt.",
+    "status",
+  );
+  const oldestDelivery = gauge(
+    "subtext_queue_oldest_due_delivery_seconds",
+    "For how long the delivery that is due longest has been due; 0 where none is.",
+  );
+  const byLabel = [transcriptions, environments, deliveries];
+  const alone = [oldest, mostOfOne, oldestDelivery];
+
+  return ({ depth, failing }, now) => {
+    up.set(failing ? 0 : 1);
+    if (depth === null) {
+      for (const each of byLabel) each.reset();
+      // Reset, one without labels would be 0, which says that nothing waits.
+      for (const each of alone) each.remove();
+      return;
+    }
+    const ages = depth.pendingByEnvironment.map(({ oldestAt }) => secondsSince(oldestAt, now));
+    const counts = depth.pendingByEnvironment.map(({ pending }) => pending);
+    const pending = counts.reduce((sum, count) => sum + count, 0);
+    transcriptions.set({ status: "pending" }, pending);
+    transcriptions.set({ status: "processing" }, depth.processing);
+    oldest.set(Math.max(0, ...ages));
+    for (const seconds of WAITED_AT_LEAST_SECONDS) {
+      environments.set({ waited_at_least: String(seconds) }, ages.filter((age) => age >= seconds).length);
+    }
+    mostOfOne.set(Math.max(0, ...counts));
+    deliveries.set({ status: "due" }, depth.deliveries.due);
+    deliveries.set({ status: "scheduled" }, depth.deliveries.scheduled);
+    oldestDelivery.set(depth.deliveries.dueSince ? secondsSince(depth.deliveries.dueSince, now) : 0);
+  };
+}
+
+function secondsSince(at: Date, now: Date): number {
+  return Math.max(0, now.getTime() - at.getTime()) / 1000;
+}

@@ -1,0 +1,29 @@
+import type { FastifyInstance } from "fastify";
+import { Histogram, type Registry } from "prom-client";
+
+const BUCKETS = [0.005, 0.025, 0.1, 0.25, 1, 5, 30];
+/** Whatever else a client may call its method, it is one series. */
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+/** Requests by the pattern of their route, never by their address: that holds identifiers. */
+export function measureRequests(registry: Registry): (app: FastifyInstance) => void {
+  const seconds = new Histogram({
+    name: "subtext_http_request_seconds",
+    help: "How long requests took until their answer was sent, by the pattern of the route.",
+    labelNames: ["method", "route", "status"],
+    buckets: BUCKETS,
+    registers: [registry],
+  });
+  return (app) => {
+    app.addHook("onResponse", async (request, reply) => {
+      seconds.observe(
+        {
+          method: METHODS.has(request.method) ? request.method : "other",
+          route: (!request.is404 && request.routeOptions.url) || "none",
+          status: `${Math.trunc(reply.statusCode / 100)}xx`,
+        },
+        reply.elapsedTime / 1000,
+      );
+    });
+  };
+}

@@ -1,0 +1,41 @@
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import type { SpanExporter } from "@opentelemetry/sdk-trace";
+import type { Logger } from "pino";
+
+/** Of one batch, with its retries; also how long a stop waits for a collector that hangs. */
+const SEND_TIMEOUT_MS = 5_000;
+const WARN_EVERY_MS = 60_000;
+
+/**
+ * Sends spans as OTLP over HTTP, in JSON. What can not be sent is lost, and the log says so once a minute at most.
+ * @param endpoint of the collector, without `/v1/traces`
+ */
+export function createOtlpExporter({
+  endpoint,
+  headers,
+  log,
+}: {
+  endpoint: string;
+  headers: Record<string, string>;
+  log: Logger;
+}): SpanExporter {
+  const otlp = new OTLPTraceExporter({
+    url: `${endpoint}/v1/traces`,
+    headers,
+    timeoutMillis: SEND_TIMEOUT_MS,
+  });
+  let warnedAt = Number.NEGATIVE_INFINITY;
+  return {
+    export(spans, told) {
+      otlp.export(spans, (result) => {
+        if (result.error && performance.now() - warnedAt > WARN_EVERY_MS) {
+          warnedAt = performance.now();
+          log.warn({ err: result.error, spans: spans.length }, "spans could not be sent to the collector");
+        }
+        told(result);
+      });
+    },
+    shutdown: () => otlp.shutdown(),
+    forceFlush: () => otlp.forceFlush(),
+  };
+}
