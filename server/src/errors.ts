@@ -31,6 +31,7 @@ export const APP_ERRORS = {
     retryable: false,
     title: "There are as many API keys as may be",
   },
+  recording_deleted: { status: 410, retryable: false, title: "The recording was deleted for its age" },
   transcript_not_found: { status: 404, retryable: false, title: "There is no transcript (yet)" },
   waveform_not_found: { status: 404, retryable: false, title: "There is no waveform (yet)" },
   transcription_not_failed: {

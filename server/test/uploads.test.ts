@@ -211,7 +211,10 @@ describe("an upload request that is not acceptable", () => {
     const response = await create(service, tenant, headers);
     expect(response.headers.get("content-type")).toContain("application/problem+json");
     expect([response.status, await response.json()]).toMatchObject([status, { code, status }]);
-    const open = await listOpenUploads(service.service.parts.database.kysely);
+    const open = await listOpenUploads(service.service.parts.database.kysely, {
+      after: null,
+      limit: 1_000,
+    });
     expect(open.filter((video) => video.environment_id === tenant.environmentId)).toEqual([]);
   });
 

@@ -1,5 +1,6 @@
 import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
 import type { VideoMetadata } from "@subtext/client/contract/video";
+import { sql } from "kysely";
 import type { Db, TranscriptionRow, Tx, VideoRow } from "./schema.ts";
 
 export interface NewVideo {
@@ -137,18 +138,32 @@ export async function completeUpload(
     .execute();
 }
 
-/** Of these ids, the ones that videos have. */
-export async function existingVideoIds(db: Db, ids: string[]): Promise<Set<string>> {
-  const rows = await db.selectFrom("video").select("id").where("id", "in", ids).execute();
+/** Of these ids, the ones of videos that have a recording, or an upload that is to become one. */
+export async function videosWithRecording(db: Db, ids: string[]): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom("video")
+    .select("id")
+    .where("id", "in", ids)
+    .where("recording_deleted_at", "is", null)
+    .execute();
   return new Set(rows.map(({ id }) => id));
 }
 
-export async function listOpenUploads(db: Db): Promise<VideoRow[]> {
+/** Uploads that have not completed, oldest first, those after the one given. */
+export async function listOpenUploads(
+  db: Db,
+  { after, limit }: { after: VideoRow | null; limit: number },
+): Promise<VideoRow[]> {
   return await db
     .selectFrom("video")
     .selectAll()
     .where("uploaded_at", "is", null)
+    .$if(after !== null, (query) =>
+      query.where(sql<boolean>`(created_at, id) > (${after!.created_at}, ${after!.id})`),
+    )
     .orderBy("created_at")
+    .orderBy("id")
+    .limit(limit)
     .execute();
 }
 

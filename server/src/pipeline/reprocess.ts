@@ -1,4 +1,5 @@
 import type { Clock } from "../clock.ts";
+import { lockRecording } from "../db/retention.ts";
 import type { Db, TranscriptionRow } from "../db/schema.ts";
 import { findTranscription, reopenFailedTranscription } from "../db/transcriptions.ts";
 import { AppError } from "../errors.ts";
@@ -6,13 +7,17 @@ import { newJobId, type Queue } from "../queue.ts";
 
 /**
  * FAILED → PENDING, by an operator; what became of the attempts so far is kept.
- * @throws AppError `transcription_not_found`, `transcription_not_failed`
+ * @throws AppError `transcription_not_found`, `transcription_not_failed`, `recording_deleted`
  */
 export async function reprocess(
   { db, queue, clock }: { db: Db; queue: Queue; clock: Clock },
   transcriptionId: string,
 ): Promise<TranscriptionRow> {
   const reopened = await db.transaction().execute(async (tx) => {
+    const found = await findTranscription(tx, transcriptionId);
+    if (found?.status === "FAILED" && (await lockRecording(tx, found.video_id))) {
+      throw new AppError("recording_deleted", "The recording was deleted for its age, as the settings say.");
+    }
     const jobId = newJobId();
     const row = await reopenFailedTranscription(tx, transcriptionId, jobId, clock.now());
     if (row) await queue.send(tx, "transcribe", { id: jobId, subjectId: row.id });

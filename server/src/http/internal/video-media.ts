@@ -29,6 +29,12 @@ export function registerVideoMedia(
       if (video.uploaded_at === null) {
         throw new AppError("storage_object_missing", "The video has not finished uploading.");
       }
+      if (video.recording_deleted_at !== null) {
+        throw new AppError(
+          "recording_deleted",
+          "The recording was deleted for its age, as the settings say.",
+        );
+      }
       const contentType = (await typeOfRecording(sources, video.id)) ?? UNKNOWN_TYPE;
       const fileName = representVideo(video, undefined).filename ?? video.id;
       // A presigned URL is for one method.

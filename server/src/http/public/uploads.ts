@@ -149,6 +149,9 @@ function tusOptions(deps: UploadsDeps, requests: WeakMap<object, UploadRequest>)
       if (!video || video.environment_id !== requestOf(request).uploader?.environmentId) {
         throw new AppError("upload_not_found", "This environment has no upload with this id.");
       }
+      if (video.recording_deleted_at !== null) {
+        throw new AppError("upload_expired", "The recording was uploaded, and deleted for its age since.");
+      }
       if (video.uploaded_at === null) await deps.store.ensurePlace(video.id);
       const contentLength = request.headers.get("content-length");
       // One without a body only tells that the upload is complete.

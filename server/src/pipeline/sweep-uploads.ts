@@ -1,0 +1,56 @@
+import type { Logger } from "pino";
+import type { Db, VideoRow } from "../db/schema.ts";
+import { deleteOpenUpload, findVideo, listOpenUploads } from "../db/videos.ts";
+import type { Sources } from "../storage/sources.ts";
+import { type AcceptDeps, acceptUpload } from "./accept.ts";
+
+export interface UploadSweepDeps extends AcceptDeps {
+  sources: Sources;
+  uploadExpiryMs: number;
+  log: Logger;
+}
+
+const BATCH = 500;
+
+/** Takes in uploads that finished without being accepted, and removes those that have expired. */
+export async function sweepOpenUploads(deps: UploadSweepDeps, signal: AbortSignal): Promise<void> {
+  const { db, log } = deps;
+  for await (const video of openUploads(db)) {
+    if (signal.aborted) return;
+    try {
+      await sweepOpenUpload(deps, video);
+    } catch (error) {
+      // Its file goes while it is looked at, where it is deleted meanwhile.
+      if (await findVideo(db, video.id))
+        log.error({ err: error, videoId: video.id }, "an upload can not be swept");
+    }
+  }
+}
+
+async function* openUploads(db: Db): AsyncGenerator<VideoRow> {
+  let after: VideoRow | null = null;
+  for (;;) {
+    const batch: VideoRow[] = await listOpenUploads(db, { after, limit: BATCH });
+    yield* batch;
+    after = batch.at(-1) ?? null;
+    if (batch.length < BATCH) return;
+  }
+}
+
+async function sweepOpenUpload(deps: UploadSweepDeps, video: VideoRow): Promise<void> {
+  const { db, sources, clock, log, uploadExpiryMs } = deps;
+  const file = await sources.inspect(video.id);
+  if (file !== null && file.sizeBytes === video.size_bytes) {
+    await sources.sync(video.id);
+    if (await acceptUpload(deps, { videoId: video.id, sizeBytes: file.sizeBytes })) {
+      log.info({ videoId: video.id }, "a finished upload was taken in late");
+    }
+    return;
+  }
+  const lastSign = Math.max(video.created_at.getTime(), file?.writtenAt.getTime() ?? 0);
+  if (lastSign + uploadExpiryMs < clock.now().getTime()) {
+    // The row first: without it the file is stray, and a later sweep would find it.
+    if (await deleteOpenUpload(db, video.id)) await sources.remove(video.id);
+    log.info({ videoId: video.id }, "an expired upload was removed");
+  }
+}
