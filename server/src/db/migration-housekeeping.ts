@@ -38,7 +38,7 @@ export async function housekeeping(db: Kysely<unknown>): Promise<void> {
     .execute();
   await db.schema
     .createTable("file_check")
-    .addColumn("only", "boolean", (c) => c.primaryKey().defaultTo(true).check(sql`only`))
+    .addColumn("only", "boolean", (c) => c.primaryKey().defaultTo(true).check(sql`"only"`))
     .addColumn("position", "text", (c) => c.notNull())
     .addColumn("round_ended_at", "timestamptz")
     .execute();
