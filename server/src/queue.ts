@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type ConstructorOptions, fromKysely, PgBoss } from "pg-boss";
 import type { Logger } from "pino";
 import type { Tx } from "./db/schema.ts";
+import { JobStream, type JobStreamOptions } from "./job-stream.ts";
 
 /** One piece of work, handed to one worker at a time; it comes back when that worker dies. */
 export interface Job {
@@ -17,7 +18,7 @@ export type JobHandler = (job: Job) => Promise<void>;
 
 interface QueueHandlers {
   transcribe: { run: JobHandler; concurrency: number };
-  deliver: { run: JobHandler; concurrency: number };
+  deliver: JobStreamOptions;
   index: { run: JobHandler; concurrency: number };
 }
 
@@ -37,6 +38,7 @@ const QUEUES: Record<QueueName, { expireInSeconds: number }> = {
 export class Queue {
   readonly #boss: PgBoss;
   readonly #log: Logger;
+  #deliveries: JobStream | undefined;
 
   constructor(database: ConstructorOptions, kind: "embedded" | "postgres", log: Logger) {
     this.#log = log;
@@ -81,7 +83,9 @@ export class Queue {
     }
   }
 
-  async work(handlers: QueueHandlers): Promise<void> {
+  async work({ deliver, ...handlers }: QueueHandlers): Promise<void> {
+    this.#deliveries = new JobStream(this.#boss, "deliver", this.#log, deliver);
+    this.#deliveries.start();
     for (const [name, { run, concurrency }] of Object.entries(handlers)) {
       await this.#boss.work<{ subjectId: string }>(
         name,
@@ -112,22 +116,36 @@ export class Queue {
   async send(
     tx: Tx,
     name: QueueName,
-    job: { id: string; subjectId: string; startAfter?: Date },
+    job: {
+      id: string;
+      subjectId: string;
+      startAfter?: Date;
+      /** Of one group, no more than some are worked on at a time; see `JobStreamOptions`. */
+      group?: string;
+    },
   ): Promise<void> {
     await this.#boss.send(
       name,
       { subjectId: job.subjectId },
-      { id: job.id, db: fromKysely(tx), ...(job.startAfter && { startAfter: job.startAfter }) },
+      {
+        id: job.id,
+        db: fromKysely(tx),
+        ...(job.startAfter && { startAfter: job.startAfter }),
+        ...(job.group && { group: { id: job.group } }),
+      },
     );
+    if (name === "deliver") this.#deliveries?.expect();
   }
 
   /** Takes no more jobs; those that are running go on. */
   async pause(): Promise<void> {
+    this.#deliveries?.pause();
     for (const name of Object.keys(QUEUES)) await this.#boss.offWork(name, { wait: false });
   }
 
   /** Waits for the handlers that are running; what has not ended within the time given comes back later. */
   async stop(timeoutMs: number): Promise<void> {
+    await this.#deliveries?.stop(timeoutMs);
     await this.#boss.stop({ graceful: true, timeout: timeoutMs, close: true });
   }
 }

@@ -4,9 +4,12 @@ import { indexTranscript } from "./pipeline/index-transcript.ts";
 import { type PipelineDeps, runTranscription } from "./pipeline/run.ts";
 import type { RunningAttempts } from "./pipeline/running-attempts.ts";
 import { wakeWaiting } from "./pipeline/wake-waiting.ts";
-import { type DeliverDeps, deliver } from "./webhooks/deliver.ts";
+import { createDeliver, type DeliverDeps } from "./webhooks/deliver.ts";
 
-const DELIVERY_CONCURRENCY = 8;
+/** Most of it is waiting for receivers, some of which hang until the time is up. */
+const DELIVERY_CONCURRENCY = 96;
+/** What one receiver gets at a time, and how much of the above one that hangs can hold. */
+const DELIVERIES_TO_ONE_ENDPOINT = 16;
 
 export interface WorkDeps extends Omit<PipelineDeps, "modelIsComing">, Omit<DeliverDeps, "timeoutMs"> {
   models: Models;
@@ -22,7 +25,7 @@ export interface WorkDeps extends Omit<PipelineDeps, "modelIsComing">, Omit<Deli
 export async function startWork(deps: WorkDeps, shutdown: AbortSignal): Promise<void> {
   const { db, queue, storage, clock, log, models, running, concurrency } = deps;
   const pipeline = { ...deps, modelIsComing: () => models.isComing() };
-  const deliveries = { ...deps, timeoutMs: WEBHOOK_TIMEOUT_SECONDS * 1000 };
+  const deliver = createDeliver({ ...deps, timeoutMs: WEBHOOK_TIMEOUT_SECONDS * 1000 });
   await queue.work({
     transcribe: {
       concurrency,
@@ -30,7 +33,8 @@ export async function startWork(deps: WorkDeps, shutdown: AbortSignal): Promise<
     },
     deliver: {
       concurrency: DELIVERY_CONCURRENCY,
-      run: (job) => deliver(deliveries, job, shutdown),
+      groupConcurrency: DELIVERIES_TO_ONE_ENDPOINT,
+      run: (job) => deliver(job, shutdown),
     },
     index: {
       concurrency: 1,

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { restartDelivery } from "../src/db/events.ts";
 import { newId } from "../src/ids.ts";
 import { newJobId } from "../src/queue.ts";
-import { type DeliverDeps, deliver } from "../src/webhooks/deliver.ts";
+import { createDeliver, type DeliverDeps } from "../src/webhooks/deliver.ts";
 import { emitEvent } from "../src/webhooks/emit.ts";
 import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
 import { createEndpointPolicy } from "../src/webhooks/guard-url.ts";
@@ -85,7 +85,7 @@ async function emitted(options: { eventTypes?: ["transcriptions.transcription.fa
   const attempt = async (changed: Partial<DeliverDeps> = {}) => {
     const { id, job_id: jobId } = await read();
     const job = { id: jobId, subjectId: id, signal: new AbortController().signal };
-    await deliver({ ...deps, ...changed }, job, new AbortController().signal);
+    await createDeliver({ ...deps, ...changed })(job, new AbortController().signal);
     return await read();
   };
   return { db, receiver, endpoint, read, readEndpoint, attempt };

@@ -49,17 +49,6 @@ export async function insertDelivery(
     .execute();
 }
 
-/** The delivery, where this job is the one that may make its next attempt. */
-export async function findDueDelivery(db: Db, id: string, jobId: string): Promise<DeliveryRow | undefined> {
-  return await db
-    .selectFrom("delivery")
-    .selectAll()
-    .where("id", "=", id)
-    .where("job_id", "=", jobId)
-    .where("status", "=", "pending")
-    .executeTakeFirst();
-}
-
 /** When this attempt of the delivery was made; null where it was not. */
 export async function attemptMadeAt(db: Db, deliveryId: string, number: number): Promise<Date | null> {
   const row = await db

@@ -123,15 +123,6 @@ export async function listSubscribers(
     .execute();
 }
 
-export async function markEndpointHealthy(tx: Tx, id: string): Promise<void> {
-  await tx
-    .updateTable("webhook_endpoint")
-    .set({ failing_since: null })
-    .where("id", "=", id)
-    .where("failing_since", "is not", null)
-    .execute();
-}
-
 /** @returns since when the endpoint fails, which may be longer than the time given */
 export async function markEndpointFailing(tx: Tx, id: string, since: Date): Promise<Date | null> {
   const row = await tx

@@ -1,22 +1,26 @@
 import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
 import {
+  type DeliveryTurn,
+  type DueDelivery,
+  type EventSubject,
+  findDueDeliveries,
+  findEventSubjects,
+  type SuccessfulAttempt,
+  settleDelivered,
+} from "../db/due-deliveries.ts";
+import {
   attemptMadeAt,
   cancelDelivery,
   type DeliveryOutcome,
-  findDueDelivery,
-  findEvent,
+  type RecordedAttempt,
   settleAttempt,
 } from "../db/events.ts";
-import type { Db, DeliveryRow, WebhookEndpointRow } from "../db/schema.ts";
-import {
-  disableEndpoint,
-  findWebhookEndpoint,
-  markEndpointFailing,
-  markEndpointHealthy,
-} from "../db/webhook-endpoints.ts";
+import type { Db } from "../db/schema.ts";
+import { disableEndpoint, markEndpointFailing } from "../db/webhook-endpoints.ts";
 import { type Job, newJobId, type Queue } from "../queue.ts";
 import type { Storage } from "../storage/storage.ts";
+import { together } from "../together.ts";
 import type { EndpointPolicy, ResolveHost } from "./guard-url.ts";
 import { type AttemptOutcome, postWebhook } from "./post.ts";
 import { renderRequest, secretsInForce } from "./request.ts";
@@ -34,105 +38,151 @@ export interface DeliverDeps {
   timeoutMs: number;
 }
 
+/** Rows of one read, or one write. */
+const MOST_TOGETHER = 50;
+
 /**
  * Makes one attempt of one delivery and settles what follows from it. A process that dies in between has
  * told nobody: the job comes back and the receiver may see the event twice, under the same id.
  */
-export async function deliver(deps: DeliverDeps, job: Job, shutdown: AbortSignal): Promise<void> {
-  const { db, clock } = deps;
-  const delivery = await findDueDelivery(db, job.subjectId, job.id);
-  if (!delivery) return;
-  const endpoint = await findWebhookEndpoint(db, delivery.endpoint_id);
-  const event = await findEvent(db, delivery.event_id);
-  if (!endpoint || !event || endpoint.disabled_at) {
-    await cancelDelivery(db, delivery.id, clock.now());
-    return;
-  }
+export type Deliver = (job: Job, shutdown: AbortSignal) => Promise<void>;
 
-  const attemptedAt = clock.now();
-  const request = await renderRequest(deps, event, endpoint, {
-    at: attemptedAt,
-    secrets: secretsInForce(endpoint, attemptedAt),
+/** What attempts of the same moment read and write goes to the database together. */
+export function createDeliver(deps: DeliverDeps): Deliver {
+  const { db } = deps;
+  const read = { lanes: 2, most: MOST_TOGETHER };
+  const findDue = together<DeliveryTurn, DueDelivery | undefined>(
+    (turns) => findDueDeliveries(db, turns),
+    read,
+  );
+  const findSubject = together<string, EventSubject | undefined>((ids) => findEventSubjects(db, ids), read);
+  const recordDelivered = together<SuccessfulAttempt, boolean>((attempts) => recordAll(db, attempts), {
+    lanes: 1,
+    most: MOST_TOGETHER,
   });
-  // Its video was deleted a moment ago, and the delivery with it.
-  if (!request) return;
-  const outcome = await postWebhook({
-    ...request,
-    url: new URL(request.url),
-    timeoutMs: deps.timeoutMs,
-    policy: deps.policy,
-    resolve: deps.resolve,
-    version: deps.version,
-    clock,
-    signal: AbortSignal.any([job.signal, shutdown]),
+
+  return async (job, shutdown) => {
+    const { clock, storage } = deps;
+    const due = await findDue({ deliveryId: job.subjectId, jobId: job.id });
+    if (!due) return;
+    const { delivery, endpoint, event } = due;
+    if (endpoint.disabled_at) {
+      await cancelDelivery(db, delivery.id, clock.now());
+      return;
+    }
+
+    const attemptedAt = clock.now();
+    const request = await renderRequest({ storage, findSubject }, event, endpoint, {
+      at: attemptedAt,
+      secrets: secretsInForce(endpoint, attemptedAt),
+    });
+    // Its video was deleted a moment ago, and the delivery with it.
+    if (!request) return;
+    const outcome = await postWebhook({
+      ...request,
+      url: new URL(request.url),
+      timeoutMs: deps.timeoutMs,
+      policy: deps.policy,
+      resolve: deps.resolve,
+      version: deps.version,
+      clock,
+      signal: AbortSignal.any([job.signal, shutdown]),
+    });
+
+    const attempt = { number: delivery.attempts + 1, attemptedAt, ...toldOf(outcome) };
+    const next = await nextStep(deps, due, { attemptedAt, outcome });
+    const recorded =
+      next.kind === "delivered"
+        ? await recordDelivered({
+            ...attempt,
+            deliveryId: delivery.id,
+            jobId: delivery.job_id,
+            endpointId: endpoint.id,
+            finishedAt: clock.now(),
+          })
+        : await recordFailed(deps, due, attempt, next);
+    const { kind, latencyMs } = outcome;
+    const { number } = attempt;
+    const result = kind === "response" ? { status: outcome.status } : { failure: outcome.reason };
+    deps.log.info(
+      { deliveryId: delivery.id, eventId: event.id, number, latencyMs, ...result, next: next.kind, recorded },
+      "webhook attempted",
+    );
+  };
+}
+
+async function recordAll(
+  db: Db,
+  attempts: readonly SuccessfulAttempt[],
+): Promise<(boolean | Promise<boolean>)[]> {
+  const record = (some: readonly SuccessfulAttempt[]) =>
+    db.transaction().execute((tx) => settleDelivered(tx, some));
+  try {
+    return await record(attempts);
+  } catch (error) {
+    if (attempts.length === 1) throw error;
+    // One that can not be written, or meets the deletion of its video, is no reason to send the others again.
+    return attempts.map(async (attempt) => (await record([attempt]))[0] ?? false);
+  }
+}
+
+function toldOf(outcome: AttemptOutcome): Omit<RecordedAttempt, "number" | "attemptedAt"> {
+  const { latencyMs } = outcome;
+  return outcome.kind === "response"
+    ? { latencyMs, statusCode: outcome.status, failure: null, responseStart: outcome.bodyStart }
+    : { latencyMs, statusCode: null, failure: `${outcome.reason}: ${outcome.message}`, responseStart: null };
+}
+
+async function nextStep(
+  { db, clock }: DeliverDeps,
+  { delivery }: DueDelivery,
+  { attemptedAt, outcome }: { attemptedAt: Date; outcome: AttemptOutcome },
+): Promise<NextStep> {
+  // The schedule counts from where the delivery was last begun by hand.
+  const { attempts, attempts_before: before } = delivery;
+  const isFirst = attempts === before;
+  return nextAttempt({
+    attempt: attempts + 1 - before,
+    outcome,
+    firstAttemptAt: isFirst
+      ? attemptedAt
+      : ((await attemptMadeAt(db, delivery.id, before + 1)) ?? attemptedAt),
+    now: clock.now(),
+    random: Math.random(),
   });
-  await settle(deps, { delivery, number: delivery.attempts + 1, at: attemptedAt, outcome }, endpoint);
 }
 
 /** Writes down the attempt and, together with it, what follows: the next job, or an end. */
-async function settle(
-  { db, queue, clock, log }: DeliverDeps,
-  attempt: { delivery: DeliveryRow; number: number; at: Date; outcome: AttemptOutcome },
-  endpoint: WebhookEndpointRow,
-): Promise<void> {
-  const { delivery, number, at, outcome } = attempt;
+async function recordFailed(
+  { db, queue, clock }: DeliverDeps,
+  { delivery, endpoint }: DueDelivery,
+  attempt: RecordedAttempt,
+  next: NextStep,
+): Promise<boolean> {
   const now = clock.now();
-  // The schedule counts from where the delivery was last begun by hand.
-  const before = delivery.attempts_before;
-  const next = nextAttempt({
-    attempt: number - before,
-    outcome,
-    firstAttemptAt: (await attemptMadeAt(db, delivery.id, before + 1)) ?? at,
-    now,
-    random: Math.random(),
-  });
-
-  const recorded = await db.transaction().execute(async (tx) => {
+  return await db.transaction().execute(async (tx) => {
     // The endpoint's row first: whoever settles an attempt locks the two in the same order.
-    const failingSince = next.kind === "delivered" ? null : await markEndpointFailing(tx, endpoint.id, at);
-    if (next.kind === "delivered") await markEndpointHealthy(tx, endpoint.id);
+    const failingSince = await markEndpointFailing(tx, endpoint.id, attempt.attemptedAt);
     const following = whatFollows(next, now);
-    const settled = await settleAttempt(
-      tx,
-      { id: delivery.id, jobId: delivery.job_id },
-      {
-        number,
-        attemptedAt: at,
-        latencyMs: outcome.latencyMs,
-        statusCode: outcome.kind === "response" ? outcome.status : null,
-        failure: outcome.kind === "failed" ? `${outcome.reason}: ${outcome.message}` : null,
-        responseStart: outcome.kind === "response" ? outcome.bodyStart : null,
-      },
-      following,
-    );
-    if (!settled) return false;
+    const turn = { id: delivery.id, jobId: delivery.job_id };
+    if (!(await settleAttempt(tx, turn, attempt, following))) return false;
     if (following.status === "pending") {
-      const startAfter = following.nextAttemptAt;
-      await queue.send(tx, "deliver", { id: following.jobId, subjectId: delivery.id, startAfter });
+      await queue.send(tx, "deliver", {
+        id: following.jobId,
+        subjectId: delivery.id,
+        startAfter: following.nextAttemptAt,
+        group: endpoint.id,
+      });
     }
     const reason = disablingReason(next, failingSince, now);
     if (reason) await disableEndpoint(tx, endpoint.id, reason, now);
     return true;
   });
-  const { kind, latencyMs } = outcome;
-  const result = kind === "response" ? { status: outcome.status } : { failure: outcome.reason };
-  log.info(
-    {
-      deliveryId: delivery.id,
-      eventId: delivery.event_id,
-      number,
-      latencyMs,
-      ...result,
-      next: next.kind,
-      recorded,
-    },
-    "webhook attempted",
-  );
 }
 
 function whatFollows(next: NextStep, now: Date): DeliveryOutcome {
   if (next.kind === "retry") return { status: "pending", jobId: newJobId(), nextAttemptAt: next.at };
-  return { status: next.kind === "delivered" ? "succeeded" : "failed", finishedAt: now };
+  return { status: "failed", finishedAt: now };
 }
 
 /** Judged where a delivery is given up, not at the first attempt after a long quiet. */

@@ -47,5 +47,5 @@ async function beginDelivery(
 ): Promise<void> {
   const jobId = newJobId();
   await insertDelivery(tx, { ...delivery, jobId, now });
-  await queue.send(tx, "deliver", { id: jobId, subjectId: delivery.id });
+  await queue.send(tx, "deliver", { id: jobId, subjectId: delivery.id, group: delivery.endpointId });
 }

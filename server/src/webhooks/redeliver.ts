@@ -40,7 +40,7 @@ export async function redeliver(
 ): Promise<DeliveryWithAttempts> {
   await getDelivery(deps.tx, endpoint, deliveryId);
   requireEnabled(endpoint);
-  await restart(deps, deliveryId);
+  await restart(deps, endpoint, deliveryId);
   return await getDelivery(deps.tx, endpoint, deliveryId);
 }
 
@@ -56,14 +56,18 @@ export async function redeliverFailed(
   requireEnabled(endpoint);
   const found = await lockUndelivered(deps.tx, endpoint.id, { since, limit: MAX_REDELIVERIES + 1 });
   const chosen = found.slice(0, MAX_REDELIVERIES);
-  for (const { id } of chosen) await restart(deps, id);
+  for (const { id } of chosen) await restart(deps, endpoint, id);
   return { count: chosen.length, hasMore: found.length > chosen.length };
 }
 
-async function restart({ tx, queue, clock }: RedeliverDeps, deliveryId: string): Promise<void> {
+async function restart(
+  { tx, queue, clock }: RedeliverDeps,
+  endpoint: WebhookEndpointRow,
+  deliveryId: string,
+): Promise<void> {
   const jobId = newJobId();
   await restartDelivery(tx, deliveryId, jobId, clock.now());
-  await queue.send(tx, "deliver", { id: jobId, subjectId: deliveryId });
+  await queue.send(tx, "deliver", { id: jobId, subjectId: deliveryId, group: endpoint.id });
 }
 
 async function getDelivery(

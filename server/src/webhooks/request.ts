@@ -4,9 +4,8 @@ import {
   type WebhookPayload,
   type WebhookTestEvent,
 } from "@subtext/client/contract/webhook";
-import type { Db, EventRow, WebhookEndpointRow } from "../db/schema.ts";
-import { findTranscription } from "../db/transcriptions.ts";
-import { findVideo } from "../db/videos.ts";
+import type { EventSubject } from "../db/due-deliveries.ts";
+import type { EventRow, WebhookEndpointRow } from "../db/schema.ts";
 import { representTranscription } from "../representations.ts";
 import type { Storage } from "../storage/storage.ts";
 import { ROTATION_MS } from "./endpoints.ts";
@@ -20,13 +19,18 @@ export interface WebhookRequest {
   body: string;
 }
 
+export interface RequestDeps {
+  storage: Storage;
+  findSubject(transcriptionId: string): Promise<EventSubject | undefined>;
+}
+
 /**
  * What an attempt at this time sends. Nothing but the arguments goes into it, so that the request of an attempt
  * can be shown later: its body is made anew at every attempt, and not kept.
  * @returns undefined where what the event is about is gone
  */
 export async function renderRequest(
-  deps: { db: Db; storage: Storage },
+  deps: RequestDeps,
   event: EventRow,
   endpoint: WebhookEndpointRow,
   { at, secrets }: { at: Date; secrets: readonly string[] },
@@ -43,7 +47,7 @@ export async function renderRequest(
 
 /** Its file URLs are made for this attempt, so a retry a day later carries ones that work. */
 async function renderPayload(
-  { db, storage }: { db: Db; storage: Storage },
+  { storage, findSubject }: RequestDeps,
   event: EventRow,
   endpoint: WebhookEndpointRow,
   at: Date,
@@ -54,19 +58,15 @@ async function renderPayload(
     const data = { webhookEndpointId: endpoint.id, environmentId: endpoint.environment_id };
     return { type: TEST_EVENT_TYPE, timestamp, data, metadata };
   }
-  const transcription = await findTranscription(db, event.transcription_id);
-  const video = transcription && (await findVideo(db, transcription.video_id));
-  if (!transcription || !video) return undefined;
-  const represented = await representTranscription(transcription, {
-    storage,
-    now: at,
-    videoMetadata: video.metadata,
-  });
+  const transcription = await findSubject(event.transcription_id);
+  if (!transcription) return undefined;
+  const videoMetadata = transcription.video_metadata;
+  const represented = await representTranscription(transcription, { storage, now: at, videoMetadata });
   const { duration: _ofThen, ...told } = event.detail;
   return {
     type: event.type,
     timestamp,
-    data: { ...asOf(event, represented), ...told, videoMetadata: video.metadata },
+    data: { ...asOf(event, represented), ...told, videoMetadata },
     metadata,
   };
 }

@@ -11,6 +11,7 @@ import type { AttemptRequestView, DeliveryDetailView } from "@subtext/dashboard/
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import type { Clock } from "../../clock.ts";
+import { findEventSubjects } from "../../db/due-deliveries.ts";
 import { type DeliveryWithAttempts, findDelivery, findEvent, pageOfDeliveries } from "../../db/events.ts";
 import type { Db, WebhookEndpointRow } from "../../db/schema.ts";
 import { AppError } from "../../errors.ts";
@@ -119,9 +120,14 @@ async function requestsOf(
 ): Promise<AttemptRequestView[]> {
   const event = await findEvent(deps.db, delivery.event_id);
   if (!event) return [];
+  const { storage } = deps;
+  const findSubject = async (id: string) => (await findEventSubjects(deps.db, [id]))[0];
   const requests: AttemptRequestView[] = [];
   for (const { number, attempted_at: at } of delivery.made) {
-    const sent = await renderRequest(deps, event, endpoint, { at, secrets: secretsThen(endpoint, at) });
+    const sent = await renderRequest({ storage, findSubject }, event, endpoint, {
+      at,
+      secrets: secretsThen(endpoint, at),
+    });
     if (!sent) continue;
     requests.push({ ...sent, number, headers: { ...sent.headers, ...constantHeaders(deps.version) } });
   }

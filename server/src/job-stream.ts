@@ -1,0 +1,174 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { PgBoss } from "pg-boss";
+import type { Logger } from "pino";
+import type { JobHandler } from "./queue.ts";
+import { together } from "./together.ts";
+
+/** For jobs that another process sent, and those whose time has come. */
+const LOOK_EVERY_MS = 500;
+/** A job that this process sends is there once its transaction has committed, a moment later. */
+const LOOKS_AFTER_SENDING_MS: readonly number[] = [10, 50, 200];
+const HEARTBEAT_EVERY_MS = 3_000;
+
+export interface JobStreamOptions {
+  run: JobHandler;
+  /** Jobs at a time, in this process. */
+  concurrency: number;
+  /** Jobs of one group at a time, in all processes together; slightly more where they look at one moment. */
+  groupConcurrency: number;
+}
+
+interface HeldJob {
+  id: string;
+  /** Tells this claim of the job from a later one. */
+  retryCount: number;
+  subjectId: string;
+  lost: AbortController;
+}
+
+/**
+ * A queue of many short jobs: as many are taken at once as there is room for, and the next as soon as there is
+ * room. A worker of pg-boss takes one job, and the next no sooner than half a second later unless a new one is
+ * announced; so a backlog would go at two jobs a second for each worker.
+ */
+export class JobStream {
+  readonly #boss: PgBoss;
+  readonly #name: string;
+  readonly #log: Logger;
+  readonly #options: JobStreamOptions;
+  readonly #complete: (job: HeldJob) => Promise<void>;
+  /** Out of the transaction that a job is sent in. */
+  readonly #apart = AsyncLocalStorage.snapshot();
+  readonly #held = new Map<HeldJob, Promise<void>>();
+  #soon: number[] = [];
+  #nextLook: NodeJS.Timeout | undefined;
+  #looking = false;
+  #lookAgain = false;
+  #paused = false;
+  #heartbeat: NodeJS.Timeout | undefined;
+
+  constructor(boss: PgBoss, name: string, log: Logger, options: JobStreamOptions) {
+    this.#boss = boss;
+    this.#name = name;
+    this.#log = log;
+    this.#options = options;
+    this.#complete = together(
+      async (jobs: readonly HeldJob[]) => {
+        await boss.complete(name, jobs.map(claimOf));
+        return jobs.map(() => undefined);
+      },
+      { lanes: 1, most: options.concurrency },
+    );
+  }
+
+  start(): void {
+    this.#heartbeat = setInterval(() => void this.#beat(), HEARTBEAT_EVERY_MS);
+    this.#look();
+  }
+
+  /** Told within the transaction that a new job is sent in, so that it need not wait for the next regular look. */
+  expect(): void {
+    this.#soon = [...LOOKS_AFTER_SENDING_MS];
+    this.#look();
+  }
+
+  /** Takes no more jobs; those that are running go on. */
+  pause(): void {
+    this.#paused = true;
+    clearTimeout(this.#nextLook);
+  }
+
+  /** Waits for the handlers that are running, but no longer than the time given. */
+  async stop(timeoutMs: number): Promise<void> {
+    this.pause();
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, timeoutMs);
+    await Promise.race([Promise.all(this.#held.values()), late]);
+    clearTimeout(timer);
+    clearInterval(this.#heartbeat);
+  }
+
+  #look(): void {
+    if (this.#looking) {
+      this.#lookAgain = true;
+      return;
+    }
+    this.#looking = true;
+    clearTimeout(this.#nextLook);
+    void this.#apart(async () => {
+      do {
+        this.#lookAgain = false;
+        await this.#take();
+      } while (this.#lookAgain);
+      this.#looking = false;
+      if (this.#paused) return;
+      this.#nextLook = setTimeout(() => this.#look(), this.#soon.shift() ?? LOOK_EVERY_MS);
+    });
+  }
+
+  /** Takes what there is room for. */
+  async #take(): Promise<void> {
+    const { concurrency, groupConcurrency } = this.#options;
+    const room = concurrency - this.#held.size;
+    if (this.#paused || room <= 0) return;
+    try {
+      const jobs = await this.#boss.fetch<{ subjectId: string }>(this.#name, {
+        batchSize: room,
+        groupConcurrency,
+      });
+      for (const { id, retryCount, data } of jobs) {
+        const job = { id, retryCount, subjectId: data.subjectId, lost: new AbortController() };
+        this.#held.set(job, this.#run(job));
+      }
+      if (jobs.length === 0) return;
+      this.#soon = [];
+      // Jobs of a group that was full at the head of the queue hide those of others until then.
+      this.#lookAgain = true;
+    } catch (error) {
+      this.#log.error({ err: error, queue: this.#name }, "no jobs could be taken");
+    }
+  }
+
+  async #run(job: HeldJob): Promise<void> {
+    const { id, subjectId, lost } = job;
+    try {
+      await this.#options.run({ id, subjectId, signal: lost.signal });
+      await this.#complete(job);
+    } catch (error) {
+      this.#log.warn({ err: error, queue: this.#name, jobId: id }, "a job ended early and will come back");
+      // Where this can not be said either, the job comes back when its heartbeat is missed.
+      await this.#boss
+        .fail(this.#name, claimOf(job), asObject(error))
+        .catch((failure) =>
+          this.#log.error({ err: failure, queue: this.#name, jobId: id }, "a job could not be handed back"),
+        );
+    } finally {
+      this.#held.delete(job);
+    }
+    this.#look();
+  }
+
+  /** Says of what is running that it is, and ends what the queue has given to another meanwhile. */
+  async #beat(): Promise<void> {
+    const jobs = [...this.#held.keys()];
+    if (jobs.length === 0) return;
+    try {
+      // Its type does not tell that the answer names those that are still held.
+      const answer: { settled?: string[] } = await this.#boss.touch(this.#name, jobs.map(claimOf));
+      const kept = new Set(answer.settled ?? jobs.map(({ id }) => id));
+      for (const { id, lost } of jobs) {
+        if (!kept.has(id)) lost.abort(new Error("the queue gave this job to another worker"));
+      }
+    } catch (error) {
+      this.#log.warn({ err: error, queue: this.#name }, "the queue could not be told what is running");
+    }
+  }
+}
+
+function claimOf({ id, retryCount }: HeldJob): { id: string; retryCount: number } {
+  return { id, retryCount };
+}
+
+function asObject(error: unknown): object {
+  return error instanceof Error ? error : { message: String(error) };
+}

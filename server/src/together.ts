@@ -1,0 +1,44 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
+/**
+ * Joins what is asked at the same moment into one call: while `lanes` calls are under way, asks wait, and go
+ * together when one of them ends. Nothing is remembered: a call begins after all that it answers was asked, so
+ * every answer is as fresh as one of its own would be.
+ *
+ * @param askAll gives the answers in the order of the asks; where it fails, all of its asks fail, and where
+ *   an answer of its own is a promise that fails, that ask alone
+ * @param most asks of one call
+ */
+export function together<Ask, Answer>(
+  askAll: (asks: readonly Ask[]) => Promise<readonly (Answer | Promise<Answer>)[]>,
+  { lanes, most }: { lanes: number; most: number },
+): (ask: Ask) => Promise<Answer> {
+  const waiting: {
+    ask: Ask;
+    resolve: (answer: Answer | Promise<Answer>) => void;
+    reject: (reason: unknown) => void;
+  }[] = [];
+  let underWay = 0;
+  // A call belongs to none of those who ask, least of all to a transaction that one of them is in.
+  const apart = AsyncLocalStorage.snapshot();
+
+  async function call(): Promise<void> {
+    const asked = waiting.splice(0, most);
+    underWay += 1;
+    try {
+      const answers = await askAll(asked.map(({ ask }) => ask));
+      asked.forEach(({ resolve }, place) => void resolve(answers[place]!));
+    } catch (error) {
+      for (const { reject } of asked) reject(error);
+    } finally {
+      underWay -= 1;
+      if (waiting.length > 0) void apart(call);
+    }
+  }
+
+  return (ask) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ ask, resolve, reject });
+      if (underWay < lanes) void apart(call);
+    });
+}
