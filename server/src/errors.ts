@@ -9,6 +9,8 @@ export const APP_ERRORS = {
 
   storage_object_missing: { status: 404, retryable: false, title: "The stored file is missing" },
 
+  metrics_token_invalid: { status: 401, retryable: false, title: "The metrics need their token" },
+
   data_folder_in_use: { status: 503, retryable: true, title: "Another process uses the data folder" },
   data_folder_mismatch: { status: 503, retryable: false, title: "The data folder is another database's" },
   database_version_mismatch: { status: 503, retryable: false, title: "The database is of another version" },

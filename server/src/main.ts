@@ -29,6 +29,7 @@ import { openStores, type Stores } from "./storage/open-stores.ts";
 import type { Sources } from "./storage/sources.ts";
 import type { Storage } from "./storage/storage.ts";
 import { openSystem } from "./system.ts";
+import { openTelemetry } from "./telemetry.ts";
 import { createEndpointPolicy, type EndpointPolicy, type ResolveHost } from "./webhooks/guard-url.ts";
 import { createHostResolver } from "./webhooks/resolve-host.ts";
 import { startWork } from "./work.ts";
@@ -138,9 +139,10 @@ async function wire(
   const { storage, sources } = stores;
   const queue = new Queue(database.boss, database.kind, log);
   await oneAtATime(session, () => queue.start());
+  const telemetry = await openTelemetry({ config, database, clock, log, version: packageJson.version });
   const models = openModels({ config, log, clock, terminal });
   await models.look();
-  const speech = openSpeech(config, models, log);
+  const speech = openSpeech(config, models, log, telemetry.onSpeechProcess);
   const endpointPolicy = createEndpointPolicy({
     allowHttp: config.webhookAllowHttp,
     allowPrivateNetworks: config.webhookAllowNetworks,
@@ -165,6 +167,7 @@ async function wire(
     secret,
     queue,
     running,
+    onAccepted: telemetry.onAccepted,
     operators,
     commandLineToken,
     policy: endpointPolicy,
@@ -180,6 +183,7 @@ async function wire(
     uploadLockTimeoutMs,
     connectionLimits,
   });
+  telemetry.register(listening);
 
   const shutdown = new AbortController();
   let sweeper: Office | undefined;
@@ -219,13 +223,24 @@ async function wire(
             version: packageJson.version,
             maxDurationSeconds: config.maxDurationSeconds,
             concurrency: config.workerConcurrency,
+            onAttempt: telemetry.onAttempt,
+            onDelivery: telemetry.onDelivery,
           },
           shutdown.signal,
         );
       }
       const sweep = () =>
         startSweeping(
-          { db, queue, clock, sources, storage, log, uploadExpiryMs: config.uploadExpiryMs },
+          {
+            db,
+            queue,
+            clock,
+            sources,
+            storage,
+            log,
+            uploadExpiryMs: config.uploadExpiryMs,
+            onAccepted: telemetry.onAccepted,
+          },
           SWEEP_EVERY_MS,
         );
       sweeper = session ? lead({ session, log }, "sweep", sweep) : sweep();
@@ -258,6 +273,7 @@ async function wire(
       ["sweep", () => sweeper?.stop()],
       ["queue", () => queue.stop(STOP_WITHIN_MS)],
       ["speech", () => speech.close()],
+      ["telemetry", () => telemetry.close()],
       ["files", () => stores.close()],
       ["locks", () => session?.close()],
       ["database", () => database.close()],

@@ -23,14 +23,16 @@ export function openModels(options: {
 /**
  * Speech to text by the engines that the settings ask for and that are there. Processes are made when the
  * first recording comes; a model that is installed later is used from the next recording on.
+ * @param onProcess called whenever a process is started
  */
-export function openSpeech(config: Config, models: Models, log: Logger): Speech {
+export function openSpeech(config: Config, models: Models, log: Logger, onProcess = () => {}): Speech {
   const speech = createSpeech({
     parts: () => {
       const parts = chooseEngines(config.engine, availableEngines(config, models));
       const { bundled, multilingual, bundledTakesEnglish } = parts;
       const by = multilingual?.kind === "whisper" ? multilingual.folder : (multilingual?.model ?? null);
       log.info({ engine: config.engine, bundled, multilingual: by, bundledTakesEnglish }, "engines chosen");
+      onProcess();
       return parts;
     },
     processes: config.speechProcesses,

@@ -12,10 +12,21 @@ export interface Database<Schema> {
   readonly kind: "embedded" | "postgres";
   /** Of the PostgreSQL server: `18.6`. */
   readonly version: string;
+  /** How those stand that `kysely` uses. */
+  connections(): Connections;
   /** Throws where the database does not answer. */
   check(): Promise<void>;
   /** Waits for what is running; queries made later are refused. */
   close(): Promise<void>;
+}
+
+export interface Connections {
+  open: number;
+  /** Of those that are open. */
+  idle: number;
+  max: number;
+  /** Users that wait for one. */
+  waiting: number;
 }
 
 export interface DatabaseOptions {

@@ -56,6 +56,12 @@ export async function openPostgres<Schema>(options: {
       },
       kind: "postgres",
       version,
+      connections: () => ({
+        open: pool.totalCount,
+        idle: pool.idleCount,
+        max: QUERY_CONNECTIONS,
+        waiting: pool.waitingCount,
+      }),
       async check() {
         await sql`select 1`.execute(kysely);
       },

@@ -7,6 +7,7 @@ import type { Database } from "../db/database.ts";
 import type { Schema } from "../db/schema.ts";
 import type { DatabaseSession } from "../db/session.ts";
 import type { Operators } from "../operators.ts";
+import type { AcceptedReport } from "../pipeline/accepted-report.ts";
 import type { RunningAttempts } from "../pipeline/running-attempts.ts";
 import type { Queue } from "../queue.ts";
 import type { Stores } from "../storage/open-stores.ts";
@@ -37,6 +38,7 @@ export interface AppsOptions extends Pick<InternalDeps, "system" | "diagnose"> {
   secret: Buffer;
   queue: Queue;
   running: RunningAttempts;
+  onAccepted: (accepted: AcceptedReport) => void;
   operators: Operators;
   commandLineToken: string;
   policy: EndpointPolicy;

@@ -5,11 +5,14 @@ import { insertPendingTranscription } from "../db/transcriptions.ts";
 import { completeUpload, lockOpenUpload } from "../db/videos.ts";
 import { newId } from "../ids.ts";
 import { newJobId, type Queue } from "../queue.ts";
+import type { AcceptedReport } from "./accepted-report.ts";
 
 export interface AcceptDeps {
   db: Db;
   queue: Queue;
   clock: Clock;
+  /** Told of each upload that is to be transcribed, once that is committed. */
+  onAccepted?: (accepted: AcceptedReport) => void;
 }
 
 /**
@@ -19,16 +22,17 @@ export interface AcceptDeps {
  * @returns whether this call was the one that took it in
  */
 export async function acceptUpload(
-  { db, queue, clock }: AcceptDeps,
+  { db, queue, clock, onAccepted }: AcceptDeps,
   upload: { videoId: string; sizeBytes: number },
 ): Promise<boolean> {
-  return await db.transaction().execute(async (tx) => {
+  const uploadedAt = clock.now();
+  const taken = await db.transaction().execute(async (tx) => {
     const video = await lockOpenUpload(tx, upload.videoId);
-    if (!video) return false;
+    if (!video) return null;
     const now = clock.now();
     const aiTranscription = await lockAiTranscription(tx, video.environment_id);
     await completeUpload(tx, video.id, { sizeBytes: upload.sizeBytes, aiTranscription, now });
-    if (!aiTranscription) return true;
+    if (!aiTranscription) return { video, transcriptionId: null };
 
     const transcriptionId = newId("transcription");
     const jobId = newJobId();
@@ -40,6 +44,17 @@ export async function acceptUpload(
       now,
     });
     await queue.send(tx, "transcribe", { id: jobId, subjectId: transcriptionId });
-    return true;
+    return { video, transcriptionId };
   });
+  if (taken?.transcriptionId) {
+    const { video, transcriptionId } = taken;
+    onAccepted?.({
+      ...upload,
+      transcriptionId,
+      createdAt: video.created_at,
+      uploadedAt,
+      acceptedAt: clock.now(),
+    });
+  }
+  return taken !== null;
 }

@@ -3,13 +3,11 @@ import { SpeechError } from "@subtext/speech/errors";
 import type { NothingToTranscribe, TranscribeResult, Transcript } from "@subtext/speech/transcript";
 import type { Waveform } from "@subtext/speech/waveform";
 import type { Logger } from "pino";
-import type { Clock } from "../clock.ts";
 import { isMendedByModel, noteWait } from "../db/model-waits.ts";
-import type { Db, TranscriptionRow } from "../db/schema.ts";
+import type { TranscriptionRow } from "../db/schema.ts";
 import { insertSearchDocument } from "../db/search-documents.ts";
 import { noteDecoded } from "../db/transcription-attempts.ts";
 import {
-  claimTranscription,
   completeTranscription,
   type Failure,
   failTranscription,
@@ -19,25 +17,26 @@ import {
   skipTranscription,
 } from "../db/transcriptions.ts";
 import { AppError } from "../errors.ts";
-import { type Job, newJobId, type Queue } from "../queue.ts";
+import { type Job, newJobId } from "../queue.ts";
 import type { Sources } from "../storage/sources.ts";
 import type { Storage } from "../storage/storage.ts";
 import { filePrefix } from "../storage/transcript-files.ts";
 import { emitEvent } from "../webhooks/emit.ts";
+import type { AttemptReport, ReportedOutcome } from "./attempt-report.ts";
+import { type ClaimDeps, claimTranscription } from "./claim.ts";
 import { renderTranscript, storeTranscript, storeWaveform } from "./render.ts";
-import { wakeWaiting } from "./wake-waiting.ts";
+import { wakeParked, wakeWaiting } from "./wake-waiting.ts";
 
-export interface PipelineDeps {
-  db: Db;
-  queue: Queue;
+export interface PipelineDeps extends ClaimDeps {
   speech: Speech;
   sources: Sources;
   storage: Storage;
-  clock: Clock;
   log: Logger;
   maxDurationSeconds: number;
   /** Whether a model that knows more languages is on its way, and worth waiting for. */
   modelIsComing(): boolean;
+  /** Told of every attempt that was made here, when it is over. */
+  onAttempt?: (attempt: AttemptReport) => void;
 }
 
 /** Attempts that may meet a fault that can pass, with the wait after each; one more is the failure. */
@@ -62,8 +61,12 @@ interface Attempt {
   modelWasComing: boolean;
   /** Known once the recording is decoded. */
   waveform: Waveform | null;
-  /** When speech to text was done. */
+  /** When the recording lay on this machine, when it was decoded, and when speech to text was done. */
+  fetchedAt: Date | null;
+  decodedAt: Date | null;
   transcribedAt: Date | null;
+  /** What became of it; `reason` is a failure's code, or why it was skipped. */
+  end: { outcome: ReportedOutcome; reason: string | null; transcript: AttemptReport["transcript"] };
 }
 
 /**
@@ -73,7 +76,7 @@ interface Attempt {
  * @param shutdown aborted when this process must hand its work back
  */
 export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: AbortSignal): Promise<void> {
-  const row = await claimTranscription(deps.db, job.subjectId, job.id, deps.clock.now());
+  const row = await claimTranscription(deps, job);
   if (!row) return;
   const hold = { transcriptionId: row.id, attempt: row.attempt };
   const log = deps.log.child({ ...hold, videoId: row.video_id });
@@ -87,7 +90,11 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
     replaced,
     modelWasComing: deps.modelIsComing(),
     waveform: null,
+    fetchedAt: null,
+    decodedAt: null,
     transcribedAt: null,
+    // Until it has ended otherwise: where not even its end can be written, it is as if it had not been.
+    end: { outcome: "dropped", reason: null, transcript: null },
   };
 
   try {
@@ -103,12 +110,32 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
     // The queue has given the job to another worker: nothing here is ours to move.
     else if (job.signal.aborted) dropWork(attempt);
     else await settleFault(deps, attempt, error);
+  } finally {
+    report(deps, attempt);
   }
+}
+
+function report({ onAttempt, clock }: PipelineDeps, attempt: Attempt): void {
+  const { row, hold, fetchedAt, decodedAt, transcribedAt, end } = attempt;
+  const endedAt = clock.now();
+  onAttempt?.({
+    ...end,
+    transcriptionId: row.id,
+    videoId: row.video_id,
+    number: hold.attempt,
+    queuedAt: row.queued_at ?? row.created_at,
+    startedAt: row.started_at ?? endedAt,
+    fetchedAt,
+    decodedAt,
+    transcribedAt,
+    endedAt,
+  });
 }
 
 async function hear(deps: PipelineDeps, attempt: Attempt): Promise<TranscribeResult> {
   const { row, hold, log, signal, replaced } = attempt;
   const source = await deps.sources.open(row.video_id, signal);
+  attempt.fetchedAt = deps.clock.now();
   try {
     return await deps.speech.transcribe(source.path, {
       maxDurationSeconds: deps.maxDurationSeconds,
@@ -122,7 +149,8 @@ async function hear(deps: PipelineDeps, attempt: Attempt): Promise<TranscribeRes
       onWaveform: (waveform) => {
         attempt.waveform = waveform;
         if (!waveform.whole) return;
-        noteDecoded(deps.db, hold, deps.clock.now()).catch((error) =>
+        attempt.decodedAt = deps.clock.now();
+        noteDecoded(deps.db, hold, attempt.decodedAt).catch((error) =>
           log.warn({ err: error }, "the end of decoding could not be written"),
         );
       },
@@ -161,12 +189,15 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
     const jobId = newJobId();
     await insertSearchDocument(tx, { transcriptionId: row.id, environmentId: row.environment_id, jobId });
     await queue.send(tx, "index", { id: jobId, subjectId: row.id });
+    await wakeParked({ tx, queue }, row.environment_id);
     return true;
   });
   if (!completed) return dropWork(attempt);
   const { language, duration, engine, stretches, stages } = transcript;
+  const { wordCount } = rendered;
+  attempt.end = { outcome: "completed", reason: null, transcript: { engine, duration, wordCount, stages } };
   log.info(
-    { language, duration, wordCount: rendered.wordCount, engine, stretches, stages },
+    { language, duration, wordCount, engine, stretches, stages },
     "transcription completed",
   );
 }
@@ -184,10 +215,12 @@ async function skip(
       await emitEvent({ tx, queue: deps.queue, now }, attempt.row, "transcriptions.transcription.skipped", {
         reason,
       });
+      await wakeParked({ tx, queue: deps.queue }, attempt.row.environment_id);
     }
     return moved;
   });
   if (!skipped) return dropWork(attempt);
+  attempt.end = { outcome: "skipped", reason, transcript: null };
   attempt.log.info({ reason }, "transcription skipped");
 }
 
@@ -222,22 +255,28 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
   const waveformPrefix = backoffSeconds === undefined ? await keepWaveform(deps, attempt) : null;
   const now = clock.now();
 
-  await db.transaction().execute(async (tx) => {
+  const moved = await db.transaction().execute(async (tx) => {
     if (backoffSeconds !== undefined) {
       const jobId = newJobId();
       const retryAt = new Date(now.getTime() + backoffSeconds * 1000);
       const counts = !waitsForModel;
-      if (!(await returnToPending(tx, hold, { jobId, failure, counts, retryAt, now }))) return;
+      if (!(await returnToPending(tx, hold, { jobId, failure, counts, retryAt, now }))) return false;
       if (waitsForModel && modelIsComing) await noteWait(tx, jobId, failure);
       await queue.send(tx, "transcribe", { id: jobId, subjectId: row.id, startAfter: retryAt });
     } else {
       const { transcribedAt } = attempt;
       const failed = await failTranscription(tx, hold, failure, { waveformPrefix, transcribedAt, now });
-      if (!failed) return;
+      if (!failed) return false;
       const detail = { error: failure, duration: failed.duration };
       await emitEvent({ tx, queue, now }, row, "transcriptions.transcription.failed", detail);
     }
+    await wakeParked({ tx, queue }, row.environment_id);
+    return true;
   });
+  if (moved) {
+    const ended = backoffSeconds === undefined ? "failed" : "returned";
+    attempt.end = { outcome: ended, reason: failure.code, transcript: null };
+  }
   const outcome = waitsForModel
     ? "it waits for the speech model that is being downloaded, and will be tried again"
     : backoffSeconds === undefined
@@ -249,13 +288,17 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
 }
 
 /** PROCESSING → PENDING for another process to take up at once; costs the video none of its attempts. */
-async function handBack({ db, queue, clock }: PipelineDeps, { hold, log }: Attempt): Promise<void> {
-  await db.transaction().execute(async (tx) => {
+async function handBack({ db, queue, clock }: PipelineDeps, attempt: Attempt): Promise<void> {
+  const { row, hold, log } = attempt;
+  const moved = await db.transaction().execute(async (tx) => {
     const jobId = newJobId();
     const back = { jobId, failure: null, counts: false, retryAt: null, now: clock.now() };
-    if (!(await returnToPending(tx, hold, back))) return;
+    if (!(await returnToPending(tx, hold, back))) return false;
     await queue.send(tx, "transcribe", { id: jobId, subjectId: hold.transcriptionId });
+    await wakeParked({ tx, queue }, row.environment_id);
+    return true;
   });
+  if (moved) attempt.end = { outcome: "handed_back", reason: null, transcript: null };
   log.info("transcription handed back");
 }
 

@@ -21,6 +21,7 @@ import { disableEndpoint, markEndpointFailing } from "../db/webhook-endpoints.ts
 import { type Job, newJobId, type Queue } from "../queue.ts";
 import type { Storage } from "../storage/storage.ts";
 import { together } from "../together.ts";
+import type { DeliveryReport } from "./delivery-report.ts";
 import type { EndpointPolicy, ResolveHost } from "./guard-url.ts";
 import { type AttemptOutcome, postWebhook } from "./post.ts";
 import { renderRequest, secretsInForce } from "./request.ts";
@@ -36,6 +37,8 @@ export interface DeliverDeps {
   resolve: ResolveHost;
   version: string;
   timeoutMs: number;
+  /** Told of every attempt that was made and written down here. */
+  onDelivery?: (delivery: DeliveryReport) => void;
 }
 
 /** Rows of one read, or one write. */
@@ -108,6 +111,19 @@ export function createDeliver(deps: DeliverDeps): Deliver {
       { deliveryId: delivery.id, eventId: event.id, number, latencyMs, ...result, next: next.kind, recorded },
       "webhook attempted",
     );
+    if (!recorded) return;
+    deps.onDelivery?.({
+      deliveryId: delivery.id,
+      endpointId: endpoint.id,
+      transcriptionId: event.transcription_id,
+      number,
+      createdAt: delivery.created_at,
+      attemptedAt,
+      latencyMs,
+      status: kind === "response" ? outcome.status : null,
+      failure: kind === "failed" ? outcome.reason : null,
+      next: next.kind,
+    });
   };
 }
 

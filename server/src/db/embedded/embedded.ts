@@ -65,6 +65,7 @@ export async function openEmbedded<Schema>(options: EmbeddedOptions): Promise<Da
       boss: { db: createQueueDatabase(pglite, exclusive, scope), backend: "pglite" },
       kind: "embedded",
       version: rows[0]!.version,
+      connections: () => ({ open: 1, idle: exclusive.busy ? 0 : 1, max: 1, waiting: exclusive.waiting }),
       async check() {
         await sql`select 1`.execute(kysely);
       },

@@ -8,6 +8,11 @@ export class Exclusive {
     return this.#users > 0;
   }
 
+  /** How many wait for it, beside the one that has it. */
+  get waiting(): number {
+    return Math.max(0, this.#users - 1);
+  }
+
   /** Resolves when it is the caller's turn, with the function that ends the turn. */
   async acquire(): Promise<() => void> {
     const before = this.#last;
