@@ -196,10 +196,7 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
   const { language, duration, engine, stretches, stages } = transcript;
   const { wordCount } = rendered;
   attempt.end = { outcome: "completed", reason: null, transcript: { engine, duration, wordCount, stages } };
-  log.info(
-    { language, duration, wordCount, engine, stretches, stages },
-    "transcription completed",
-  );
+  log.info({ language, duration, wordCount, engine, stretches, stages }, "transcription completed");
 }
 
 async function skip(
