@@ -10,8 +10,10 @@ import type { TranscriptionSummaryView, VideoView } from "./video.ts";
  */
 export interface VideoDetailView extends VideoView {
   metadata: VideoMetadata;
-  /** Null until it is uploaded. */
+  /** Null until it is uploaded, and once its recording is deleted. */
   media: MediaView | null;
+  /** By the retention of its environment, which keeps the transcript; null while it is there. */
+  recordingDeletedAt: string | null;
   transcription: TranscriptionDetailView | null;
 }
 

@@ -37,6 +37,7 @@ export function viewVideoDetail(
     ...view,
     metadata: video.metadata,
     media,
+    recordingDeletedAt: video.recording_deleted_at?.toISOString() ?? null,
     transcription:
       transcription &&
       viewTranscriptionDetail(transcription.row, {

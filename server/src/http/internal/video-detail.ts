@@ -84,7 +84,7 @@ async function historyOf(db: Db, { id, environment_id }: TranscriptionRow) {
 }
 
 async function viewMedia({ sources }: VideoDetailDeps, video: VideoRow): Promise<MediaView | null> {
-  if (video.uploaded_at === null) return null;
+  if (video.uploaded_at === null || video.recording_deleted_at !== null) return null;
   return {
     url: `/internal/environments/${video.environment_id}/videos/${video.id}/media`,
     // A page without its recording shows all the rest.

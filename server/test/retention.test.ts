@@ -1,0 +1,257 @@
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import type { Schema } from "../src/db/schema.ts";
+import { changeRetention } from "../src/environments.ts";
+import { applyRetention } from "../src/pipeline/retention.ts";
+import { sweep } from "../src/pipeline/sweep.ts";
+import { checkAllFiles } from "../src/pipeline/sweep-missing.ts";
+import { fileKey, filePrefix, TRANSCRIPTS_PREFIX } from "../src/storage/transcript-files.ts";
+import { codeOf, sendAsCommandLine } from "./operator-requests.ts";
+import { seedTranscript } from "./support/seed-transcript.ts";
+import { createTenant, MovableClock, shareService, type Tenant, upload } from "./support/service.ts";
+import { readRecording, writeRecording } from "./support/stored-recording.ts";
+
+const DAY_MS = 86_400_000;
+
+const clock = new MovableClock();
+const subtext = shareService({ start: false, clock });
+const running = new AbortController().signal;
+
+function deps() {
+  const { parts } = subtext.service;
+  const { queue, log, storage, sources } = parts;
+  return { db: parts.database.kysely, queue, log, clock, storage, sources, uploadExpiryMs: 3_600_000 };
+}
+
+/** A completed video of that many days ago, with its recording and its three files. */
+async function completed(environmentId: string, daysAgo: number) {
+  const { db, storage } = deps();
+  const seed = { environmentId, language: "en", text: "kept words" };
+  const { videoId, transcriptionId } = await seedTranscript(subtext.service, seed);
+  for (const format of ["vtt", "txt"] as const)
+    await storage.put(fileKey(filePrefix(transcriptionId, 1), format), Buffer.from("made"));
+  await writeRecording(subtext.service, videoId, "recording");
+  await endAt(videoId, { uploaded: daysAgo, finished: daysAgo });
+  return { db, videoId, transcriptionId };
+}
+
+async function endAt(videoId: string, ago: { uploaded: number; finished: number }): Promise<void> {
+  const at = (days: number) => new Date(clock.now().getTime() - days * DAY_MS);
+  const { db } = deps();
+  await db
+    .updateTable("video")
+    .set({ uploaded_at: at(ago.uploaded) })
+    .where("id", "=", videoId)
+    .execute();
+  await db
+    .updateTable("transcription")
+    .set({ finished_at: at(ago.finished) })
+    .where("video_id", "=", videoId)
+    .execute();
+}
+
+async function setStatus(videoId: string, status: Schema["transcription"]["status"]): Promise<void> {
+  await deps()
+    .db.updateTable("transcription")
+    .set({ status, file_prefix: null, failure_code: status === "FAILED" ? "unreadable_media" : null })
+    .where("video_id", "=", videoId)
+    .execute();
+}
+
+async function read({ key }: Tenant, path: string) {
+  const response = await fetch(`${subtext.url}/api/v1/videos/${path}`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  return { status: response.status, body: (await response.json()) as Record<string, never> };
+}
+
+test("nothing is deleted for its age unless an environment says so, and only there", async () => {
+  const [off, on] = [await createTenant(subtext), await createTenant(subtext)];
+  const kept = await completed(off.environmentId, 4000);
+  const old = await completed(on.environmentId, 4000);
+  await changeRetention(deps().db, on.environmentId, { days: 30, deletes: "recording" });
+  await applyRetention(deps(), running);
+  expect(await readRecording(subtext.service, kept.videoId)).not.toBeNull();
+  expect(await readRecording(subtext.service, old.videoId)).toBeNull();
+});
+
+test("the recording goes and the transcript stays readable by working URLs", async () => {
+  const tenant = await createTenant(subtext);
+  const { videoId } = await completed(tenant.environmentId, 31);
+  const young = await completed(tenant.environmentId, 29);
+  await changeRetention(deps().db, tenant.environmentId, { days: 30, deletes: "recording" });
+  await applyRetention(deps(), running);
+
+  expect(await readRecording(subtext.service, videoId)).toBeNull();
+  expect(await readRecording(subtext.service, young.videoId)).not.toBeNull();
+  const { body } = await read(tenant, `${videoId}/transcription`);
+  expect(body).toMatchObject({ status: "COMPLETED" });
+  const json = await fetch((body as { files: { json: { url: string } } }).files.json.url);
+  expect(await json.json()).toMatchObject([{ word: "kept" }, { word: "words" }]);
+
+  const page = `/environments/${tenant.environmentId}/videos/${videoId}`;
+  expect((await sendAsCommandLine(subtext, page)).json()).toMatchObject({
+    media: null,
+    recordingDeletedAt: expect.any(String),
+  });
+  expect(codeOf(await sendAsCommandLine(subtext, `${page}/media`))).toEqual([410, "recording_deleted"]);
+  const head = await fetch(`${subtext.url}/api/v1/uploads/${videoId}`, {
+    method: "HEAD",
+    headers: { authorization: `Bearer ${tenant.key}`, "tus-resumable": "1.0.0" },
+  });
+  expect(head.status).toBe(410);
+});
+
+test("the video goes with every row and file of it, also where its recording went before", async () => {
+  const tenant = await createTenant(subtext);
+  const { db, storage } = deps();
+  const { videoId, transcriptionId } = await completed(tenant.environmentId, 31);
+  await changeRetention(db, tenant.environmentId, { days: 30, deletes: "recording" });
+  await applyRetention(deps(), running);
+  const other = await completed(tenant.environmentId, 31);
+  await changeRetention(db, tenant.environmentId, { days: 30, deletes: "video" });
+  await applyRetention(deps(), running);
+  for (const id of [videoId, other.videoId]) {
+    expect((await read(tenant, id)).status).toBe(404);
+    expect(await readRecording(subtext.service, id)).toBeNull();
+  }
+  for (const id of [transcriptionId, other.transcriptionId])
+    expect(await Array.fromAsync(storage.list(`${TRANSCRIPTS_PREFIX}${id}/`))).toEqual([]);
+});
+
+test("what waits or is being transcribed stays, however old; a failed one stays until its days are over", async () => {
+  const tenant = await createTenant(subtext);
+  const { db } = deps();
+  await changeRetention(db, tenant.environmentId, { days: 7, deletes: "video" });
+  const make = async (status: Schema["transcription"]["status"], finished: number) => {
+    const { videoId } = await completed(tenant.environmentId, 400);
+    await setStatus(videoId, status);
+    await endAt(videoId, { uploaded: 400, finished });
+    return videoId;
+  };
+  const kept = [await make("PENDING", 400), await make("PROCESSING", 400), await make("FAILED", 6)];
+  const gone = [await make("FAILED", 8), await make("SKIPPED", 8)];
+  await applyRetention(deps(), running);
+  for (const id of kept) expect(await readRecording(subtext.service, id)).not.toBeNull();
+  for (const id of gone) expect(await readRecording(subtext.service, id)).toBeNull();
+});
+
+test("a video without a transcription counts from the end of its upload, and one that is uploading stays", async () => {
+  const tenant = await createTenant(subtext, { aiTranscription: false });
+  const { db } = deps();
+  const old = await upload(subtext, tenant, Buffer.from("old"));
+  const young = await upload(subtext, tenant, Buffer.from("young"));
+  await endAt(old, { uploaded: 3, finished: 3 });
+  await changeRetention(db, tenant.environmentId, { days: 2, deletes: "recording" });
+  await applyRetention(deps(), running);
+  expect(await readRecording(subtext.service, old)).toBeNull();
+  expect(await readRecording(subtext.service, young)).not.toBeNull();
+  expect(await read(tenant, old)).toMatchObject({ status: 200 });
+});
+
+test("a failed one whose recording is gone is not reprocessed, and says why", async () => {
+  const tenant = await createTenant(subtext);
+  const { videoId } = await completed(tenant.environmentId, 31);
+  await setStatus(videoId, "FAILED");
+  await changeRetention(deps().db, tenant.environmentId, { days: 30, deletes: "recording" });
+  await applyRetention(deps(), running);
+  const path = `/environments/${tenant.environmentId}/videos/${videoId}/reprocess`;
+  const refused = await sendAsCommandLine(subtext, path, { method: "POST" });
+  expect(codeOf(refused)).toEqual([410, "recording_deleted"]);
+});
+
+test("what was due when it was listed and is reprocessed meanwhile is not deleted", async () => {
+  const tenant = await createTenant(subtext);
+  const { db, sources } = deps();
+  const first = await completed(tenant.environmentId, 40);
+  const second = await completed(tenant.environmentId, 39);
+  await setStatus(second.videoId, "FAILED");
+  await changeRetention(db, tenant.environmentId, { days: 30, deletes: "video" });
+  const path = `/environments/${tenant.environmentId}/videos/${second.videoId}/reprocess`;
+  const reprocessing = {
+    ...sources,
+    async remove(videoId: string) {
+      if (videoId === first.videoId) await sendAsCommandLine(subtext, path, { method: "POST" });
+      await sources.remove(videoId);
+    },
+  };
+  await applyRetention({ ...deps(), sources: reprocessing }, running);
+  expect((await read(tenant, first.videoId)).status).toBe(404);
+  expect(await read(tenant, `${second.videoId}/transcription`)).toMatchObject({
+    body: { status: "PENDING" },
+  });
+});
+
+test("files that a crash left behind a retention are removed by the sweep", async () => {
+  const tenant = await createTenant(subtext);
+  const { db, sources } = deps();
+  const { videoId } = await completed(tenant.environmentId, 31);
+  await changeRetention(db, tenant.environmentId, { days: 30, deletes: "recording" });
+  const dead = {
+    ...sources,
+    async remove() {
+      throw new Error("the machine lost power");
+    },
+  };
+  await expect(applyRetention({ ...deps(), sources: dead }, running)).rejects.toThrow("lost power");
+  expect(await readRecording(subtext.service, videoId)).not.toBeNull();
+  await sweep(deps(), { strays: true, signal: running });
+  expect(await readRecording(subtext.service, videoId)).toBeNull();
+});
+
+test("how many videos a setting concerns is told before it is made, and the setting is checked", async () => {
+  const tenant = await createTenant(subtext);
+  for (const days of [5, 15, 25]) await completed(tenant.environmentId, days);
+  const path = `/environments/${tenant.environmentId}`;
+  const effect = async (days: number, deletes = "recording") =>
+    (await sendAsCommandLine(subtext, `${path}/retention-effect?days=${days}&deletes=${deletes}`)).json();
+  expect(await effect(10)).toEqual({ videos: 2 });
+  expect(await effect(1, "video")).toEqual({ videos: 3 });
+  const set = (retention: unknown) =>
+    sendAsCommandLine(subtext, path, { method: "PATCH", body: { retention } });
+  expect((await set({ days: 10, deletes: "recording" })).json()).toMatchObject({
+    retention: { days: 10, deletes: "recording" },
+  });
+  expect(codeOf(await set({ days: 0, deletes: "recording" }))).toEqual([400, "invalid_request"]);
+  expect(codeOf(await set({ days: 10, deletes: "all" }))).toEqual([400, "invalid_request"]);
+  await applyRetention(deps(), running);
+  expect(await effect(10)).toEqual({ videos: 0 });
+  expect(await effect(10, "video")).toEqual({ videos: 2 });
+  expect((await set(null)).json()).toMatchObject({ retention: null });
+});
+
+test("files that are missing are noted, never their rows deleted, and forgotten when they are back", async () => {
+  const tenant = await createTenant(subtext);
+  const { db, storage, sources } = deps();
+  const whole = await completed(tenant.environmentId, 1);
+  const lost = await completed(tenant.environmentId, 1);
+  const key = fileKey(filePrefix(lost.transcriptionId, 1), "vtt");
+  await sources.remove(lost.videoId);
+  await storage.remove(key);
+  await checkAllFiles(deps(), running);
+  const noted = async () =>
+    await db
+      .selectFrom("missing_file")
+      .select(["video_id", "part"])
+      .where("video_id", "in", [whole.videoId, lost.videoId])
+      .orderBy("part")
+      .execute();
+  expect(await noted()).toEqual([
+    { video_id: lost.videoId, part: "recording" },
+    { video_id: lost.videoId, part: "transcript" },
+  ]);
+  expect(await read(tenant, lost.videoId)).toMatchObject({ status: 200 });
+  await storage.put(key, Buffer.from("WEBVTT"));
+  await checkAllFiles(deps(), running);
+  expect(await noted()).toEqual([{ video_id: lost.videoId, part: "recording" }]);
+  await db.deleteFrom("video").where("id", "=", lost.videoId).execute();
+  expect(await noted()).toEqual([]);
+});
+
+test("the query for what is due is answered from an index, however much was deleted before", async () => {
+  const { db } = deps();
+  const { rows } = await sql<{ "QUERY PLAN": string }>`
+    explain select id from video where environment_id = 'env' and recording_deleted_at is null
+    and uploaded_at < now() order by uploaded_at, id limit 200`.execute(db);
+  expect(rows.map((row) => row["QUERY PLAN"]).join("\n")).toContain("video_with_recording");
+});
