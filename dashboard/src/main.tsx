@@ -1,8 +1,9 @@
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { I18nProvider } from "react-aria-components";
 import { createRoot } from "react-dom/client";
+import { backTo, saysSignedOut } from "./data/ended-session.ts";
 import { ProblemError } from "./data/request.ts";
 import { UploadQueue } from "./data/uploads.ts";
 import "./design/tokens.css";
@@ -12,6 +13,8 @@ import { UploadsContext } from "./parts/uploads-context.ts";
 import { createAppRouter } from "./router.tsx";
 
 const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: signInAgain }),
+  mutationCache: new MutationCache({ onError: signInAgain }),
   defaultOptions: {
     // The service may well be on this machine, or in a network of its own.
     mutations: { networkMode: "always" },
@@ -25,6 +28,15 @@ const queryClient = new QueryClient({
 });
 const uploads = new UploadQueue();
 const router = createAppRouter(queryClient);
+
+/** A session may end under an open page: by another's hand, in another tab, or by its age. */
+async function signInAgain(error: Error): Promise<void> {
+  const { pathname, href } = router.state.location;
+  if (!saysSignedOut(error) || pathname === "/sign-in") return;
+  await router.navigate({ to: "/sign-in", search: backTo(href), replace: true });
+  // What this person saw is nobody else's.
+  queryClient.clear();
+}
 
 addEventListener("beforeunload", (event) => {
   if (uploads.isBusy) event.preventDefault();

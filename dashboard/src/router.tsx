@@ -8,8 +8,8 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import { VIDEO_STATES, type VideoState } from "./contract/video.ts";
+import { backTo, saysSignedOut } from "./data/ended-session.ts";
 import { environmentsQuery, meQuery } from "./data/queries.ts";
-import { ProblemError } from "./data/request.ts";
 import { readSearchAddress } from "./data/search.ts";
 import { AccountPage } from "./pages/account.tsx";
 import { FaultPage, NotFoundPage } from "./pages/fault.tsx";
@@ -49,9 +49,8 @@ const signedInRoute = createRoute({
     try {
       await context.queryClient.ensureQueryData(meQuery);
     } catch (error) {
-      if (!(error instanceof ProblemError) || error.status !== 401) throw error;
-      const next = location.href === "/" ? {} : { next: location.href };
-      throw redirect({ to: "/sign-in", search: next });
+      if (!saysSignedOut(error)) throw error;
+      throw redirect({ to: "/sign-in", search: backTo(location.href) });
     }
   },
   component: Shell,

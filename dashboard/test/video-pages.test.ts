@@ -40,16 +40,20 @@ test("after changes the pages hold what the service would list in their range, i
     fc.property(
       world,
       world,
+      fc.uniqueArray(fc.nat(60), { maxLength: 5 }),
       fc.option(states, { nil: null }),
       fc.integer({ min: 1, max: 4 }),
-      (a, b, state, pages) => {
+      (a, b, c, state, pages) => {
         const before = a.map(([number, each]) => video(number, each));
         const changed = b.map(([number, each]) => video(number, each));
         const known = listed(before, state, pages);
-        const shown = applyChanges(known, state, changed).flatMap(({ data }) => data);
+        const deleted = c.map((number) => video(number, "failed").id);
+        const shown = applyChanges(known, state, { videos: changed, deleted }).flatMap(({ data }) => data);
 
         const changedIds = new Set(changed.map(({ id }) => id));
-        const after = [...before.filter(({ id }) => !changedIds.has(id)), ...changed];
+        const after = [...before.filter(({ id }) => !changedIds.has(id)), ...changed].filter(
+          ({ id }) => !deleted.includes(id),
+        );
         const isWhole = known.at(-1)?.nextCursor === null;
         const oldest = known.flatMap(({ data }) => data).at(-1)?.id ?? "";
         const expected = listed(after, state, 100)
@@ -66,6 +70,7 @@ test("after changes the pages hold what the service would list in their range, i
 test("no page that was read is changed itself", () => {
   const pages = listed([video(1, "pending"), video(2, "pending")], null, 1);
   const copy = structuredClone(pages);
-  applyChanges(pages, null, [video(2, "completed"), video(3, "uploading")]);
+  const videos = [video(2, "completed"), video(3, "uploading")];
+  applyChanges(pages, null, { videos, deleted: [video(1, "pending").id] });
   expect(pages).toEqual(copy);
 });

@@ -10,10 +10,10 @@ import { temporaryFolder } from "./support/service.ts";
 const DOCUMENT = "<!doctype html><script type=module src=/assets/index-abc.js></script>";
 const SCRIPT = "console.log('a dashboard');";
 
-async function serve(folder: string): Promise<FastifyInstance> {
+async function serve(folder: string, mediaOrigin: string | null = null): Promise<FastifyInstance> {
   const app = fastify();
   registerProblems(app);
-  await registerDashboard(app, { folder });
+  await registerDashboard(app, { folder, mediaOrigin });
   onTestFinished(() => app.close());
   return app;
 }
@@ -40,6 +40,16 @@ test("every page is the same document, asked for anew each time, under a strict 
   }
   expect((await app.inject({ url: "/api/v1/nothing" })).statusCode).toBe(404);
   expect((await app.inject({ url: "/nothing" })).headers["content-type"]).toMatch("application/problem+json");
+});
+
+test("where recordings are kept elsewhere, the player may go there, and nothing else", async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "index.html"), DOCUMENT);
+  const app = await serve(folder, "https://bucket.example:9000");
+  const policy = String((await app.inject({ url: "/" })).headers["content-security-policy"]);
+  expect(policy.split("; ").filter((rule) => rule.includes("bucket.example"))).toEqual([
+    "media-src 'self' blob: https://bucket.example:9000",
+  ]);
 });
 
 test("assets are cached for ever, compressed for whoever takes it, and not found for what is not one", async () => {

@@ -127,6 +127,7 @@ test("the stream tells what changes, of its own environment alone, and ends with
   const { id } = await add(watched, "here.mp4");
   await hear("here.mp4");
   await database.kysely.deleteFrom("video").where("id", "=", id).execute();
+  await hear(`"deleted":["${id}"]`);
   await seedEveryState(subtext.service, watched);
   await hear("customer call");
   await hear("keynote.mkv");

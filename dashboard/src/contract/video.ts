@@ -41,7 +41,7 @@ export interface VideoView {
   filename: string | null;
   /** Null until the uploader has told it. */
   sizeBytes: number | null;
-  /** While it is uploading: how much is there. */
+  /** While it is uploading: how much is there; null where the storage does not tell at the moment. */
   uploadedBytes: number | null;
   createdAt: string;
   uploadedAt: string | null;
@@ -69,6 +69,8 @@ export interface VideoPageView {
 export interface VideoChangesView {
   /** Videos that are new or look different now, as they are now, in any order. */
   videos: VideoView[];
+  /** Ids of videos that are gone. */
+  deleted: string[];
 }
 
 /** An address that takes the bytes of one new video by tus, without a sign-in, for a while. */

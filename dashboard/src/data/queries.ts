@@ -88,7 +88,7 @@ export function videosQuery(environmentId: string, state: VideoState | null) {
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
     placeholderData: keepPreviousData,
-    // What happens comes by the stream, except deletions by others.
-    refetchInterval: 60_000,
+    // What happens comes by the stream; whatever it may lack comes so.
+    refetchInterval: 5 * 60_000,
   });
 }

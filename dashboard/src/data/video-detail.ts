@@ -21,7 +21,7 @@ export function videoQuery(address: VideoAddress) {
   return queryOptions({
     queryKey: ["video", address.environmentId, address.videoId] as const,
     queryFn: ({ signal }) => request<VideoDetailView>("GET", videoPath(address), { signal }),
-    // The stream tells of the video itself, neither of its deliveries nor of its end by another's hand.
+    // The stream tells of the video itself, not of its deliveries.
     refetchInterval: ({ state }) =>
       state.data && awaitsDelivery(state.data) ? DELIVERIES_EVERY_MS : OTHERWISE_EVERY_MS,
   });
@@ -30,6 +30,11 @@ export function videoQuery(address: VideoAddress) {
 function awaitsDelivery({ transcription }: VideoDetailView): boolean {
   const deliveries = transcription?.events.flatMap((event) => event.deliveries) ?? [];
   return deliveries.some(({ status }) => status === "pending");
+}
+
+/** The captions of a completed video, for a player. */
+export function captionsUrl(address: VideoAddress): string {
+  return `/internal${videoPath(address)}/captions`;
 }
 
 /** What is completed never changes. */

@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback } from "react";
-import type { VideoView } from "../contract/video.ts";
+import type { VideoChangesView, VideoView } from "../contract/video.ts";
 import { useLiveVideos } from "./use-live-videos.ts";
 import { applyChange, type VideoAddress, videoQuery } from "./video-detail.ts";
 
@@ -17,8 +17,10 @@ export function useLiveVideo(address: VideoAddress, onChange: (video: VideoView)
     queryClient.invalidateQueries({ queryKey });
   }, [environmentId, videoId, queryClient]);
   const take = useCallback(
-    (video: VideoView) => {
-      if (video.id !== videoId) return;
+    ({ videos, deleted }: VideoChangesView) => {
+      const video = videos.find(({ id }) => id === videoId);
+      if (deleted.includes(videoId)) readAgain();
+      if (!video) return;
       const { queryKey } = videoQuery({ environmentId, videoId });
       const known = queryClient.getQueryData(queryKey);
       const now = known && applyChange(known, video);

@@ -1,17 +1,19 @@
-import type { VideoPageView, VideoState, VideoView } from "../contract/video.ts";
+import type { VideoChangesView, VideoPageView, VideoState, VideoView } from "../contract/video.ts";
 
 /**
  * The pages of a list, newest first, after some of its videos have changed: those that are on a page change
- * there, or leave it where they are no longer in the list's state; new ones go where their age puts them.
+ * there, or leave it where they are no longer in the list's state or are gone; new ones go where their age puts
+ * them.
  * Those that would stand behind the last page that was read come with the next.
  */
 export function applyChanges(
   pages: readonly VideoPageView[],
   state: VideoState | null,
-  changed: readonly VideoView[],
+  { videos, deleted }: VideoChangesView,
 ): VideoPageView[] {
-  const news = new Map(changed.map((video) => [video.id, video]));
-  const belongs = (video: VideoView) => state === null || video.state === state;
+  const news = new Map(videos.map((video) => [video.id, video]));
+  const gone = new Set(deleted);
+  const belongs = (video: VideoView) => !gone.has(video.id) && (state === null || video.state === state);
 
   const kept = pages.map((page) => ({
     ...page,

@@ -4,7 +4,13 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import type { VideoView } from "../contract/video.ts";
 import type { VideoDetailView } from "../contract/video-detail.ts";
 import { messageOf, ProblemError } from "../data/request.ts";
-import { transcriptQuery, type VideoAddress, videoQuery, waveformQuery } from "../data/video-detail.ts";
+import {
+  captionsUrl,
+  transcriptQuery,
+  type VideoAddress,
+  videoQuery,
+  waveformQuery,
+} from "../data/video-detail.ts";
 import { useLiveVideo } from "../data/video-live.ts";
 import controls from "../design/controls.module.css";
 import { Notice } from "../design/controls.tsx";
@@ -75,7 +81,9 @@ function Video({ address, video, startSeconds }: VideoProps) {
   const finishedAt = transcription?.finishedAt ?? null;
   const transcript = useQuery({ ...transcriptQuery(address), enabled: isCompleted });
   const waveform = useQuery({ ...waveformQuery(address, finishedAt), enabled: wasDecoded });
-  const captions = useCaptions(video);
+  const captions = isCompleted
+    ? { url: captionsUrl(address), language: transcription?.language ?? "und" }
+    : null;
   const name = videoName(video);
 
   useEffect(() => {
@@ -144,14 +152,4 @@ function Video({ address, video, startSeconds }: VideoProps) {
       </div>
     </>
   );
-}
-
-/** The captions' first address, for as long as they stay the same: another would load them again. */
-function useCaptions({ transcription }: VideoDetailView): { url: string; language: string } | null {
-  const [captions, setCaptions] = useState<{ url: string; language: string; of: string | null } | null>(null);
-  if (transcription?.files && captions?.of !== transcription.finishedAt) {
-    const { files, language, finishedAt } = transcription;
-    setCaptions({ url: files.vtt.url, language: language ?? "und", of: finishedAt });
-  }
-  return captions;
 }

@@ -6,6 +6,7 @@ import type { EnvironmentView } from "../contract/environment.ts";
 import {
   COUNTED_VIDEOS,
   VIDEO_STATES,
+  type VideoChangesView,
   type VideoCountsView,
   type VideoState,
   type VideoView,
@@ -50,14 +51,14 @@ function Videos({ environment }: { environment: EnvironmentView }) {
   const isOver = useDrop(isOwner ? add : null);
   const [announcement, announce] = useAnnouncement();
   const countAgain = useFreshCounts(environment.id);
-  const onChange = useCallback(
-    (video: VideoView) => {
-      announce(video);
+  const onChanges = useCallback(
+    ({ videos }: VideoChangesView) => {
+      for (const video of videos) announce(video);
       countAgain();
     },
     [announce, countAgain],
   );
-  const isLive = useLiveVideos(environment.id, onChange, countAgain);
+  const isLive = useLiveVideos(environment.id, onChanges, countAgain);
 
   return (
     <div className={css.page}>

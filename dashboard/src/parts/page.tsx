@@ -1,6 +1,5 @@
 import type { ReactNode } from "react";
-import { useState } from "react";
-import { Button } from "../design/controls.tsx";
+import { CopyButton } from "./copy-button.tsx";
 import css from "./page.module.css";
 import { useTitle } from "./use-title.ts";
 
@@ -49,15 +48,10 @@ export function Section({ title, lead, children }: { title: string; lead?: React
 
 /** Something that is shown this once, to be copied. */
 export function Secret({ name, value }: { name: string; value: string }) {
-  const [copied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(value);
-    setCopied(true);
-  };
   return (
     <div className={css.secret}>
       <input aria-label={name} readOnly value={value} onFocus={(event) => event.currentTarget.select()} />
-      <Button onPress={copy}>{copied ? "Copied" : "Copy"}</Button>
+      <CopyButton name={name} text={value} />
     </div>
   );
 }

@@ -2,6 +2,7 @@ import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import { attempts } from "./migration-attempts.ts";
 import { dashboard } from "./migration-dashboard.ts";
+import { deletions } from "./migration-deletions.ts";
 import { housekeeping } from "./migration-housekeeping.ts";
 import { search } from "./migration-search.ts";
 import { turns } from "./migration-turns.ts";
@@ -20,6 +21,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   "0007_search": { up: search },
   "0008_turns": { up: turns },
   "0010_housekeeping": { up: housekeeping },
+  "0011_deletions": { up: deletions },
 };
 
 async function first(db: Kysely<unknown>): Promise<void> {

@@ -51,34 +51,6 @@ export async function queuePlaces(db: Db): Promise<Map<string, { place: number; 
   );
 }
 
-export async function databaseTime(db: Db): Promise<Date> {
-  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
-  return rows[0]!.now;
-}
-
-/** Ids of an environment's videos that were written, or whose transcription was, since then; at most `limit`. */
-export async function changedVideoIds(
-  db: Db,
-  environmentId: string,
-  { since, limit }: { since: Date; limit: number },
-): Promise<string[]> {
-  const rows = await db
-    .selectFrom("video")
-    .select("id")
-    .where("environment_id", "=", environmentId)
-    .where("changed_at", ">=", since)
-    .union(
-      db
-        .selectFrom("transcription")
-        .select("video_id as id")
-        .where("environment_id", "=", environmentId)
-        .where("changed_at", ">=", since),
-    )
-    .limit(limit)
-    .execute();
-  return rows.map(({ id }) => id);
-}
-
 export async function findVideos(db: Db, ids: string[]): Promise<VideoRow[]> {
   if (ids.length === 0) return [];
   return await db.selectFrom("video").selectAll().where("id", "in", ids).execute();

@@ -5,6 +5,8 @@ import { extname, join, relative, sep } from "node:path";
 import { PAGE_PATHS } from "@subtext/dashboard/contract/pages";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../errors.ts";
+import { newId } from "../ids.ts";
+import type { Sources } from "../storage/sources.ts";
 import { acceptsEncoding } from "./accepts-encoding.ts";
 
 const MEDIA_TYPES: Record<string, string> = {
@@ -22,20 +24,29 @@ const ENCODINGS = [
   { name: "gzip", suffix: ".gz" },
 ] as const;
 
-/** Everything from here, nothing inline, nobody's frame. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data: blob:",
-  "media-src 'self' blob:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "manifest-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+/** Everything from here, nothing inline, nobody's frame; recordings from where they are kept. */
+function contentSecurityPolicy(mediaOrigin: string | null): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data: blob:",
+    `media-src 'self' blob:${mediaOrigin === null ? "" : ` ${mediaOrigin}`}`,
+    "font-src 'self'",
+    "connect-src 'self'",
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
+
+export interface DashboardOptions {
+  /** Of the build; where there is none, the pages say how to make it. */
+  folder: string;
+  /** Where the player is sent for recordings; null where this service gives them itself. */
+  mediaOrigin: string | null;
+}
 
 interface Asset {
   mediaType: string;
@@ -47,15 +58,18 @@ interface Asset {
 /**
  * The dashboard as it was built: its pages, all of which are one document, and below `/assets/` what that
  * loads. Everything is held in memory, some hundred kilobytes.
- * @param folder of the build; where there is none, the pages say how to make it
  */
-export async function registerDashboard(app: FastifyInstance, { folder }: { folder: string }): Promise<void> {
+export async function registerDashboard(
+  app: FastifyInstance,
+  { folder, mediaOrigin }: DashboardOptions,
+): Promise<void> {
+  const policy = contentSecurityPolicy(mediaOrigin);
   const assets = await readAssets(folder);
   const document = assets.get("/index.html");
   for (const path of PAGE_PATHS) {
     app.get(path, async (request, reply) => {
       reply.headers({
-        "content-security-policy": CONTENT_SECURITY_POLICY,
+        "content-security-policy": policy,
         "referrer-policy": "same-origin",
         "cross-origin-opener-policy": "same-origin",
         "permissions-policy": "camera=(), microphone=(), geolocation=()",
@@ -89,6 +103,13 @@ async function send(asset: Asset, request: FastifyRequest, reply: FastifyReply):
   if (request.headers["if-none-match"] === etag) return await reply.code(304).send();
   if (encoding) reply.header("content-encoding", encoding.name);
   return await reply.type(asset.mediaType).send(body);
+}
+
+/** Where a storage that gives recordings itself gives them; null where none does. */
+export async function findMediaOrigin(sources: Sources, now: Date): Promise<string | null> {
+  const options = { contentType: "video/mp4", fileName: "any", lifetimeSeconds: 60, now };
+  const presigned = await sources.presign(newId("video"), options);
+  return presigned && new URL(presigned.url).origin;
 }
 
 /** By the path in the address. */

@@ -13,7 +13,7 @@ import type { Queue } from "../queue.ts";
 import type { Stores } from "../storage/open-stores.ts";
 import type { EndpointPolicy } from "../webhooks/guard-url.ts";
 import { type ConnectionLimits, createApp } from "./app.ts";
-import { registerDashboard } from "./dashboard.ts";
+import { findMediaOrigin, registerDashboard } from "./dashboard.ts";
 import { type InternalDeps, registerInternal } from "./internal/routes.ts";
 import { registerFiles } from "./public/files.ts";
 import { registerPublic } from "./public/routes.ts";
@@ -81,7 +81,8 @@ export async function openApps(
   await registerPublic(app, deps);
   if (stores.files) registerFiles(app, { storage: stores.files, secret, clock });
   registerInternal(app, deps);
-  await registerDashboard(app, { folder: DASHBOARD_FOLDER });
+  const mediaOrigin = await findMediaOrigin(stores.sources, clock.now());
+  await registerDashboard(app, { folder: DASHBOARD_FOLDER, mediaOrigin });
   // The command line in a worker's process asks the whole one.
   return { app, listening: config.role === "worker" ? newApp() : app };
 }

@@ -52,6 +52,7 @@ export function Player({ name, media, captions, playback, hasTranscript, help }:
   }
   return (
     <div className={css.player}>
+      {/* biome-ignore lint/a11y/useMediaCaption: there are none until it is transcribed */}
       <video
         ref={video}
         className={css.video}
@@ -61,7 +62,6 @@ export function Player({ name, media, captions, playback, hasTranscript, help }:
         controls
         playsInline
         preload="metadata"
-        {...(captions && isElsewhere(captions.url) && { crossOrigin: "anonymous" })}
         onLoadedMetadata={({ currentTarget }) => setSoundOnly(currentTarget.videoWidth === 0)}
         onRateChange={({ currentTarget }) => setSpeed(currentTarget.playbackRate)}
         onError={({ currentTarget }) =>
@@ -109,7 +109,3 @@ const FAULTS: Record<string, string> = {
   unplayable: "Your browser can not play recordings of this kind.",
   unreachable: "The recording could not be loaded; reload the page to try again.",
 };
-
-function isElsewhere(url: string): boolean {
-  return new URL(url, location.href).origin !== location.origin;
-}

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { VideoDetailView } from "../../contract/video-detail.ts";
+import { copyText } from "../../data/copy-text.ts";
 import { quote, wholeText } from "../../data/video-copy.ts";
 import type { VideoAddress } from "../../data/video-detail.ts";
 import type { Transcript as TranscriptWords } from "../../data/video-transcript.ts";
@@ -51,13 +52,8 @@ export function Transcript({ address, video, transcript, playback, stage }: Tran
   }, [transcript, playback, stage]);
 
   const copy = useCallback(async (text: string, what: string) => {
-    const tell = (notice: string) => setNotice(({ count }) => ({ text: notice, count: count + 1 }));
-    try {
-      await navigator.clipboard.writeText(text);
-      tell(`${what} copied`);
-    } catch {
-      tell("Your browser does not let this page copy");
-    }
+    const told = (await copyText(text)) ? `${what} copied` : "Your browser does not let this page copy";
+    setNotice(({ count }) => ({ text: told, count: count + 1 }));
   }, []);
   useEffect(
     () =>

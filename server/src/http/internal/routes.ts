@@ -18,6 +18,7 @@ import { registerSignIn } from "./sign-in.ts";
 import { registerSystem, type SystemRouteDeps } from "./system.ts";
 import { registerTranscriptions } from "./transcriptions.ts";
 import { registerUploadOffers, type UploadOfferDeps } from "./upload-offers.ts";
+import { UploadSizes } from "./upload-sizes.ts";
 import { registerVideoDetail, type VideoDetailDeps } from "./video-detail.ts";
 import { registerVideoMedia } from "./video-media.ts";
 import { registerVideoStream } from "./video-stream.ts";
@@ -35,8 +36,7 @@ declare module "fastify" {
 export interface InternalDeps
   extends DeliveryDeps,
     UploadOfferDeps,
-    VideoListDeps,
-    VideoDetailDeps,
+    Omit<VideoDetailDeps, keyof VideoListDeps>,
     SystemRouteDeps {
   db: Db;
   queue: Queue;
@@ -47,7 +47,8 @@ export interface InternalDeps
 }
 
 /** `/internal/…`: what operators do, from the dashboard or the command line. No promise is made to others. */
-export function registerInternal(app: FastifyInstance, deps: InternalDeps): void {
+export function registerInternal(app: FastifyInstance, parts: InternalDeps): void {
+  const deps = { ...parts, uploadSizes: new UploadSizes(parts.sources) };
   const { operators, commandLineToken } = deps;
   const attempts = new Attempts(deps.clock);
   registerSignIn(app, { operators, attempts });

@@ -18,10 +18,9 @@ import type { Storage } from "../../storage/storage.ts";
 import { findVideoOf, VIDEO_PATH, type VideoParams } from "./video-address.ts";
 import { viewVideoDetail } from "./video-detail-view.ts";
 import { typeOfRecording } from "./video-media.ts";
-import { viewVideos } from "./videos.ts";
+import { type VideoListDeps, viewVideos } from "./videos.ts";
 
-export interface VideoDetailDeps {
-  db: Db;
+export interface VideoDetailDeps extends VideoListDeps {
   queue: Queue;
   clock: Clock;
   sources: Sources;

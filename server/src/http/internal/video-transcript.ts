@@ -6,13 +6,14 @@ import { AppError, type AppErrorCode } from "../../errors.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { confidenceKey, fileKey, waveformKey } from "../../storage/transcript-files.ts";
 import { transcriptWords } from "../../transcript-words.ts";
+import { namesTag } from "../send-file.ts";
 import { sendJson } from "../send-json.ts";
 import { findVideoOf, VIDEO_PATH, type VideoParams } from "./video-address.ts";
 
 /** Differs where the same words would be told differently. */
 const WORDS_VERSION = 1;
 
-/** `…/transcript` and `…/waveform`: what the page of one video draws, large and unchanging. */
+/** `…/transcript`, `…/captions` and `…/waveform`: what the page of one video draws, large and unchanging. */
 export function registerVideoTranscript(
   app: FastifyInstance,
   { db, storage }: { db: Db; storage: Storage },
@@ -38,6 +39,18 @@ export function registerVideoTranscript(
         );
       },
     });
+  });
+
+  // From here rather than from the storage: a browser takes a track of another origin only where that allows it.
+  app.get<VideoParams>(`${VIDEO_PATH}/captions`, async (request, reply) => {
+    const video = await findVideoOf(db, request.params);
+    const prefix = (await findTranscriptionOfVideo(db, video.id))?.file_prefix;
+    if (!prefix) throw new AppError("transcript_not_found", "The video has no captions (yet).");
+    const etag = `"${tagOf(prefix)}"`;
+    reply.headers({ etag, "cache-control": "private, no-cache" });
+    if (namesTag(request.headers["if-none-match"], etag)) return await reply.code(304).send();
+    const captions = await storage.read(fileKey(prefix, "vtt")).catch(asNotFound("transcript_not_found"));
+    return await reply.type("text/vtt; charset=utf-8").send(captions);
   });
 
   app.get<VideoParams>(`${VIDEO_PATH}/waveform`, async (request, reply) => {

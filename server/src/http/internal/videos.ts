@@ -15,9 +15,9 @@ import { listVideosInState, queuePlaces } from "../../db/video-list.ts";
 import { transcriptionsOfVideos } from "../../db/videos.ts";
 import { getEnvironment } from "../../environments.ts";
 import { representVideo } from "../../representations.ts";
-import type { Sources } from "../../storage/sources.ts";
 import { cutPage, readPageRequest } from "../public/cursor.ts";
 import { viewTranscriptionSummary } from "./representations.ts";
+import type { UploadSizes } from "./upload-sizes.ts";
 
 const Query = Type.Object({
   state: Type.Optional(Type.Enum(VIDEO_STATES)),
@@ -27,7 +27,7 @@ const Query = Type.Object({
 
 export interface VideoListDeps {
   db: Db;
-  sources: Sources;
+  uploadSizes: UploadSizes;
 }
 
 export function registerVideos(app: FastifyInstance, deps: VideoListDeps): void {
@@ -55,23 +55,31 @@ export function registerVideos(app: FastifyInstance, deps: VideoListDeps): void 
   );
 }
 
-/** The rows with what else is known of them: transcription, bytes that have come, place in the queue. */
-export async function viewVideos({ db, sources }: VideoListDeps, rows: VideoRow[]): Promise<VideoView[]> {
+type QueuePlaces = Awaited<ReturnType<typeof queuePlaces>>;
+
+/**
+ * The rows with what else is known of them: transcription, bytes that have come, place in the queue.
+ * @param knownPlaces where they were read a moment ago
+ */
+export async function viewVideos(
+  { db, uploadSizes }: VideoListDeps,
+  rows: VideoRow[],
+  knownPlaces?: QueuePlaces,
+): Promise<VideoView[]> {
   const transcriptions = await transcriptionsOfVideos(
     db,
     rows.map(({ id }) => id),
   );
   const waits = [...transcriptions.values()].some(({ status }) => status === "PENDING");
-  const places = waits ? await queuePlaces(db) : new Map<string, { place: number }>();
+  const places = knownPlaces ?? (waits ? await queuePlaces(db) : null);
   return await Promise.all(
-    rows.map(async (row) => {
-      const uploading = row.uploaded_at === null;
-      return viewVideo(row, {
+    rows.map(async (row) =>
+      viewVideo(row, {
         transcription: transcriptions.get(row.id),
-        uploadedBytes: uploading ? ((await sources.inspect(row.id))?.sizeBytes ?? 0) : null,
-        queuePlace: places.get(row.id)?.place ?? null,
-      });
-    }),
+        uploadedBytes: row.uploaded_at === null ? await uploadSizes.of(row.id) : null,
+        queuePlace: places?.get(row.id)?.place ?? null,
+      }),
+    ),
   );
 }
 

@@ -1,0 +1,40 @@
+import { type Kysely, sql } from "kysely";
+
+/** What open lists of videos are told of those that go, and what deliveries are listed by state from. */
+export async function deletions(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable("video_deletion")
+    .addColumn("environment_id", "text", (c) => c.notNull())
+    .addColumn("video_id", "text", (c) => c.notNull())
+    .addColumn("deleted_at", "timestamptz", (c) => c.notNull())
+    .execute();
+  await db.schema
+    .createIndex("video_deletion_environment")
+    .on("video_deletion")
+    .columns(["environment_id", "deleted_at"])
+    .execute();
+  await db.schema.createIndex("video_deletion_time").on("video_deletion").column("deleted_at").execute();
+  // Whoever listens hears of it within seconds; what is older goes with the next deletions, past rows that others remove.
+  await sql`
+    create function note_video_deletion() returns trigger language plpgsql as $$
+    begin
+      insert into video_deletion (environment_id, video_id, deleted_at)
+      values (old.environment_id, old.id, clock_timestamp());
+      delete from video_deletion where ctid = any (array(
+        select ctid from video_deletion where deleted_at < clock_timestamp() - interval '10 minutes'
+        order by deleted_at limit 20 for update skip locked
+      ));
+      return null;
+    end $$
+  `.execute(db);
+  await sql`
+    create trigger video_deleted after delete on video
+    for each row execute function note_video_deletion()
+  `.execute(db);
+
+  await db.schema
+    .createIndex("delivery_endpoint_status")
+    .on("delivery")
+    .columns(["endpoint_id", "status", "id"])
+    .execute();
+}
