@@ -9,6 +9,7 @@ import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
 import { createEndpointPolicy } from "../src/webhooks/guard-url.ts";
 import { createHostResolver } from "../src/webhooks/resolve-host.ts";
 import { createTenant, MovableClock, shareService } from "./support/service.ts";
+import { testS3 } from "./support/test-bucket.ts";
 import { startReceiver } from "./support/webhook-receiver.ts";
 import { startReceiver as startPlainReceiver } from "./webhook-receivers.ts";
 
@@ -301,7 +302,8 @@ describe("a delivery", () => {
     await receiver.close();
   });
 
-  test("a day late carries URLs that work", async () => {
+  test("a day late carries URLs that work", async (context) => {
+    if (testS3()) context.skip("a bucket goes by its own clock");
     const { receiver, attempt } = await emitted();
     receiver.answers.push(500);
     await attempt();
