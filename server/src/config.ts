@@ -41,6 +41,8 @@ export interface Config {
   speechMemoryLimitBytes: number;
   /** Videos that are transcribed at the same time. */
   workerConcurrency: number;
+  /** Videos of one environment that are transcribed at the same time, in all processes; null for any number. */
+  maxConcurrentPerEnvironment: number | null;
   maxUploadBytes: number;
   maxDurationSeconds: number;
   uploadExpiryMs: number;
@@ -195,6 +197,7 @@ export function readConfig(env: Env): Config {
     speechMemoryLimitBytes: integer("SPEECH_MEMORY_LIMIT_MB", 1600, 256, 1_000_000) * 1024 ** 2,
     workerConcurrency: integer("WORKER_CONCURRENCY", speechProcesses, 1, 64),
     maxUploadBytes: integer("MAX_UPLOAD_BYTES", 10 * 1024 ** 3, 1, Number.MAX_SAFE_INTEGER),
+    maxConcurrentPerEnvironment: integer("MAX_CONCURRENT_PER_ENVIRONMENT", 0, 1, 10_000) || null,
     maxDurationSeconds: integer("MAX_DURATION_SECONDS", 12 * 3600, 1, 100 * 3600),
     uploadExpiryMs: integer("UPLOAD_EXPIRY_HOURS", 24, 1, 10_000) * 3_600_000,
     webhookAllowHttp: flag("WEBHOOK_ALLOW_HTTP"),

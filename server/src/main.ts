@@ -223,6 +223,7 @@ async function wire(
             version: packageJson.version,
             maxDurationSeconds: config.maxDurationSeconds,
             concurrency: config.workerConcurrency,
+            maxConcurrentPerEnvironment: config.maxConcurrentPerEnvironment,
             onAttempt: telemetry.onAttempt,
             onDelivery: telemetry.onDelivery,
           },

@@ -90,13 +90,23 @@ async function pendingTranscription() {
       clock: systemClock,
       log: service.service.parts.log,
       maxDurationSeconds: 60,
+      maxConcurrentPerEnvironment: null,
       modelIsComing: () => {
         const { modelIsComing = false } = options;
         return typeof modelIsComing === "function" ? modelIsComing() : modelIsComing;
       },
       speech: { ...service.service.parts.speech, transcribe: (_path, hearing) => hear(hearing) },
     };
-    const job = options.job ?? jobOf(await read());
+    const row = await read();
+    // What other tests left has no turn.
+    await db
+      .updateTable("transcription")
+      .set({ parked_at: new Date() })
+      .where("status", "=", "PENDING")
+      .where((where) => where.or([where("due_at", "is", null), where("due_at", "<=", new Date())]))
+      .where("id", "!=", row.id)
+      .execute();
+    const job = options.job ?? jobOf(row);
     await runTranscription(deps, job, options.shutdown ?? new AbortController().signal);
     return await read();
   };

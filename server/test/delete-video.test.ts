@@ -63,6 +63,7 @@ describe("a video that is deleted while it is transcribed", () => {
       clock: systemClock,
       speech: fakeSpeech,
       maxDurationSeconds: 60,
+      maxConcurrentPerEnvironment: null,
       modelIsComing: () => false,
     };
     const job = { id: row.job_id, subjectId: row.id, signal: new AbortController().signal };
@@ -73,12 +74,12 @@ describe("a video that is deleted while it is transcribed", () => {
 
   test("has its attempt in this process ended before the deletion is over, and nothing is left", async () => {
     const there = await setUp();
-    const { db, log, tenant, videoId, row, sources, storage, running, locker } = there;
+    const { db, queue, log, tenant, videoId, row, sources, storage, running, locker } = there;
     const attempt = await beginAttempt(there);
     await storage.put(`transcripts/${row.id}/1/transcript.vtt`, Buffer.from("half"));
 
     const environmentId = tenant.environmentId;
-    const deleting = { db, sources, storage, locker, running, log };
+    const deleting = { db, queue, sources, storage, locker, running, log };
     expect(await deleteVideo(deleting, { environmentId, videoId })).toBe(true);
     expect(attempt.ended()).toBe(true);
     await attempt.settled;
@@ -92,31 +93,31 @@ describe("a video that is deleted while it is transcribed", () => {
 
   test("has its attempt ended soon where another process deletes it", async () => {
     const there = await setUp();
-    const { db, log, tenant, videoId, sources, storage, locker } = there;
+    const { db, queue, log, tenant, videoId, sources, storage, locker } = there;
     const attempt = await beginAttempt(there);
-    const elsewhere = { db, sources, storage, locker, running: new RunningAttempts(db), log };
+    const elsewhere = { db, queue, sources, storage, locker, running: new RunningAttempts(db), log };
     await deleteVideo(elsewhere, { environmentId: tenant.environmentId, videoId });
     await attempt.settled;
     expect(attempt.ended()).toBe(true);
   });
 
   test("belongs to its environment alone", async () => {
-    const { db, log, videoId, sources, storage, running, locker } = await setUp();
+    const { db, queue, log, videoId, sources, storage, running, locker } = await setUp();
     const stranger = `env_${randomUUID().replaceAll("-", "")}`;
-    const deleting = { db, sources, storage, locker, running, log };
+    const deleting = { db, queue, sources, storage, locker, running, log };
     expect(await deleteVideo(deleting, { environmentId: stranger, videoId })).toBe(false);
     expect(await recordingBytes(service.service, videoId)).toBe(1);
   });
 
   test("is gone although its files can not be removed now; they are left to the sweep", async () => {
-    const { db, log, tenant, videoId, sources, storage, running, locker } = await setUp();
+    const { db, queue, log, tenant, videoId, sources, storage, running, locker } = await setUp();
     const broken = {
       ...sources,
       remove: async () => {
         throw new Error("the disk does not answer");
       },
     };
-    const deleting = { db, sources: broken, storage, locker, running, log };
+    const deleting = { db, queue, sources: broken, storage, locker, running, log };
     expect(await deleteVideo(deleting, { environmentId: tenant.environmentId, videoId })).toBe(true);
     expect((await readTranscription(service, tenant, videoId)).status).toBe(404);
   });

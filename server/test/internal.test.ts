@@ -4,7 +4,8 @@ import type { EnvironmentView } from "@subtext/dashboard/contract/environment";
 import type { WebhookEndpointView } from "@subtext/dashboard/contract/webhook";
 import { describe, expect, test } from "vitest";
 import { insertDelivery, insertEvent, settleAttempt } from "../src/db/events.ts";
-import { claimTranscription, failTranscription } from "../src/db/transcriptions.ts";
+import { startAttempt } from "../src/db/transcription-claims.ts";
+import { failTranscription } from "../src/db/transcriptions.ts";
 import { insertVideo } from "../src/db/videos.ts";
 import type { Finding } from "../src/doctor.ts";
 import type { TranscriptionView } from "../src/http/internal/representations.ts";
@@ -60,15 +61,19 @@ async function showTranscription(id: string): Promise<TranscriptionView> {
 /** Has a worker take the transcription up and fail it for good. */
 async function fail(transcriptionId: string): Promise<void> {
   const { kysely } = subtext.service.parts.database;
-  const { job_id } = await kysely
+  const waiting = await kysely
     .selectFrom("transcription")
-    .select("job_id")
+    .selectAll()
     .where("id", "=", transcriptionId)
     .executeTakeFirstOrThrow();
-  const row = await claimTranscription(kysely, transcriptionId, job_id, new Date());
+  const row = await kysely
+    .transaction()
+    .execute((tx) =>
+      startAttempt(tx, { chosen: waiting, named: waiting, jobId: waiting.job_id, now: new Date() }),
+    );
   const failure = { code: "unreadable_media", message: "The file holds neither picture nor sound." };
   await kysely.transaction().execute((tx) =>
-    failTranscription(tx, { transcriptionId, attempt: row!.attempt }, failure, {
+    failTranscription(tx, { transcriptionId, attempt: row.attempt }, failure, {
       waveformPrefix: null,
       transcribedAt: null,
       now: new Date(),

@@ -1,7 +1,8 @@
 import type { CreatedVideo, Video, VideoPage } from "@subtext/client/contract/video";
 import * as tus from "tus-js-client";
 import { beforeEach, describe, expect, test } from "vitest";
-import { claimTranscription, completeTranscription } from "../src/db/transcriptions.ts";
+import { startAttempt } from "../src/db/transcription-claims.ts";
+import { completeTranscription } from "../src/db/transcriptions.ts";
 import { newId } from "../src/ids.ts";
 import { createTenant, MovableClock, shareService, type Tenant, upload } from "./support/service.ts";
 import { readRecording, recordingBytes } from "./support/stored-recording.ts";
@@ -136,14 +137,16 @@ describe("a deleted video", () => {
       .selectAll()
       .where("video_id", "=", id)
       .executeTakeFirstOrThrow();
-    const claimed = await claimTranscription(db(), row.id, row.job_id, clock.now());
+    const claimed = await db()
+      .transaction()
+      .execute((tx) => startAttempt(tx, { chosen: row, named: row, jobId: row.job_id, now: clock.now() }));
     const prefix = `transcripts/${row.id}/1`;
     const { storage } = service.service.parts;
     await storage.put(`${prefix}/transcript.vtt`, Buffer.from("WEBVTT\n"));
     await db()
       .transaction()
       .execute((tx) =>
-        completeTranscription(tx, { transcriptionId: row.id, attempt: claimed!.attempt }, {
+        completeTranscription(tx, { transcriptionId: row.id, attempt: claimed.attempt }, {
           language: "en",
           wordCount: 0,
           duration: 1,

@@ -1,8 +1,83 @@
 import { sql } from "kysely";
-import type { Db } from "./schema.ts";
+import type { Db, TranscriptionRow, Tx } from "./schema.ts";
 
+/**
+ * So many of the oldest are looked at for one of an environment that has nothing in work. Where there is none, a
+ * flood of one environment stands before all others, and those are looked for one by one.
+ */
+const FRONT = 200;
+/** Environments to try: the only one that waits in the first may be in the hands of another worker just now. */
+const CANDIDATES = 16;
 /** What has waited no longer is most likely about to be taken by a worker that is idle. */
 const LONGER_THAN_IDLE_WORKERS_NEED = sql`interval '5 seconds'`;
+
+const WAITS = sql`status = 'PENDING' and parked_at is null`;
+const PLACE = sql`coalesce(due_at, created_at)`;
+const BUSY = sql`busy as materialized (
+  select environment_id, count(*)::int as processing
+  from transcription where status = 'PROCESSING' group by environment_id
+)`;
+
+/**
+ * The transcription whose turn it is, locked: of the environment that has the fewest PROCESSING, and of several
+ * such of the one that waits longest; within it the one that waits longest. Rows that other transactions hold
+ * are passed over, so this never waits.
+ * @returns undefined where nothing waits whose time has come and whose environment is below the cap
+ */
+export async function chooseTranscription(
+  tx: Tx,
+  { now, cap }: { now: Date; cap: number | null },
+): Promise<TranscriptionRow | undefined> {
+  for (const list of [idleAtFront, fewestProcessing]) {
+    for (const environmentId of await list(tx, now, cap)) {
+      const row = await lockFirst(tx, environmentId, now);
+      if (row) return row;
+    }
+  }
+  return undefined;
+}
+
+/** Environments that have nothing in work, of those at the front of the line; by who waits longest. */
+async function idleAtFront(tx: Tx, now: Date): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    with ${BUSY}, front as (
+      select environment_id, ${PLACE} as place, id from transcription
+      where ${WAITS} and ${PLACE} <= ${now}::timestamptz
+      order by ${PLACE}, id limit ${FRONT}
+    )
+    select environment_id as id from front
+    where not exists (select from busy where busy.environment_id = front.environment_id)
+    group by environment_id order by min(place), min(front.id) limit ${CANDIDATES}`.execute(tx);
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Of all that wait, by how many they have in work and then by who waits longest. Looks at one row of each: the
+ * index is entered anew after every environment (a loose index scan).
+ */
+async function fewestProcessing(tx: Tx, now: Date, cap: number | null): Promise<string[]> {
+  const first = sql`select environment_id, ${PLACE} as place, id from transcription where ${WAITS}`;
+  const order = sql`order by environment_id, ${PLACE}, id limit 1`;
+  const { rows } = await sql<{ id: string }>`
+    with recursive ${BUSY}, head as (
+      (${first} ${order})
+      union all
+      select next.* from head
+      cross join lateral (${first} and environment_id > head.environment_id ${order}) as next
+    )
+    select environment_id as id from head left join busy using (environment_id)
+    where place <= ${now}::timestamptz and (${cap}::int is null or coalesce(processing, 0) < ${cap})
+    order by coalesce(processing, 0), place, head.id limit ${CANDIDATES}`.execute(tx);
+  return rows.map(({ id }) => id);
+}
+
+async function lockFirst(tx: Tx, environmentId: string, now: Date): Promise<TranscriptionRow | undefined> {
+  const { rows } = await sql<TranscriptionRow>`
+    select * from transcription
+    where ${WAITS} and environment_id = ${environmentId} and ${PLACE} <= ${now}::timestamptz
+    order by ${PLACE}, id limit 1 for update skip locked`.execute(tx);
+  return rows[0];
+}
 
 /**
  * Whether another transcription would go on if this one made room for it, which is PROCESSING: one that waits
@@ -11,8 +86,7 @@ const LONGER_THAN_IDLE_WORKERS_NEED = sql`interval '5 seconds'`;
 export async function othersWait(db: Db, transcriptionId: string): Promise<boolean> {
   const { rows } = await sql<{ wait: boolean }>`
     select exists (
-      select from transcription where status = 'PENDING' and parked_at is null
-        and coalesce(due_at, created_at) <= now() - ${LONGER_THAN_IDLE_WORKERS_NEED}
+      select from transcription where ${WAITS} and ${PLACE} <= now() - ${LONGER_THAN_IDLE_WORKERS_NEED}
     ) or exists (
       select from transcription where status = 'PENDING' and parked_at is not null
         and environment_id = (select environment_id from transcription where id = ${transcriptionId})

@@ -14,8 +14,8 @@ const HELD = sql`('created', 'retry', 'active')`;
 
 export async function findTranscriptionsWithoutJob(db: Db): Promise<JobLoss[]> {
   const { rows } = await sql<JobLoss>`
-    select id, job_id as "jobId", null as "dueAt" from transcription
-    where status in ('PENDING', 'PROCESSING') and not exists (
+    select id, job_id as "jobId", due_at as "dueAt" from transcription
+    where status in ('PENDING', 'PROCESSING') and parked_at is null and not exists (
       select from pgboss.job where name = 'transcribe' and job.id = job_id and state in ${HELD}
     )`.execute(db);
   return rows;

@@ -31,8 +31,22 @@ export async function findWaitsForModel(db: Db): Promise<JobLoss[]> {
     .selectFrom("transcription")
     .select(["id", "job_id as jobId"])
     .where("status", "=", "PENDING")
+    .where("parked_at", "is", null)
     .where("failure_code", "in", MENDED_BY_MODEL)
     .orderBy("created_at")
     .execute();
   return rows.map((row) => ({ ...row, dueAt: null }));
+}
+
+/** The transcription is due at once, under a new job; false where somebody has moved it meanwhile. */
+export async function endWaitForModel(tx: Tx, { id, jobId }: JobLoss, newId: string): Promise<boolean> {
+  const row = await tx
+    .updateTable("transcription")
+    .set({ job_id: newId, due_at: null })
+    .where("id", "=", id)
+    .where("job_id", "=", jobId)
+    .where("status", "=", "PENDING")
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
 }

@@ -2,7 +2,7 @@ import type { TranscriptionStatus } from "@subtext/client/contract/transcription
 import type { VideoMetadata } from "@subtext/client/contract/video";
 import type { LanguageStretch, StageSeconds } from "@subtext/speech/transcript";
 import type { Db, TranscriptionRow, Tx } from "./schema.ts";
-import { endAttempt, insertAttempt } from "./transcription-attempts.ts";
+import { endAttempt } from "./transcription-attempts.ts";
 
 /** One worker's hold on a transcription: every write it makes is void once the attempt has moved on. */
 export interface Hold {
@@ -77,50 +77,6 @@ export async function listTranscriptions(
     .orderBy("id", "desc")
     .limit(limit)
     .execute();
-}
-
-/**
- * PENDING → PROCESSING for the job that the row names, with a new attempt. A row that is PROCESSING already is
- * one whose worker died: its job came back, and the loss is counted.
- * @returns the row after the move, or undefined where this job has nothing to do (any more)
- */
-export async function claimTranscription(
-  db: Db,
-  id: string,
-  jobId: string,
-  now: Date,
-): Promise<TranscriptionRow | undefined> {
-  return await db.transaction().execute(async (tx) => {
-    const found = await tx
-      .selectFrom("transcription")
-      .select(["status", "attempt", "created_at", "queued_at"])
-      .where("id", "=", id)
-      .where("job_id", "=", jobId)
-      .where("status", "in", ["PENDING", "PROCESSING"])
-      .forUpdate()
-      .executeTakeFirst();
-    if (!found) return undefined;
-    const lost = found.status === "PROCESSING";
-    if (lost) await endAttempt(tx, { transcriptionId: id, attempt: found.attempt }, { outcome: "lost", now });
-    const row = await tx
-      .updateTable("transcription")
-      .set((set) => ({
-        status: "PROCESSING",
-        attempt: set("attempt", "+", 1),
-        losses: set("losses", "+", lost ? 1 : 0),
-        progress: 0,
-        started_at: now,
-      }))
-      .where("id", "=", id)
-      .returningAll()
-      .executeTakeFirstOrThrow();
-    await insertAttempt(
-      tx,
-      { transcriptionId: id, attempt: row.attempt },
-      { queuedAt: lost ? now : (found.queued_at ?? found.created_at), startedAt: now },
-    );
-    return row;
-  });
 }
 
 /** False where the hold is void. */
@@ -241,6 +197,8 @@ export interface Return {
   counts: boolean;
   /** The next attempt begins no sooner; null for at once. */
   retryAt: Date | null;
+  /** Whether it goes behind those that wait by now; else it keeps its place, where it may go on at once. */
+  yields?: boolean;
   now: Date;
 }
 
@@ -248,7 +206,7 @@ export interface Return {
 export async function returnToPending(
   tx: Tx,
   hold: Hold,
-  { jobId, failure, counts, retryAt, now }: Return,
+  { jobId, failure, counts, retryAt, yields = false, now }: Return,
 ): Promise<boolean> {
   const ended = await moved(
     held(tx, hold).set((set) => ({
@@ -258,6 +216,7 @@ export async function returnToPending(
       remaining_seconds: null,
       queued_at: now,
       started_at: null,
+      ...((retryAt ?? (yields && now)) && { due_at: retryAt ?? now }),
       ...(failure &&
         counts && {
           faults: set("faults", "+", 1),
@@ -289,6 +248,7 @@ export async function reopenFailedTranscription(
       failure_code: null,
       failure_message: null,
       queued_at: now,
+      due_at: now,
       started_at: null,
       finished_at: null,
     })

@@ -80,7 +80,7 @@ export async function deleteVideoRows(
   tx: Tx,
   environmentId: string,
   id: string,
-): Promise<{ video: VideoRow; transcriptionId: string | null } | undefined> {
+): Promise<{ video: VideoRow; transcription: TranscriptionRow | undefined } | undefined> {
   const video = await tx
     .selectFrom("video")
     .selectAll()
@@ -91,11 +91,12 @@ export async function deleteVideoRows(
   if (!video) return undefined;
   const transcription = await tx
     .selectFrom("transcription")
-    .select("id")
+    .selectAll()
     .where("video_id", "=", id)
+    .forUpdate()
     .executeTakeFirst();
   await tx.deleteFrom("video").where("id", "=", id).execute();
-  return { video, transcriptionId: transcription?.id ?? null };
+  return { video, transcription };
 }
 
 export async function declareVideoSize(db: Db, id: string, sizeBytes: number): Promise<void> {

@@ -1,13 +1,16 @@
 import type { Locker } from "@tus/utils";
 import type { Db } from "../db/schema.ts";
 import { deleteVideoRows } from "../db/videos.ts";
+import type { Queue } from "../queue.ts";
 import type { Sources } from "../storage/sources.ts";
 import type { Storage } from "../storage/storage.ts";
 import { TRANSCRIPTS_PREFIX } from "../storage/transcript-files.ts";
 import type { RunningAttempts } from "./running-attempts.ts";
+import { wakeParked } from "./wake-waiting.ts";
 
 export interface DeleteVideoDeps {
   db: Db;
+  queue: Queue;
   sources: Sources;
   storage: Storage;
   locker: Locker;
@@ -23,20 +26,22 @@ export interface DeleteVideoDeps {
  * @returns false where the environment has no such video
  */
 export async function deleteVideo(
-  { db, sources, storage, locker, running, log }: DeleteVideoDeps,
+  { db, queue, sources, storage, locker, running, log }: DeleteVideoDeps,
   { environmentId, videoId }: { environmentId: string; videoId: string },
 ): Promise<boolean> {
-  const deleted = await db
-    .transaction()
-    .execute(async (tx) => await deleteVideoRows(tx, environmentId, videoId));
+  const deleted = await db.transaction().execute(async (tx) => {
+    const rows = await deleteVideoRows(tx, environmentId, videoId);
+    if (rows?.transcription?.status === "PROCESSING") await wakeParked({ tx, queue }, environmentId);
+    return rows;
+  });
   if (!deleted) return false;
-  const { video, transcriptionId } = deleted;
+  const { video, transcription } = deleted;
   try {
-    if (transcriptionId !== null) await running.cancel(transcriptionId);
+    if (transcription) await running.cancel(transcription.job_id);
     if (video.uploaded_at === null) await stopWriting(locker, videoId);
     await sources.remove(videoId);
-    if (transcriptionId !== null) {
-      for await (const key of storage.list(`${TRANSCRIPTS_PREFIX}${transcriptionId}/`))
+    if (transcription) {
+      for await (const key of storage.list(`${TRANSCRIPTS_PREFIX}${transcription.id}/`))
         await storage.remove(key);
     }
   } catch (error) {

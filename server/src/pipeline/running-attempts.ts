@@ -1,9 +1,9 @@
 import type { Db } from "../db/schema.ts";
-import { findTranscription } from "../db/transcriptions.ts";
+import { isNamed } from "../db/transcription-claims.ts";
 import type { Job } from "../queue.ts";
 
 interface RunningAttempt {
-  transcriptionId: string;
+  jobId: string;
   cancel: AbortController;
   ended: Promise<unknown>;
 }
@@ -12,7 +12,8 @@ const LOOK_EVERY_MS = 1_000;
 
 /**
  * The attempts that run in this process, so that one whose video is deleted ends at once; where another process
- * deleted it, at the next look.
+ * deleted it, at the next look. What an attempt is at is told by the job that it runs under: a transcription
+ * names one job, which may not be the one that was made for it.
  */
 export class RunningAttempts {
   readonly #running = new Set<RunningAttempt>();
@@ -27,11 +28,11 @@ export class RunningAttempts {
     const cancel = new AbortController();
     const signal = AbortSignal.any([job.signal, cancel.signal]);
     const ended = attempt({ ...job, signal });
-    const running = { transcriptionId: job.subjectId, cancel, ended };
+    const running = { jobId: job.id, cancel, ended };
     this.#running.add(running);
     const look = setInterval(() => {
-      findTranscription(this.#db, job.subjectId).then(
-        (found) => found ?? end(running),
+      isNamed(this.#db, job.id).then(
+        (named) => named || end(running),
         // A database that does not answer says nothing of the video; the attempt meets that by itself.
         () => {},
       );
@@ -44,14 +45,14 @@ export class RunningAttempts {
     }
   }
 
-  /** Ends the attempts at this transcription, and waits until they have. */
-  async cancel(transcriptionId: string): Promise<void> {
-    const its = [...this.#running].filter((running) => running.transcriptionId === transcriptionId);
+  /** Ends the attempts under this job, and waits until they have. */
+  async cancel(jobId: string): Promise<void> {
+    const its = [...this.#running].filter((running) => running.jobId === jobId);
     for (const running of its) end(running);
     await Promise.allSettled(its.map(({ ended }) => ended));
   }
 }
 
 function end({ cancel }: RunningAttempt): void {
-  cancel.abort(new Error("the video was deleted"));
+  cancel.abort(new Error("the video was deleted, or its transcription is another worker's"));
 }

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
-import { replaceTranscriptionJob } from "../db/lost-jobs.ts";
-import { findWaitsForModel } from "../db/model-waits.ts";
-import type { Db } from "../db/schema.ts";
+import { unparkOldest } from "../db/environment-cap.ts";
+import { endWaitForModel, findWaitsForModel } from "../db/model-waits.ts";
+import type { Db, Tx } from "../db/schema.ts";
 import { newJobId, type Queue } from "../queue.ts";
 
 /**
@@ -12,9 +12,22 @@ export async function wakeWaiting({ db, queue, log }: { db: Db; queue: Queue; lo
   for (const wait of await findWaitsForModel(db)) {
     const jobId = newJobId();
     await db.transaction().execute(async (tx) => {
-      if (!(await replaceTranscriptionJob(tx, wait, jobId))) return;
+      if (!(await endWaitForModel(tx, wait, jobId))) return;
       await queue.send(tx, "transcribe", { id: jobId, subjectId: wait.id });
       log.info({ transcriptionId: wait.id }, "a transcription waits for the speech model no longer");
     });
   }
+}
+
+/**
+ * Has the next transcription of the environment tried that waits for it to be below its cap. Part of every
+ * transaction that ends an attempt.
+ */
+export async function wakeParked(
+  { tx, queue }: { tx: Tx; queue: Queue },
+  environmentId: string,
+): Promise<void> {
+  const jobId = newJobId();
+  const id = await unparkOldest(tx, environmentId, jobId);
+  if (id !== undefined) await queue.send(tx, "transcribe", { id: jobId, subjectId: id });
 }

@@ -10,6 +10,7 @@ import { AppError } from "../../errors.ts";
 import { isPlausibleId } from "../../ids.ts";
 import { deleteVideo } from "../../pipeline/delete-video.ts";
 import type { RunningAttempts } from "../../pipeline/running-attempts.ts";
+import type { Queue } from "../../queue.ts";
 import { representVideo } from "../../representations.ts";
 import type { Sources } from "../../storage/sources.ts";
 import type { Storage } from "../../storage/storage.ts";
@@ -22,6 +23,7 @@ export interface VideosDeps extends OperationDeps, Omit<OfferDeps, "db"> {
   sources: Sources;
   /** The one that serves uploads, so that what is deleted is not written to. */
   locker: Locker;
+  queue: Queue;
   running: RunningAttempts;
   log: Logger;
 }
