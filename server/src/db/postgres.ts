@@ -4,11 +4,15 @@ import type { Logger } from "pino";
 import { AppError } from "../errors.ts";
 import { COLUMN_PARSERS } from "./column-types.ts";
 import type { Database } from "./database.ts";
+import { DatabaseWatch } from "./database-watch.ts";
 import { guardPool, ScopedKysely, TransactionScope } from "./transaction-scope.ts";
 
 /** pg-boss asks for no less. */
 const OLDEST_VERSION = 13;
-const CONNECT_TIMEOUT_MS = 10_000;
+/** Also for one that waits until a connection of the pool is free. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** A process that vanished in the middle of a transaction holds its locks no longer. */
+const LIMITS = "set idle_in_transaction_session_timeout = '60s'";
 const QUERY_CONNECTIONS = 10;
 const QUEUE_CONNECTIONS = 5;
 
@@ -17,6 +21,11 @@ export async function openPostgres<Schema>(options: {
   log: Logger;
 }): Promise<Database<Schema>> {
   const { databaseUrl, log } = options;
+  const watch = new DatabaseWatch(databaseUrl, log);
+  const prepare = (settings: string) => async (client: pg.ClientBase) => {
+    watch.watch(client);
+    await client.query({ text: settings, query_timeout: CONNECT_TIMEOUT_MS } as pg.QueryConfig);
+  };
   const pool = new pg.Pool({
     connectionString: databaseUrl,
     application_name: "subtext",
@@ -24,16 +33,14 @@ export async function openPostgres<Schema>(options: {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     types: { getTypeParser },
-    onConnect: async (client) => {
-      await client.query("set time zone 'UTC'");
-    },
+    onConnect: prepare(`set time zone 'UTC'; ${LIMITS}`),
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on("error", (error) => log.warn({ err: error }, "an idle database connection broke"));
 
   const scope = new TransactionScope();
   const kysely = new ScopedKysely<Schema>(
-    { dialect: new PostgresDialect({ pool: guardPool(pool, scope) }) },
+    { dialect: new PostgresDialect({ pool: guardPool(watch.guard(pool), scope) }) },
     scope,
   );
   try {
@@ -46,14 +53,17 @@ export async function openPostgres<Schema>(options: {
         `the database is PostgreSQL ${version}; ${OLDEST_VERSION} or newer is needed`,
       );
     }
+    const queuePool = {
+      connectionString: databaseUrl,
+      application_name: "subtext-queue",
+      max: QUEUE_CONNECTIONS,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      onConnect: prepare(LIMITS),
+    };
     return {
       kysely,
-      boss: {
-        connectionString: databaseUrl,
-        application_name: "subtext-queue",
-        max: QUEUE_CONNECTIONS,
-        connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      },
+      boss: queuePool,
       kind: "postgres",
       version,
       connections: () => ({
@@ -65,9 +75,14 @@ export async function openPostgres<Schema>(options: {
       async check() {
         await sql`select 1`.execute(kysely);
       },
-      close: () => kysely.destroy(),
+      snapshot: null,
+      async close() {
+        watch.close();
+        await kysely.destroy();
+      },
     };
   } catch (error) {
+    watch.close();
     await kysely.destroy();
     throw error;
   }

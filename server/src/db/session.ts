@@ -1,5 +1,6 @@
 import pg from "pg";
 import type { Logger } from "pino";
+import { databaseAway, namedDatabaseError } from "./lost-connection.ts";
 
 /** What several processes on one PostgreSQL agree by: locks that end with their holder, and short messages. */
 export interface DatabaseSession {
@@ -19,7 +20,18 @@ export interface DatabaseSession {
 const CHANNELS = ["subtext_upload_wanted", "subtext_upload_free"] as const;
 export type Channel = (typeof CHANNELS)[number];
 
-const CONNECT_TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+/** Nothing that is asked here takes long, but to wait for a lock. */
+const ANSWER_TIMEOUT_MS = 5_000;
+const HEARTBEAT_MS = 5_000;
+/**
+ * The other end's patience: locks of a process that is cut off, or frozen, go to others after so long. The second
+ * setting is one of PostgreSQL 14.
+ */
+const LIVELINESS = `
+  set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3;
+  select set_config('idle_session_timeout', '30s', false)
+  where current_setting('server_version_num')::int >= 140000`;
 const FIRST_RECONNECT_MS = 200;
 const LAST_RECONNECT_MS = 5_000;
 /** The first half of every lock's key, so that none meets the locks of pg-boss, Kysely or other programs. */
@@ -27,7 +39,7 @@ const LOCK_CLASS = 0x5b_7e_47;
 
 /**
  * One connection of its own, for a lock of PostgreSQL's belongs to the connection that took it. A connection
- * that breaks is made anew; queries fail meanwhile.
+ * that breaks, or over which nothing comes any more, is made anew; queries fail meanwhile.
  */
 export async function openSession({
   databaseUrl,
@@ -41,6 +53,13 @@ export async function openSession({
   let client: pg.Client | null = await connect();
   let closed = false;
   let reconnecting: NodeJS.Timeout | undefined;
+  /** Then nothing else is answered over the connection, and its end is noticed by itself. */
+  let waitsForLock = false;
+  const heartbeat = setInterval(() => {
+    // A connection that fails at it ends itself, which is noticed there.
+    if (client && !waitsForLock) query("select 1", []).catch(() => {});
+  }, HEARTBEAT_MS);
+  heartbeat.unref();
 
   async function connect(): Promise<pg.Client> {
     const fresh = new pg.Client({
@@ -62,7 +81,9 @@ export async function openSession({
     });
     try {
       await fresh.connect();
-      for (const channel of CHANNELS) await fresh.query(`listen ${channel}`);
+      for (const text of [LIVELINESS, ...CHANNELS.map((channel) => `listen ${channel}`)]) {
+        await fresh.query({ text, query_timeout: ANSWER_TIMEOUT_MS } as pg.QueryConfig);
+      }
     } catch (error) {
       await fresh.end().catch(() => {});
       throw error;
@@ -83,10 +104,23 @@ export async function openSession({
     }, afterMs);
   }
 
-  async function query<T extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<T> {
-    if (!client) throw new Error("the database does not answer");
-    const { rows } = await client.query<T>(text, values);
-    return rows[0]!;
+  async function query<T extends pg.QueryResultRow>(
+    text: string,
+    values: unknown[],
+    { patient = false } = {},
+  ): Promise<T> {
+    const asked = client;
+    if (!asked) throw databaseAway(new Error("the connection for locks is being made anew"));
+    // Ends the connection: with an answer outstanding nobody could tell which locks it has.
+    const impatience = patient ? undefined : setTimeout(() => asked.end().catch(() => {}), ANSWER_TIMEOUT_MS);
+    try {
+      const { rows } = await asked.query<T>(text, values);
+      return rows[0]!;
+    } catch (error) {
+      throw namedDatabaseError(error);
+    } finally {
+      clearTimeout(impatience);
+    }
   }
 
   const tryLock = async (name: string): Promise<boolean> => {
@@ -104,7 +138,12 @@ export async function openSession({
     unlock,
 
     async withLock(name, work) {
-      await query("select pg_advisory_lock($1, hashtext($2))", [LOCK_CLASS, name]);
+      waitsForLock = true;
+      try {
+        await query("select pg_advisory_lock($1, hashtext($2))", [LOCK_CLASS, name], { patient: true });
+      } finally {
+        waitsForLock = false;
+      }
       try {
         return await work();
       } finally {
@@ -127,6 +166,7 @@ export async function openSession({
     async close() {
       closed = true;
       clearTimeout(reconnecting);
+      clearInterval(heartbeat);
       const last = client;
       client = null;
       await last?.end();

@@ -1,0 +1,37 @@
+import { AppError } from "../errors.ts";
+
+/** Of PostgreSQL: connection exceptions, insufficient resources, shut down, starting, become read-only. */
+const STATES = /^(?:08|53|57P0[123]|25006)/;
+/** Of the network. */
+const NETWORK = new Set([
+  "ECONNABORTED",
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EAI_AGAIN",
+  "EHOSTDOWN",
+  "EHOSTUNREACH",
+  "ENETDOWN",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EPIPE",
+  "ETIMEDOUT",
+]);
+/** Of the driver, which gives these no codes. */
+const MESSAGES =
+  /^(?:Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded when trying to connect|timeout expired|Query read timeout)/;
+
+/** Whether the database could not be asked, whatever the question was. */
+export function isLostConnection(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  return STATES.test(code) || NETWORK.has(code) || MESSAGES.test(error.message);
+}
+
+export function databaseAway(cause: unknown): AppError {
+  return new AppError("service_unavailable", "The database does not answer now.", { cause });
+}
+
+/** By the service's name where it is a lost connection, else as it is. */
+export function namedDatabaseError(error: unknown): unknown {
+  return isLostConnection(error) ? databaseAway(error) : error;
+}
