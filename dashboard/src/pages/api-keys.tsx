@@ -1,7 +1,6 @@
-import { useInfiniteQuery, useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { endedKeysQuery, keysKey, validKeysQuery } from "../data/keys.ts";
-import { environmentsQuery } from "../data/queries.ts";
 import { messageOf } from "../data/request.ts";
 import { Button, Notice } from "../design/controls.tsx";
 import { KeyTable } from "../parts/keys/key-table.tsx";
@@ -11,29 +10,30 @@ import { PageHeader, Section } from "../parts/page.tsx";
 import table from "../parts/table.module.css";
 import { useMe } from "../parts/use-me.ts";
 import { useNow } from "../parts/use-now.ts";
-import { NotFoundPage } from "./fault.tsx";
+import { InEnvironment } from "./in-environment.tsx";
 
 export function ApiKeysPage() {
   const { environmentId } = useParams({ from: "/signed-in/environments/$environmentId/api-keys" });
-  const { data: environments } = useSuspenseQuery(environmentsQuery);
   const { isOwner } = useMe();
-  const environment = environments.find(({ id }) => id === environmentId);
-  if (!environment) return <NotFoundPage />;
   return (
-    <>
-      <PageHeader
-        title="API keys"
-        lead={
-          <>
-            Each opens {environment.name} and nothing else. <a href="/docs">How the API is used</a>
-          </>
-        }
-      >
-        {isOwner && <NewKey environmentId={environmentId} />}
-      </PageHeader>
-      <ValidKeys environmentId={environmentId} isOwner={isOwner} />
-      <EndedKeys environmentId={environmentId} />
-    </>
+    <InEnvironment environmentId={environmentId}>
+      {(environment) => (
+        <>
+          <PageHeader
+            title="API keys"
+            lead={
+              <>
+                Each opens {environment.name} and nothing else. <a href="/docs">How the API is used</a>
+              </>
+            }
+          >
+            {isOwner && <NewKey environmentId={environmentId} />}
+          </PageHeader>
+          <ValidKeys environmentId={environmentId} isOwner={isOwner} />
+          <EndedKeys environmentId={environmentId} />
+        </>
+      )}
+    </InEnvironment>
   );
 }
 

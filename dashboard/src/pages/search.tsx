@@ -1,9 +1,8 @@
-import { useInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { Input, Label, SearchField } from "react-aria-components";
 import { SEARCH_LIMITS, type SearchPageView } from "../contract/search.ts";
-import { environmentsQuery } from "../data/queries.ts";
 import { messageOf } from "../data/request.ts";
 import { searchQuery } from "../data/search.ts";
 import { language as languageName } from "../data/words.ts";
@@ -12,8 +11,9 @@ import { Button, Notice } from "../design/controls.tsx";
 import { CloseIcon, SearchIcon } from "../design/icons.tsx";
 import { keepLastEnvironment } from "../parts/last-environment.ts";
 import { PageHeader } from "../parts/page.tsx";
+import { useArrows } from "../parts/use-arrows.ts";
 import { useNow } from "../parts/use-now.ts";
-import { NotFoundPage } from "./fault.tsx";
+import { InEnvironment } from "./in-environment.tsx";
 import css from "./search.module.css";
 import { FoundVideo } from "./search-result.tsx";
 
@@ -24,24 +24,27 @@ const TYPING_PAUSE_MS = 180;
 /** Every transcript of an environment, searched while one types. */
 export function SearchPage() {
   const { environmentId } = useParams({ from: ROUTE });
-  const { data: environments } = useSuspenseQuery(environmentsQuery);
-  const environment = environments.find(({ id }) => id === environmentId);
-  useEffect(() => {
-    if (environment) keepLastEnvironment(environment.id);
-  }, [environment]);
-  if (!environment) return <NotFoundPage />;
-  return <Search key={environment.id} environmentId={environment.id} name={environment.name} />;
+  return (
+    <InEnvironment environmentId={environmentId}>
+      {(environment) => (
+        <Search key={environment.id} environmentId={environment.id} name={environment.name} />
+      )}
+    </InEnvironment>
+  );
 }
 
 function Search({ environmentId, name }: { environmentId: string; name: string }) {
   const address = useSearch({ from: ROUTE });
   const { q = "", language } = address;
   const [typed, setTyped] = useTyped(q);
+  useEffect(() => keepLastEnvironment(environmentId), [environmentId]);
   const navigate = useNavigate({ from: "/environments/$environmentId/search" });
   const found = useInfiniteQuery(searchQuery(environmentId, address));
   const pages = q === "" ? [] : (found.data?.pages ?? []);
   const languages = pages[0]?.languages ?? [];
-  const body = useArrows();
+  const body = useRef<HTMLDivElement>(null);
+  // From the field through the results and back.
+  useArrows(body, "[data-begin], [data-result]");
 
   return (
     <div ref={body}>
@@ -149,27 +152,6 @@ function useFocusOnce() {
     if (field && isFirst.current) field.focus();
     isFirst.current = false;
   }, []);
-}
-
-/** Up and down lead from the field through the results and back. */
-function useArrows() {
-  const body = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const root = body.current;
-    const press = (event: KeyboardEvent) => {
-      const { key, altKey, ctrlKey, metaKey, shiftKey } = event;
-      if (altKey || ctrlKey || metaKey || shiftKey || (key !== "ArrowDown" && key !== "ArrowUp")) return;
-      const stops = [...(root?.querySelectorAll<HTMLElement>("[data-begin], [data-result]") ?? [])];
-      const at = stops.indexOf(document.activeElement as HTMLElement);
-      const next = stops[at + (key === "ArrowDown" ? 1 : -1)];
-      if (at < 0 || !next) return;
-      event.preventDefault();
-      next.focus();
-    };
-    root?.addEventListener("keydown", press);
-    return () => root?.removeEventListener("keydown", press);
-  }, []);
-  return body;
 }
 
 function countInWords({ data, matchCount, videoCount, isTruncated, hint }: SearchPageView): string {

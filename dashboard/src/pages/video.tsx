@@ -14,19 +14,19 @@ import {
 import { useLiveVideo } from "../data/video-live.ts";
 import controls from "../design/controls.module.css";
 import { Notice } from "../design/controls.tsx";
+import { BackIcon } from "../design/icons.tsx";
 import { PageHeader } from "../parts/page.tsx";
+import { STATE_NAMES, StateBadge } from "../parts/state-badge.tsx";
 import { useMe } from "../parts/use-me.ts";
 import { DeleteVideo } from "../parts/video/actions.tsx";
 import { Details } from "../parts/video/details.tsx";
-import { BackIcon } from "../parts/video/icons.tsx";
 import { Languages } from "../parts/video/languages.tsx";
 import { Playback } from "../parts/video/playback.ts";
 import { Player } from "../parts/video/player.tsx";
 import { VideoProgress } from "../parts/video/state.tsx";
 import { Transcript } from "../parts/video/transcript.tsx";
 import { WaveformSlider } from "../parts/video/waveform.tsx";
-import rowCss from "../parts/video-row.module.css";
-import { STATE_NAMES, videoName } from "../parts/video-row.tsx";
+import { videoName } from "../parts/video-row.tsx";
 import { NotFoundPage } from "./fault.tsx";
 import css from "./video.module.css";
 
@@ -92,14 +92,7 @@ function Video({ address, video, startSeconds }: VideoProps) {
 
   return (
     <>
-      <PageHeader
-        title={name}
-        lead={
-          <span className={rowCss.badge} data-state={state}>
-            {STATE_NAMES[state]}
-          </span>
-        }
-      >
+      <PageHeader title={name} lead={<StateBadge state={state} />}>
         {isOwner && <DeleteVideo address={address} name={name} />}
       </PageHeader>
       <div className={css.columns} data-panel={panel} data-transcript={isCompleted || undefined}>

@@ -1,6 +1,6 @@
-import { useInfiniteQuery, useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { FileTrigger } from "react-aria-components";
 import type { EnvironmentView } from "../contract/environment.ts";
 import {
@@ -11,7 +11,7 @@ import {
   type VideoState,
   type VideoView,
 } from "../contract/video.ts";
-import { environmentsQuery, videoCountsQuery, videosQuery } from "../data/queries.ts";
+import { videoCountsQuery, videosQuery } from "../data/queries.ts";
 import { messageOf } from "../data/request.ts";
 import { useLiveVideos } from "../data/use-live-videos.ts";
 import controls from "../design/controls.module.css";
@@ -20,35 +20,48 @@ import { UploadIcon } from "../design/icons.tsx";
 import { keepLastEnvironment } from "../parts/last-environment.ts";
 import pageCss from "../parts/page.module.css";
 import { PageHeader } from "../parts/page.tsx";
+import { listenToKeys, type Shortcut } from "../parts/shortcuts.ts";
+import { ShortcutsHelp } from "../parts/shortcuts-help.tsx";
+import { STATE_NAMES } from "../parts/state-badge.tsx";
 import { useUploads } from "../parts/uploads-context.ts";
+import { step, useArrows } from "../parts/use-arrows.ts";
 import { useDrop } from "../parts/use-drop.ts";
 import { useMe } from "../parts/use-me.ts";
 import { useNow } from "../parts/use-now.ts";
-import { STATE_NAMES, VideoRow, videoName } from "../parts/video-row.tsx";
-import { NotFoundPage } from "./fault.tsx";
+import { VideoRow, videoName } from "../parts/video-row.tsx";
+import { InEnvironment } from "./in-environment.tsx";
 import css from "./videos.module.css";
 
 const COUNT_AFTER_MS = 500;
+const VIDEO_LINKS = "a[data-video]";
+const LIST_SHORTCUTS: readonly Shortcut[] = [
+  { keys: ["j", "↓"], does: "Next video" },
+  { keys: ["k", "↑"], does: "Video before" },
+  { keys: ["Enter"], does: "Open it" },
+  { keys: ["/"], does: "Search all transcripts" },
+  { keys: ["?"], does: "Show these keys" },
+];
 
 export function VideosPage() {
   const { environmentId } = useParams({ from: "/signed-in/environments/$environmentId/videos" });
-  const { data: environments } = useSuspenseQuery(environmentsQuery);
-  const environment = environments.find(({ id }) => id === environmentId);
-  useEffect(() => {
-    if (environment) keepLastEnvironment(environment.id);
-  }, [environment]);
-  if (!environment) return <NotFoundPage />;
-  return <Videos key={environment.id} environment={environment} />;
+  return (
+    <InEnvironment environmentId={environmentId}>
+      {(environment) => <Videos key={environment.id} environment={environment} />}
+    </InEnvironment>
+  );
 }
 
 function Videos({ environment }: { environment: EnvironmentView }) {
   const { isOwner } = useMe();
   const { uploads } = useUploads();
+  useEffect(() => keepLastEnvironment(environment.id), [environment.id]);
   const add = useCallback(
     (files: Iterable<File>) => uploads.add(environment.id, files),
     [uploads, environment.id],
   );
   const isOver = useDrop(isOwner ? add : null);
+  const list = useRef<HTMLDivElement>(null);
+  useArrows(list, VIDEO_LINKS);
   const [announcement, announce] = useAnnouncement();
   const countAgain = useFreshCounts(environment.id);
   const onChanges = useCallback(
@@ -87,8 +100,13 @@ function Videos({ environment }: { environment: EnvironmentView }) {
           <Notice tone="plain">Connecting to the service again; what you see may be out of date.</Notice>
         </div>
       )}
-      <Filters environmentId={environment.id} />
-      <VideoList environmentId={environment.id} canUpload={isOwner} />
+      <div className={css.tools}>
+        <Filters environmentId={environment.id} />
+        <ListKeys list={list} />
+      </div>
+      <div ref={list}>
+        <VideoList environmentId={environment.id} canUpload={isOwner} />
+      </div>
       <p className={controls.hidden} role="status">
         {announcement}
       </p>
@@ -99,6 +117,16 @@ function Videos({ environment }: { environment: EnvironmentView }) {
       )}
     </div>
   );
+}
+
+/** Single keys that lead through the list, and the button that tells of them. */
+function ListKeys({ list }: { list: RefObject<HTMLElement | null> }) {
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    const go = (by: 1 | -1) => list.current && step(list.current, VIDEO_LINKS, by);
+    return listenToKeys({ j: () => go(1), k: () => go(-1), "?": () => setOpen(true) });
+  }, [list]);
+  return <ShortcutsHelp isOpen={isOpen} onOpenChange={setOpen} shortcuts={LIST_SHORTCUTS} />;
 }
 
 /** Says in words that a video has come to an end, for whoever does not see the list change. */
@@ -164,10 +192,16 @@ function VideoList({ environmentId, canUpload }: { environmentId: string; canUpl
   const videos = useInfiniteQuery(videosQuery(environmentId, state));
   const now = useNow(30_000);
   const rows = useMemo(() => videos.data?.pages.flatMap(({ data }) => data) ?? [], [videos.data]);
+  const { refetch } = videos;
+  // All that was read has gone elsewhere, and more stands behind it.
+  const isUsedUp = rows.length === 0 && videos.hasNextPage;
+  useEffect(() => {
+    if (isUsedUp) void refetch();
+  }, [isUsedUp, refetch]);
 
   if (videos.error && !videos.data) return <Notice tone="bad">{messageOf(videos.error)}</Notice>;
   if (videos.isPending) return null;
-  if (rows.length === 0) {
+  if (rows.length === 0 && !videos.hasNextPage) {
     return (
       <div className={pageCss.empty}>
         <h2>{state === null ? "No videos yet" : `No videos are ${STATE_NAMES[state].toLowerCase()}`}</h2>

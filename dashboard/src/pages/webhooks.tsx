@@ -1,6 +1,5 @@
-import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { environmentsQuery } from "../data/queries.ts";
 import { messageOf } from "../data/request.ts";
 import { endpointsQuery } from "../data/webhooks.ts";
 import { Notice } from "../design/controls.tsx";
@@ -11,24 +10,25 @@ import { useMe } from "../parts/use-me.ts";
 import { useNow } from "../parts/use-now.ts";
 import { EndpointTable } from "../parts/webhooks/endpoint-table.tsx";
 import { NewEndpoint } from "../parts/webhooks/new-endpoint.tsx";
-import { NotFoundPage } from "./fault.tsx";
+import { InEnvironment } from "./in-environment.tsx";
 
 export function WebhooksPage() {
   const { environmentId } = useParams({ from: "/signed-in/environments/$environmentId/webhooks" });
-  const { data: environments } = useSuspenseQuery(environmentsQuery);
   const { isOwner } = useMe();
-  const environment = environments.find(({ id }) => id === environmentId);
-  if (!environment) return <NotFoundPage />;
   return (
-    <>
-      <PageHeader
-        title="Webhooks"
-        lead={`URLs that are told when a transcription of ${environment.name} is done.`}
-      >
-        {isOwner && <NewEndpoint environmentId={environmentId} />}
-      </PageHeader>
-      <Endpoints environmentId={environmentId} isOwner={isOwner} />
-    </>
+    <InEnvironment environmentId={environmentId}>
+      {(environment) => (
+        <>
+          <PageHeader
+            title="Webhooks"
+            lead={`URLs that are told when a transcription of ${environment.name} is done.`}
+          >
+            {isOwner && <NewEndpoint environmentId={environmentId} />}
+          </PageHeader>
+          <Endpoints environmentId={environmentId} isOwner={isOwner} />
+        </>
+      )}
+    </InEnvironment>
   );
 }
 

@@ -2,6 +2,7 @@ import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { SearchIcon } from "../design/icons.tsx";
 import css from "./shell.module.css";
+import { singleKeysWork } from "./shortcuts.ts";
 
 const SEARCH_PATH = "/environments/$environmentId/search";
 
@@ -31,7 +32,8 @@ export function useSearchShortcut(environmentId: string | null): void {
     const press = (event: KeyboardEvent) => {
       const { key, ctrlKey, metaKey, altKey, shiftKey, target, defaultPrevented } = event;
       const chord = key.toLowerCase() === "k" && (ctrlKey || metaKey) && !altKey && !shiftKey;
-      const slash = key === "/" && !ctrlKey && !metaKey && !altKey && videoId === undefined;
+      const isSingle = !ctrlKey && !metaKey && !altKey && singleKeysWork();
+      const slash = key === "/" && isSingle && videoId === undefined;
       if (defaultPrevented || !(chord || (slash && !isTyping(target)))) return;
       // A dialog waits for its answer.
       if (document.querySelector("[role=alertdialog], [role=dialog]")) return;

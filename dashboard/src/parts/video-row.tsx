@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { memo } from "react";
-import type { VideoState, VideoView } from "../contract/video.ts";
+import type { VideoView } from "../contract/video.ts";
 import {
   ago,
   bytes,
@@ -12,17 +12,8 @@ import {
   WAITS_FOR_MODEL,
 } from "../data/words.ts";
 import { Progress } from "./progress.tsx";
+import { StateBadge } from "./state-badge.tsx";
 import css from "./video-row.module.css";
-
-export const STATE_NAMES: Record<VideoState, string> = {
-  uploading: "Uploading",
-  pending: "Pending",
-  processing: "Processing",
-  completed: "Completed",
-  failed: "Failed",
-  skipped: "Skipped",
-  untranscribed: "Not transcribed",
-};
 
 export function videoName({ filename, id }: Pick<VideoView, "filename" | "id">): string {
   return filename ?? id;
@@ -44,16 +35,15 @@ export const VideoRow = memo(function VideoRow({ video, now }: { video: VideoVie
           <Link
             to="/environments/$environmentId/videos/$videoId"
             params={{ environmentId: video.environmentId, videoId: video.id }}
+            data-video=""
           >
-            {videoName(video)}
+            <bdi>{videoName(video)}</bdi>
           </Link>
         </h2>
         <p className={css.facts}>{facts.filter(Boolean).join(" · ")}</p>
       </div>
       <div className={css.state}>
-        <span className={css.badge} data-state={video.state}>
-          {STATE_NAMES[video.state]}
-        </span>
+        <StateBadge state={video.state} />
         <Detail video={video} />
       </div>
     </div>

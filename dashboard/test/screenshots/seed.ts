@@ -34,6 +34,25 @@ const heard = (language: string, minutes: number, words: number, speed = 31) => 
 
 const VIDEOS: Made[] = [
   {
+    filename:
+      "A recording whose name somebody wrote as if it were its summary, with all who were there, final version, really.mp4",
+    megabytes: 93,
+    minutesAgo: 345,
+    transcription: heard("en", 19, 2801),
+  },
+  {
+    filename: "اجتماع الفريق الأسبوعي.mp4",
+    megabytes: 148,
+    minutesAgo: 338,
+    transcription: heard("ar", 24, 2544),
+  },
+  {
+    filename: "東京オフィス見学.mov",
+    megabytes: 305,
+    minutesAgo: 325,
+    transcription: heard("ja", 36, 8120),
+  },
+  {
     filename: "2026-11 all-hands.mp4",
     megabytes: 812,
     minutesAgo: 310,

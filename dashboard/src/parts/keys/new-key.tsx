@@ -8,9 +8,10 @@ import { messageOf, request } from "../../data/request.ts";
 import controls from "../../design/controls.module.css";
 import { Button, ModalDialog, Notice, TextField } from "../../design/controls.tsx";
 import { PlusIcon } from "../../design/icons.tsx";
-import { CheckList, Choice } from "../choices.tsx";
+import { CheckList } from "../choices.tsx";
 import { Code } from "../code.tsx";
 import { Secret } from "../page.tsx";
+import { type ChosenTime, TimeChoice } from "../time-choice.tsx";
 import { curlWith, PERMISSION_WORDS } from "./permissions.ts";
 
 const LIFETIMES = {
@@ -21,6 +22,12 @@ const LIFETIMES = {
   date: "On a day",
 } as const;
 type Lifetime = keyof typeof LIFETIMES;
+const OWN_DAY = {
+  id: "date",
+  label: "Last day",
+  type: "date",
+  hint: "It works until the end of this day, where you are.",
+} as const;
 const DAYS = { month: 30, quarter: 90, year: 365 } as const;
 
 /** A key is shown this once, so its dialog closes only after it was said to be stored. */
@@ -71,11 +78,10 @@ function KeyForm({
   const queryClient = useQueryClient();
   const [name, setName] = useState("");
   const [permissions, setPermissions] = useState<Permission[]>(["get_video", "create_video"]);
-  const [lifetime, setLifetime] = useState<Lifetime>("never");
-  const [day, setDay] = useState("");
+  const [end, setEnd] = useState<ChosenTime<Lifetime>>({ id: "never", own: "" });
   const make = useMutation({
     mutationFn: () => {
-      const expiresAt = endOf(lifetime, day, Date.now());
+      const expiresAt = endOf(end, Date.now());
       const body = { name, permissions, ...(expiresAt && { expiresAt }) };
       return request<NewApiKeyView>("POST", `/environments/${environmentId}/api-keys`, { body });
     },
@@ -102,17 +108,7 @@ function KeyForm({
         autoFocus
       />
       <CheckList label="It may" options={PERMISSION_WORDS} value={permissions} onChange={setPermissions} />
-      <Choice label="It ends" options={LIFETIMES} value={lifetime} onChange={setLifetime} />
-      {lifetime === "date" && (
-        <TextField
-          label="Last day"
-          type="date"
-          hint="It works until the end of this day, where you are."
-          value={day}
-          onChange={setDay}
-          isRequired
-        />
-      )}
+      <TimeChoice label="It ends" options={LIFETIMES} own={OWN_DAY} value={end} onChange={setEnd} />
       <div className={controls.actions}>
         <Button onPress={onCancel}>Cancel</Button>
         <Button type="submit" look="primary" isPending={make.isPending}>
@@ -124,10 +120,10 @@ function KeyForm({
 }
 
 /** ISO 8601; undefined for never. */
-function endOf(lifetime: Lifetime, day: string, now: number): string | undefined {
-  if (lifetime === "never") return undefined;
-  if (lifetime === "date") return new Date(`${day}T23:59:59.999`).toISOString();
-  return new Date(now + DAYS[lifetime] * 86_400_000).toISOString();
+function endOf({ id, own }: ChosenTime<Lifetime>, now: number): string | undefined {
+  if (id === "never") return undefined;
+  if (id === "date") return new Date(`${own}T23:59:59.999`).toISOString();
+  return new Date(now + DAYS[id] * 86_400_000).toISOString();
 }
 
 function MadeKey({

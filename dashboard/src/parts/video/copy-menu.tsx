@@ -4,7 +4,7 @@ import { quote, textWithTimes, wholeText } from "../../data/video-copy.ts";
 import type { Transcript } from "../../data/video-transcript.ts";
 import controls from "../../design/controls.module.css";
 import { Button } from "../../design/controls.tsx";
-import { CopyIcon } from "./icons.tsx";
+import { CopyIcon } from "../../design/icons.tsx";
 import type { TranscriptView } from "./transcript-view.ts";
 
 interface CopyMenuProps {

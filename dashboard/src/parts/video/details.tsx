@@ -1,6 +1,6 @@
 import type { VideoDetailView } from "../../contract/video-detail.ts";
 import { Section } from "../page.tsx";
-import { Facts } from "./facts.tsx";
+import { Facts, Metadata } from "./facts.tsx";
 import { Attempts, Deliveries, Timeline } from "./processing.tsx";
 
 export function Details({ video }: { video: VideoDetailView }) {
@@ -10,6 +10,11 @@ export function Details({ video }: { video: VideoDetailView }) {
       <Section title="About">
         <Facts video={video} />
       </Section>
+      {Object.keys(video.metadata).some((name) => name !== "filename") && (
+        <Section title="Metadata" lead="What came with the upload.">
+          <Metadata video={video} />
+        </Section>
+      )}
       {timeline.length > 0 && (
         <Section title="Processing">
           <Timeline steps={timeline} />

@@ -5,7 +5,7 @@ import { messageOf } from "../../data/request.ts";
 import { type VideoAddress, videoQuery } from "../../data/video-detail.ts";
 import controls from "../../design/controls.module.css";
 import { Button, Notice } from "../../design/controls.tsx";
-import { DownloadIcon } from "./icons.tsx";
+import { DownloadIcon } from "../../design/icons.tsx";
 
 const FORMATS = [
   { format: "vtt", name: "Captions (VTT)" },

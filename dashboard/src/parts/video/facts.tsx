@@ -5,7 +5,7 @@ import css from "./details.module.css";
 
 /** What is known of the recording and its transcript. */
 export function Facts({ video }: { video: VideoDetailView }) {
-  const { transcription, metadata } = video;
+  const { transcription } = video;
   const {
     language: spoken = null,
     duration = null,
@@ -29,17 +29,24 @@ export function Facts({ video }: { video: VideoDetailView }) {
     ],
     ["Video", video.id],
     ["Transcription", transcription?.id ?? null],
-    ...Object.entries(metadata)
-      .filter(([name]) => name !== "filename")
-      .map(([name, value]): [string, string] => [name, value ?? ""]),
   ];
+  return <FactList facts={facts} />;
+}
+
+/** What the uploader told of the recording, apart from what the service knows of it: names may be alike. */
+export function Metadata({ video: { metadata } }: { video: VideoDetailView }) {
+  const told = Object.entries(metadata).filter(([name]) => name !== "filename");
+  return <FactList facts={told.map(([name, value]) => [name, value ?? ""])} />;
+}
+
+function FactList({ facts }: { facts: readonly (readonly [name: string, value: string | null])[] }) {
   return (
     <dl className={css.facts}>
       {facts.map(
         ([name, value]) =>
           value !== null && (
             <div key={name}>
-              <dt>{name}</dt>
+              <dt dir="auto">{name}</dt>
               <dd dir="auto">{value}</dd>
             </div>
           ),

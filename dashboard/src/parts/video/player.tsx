@@ -2,10 +2,11 @@ import { useEffect, useRef, useState } from "react";
 import type { MediaView } from "../../contract/video-detail.ts";
 import { language } from "../../data/words.ts";
 import { Notice } from "../../design/controls.tsx";
+import { listenToKeys } from "../shortcuts.ts";
+import { ShortcutsHelp, type ShortcutsHelpProps } from "../shortcuts-help.tsx";
 import type { Playback } from "./playback.ts";
 import css from "./player.module.css";
-import { listenToKeys, playbackKeys } from "./shortcuts.ts";
-import { ShortcutsHelp, type ShortcutsHelpProps } from "./shortcuts-help.tsx";
+import { playbackKeys, VIDEO_SHORTCUTS } from "./shortcuts.ts";
 
 const TRANSPORT_STREAM = "video/mp2t";
 const SPEEDS = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2];
@@ -90,7 +91,7 @@ export function Player({ name, media, captions, playback, hasTranscript, help }:
             ))}
           </select>
         </label>
-        <ShortcutsHelp {...help} />
+        <ShortcutsHelp {...help} shortcuts={VIDEO_SHORTCUTS} />
       </div>
     </div>
   );

@@ -3,7 +3,7 @@ import { type Match, MOST_MATCHES, TranscriptSearch } from "../../data/video-sea
 import type { Transcript } from "../../data/video-transcript.ts";
 import controls from "../../design/controls.module.css";
 import { Button } from "../../design/controls.tsx";
-import { DownIcon, SearchIcon, UpIcon } from "./icons.tsx";
+import { DownIcon, SearchIcon, UpIcon } from "../../design/icons.tsx";
 import css from "./transcript.module.css";
 import type { TranscriptView } from "./transcript-view.ts";
 

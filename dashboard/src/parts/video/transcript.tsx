@@ -7,11 +7,11 @@ import type { Transcript as TranscriptWords } from "../../data/video-transcript.
 import { clockInWords } from "../../data/video-words.ts";
 import controls from "../../design/controls.module.css";
 import { Button, Switch } from "../../design/controls.tsx";
+import { FollowIcon } from "../../design/icons.tsx";
+import { listenToKeys } from "../shortcuts.ts";
 import { CopyMenu } from "./copy-menu.tsx";
 import { Downloads } from "./downloads.tsx";
-import { FollowIcon } from "./icons.tsx";
 import type { Playback } from "./playback.ts";
-import { listenToKeys } from "./shortcuts.ts";
 import css from "./transcript.module.css";
 import { TranscriptFind } from "./transcript-search.tsx";
 import { TranscriptText } from "./transcript-text.tsx";

@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import { RECENT_HOURS, type WebhookEndpointView } from "../../contract/webhook.ts";
 import { ago } from "../../data/words.ts";
+import { Badge } from "../badge.tsx";
 import table from "../table.module.css";
-import { Badge } from "./badge.tsx";
 import { answerInWords, EVENT_WORDS, healthOf, moment, recentInWords, STATUS_WORDS } from "./words.ts";
 
 export function EndpointTable({

@@ -5,8 +5,8 @@ import { DialogTrigger, Form } from "react-aria-components";
 import { messageOf, request } from "../../data/request.ts";
 import { endpointKey } from "../../data/webhooks.ts";
 import controls from "../../design/controls.module.css";
-import { Button, ModalDialog, Notice, TextField } from "../../design/controls.tsx";
-import { Choice } from "../choices.tsx";
+import { Button, ModalDialog, Notice } from "../../design/controls.tsx";
+import { type ChosenTime, TimeChoice } from "../time-choice.tsx";
 
 const SINCE = {
   hour: "The last hour",
@@ -16,6 +16,12 @@ const SINCE = {
   moment: "A moment of your choice",
 } as const;
 type Since = keyof typeof SINCE;
+const OWN_MOMENT = {
+  id: "moment",
+  label: "Since",
+  type: "datetime-local",
+  hint: "By the clock of where you are.",
+} as const;
 const HOURS = { hour: 1, day: 24, week: 24 * 7, month: 24 * 30 } as const;
 
 /** Sends again all that ended without success since a time. */
@@ -32,12 +38,10 @@ export function RedeliverFailed({ endpointId }: { endpointId: string }) {
 
 function RedeliverForm({ endpointId, close }: { endpointId: string; close(): void }) {
   const queryClient = useQueryClient();
-  const [since, setSince] = useState<Since>("day");
-  const [chosen, setChosen] = useState("");
+  const [since, setSince] = useState<ChosenTime<Since>>({ id: "day", own: "" });
   const redeliver = useMutation({
     mutationFn: () => {
-      const moment = since === "moment" ? new Date(chosen) : new Date(Date.now() - HOURS[since] * 3_600_000);
-      const body = { since: moment.toISOString() };
+      const body = { since: beginOf(since, Date.now()) };
       return request<Redelivering>("POST", `/webhook-endpoints/${endpointId}/redeliver-failed`, { body });
     },
     onSuccess: () => queryClient.invalidateQueries({ queryKey: endpointKey(endpointId) }),
@@ -50,17 +54,7 @@ function RedeliverForm({ endpointId, close }: { endpointId: string; close(): voi
     <Form className={controls.form ?? ""} onSubmit={submit}>
       {redeliver.error && <Notice tone="bad">{messageOf(redeliver.error)}</Notice>}
       {redeliver.data && <Notice tone="good">{resultOf(redeliver.data)}</Notice>}
-      <Choice label="Of events of" options={SINCE} value={since} onChange={setSince} />
-      {since === "moment" && (
-        <TextField
-          label="Since"
-          type="datetime-local"
-          hint="By the clock of where you are."
-          value={chosen}
-          onChange={setChosen}
-          isRequired
-        />
-      )}
+      <TimeChoice label="Of events of" options={SINCE} own={OWN_MOMENT} value={since} onChange={setSince} />
       <p>
         Everything that failed or was canceled since then begins anew, the oldest first, under the same ids.
       </p>
@@ -72,6 +66,11 @@ function RedeliverForm({ endpointId, close }: { endpointId: string; close(): voi
       </div>
     </Form>
   );
+}
+
+/** ISO 8601. */
+function beginOf({ id, own }: ChosenTime<Since>, now: number): string {
+  return (id === "moment" ? new Date(own) : new Date(now - HOURS[id] * 3_600_000)).toISOString();
 }
 
 function resultOf({ count, hasMore }: Redelivering): string {

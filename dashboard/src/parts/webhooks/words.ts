@@ -1,6 +1,7 @@
 import type { EventType, SentEventType } from "@subtext/client/contract/webhook";
 import type { DeliveryAttempt, DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
 import type { WebhookEndpointView } from "../../contract/webhook.ts";
+import type { Tone } from "../badge.tsx";
 
 /** The kinds of event that an endpoint can ask for. */
 export const EVENT_WORDS: Record<EventType, { name: string; hint: string }> = {
@@ -24,8 +25,6 @@ export const SENT_EVENT_NAMES: Record<SentEventType, string> = {
   "transcriptions.transcription.skipped": EVENT_WORDS["transcriptions.transcription.skipped"].name,
   "webhooks.endpoint.test": "Test",
 };
-
-export type Tone = "good" | "bad" | "wait" | "plain";
 
 export const STATUS_WORDS: Record<DeliveryStatus, { name: string; tone: Tone }> = {
   pending: { name: "Waiting", tone: "wait" },

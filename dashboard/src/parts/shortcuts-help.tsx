@@ -1,17 +1,21 @@
 import { Fragment, useState } from "react";
 import { Button as AriaButton, Dialog, DialogTrigger, Heading, Popover } from "react-aria-components";
-import controls from "../../design/controls.module.css";
-import { Switch } from "../../design/controls.tsx";
-import { KeyboardIcon } from "./icons.tsx";
-import css from "./player.module.css";
-import { letSingleKeysWork, SHORTCUTS, singleKeysWork } from "./shortcuts.ts";
+import controls from "../design/controls.module.css";
+import { Switch } from "../design/controls.tsx";
+import { KeyboardIcon } from "../design/icons.tsx";
+import { letSingleKeysWork, type Shortcut, singleKeysWork } from "./shortcuts.ts";
+import css from "./shortcuts-help.module.css";
 
+/** Opened by its button, or by a key of the page. */
 export interface ShortcutsHelpProps {
   isOpen: boolean;
   onOpenChange(open: boolean): void;
 }
 
-export function ShortcutsHelp(props: ShortcutsHelpProps) {
+export function ShortcutsHelp({
+  shortcuts,
+  ...props
+}: ShortcutsHelpProps & { shortcuts: readonly Shortcut[] }) {
   const [work, setWork] = useState(singleKeysWork);
   const choose = (chosen: boolean) => {
     letSingleKeysWork(chosen);
@@ -19,7 +23,7 @@ export function ShortcutsHelp(props: ShortcutsHelpProps) {
   };
   return (
     <DialogTrigger {...props}>
-      <AriaButton className={`${controls.button} ${controls.quiet}`}>
+      <AriaButton className={`${controls.button} ${controls.quiet} ${css.button}`}>
         <KeyboardIcon /> Keyboard
       </AriaButton>
       <Popover className={controls.popover ?? ""} placement="bottom end">
@@ -28,7 +32,7 @@ export function ShortcutsHelp(props: ShortcutsHelpProps) {
             Keyboard
           </Heading>
           <dl className={css.keys}>
-            {SHORTCUTS.map(({ keys, does }) => (
+            {shortcuts.map(({ keys, does }) => (
               <Fragment key={does}>
                 <dt>
                   {keys.map((key, index) => (
@@ -43,7 +47,7 @@ export function ShortcutsHelp(props: ShortcutsHelpProps) {
             ))}
           </dl>
           <Switch isSelected={work} onChange={choose}>
-            These keys work on this page
+            Single keys work
           </Switch>
         </Dialog>
       </Popover>
