@@ -9,6 +9,11 @@ export class RemainingTime {
   #doneSeconds = 0;
   #workSeconds = 0;
 
+  /** Counts from here: what was done before took other work. */
+  beginAt(done: number, nowMs: number): void {
+    this.#last = { done, atSeconds: nowMs / 1000 };
+  }
+
   /**
    * @param done Seconds of the media that are done.
    * @param duration Seconds of the media; null where nobody knows.

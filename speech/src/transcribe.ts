@@ -1,4 +1,6 @@
 import { ahead } from "./ahead.ts";
+import { AnswerBook } from "./kept/answer-book.ts";
+import type { KeptStretch } from "./kept/kept-stretch.ts";
 import { createListener, type Engines } from "./listening/listener.ts";
 import type { Decoder, Probe } from "./media/media.ts";
 import { RemainingTime } from "./remaining-time.ts";
@@ -32,6 +34,15 @@ export interface TranscribeOptions {
    * where there is no audio.
    */
   onWaveform?: (waveform: Waveform) => void;
+  /**
+   * What was kept of earlier work on the same recording, in any order, all or some of it. The result is the
+   * same as without; what an engine has answered is not asked of it again.
+   */
+  kept?: readonly KeptStretch[];
+  /** Called after each batch with what was heard since the last call, for whoever keeps it … */
+  onStretch?: (stretch: KeptStretch) => void;
+  /** … and not before so many seconds of work, by the clock, have gone by since then. */
+  keepEverySeconds?: number;
 }
 
 /**
@@ -41,7 +52,9 @@ export interface TranscribeOptions {
  * @throws SpeechError
  */
 export async function transcribe(path: string, options: TranscribeOptions): Promise<TranscribeResult> {
-  const { decoder, engines, voiceActivity } = options;
+  const { decoder, voiceActivity, onStretch, kept = [] } = options;
+  const book = new AnswerBook(kept, { keeps: onStretch !== undefined });
+  const engines = book.engines(options.engines);
   const timer = new StageTimer();
   // What works ahead is stopped also where an error, not the caller, ends the work.
   const left = new AbortController();
@@ -54,19 +67,25 @@ export async function transcribe(path: string, options: TranscribeOptions): Prom
   const audio = decoder.decode(path, { probe, maxDurationSeconds: options.maxDurationSeconds, signal });
   const waveform = new WaveformReport(audio, probe, options.onWaveform);
   const samples = ahead(waveform.measure(timer.timeEach("decode", audio.chunks)), CHUNKS_AHEAD);
-  const scored = scoreAudio(samples, (block, preceding) =>
+  const score = book.scores((block, preceding) =>
     timer.time("voiceActivity", () => voiceActivity.probabilities(block, preceding, signal)),
   );
+  const scored = scoreAudio(samples, score);
   const packed = packUtterances(scored, utteranceSeconds(engines), audioOffset);
   const groups = ahead(waveform.markSpeech(packed), GROUPS_AHEAD);
 
   const listener = createListener(engines);
-  const report = progressOf(probe, options.onProgress);
-  report(0);
+  const report = progressOf(probe, book.settledSeconds, options.onProgress);
+  report(book.settledSeconds);
+  const keep = keeper(book, options);
+  const onHeard = (settledSeconds: number) => {
+    report(settledSeconds);
+    keep(settledSeconds);
+  };
   try {
     for await (const { utterances, settledSeconds } of groups) {
-      await timer.time("engine", () => listener.hear(utterances, { signal, onHeard: report }));
-      report(settledSeconds);
+      await timer.time("engine", () => listener.hear(utterances, { signal, onHeard }));
+      onHeard(settledSeconds);
     }
   } catch (error) {
     options.signal.throwIfAborted();
@@ -108,15 +127,34 @@ function engineOfMostWords(stretches: readonly { engine: string; words: number }
   return [...words].toSorted(([, a], [, b]) => b - a)[0]?.[0] ?? null;
 }
 
-/** Takes seconds of the media that are settled; tells only what is news, never a step back. */
+/** Takes seconds of the media that are settled; gives away what was heard, now and then. */
+function keeper(
+  book: AnswerBook,
+  { onStretch, keepEverySeconds = 0 }: TranscribeOptions,
+): (settledSeconds: number) => void {
+  let last = performance.now();
+  return (settledSeconds) => {
+    if (onStretch === undefined || performance.now() - last < keepEverySeconds * 1000) return;
+    last = performance.now();
+    const stretch = book.takeNew(settledSeconds);
+    if (stretch !== null) onStretch(stretch);
+  };
+}
+
+/**
+ * Takes seconds of the media that are settled; tells only what is news, never a step back.
+ * @param keptSeconds Settled by earlier work, which tells nothing of the pace.
+ */
 function progressOf(
   { duration }: Probe,
+  keptSeconds: number,
   onProgress: ((progress: TranscribeProgress) => void) | undefined,
 ): (settledSeconds: number) => void {
   const remaining = new RemainingTime();
   let furthest = -1;
   return (settledSeconds) => {
     const done = Math.min(Math.max(0, settledSeconds), duration ?? Number.POSITIVE_INFINITY);
+    if (settledSeconds < keptSeconds) remaining.beginAt(done, performance.now());
     if (done <= furthest) return;
     furthest = done;
     onProgress?.({

@@ -5,6 +5,7 @@ import { dashboard } from "./migration-dashboard.ts";
 import { deletions } from "./migration-deletions.ts";
 import { housekeeping } from "./migration-housekeeping.ts";
 import { search } from "./migration-search.ts";
+import { keptStretches } from "./migration-stretches.ts";
 import { turns } from "./migration-turns.ts";
 
 /**
@@ -20,6 +21,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   "0006_attempts": { up: attempts },
   "0007_search": { up: search },
   "0008_turns": { up: turns },
+  "0009_kept_stretches": { up: keptStretches },
   "0010_housekeeping": { up: housekeeping },
   "0011_deletions": { up: deletions },
 };

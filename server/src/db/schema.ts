@@ -25,6 +25,7 @@ export interface Schema {
   video: VideoTable;
   transcription: TranscriptionTable;
   transcription_attempt: TranscriptionAttemptTable;
+  transcription_stretch: TranscriptionStretchTable;
   event: EventTable;
   webhook_endpoint: WebhookEndpointTable;
   delivery: DeliveryTable;
@@ -155,6 +156,18 @@ interface TranscriptionAttemptTable {
   failure_code: ColumnType<string | null, never, string | null>;
   failure_message: ColumnType<string | null, never, string | null>;
   retry_at: ColumnType<Date | null, never, Date | null>;
+}
+
+/** What was heard of a recording that is worked on; gone with the end of its transcription. */
+interface TranscriptionStretchTable {
+  transcription_id: string;
+  /** The attempt that heard it. */
+  attempt: number;
+  number: number;
+  /** Words were settled up to this second of the media. */
+  settled_seconds: number;
+  /** What the speech package wrote, and alone reads. */
+  answers: string;
 }
 
 interface EventTable {

@@ -1,38 +1,30 @@
-import type { Speech } from "@subtext/speech/child/supervise";
 import { SpeechError } from "@subtext/speech/errors";
-import type { NothingToTranscribe, TranscribeResult, Transcript } from "@subtext/speech/transcript";
-import type { Waveform } from "@subtext/speech/waveform";
+import type { NothingToTranscribe, Transcript } from "@subtext/speech/transcript";
 import type { Logger } from "pino";
 import { isMendedByModel, noteWait } from "../db/model-waits.ts";
-import type { TranscriptionRow } from "../db/schema.ts";
 import { insertSearchDocument } from "../db/search-documents.ts";
-import { noteDecoded } from "../db/transcription-attempts.ts";
+import { removeKeptStretches } from "../db/transcription-stretches.ts";
 import {
   completeTranscription,
   type Failure,
   failTranscription,
-  type Hold,
-  reportProgress,
   returnToPending,
   skipTranscription,
 } from "../db/transcriptions.ts";
 import { AppError } from "../errors.ts";
 import { type Job, newJobId } from "../queue.ts";
-import type { Sources } from "../storage/sources.ts";
 import type { Storage } from "../storage/storage.ts";
 import { filePrefix } from "../storage/transcript-files.ts";
 import { emitEvent } from "../webhooks/emit.ts";
 import type { AttemptReport, ReportedOutcome } from "./attempt-report.ts";
 import { type ClaimDeps, claimTranscription } from "./claim.ts";
+import { type HearDeps, type HearingAttempt, hear } from "./hear.ts";
 import { renderTranscript, storeTranscript, storeWaveform } from "./render.ts";
 import { wakeParked, wakeWaiting } from "./wake-waiting.ts";
 
-export interface PipelineDeps extends ClaimDeps {
-  speech: Speech;
-  sources: Sources;
+export interface PipelineDeps extends ClaimDeps, HearDeps {
   storage: Storage;
   log: Logger;
-  maxDurationSeconds: number;
   /** Whether a model that knows more languages is on its way, and worth waiting for. */
   modelIsComing(): boolean;
   /** Told of every attempt that was made here, when it is over. */
@@ -50,20 +42,10 @@ const LONGEST_MODEL_BACKOFF_SECONDS = 300;
  */
 const MAX_LOSSES = 10;
 
-interface Attempt {
-  row: TranscriptionRow;
-  hold: Hold;
-  log: Logger;
-  /** Aborted when this attempt must end: shutdown, or another attempt has taken over. */
-  signal: AbortSignal;
-  replaced: AbortController;
+interface Attempt extends HearingAttempt {
   /** Whether a model was being downloaded when the attempt began: its engines were chosen without it. */
   modelWasComing: boolean;
-  /** Known once the recording is decoded. */
-  waveform: Waveform | null;
-  /** When the recording lay on this machine, when it was decoded, and when speech to text was done. */
-  fetchedAt: Date | null;
-  decodedAt: Date | null;
+  /** When speech to text was done. */
   transcribedAt: Date | null;
   /** What became of it; `reason` is a failure's code, or why it was skipped. */
   end: { outcome: ReportedOutcome; reason: string | null; transcript: AttemptReport["transcript"] };
@@ -81,13 +63,15 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
   const hold = { transcriptionId: row.id, attempt: row.attempt };
   const log = deps.log.child({ ...hold, videoId: row.video_id });
   const replaced = new AbortController();
-  const signal = AbortSignal.any([shutdown, job.signal, replaced.signal]);
+  const yields = new AbortController();
+  const signal = AbortSignal.any([shutdown, job.signal, replaced.signal, yields.signal]);
   const attempt: Attempt = {
     row,
     hold,
     log,
     signal,
     replaced,
+    yields,
     modelWasComing: deps.modelIsComing(),
     waveform: null,
     fetchedAt: null,
@@ -106,7 +90,7 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
     else await complete(deps, attempt, heard);
   } catch (error) {
     if (replaced.signal.aborted) dropWork(attempt);
-    else if (shutdown.aborted) await handBack(deps, attempt);
+    else if (shutdown.aborted || yields.signal.aborted) await handBack(deps, attempt);
     // The queue has given the job to another worker: nothing here is ours to move.
     else if (job.signal.aborted) dropWork(attempt);
     else await settleFault(deps, attempt, error);
@@ -130,34 +114,6 @@ function report({ onAttempt, clock }: PipelineDeps, attempt: Attempt): void {
     transcribedAt,
     endedAt,
   });
-}
-
-async function hear(deps: PipelineDeps, attempt: Attempt): Promise<TranscribeResult> {
-  const { row, hold, log, signal, replaced } = attempt;
-  const source = await deps.sources.open(row.video_id, signal);
-  attempt.fetchedAt = deps.clock.now();
-  try {
-    return await deps.speech.transcribe(source.path, {
-      maxDurationSeconds: deps.maxDurationSeconds,
-      signal,
-      onProgress: ({ done, duration, remainingSeconds }) => {
-        const progress = duration ? Math.min(done / duration, 1) : 0;
-        reportProgress(deps.db, hold, { progress, remainingSeconds, duration })
-          .then((stillHeld) => stillHeld || replaced.abort())
-          .catch((error) => log.warn({ err: error }, "progress could not be written"));
-      },
-      onWaveform: (waveform) => {
-        attempt.waveform = waveform;
-        if (!waveform.whole) return;
-        attempt.decodedAt = deps.clock.now();
-        noteDecoded(deps.db, hold, attempt.decodedAt).catch((error) =>
-          log.warn({ err: error }, "the end of decoding could not be written"),
-        );
-      },
-    });
-  } finally {
-    await source.release();
-  }
 }
 
 async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transcript): Promise<void> {
@@ -185,6 +141,7 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
       now,
     });
     if (!moved) return false;
+    await removeKeptStretches(tx, row.id);
     await emitEvent({ tx, queue, now }, row, "transcriptions.transcription.completed", {});
     const jobId = newJobId();
     await insertSearchDocument(tx, { transcriptionId: row.id, environmentId: row.environment_id, jobId });
@@ -209,6 +166,7 @@ async function skip(
   const skipped = await deps.db.transaction().execute(async (tx) => {
     const moved = await skipTranscription(tx, attempt.hold, { reason, duration, waveformPrefix, now });
     if (moved) {
+      await removeKeptStretches(tx, attempt.row.id);
       await emitEvent({ tx, queue: deps.queue, now }, attempt.row, "transcriptions.transcription.skipped", {
         reason,
       });
@@ -264,6 +222,7 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
       const { transcribedAt } = attempt;
       const failed = await failTranscription(tx, hold, failure, { waveformPrefix, transcribedAt, now });
       if (!failed) return false;
+      await removeKeptStretches(tx, row.id);
       const detail = { error: failure, duration: failed.duration };
       await emitEvent({ tx, queue, now }, row, "transcriptions.transcription.failed", detail);
     }
@@ -284,19 +243,23 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
   if (waitsForModel && modelIsComing && !deps.modelIsComing()) await wakeWaiting(deps);
 }
 
-/** PROCESSING → PENDING for another process to take up at once; costs the video none of its attempts. */
+/**
+ * PROCESSING → PENDING, for another process to take up at once or, where it makes way, behind those that wait;
+ * costs the video none of its attempts.
+ */
 async function handBack({ db, queue, clock }: PipelineDeps, attempt: Attempt): Promise<void> {
   const { row, hold, log } = attempt;
+  const yielded = attempt.yields.signal.aborted;
   const moved = await db.transaction().execute(async (tx) => {
     const jobId = newJobId();
-    const back = { jobId, failure: null, counts: false, retryAt: null, now: clock.now() };
+    const back = { jobId, failure: null, counts: false, retryAt: null, yields: yielded, now: clock.now() };
     if (!(await returnToPending(tx, hold, back))) return false;
     await queue.send(tx, "transcribe", { id: jobId, subjectId: hold.transcriptionId });
     await wakeParked({ tx, queue }, row.environment_id);
     return true;
   });
   if (moved) attempt.end = { outcome: "handed_back", reason: null, transcript: null };
-  log.info("transcription handed back");
+  log.info({ yielded }, "transcription handed back");
 }
 
 function dropWork({ log }: Attempt): void {

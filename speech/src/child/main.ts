@@ -54,7 +54,8 @@ class Transcriber {
     }
   }
 
-  async #transcribe({ job, path, maxDurationSeconds }: TranscribeJob): Promise<void> {
+  async #transcribe({ job, path, maxDurationSeconds, keeping }: TranscribeJob): Promise<void> {
+    const { kept, everySeconds } = keeping;
     const abort = new AbortController();
     try {
       if (this.#parts === null || this.#running !== null) throw new Error("One job at a time, once opened.");
@@ -65,6 +66,11 @@ class Transcriber {
         signal: abort.signal,
         onProgress: atMostEverySecond((progress) => send({ type: "progress", job, progress })),
         onWaveform: (waveform) => send({ type: "waveform", job, waveform }),
+        kept,
+        ...(everySeconds !== null && {
+          keepEverySeconds: everySeconds,
+          onStretch: (stretch) => send({ type: "stretch", job, stretch }),
+        }),
       });
       this.#running = null;
       send({ type: "transcribed", job, result });

@@ -1,5 +1,6 @@
 import type { EngineParts } from "../engines/engine-parts.ts";
 import { SPEECH_ERRORS, SpeechError, type SpeechErrorCode } from "../errors.ts";
+import type { KeptStretch } from "../kept/kept-stretch.ts";
 import type { TranscribeProgress, TranscribeResult } from "../transcript.ts";
 import type { Waveform } from "../waveform.ts";
 
@@ -32,8 +33,15 @@ export interface EngineDescription {
 /** From the service to a speech process: `open` once, then one job at a time. */
 export type ToSpeechProcess =
   | { type: "open"; parts: SpeechParts }
-  | { type: "transcribe"; job: number; path: string; maxDurationSeconds: number }
+  | { type: "transcribe"; job: number; path: string; maxDurationSeconds: number; keeping: Keeping }
   | { type: "abort"; job: number };
+
+export interface Keeping {
+  /** What was kept of earlier work on the recording. */
+  kept: readonly KeptStretch[];
+  /** Seconds of work from one stretch that is told to the next; null where none is to be told. */
+  everySeconds: number | null;
+}
 
 /** From a speech process to the service. */
 export type FromSpeechProcess =
@@ -45,6 +53,7 @@ export type FromSpeechProcess =
   | { type: "unusable"; error: ErrorMessage }
   | { type: "progress"; job: number; progress: TranscribeProgress }
   | { type: "waveform"; job: number; waveform: Waveform }
+  | { type: "stretch"; job: number; stretch: KeptStretch }
   | { type: "transcribed"; job: number; result: TranscribeResult }
   | { type: "failed"; job: number; error: ErrorMessage };
 
@@ -69,7 +78,11 @@ export function fromErrorMessage({ code, message, stack }: ErrorMessage): Error 
 
 /** @throws TypeError where the value is no message of this protocol. */
 export function parseToSpeechProcess(value: unknown): ToSpeechProcess {
-  return parse(value, { open: ["parts"], transcribe: ["job", "path", "maxDurationSeconds"], abort: ["job"] });
+  return parse(value, {
+    open: ["parts"],
+    transcribe: ["job", "path", "maxDurationSeconds", "keeping"],
+    abort: ["job"],
+  });
 }
 
 /** @throws TypeError where the value is no message of this protocol. */
@@ -81,6 +94,7 @@ export function parseFromSpeechProcess(value: unknown): FromSpeechProcess {
     unusable: ["error"],
     progress: ["job", "progress"],
     waveform: ["job", "waveform"],
+    stretch: ["job", "stretch"],
     transcribed: ["job", "result"],
     failed: ["job", "error"],
   });

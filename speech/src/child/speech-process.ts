@@ -2,8 +2,10 @@ import { type ChildProcess, fork } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { SpeechError } from "../errors.ts";
+import type { KeptStretch } from "../kept/kept-stretch.ts";
 import type { TranscribeProgress, TranscribeResult } from "../transcript.ts";
 import type { Waveform } from "../waveform.ts";
+import { environmentFor } from "./environment.ts";
 import { furtherBytes } from "./memory.ts";
 import {
   type FromSpeechProcess,
@@ -36,6 +38,8 @@ export interface SpeechProcessOptions {
   loadTimeoutMs: number;
   /** A job whose progress stands still for so long is ended with its process, whatever signs of life there are. */
   stallTimeoutMs: number;
+  /** Seconds of work from one stretch that is told to the next. */
+  keepEverySeconds: number;
   /** Gets the lines that the process writes to its standard error. */
   log: (line: string) => void;
 }
@@ -46,12 +50,17 @@ export interface JobOptions {
   onProgress?: (progress: TranscribeProgress) => void;
   /** Called at most once, when the recording is decoded, also where it fails afterwards. */
   onWaveform?: (waveform: Waveform) => void;
+  /** What was kept of earlier work on the same recording: its result is the same, and most of its cost is saved. */
+  kept?: readonly KeptStretch[];
+  /** Called every now and then with what was heard since the last call, for whoever keeps it. */
+  onStretch?: (stretch: KeptStretch) => void;
 }
 
 interface Job {
   id: number;
   onProgress: ((progress: TranscribeProgress) => void) | undefined;
   onWaveform: ((waveform: Waveform) => void) | undefined;
+  onStretch: ((stretch: KeptStretch) => void) | undefined;
   settled: PromiseWithResolvers<TranscribeResult>;
   /** Since its last progress; null before the first: until then it is decoders that work, within limits of their own. */
   stalledMs: number | null;
@@ -112,7 +121,7 @@ export class SpeechProcess {
    * @throws SpeechError, or the signal's reason
    */
   async transcribe(path: string, options: JobOptions): Promise<TranscribeResult> {
-    const { signal, maxDurationSeconds } = options;
+    const { signal, maxDurationSeconds, kept = [], onStretch } = options;
     await this.ready;
     signal.throwIfAborted();
     this.#jobs += 1;
@@ -120,6 +129,7 @@ export class SpeechProcess {
       id: this.#jobs,
       onProgress: options.onProgress,
       onWaveform: options.onWaveform,
+      onStretch,
       settled: Promise.withResolvers(),
       stalledMs: null,
     };
@@ -135,7 +145,14 @@ export class SpeechProcess {
     this.#job = job;
     signal.addEventListener("abort", abort, { once: true });
     try {
-      this.#send({ type: "transcribe", job: job.id, path, maxDurationSeconds });
+      const everySeconds = onStretch === undefined ? null : this.#options.keepEverySeconds;
+      this.#send({
+        type: "transcribe",
+        job: job.id,
+        path,
+        maxDurationSeconds,
+        keeping: { kept, everySeconds },
+      });
       return await job.settled.promise;
     } catch (error) {
       signal.throwIfAborted();
@@ -177,6 +194,7 @@ export class SpeechProcess {
         this.#job.stalledMs = 0;
         this.#job.onProgress?.(message.progress);
       } else if (message.type === "waveform") this.#job.onWaveform?.(message.waveform);
+      else if (message.type === "stretch") this.#job.onStretch?.(message.stretch);
       else if (message.type === "transcribed") this.#job.settled.resolve(message.result);
       else this.#failed(this.#job, fromErrorMessage(message.error));
     }
@@ -264,26 +282,6 @@ export class SpeechProcess {
       // Nobody of the group is left.
     }
   }
-}
-
-/** What Node reads of proxies and of certificates that are the operator's own. */
-const NETWORK_SETTINGS = [
-  "NODE_EXTRA_CA_CERTS",
-  "NODE_USE_ENV_PROXY",
-  ...["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"].flatMap((name) => [name, name.toLowerCase()]),
-];
-
-/** None of the service's secrets; a proxy's address, which may hold one, only where servers are to be reached. */
-function environmentFor({ engines }: SpeechParts, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const asksServers = engines.multilingual?.kind === "openai";
-  return {
-    // glibc keeps one pool of memory for each thread unless told otherwise.
-    MALLOC_ARENA_MAX: "2",
-    // Where ffmpeg is looked for.
-    PATH: env.PATH ?? "",
-    ...(asksServers &&
-      Object.fromEntries(NETWORK_SETTINGS.filter((name) => env[name]).map((name) => [name, env[name]]))),
-  };
 }
 
 /** Null where the system does not tell: outside Linux, or when the process is gone. */

@@ -8,6 +8,8 @@ const IDLE_MS = 10 * 60_000;
 const LOAD_TIMEOUT_MS = 10 * 60_000;
 /** Beyond what the largest model needs for a batch on a slow processor, and servers for one with all retries. */
 const STALL_TIMEOUT_MS = 20 * 60_000;
+/** Work that may be lost with a process: more than a short recording takes, which is then never written down. */
+const KEEP_EVERY_SECONDS = 30;
 
 export interface SpeechOptions {
   /** Which engines to load; asked anew for every process that starts. */
@@ -27,6 +29,8 @@ export interface SpeechOptions {
   loadTimeoutMs?: number;
   /** A job whose progress stands still for so long is ended; twenty minutes unless told. */
   stallTimeoutMs?: number;
+  /** Seconds of work from one kept stretch of a recording to the next; 30 unless told. */
+  keepEverySeconds?: number;
   /** A process without work for so long is ended to give its memory back; ten minutes unless told. */
   idleMs?: number;
   /** The ffmpeg to use, else it is looked for. */
@@ -162,6 +166,7 @@ class SpeechProcesses implements Speech {
       heartbeatTimeoutMs,
       loadTimeoutMs: this.#options.loadTimeoutMs ?? LOAD_TIMEOUT_MS,
       stallTimeoutMs: this.#options.stallTimeoutMs ?? STALL_TIMEOUT_MS,
+      keepEverySeconds: this.#options.keepEverySeconds ?? KEEP_EVERY_SECONDS,
       log: log ?? (() => {}),
     });
     return seat.process;
