@@ -3,8 +3,17 @@ import type { Db } from "./schema.ts";
 
 /** What waits, of all environments. */
 export interface QueueDepth {
-  /** One for each environment that has transcriptions waiting. */
-  pendingByEnvironment: { pending: number; oldestAt: Date }[];
+  /** One for each environment that has transcriptions PENDING. */
+  environments: {
+    /** Would be worked on if a worker had time. */
+    waiting: number;
+    /** Since when the one that waits longest has waited; null where none does. */
+    waitingSince: Date | null;
+    /** Wait for the time of their next attempt. */
+    delayed: number;
+    /** Wait because the environment has as many at work as it may. */
+    parked: number;
+  }[];
   processing: number;
   deliveries: {
     /** Could be attempted now. */
@@ -18,9 +27,18 @@ export interface QueueDepth {
 
 /** Reads the rows that wait and no others. */
 export async function queueDepth(db: Db, now: Date): Promise<QueueDepth> {
-  const { rows: pendingByEnvironment } = await sql<{ pending: number; oldestAt: Date }>`
-    select count(*)::int as pending, min(coalesce(queued_at, created_at)) as "oldestAt"
-    from transcription where status = 'PENDING' group by environment_id
+  const { rows: environments } = await sql<QueueDepth["environments"][number]>`
+    select
+      count(*) filter (where not parked and since <= ${now}::timestamptz)::int as waiting,
+      min(since) filter (where not parked and since <= ${now}::timestamptz) as "waitingSince",
+      count(*) filter (where not parked and since > ${now}::timestamptz)::int as delayed,
+      count(*) filter (where parked)::int as parked
+    from (
+      select environment_id, parked_at is not null as parked,
+        greatest(coalesce(queued_at, created_at), due_at) as since
+      from transcription where status = 'PENDING'
+    ) as pending
+    group by environment_id
   `.execute(db);
   const { rows: counted } = await sql<{ processing: number }>`
     select count(*)::int as processing from transcription where status = 'PROCESSING'
@@ -37,5 +55,5 @@ export async function queueDepth(db: Db, now: Date): Promise<QueueDepth> {
       from delivery where endpoint_id = webhook_endpoint.id and status = 'pending'
     ) as of
   `.execute(db);
-  return { pendingByEnvironment, processing: counted[0]!.processing, deliveries: deliveries[0]! };
+  return { environments, processing: counted[0]!.processing, deliveries: deliveries[0]! };
 }

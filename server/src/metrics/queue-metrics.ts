@@ -16,21 +16,21 @@ export function tellQueue(
   const up = gauge("subtext_database_up", "1 where the database answered this process in time, else 0.");
   const transcriptions = gauge(
     "subtext_queue_transcriptions",
-    "Transcriptions that wait or are worked on, of all environments.",
+    "Transcriptions that wait for a worker, for the time of their next attempt (delayed), for their environment to be below its cap (parked), or are worked on.",
     "status",
   );
   const oldest = gauge(
-    "subtext_queue_oldest_pending_seconds",
-    "How long the transcription that waits longest has waited; 0 where none waits.",
+    "subtext_queue_oldest_waiting_seconds",
+    "How long the transcription has waited for a worker that has waited longest; 0 where none waits.",
   );
   const environments = gauge(
     "subtext_queue_environments",
-    "Environments with a transcription that has waited at least so many seconds.",
+    "Environments with a transcription that has waited for a worker for at least so many seconds.",
     "waited_at_least",
   );
   const mostOfOne = gauge(
-    "subtext_queue_environment_pending_max",
-    "Transcriptions that wait of the environment that has most of them.",
+    "subtext_queue_environment_waiting_max",
+    "Transcriptions that wait for a worker, of the environment that has most of them.",
   );
   const deliveries = gauge(
     "subtext_queue_deliveries",
@@ -52,16 +52,21 @@ export function tellQueue(
       for (const each of alone) each.remove();
       return;
     }
-    const ages = depth.pendingByEnvironment.map(({ oldestAt }) => secondsSince(oldestAt, now));
-    const counts = depth.pendingByEnvironment.map(({ pending }) => pending);
-    const pending = counts.reduce((sum, count) => sum + count, 0);
-    transcriptions.set({ status: "pending" }, pending);
+    const ages = depth.environments.flatMap(({ waitingSince }) =>
+      waitingSince ? [secondsSince(waitingSince, now)] : [],
+    );
+    for (const status of ["waiting", "delayed", "parked"] as const) {
+      transcriptions.set(
+        { status },
+        depth.environments.reduce((sum, environment) => sum + environment[status], 0),
+      );
+    }
     transcriptions.set({ status: "processing" }, depth.processing);
     oldest.set(Math.max(0, ...ages));
     for (const seconds of WAITED_AT_LEAST_SECONDS) {
       environments.set({ waited_at_least: String(seconds) }, ages.filter((age) => age >= seconds).length);
     }
-    mostOfOne.set(Math.max(0, ...counts));
+    mostOfOne.set(Math.max(0, ...depth.environments.map(({ waiting }) => waiting)));
     deliveries.set({ status: "due" }, depth.deliveries.due);
     deliveries.set({ status: "scheduled" }, depth.deliveries.scheduled);
     oldestDelivery.set(depth.deliveries.dueSince ? secondsSince(depth.deliveries.dueSince, now) : 0);

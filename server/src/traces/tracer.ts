@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Tracer } from "@opentelemetry/api";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import {
@@ -34,7 +35,11 @@ export function openTracer({
 }): OpenTracer {
   const idGenerator = new ChosenIds();
   const provider = new TracerProvider({
-    resource: resourceFromAttributes({ "service.name": serviceName, "service.version": version }),
+    resource: resourceFromAttributes({
+      "service.name": serviceName,
+      "service.version": version,
+      "service.instance.id": randomUUID(),
+    }),
     // By the trace's id alone, not by what a span above says: so all processes choose alike.
     sampler: new TraceIdRatioBasedSampler(sampledRatio),
     idGenerator,
@@ -51,7 +56,10 @@ export function openTracer({
         idGenerator.chosen = null;
       }
     },
-    shutdown: () => provider.shutdown(),
+    async shutdown() {
+      // What could not be sent has been told by the exporter.
+      await provider.shutdown().catch(() => {});
+    },
   };
 }
 
