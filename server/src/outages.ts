@@ -1,6 +1,6 @@
 import { AppError, type AppErrorCode } from "./errors.ts";
 
-const OUTAGES: ReadonlySet<AppErrorCode> = new Set([
+const OUTAGES: ReadonlySet<string> = new Set<AppErrorCode>([
   "service_unavailable",
   "storage_full",
   "storage_unavailable",
@@ -11,5 +11,9 @@ const OUTAGES: ReadonlySet<AppErrorCode> = new Set([
  * Such work is tried again for as long as that lasts, and it says nothing about the work.
  */
 export function isOutage(error: unknown): error is AppError {
-  return error instanceof AppError && OUTAGES.has(error.code);
+  return error instanceof AppError && isOutageCode(error.code);
+}
+
+export function isOutageCode(code: string): boolean {
+  return OUTAGES.has(code);
 }

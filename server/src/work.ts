@@ -1,6 +1,7 @@
 import { WEBHOOK_TIMEOUT_SECONDS } from "@subtext/client/contract/webhook";
 import type { Models } from "./models.ts";
 import { indexTranscript } from "./pipeline/index-transcript.ts";
+import { OutagePause } from "./pipeline/outage-pause.ts";
 import { type PipelineDeps, runTranscription } from "./pipeline/run.ts";
 import type { RunningAttempts } from "./pipeline/running-attempts.ts";
 import { wakeWaiting } from "./pipeline/wake-waiting.ts";
@@ -24,12 +25,23 @@ export interface WorkDeps extends Omit<PipelineDeps, "modelIsComing">, Omit<Deli
  */
 export async function startWork(deps: WorkDeps, shutdown: AbortSignal): Promise<void> {
   const { db, queue, storage, clock, log, models, running, concurrency } = deps;
-  const pipeline = { ...deps, modelIsComing: () => models.isComing() };
+  const outagePause = new OutagePause();
+  const pipeline: PipelineDeps = {
+    ...deps,
+    modelIsComing: () => models.isComing(),
+    onAttempt(attempt) {
+      outagePause.note(attempt.reason);
+      deps.onAttempt?.(attempt);
+    },
+  };
   const deliver = createDeliver({ ...deps, timeoutMs: WEBHOOK_TIMEOUT_SECONDS * 1000 });
   await queue.work({
     transcribe: {
       concurrency,
-      run: (job) => running.run(job, (its) => runTranscription(pipeline, its, shutdown)),
+      async run(job) {
+        await outagePause.untilOver(AbortSignal.any([shutdown, job.signal]));
+        await running.run(job, (its) => runTranscription(pipeline, its, shutdown));
+      },
     },
     deliver: {
       concurrency: DELIVERY_CONCURRENCY,

@@ -2,6 +2,7 @@ import { SpeechError } from "@subtext/speech/errors";
 import type { NothingToTranscribe, Transcript } from "@subtext/speech/transcript";
 import type { Logger } from "pino";
 import { isMendedByModel, noteWait } from "../db/model-waits.ts";
+import type { Tx } from "../db/schema.ts";
 import { insertSearchDocument } from "../db/search-documents.ts";
 import { removeKeptStretches } from "../db/transcription-stretches.ts";
 import {
@@ -12,6 +13,7 @@ import {
   skipTranscription,
 } from "../db/transcriptions.ts";
 import { AppError } from "../errors.ts";
+import { isOutage } from "../outages.ts";
 import { type Job, newJobId } from "../queue.ts";
 import type { Storage } from "../storage/storage.ts";
 import { filePrefix } from "../storage/transcript-files.ts";
@@ -19,6 +21,7 @@ import { emitEvent } from "../webhooks/emit.ts";
 import type { AttemptReport, ReportedOutcome } from "./attempt-report.ts";
 import { type ClaimDeps, claimTranscription } from "./claim.ts";
 import { type HearDeps, type HearingAttempt, hear } from "./hear.ts";
+import { patiently } from "./patience.ts";
 import { renderTranscript, storeTranscript, storeWaveform } from "./render.ts";
 import { wakeParked, wakeWaiting } from "./wake-waiting.ts";
 
@@ -33,6 +36,8 @@ export interface PipelineDeps extends ClaimDeps, HearDeps {
 
 /** Attempts that may meet a fault that can pass, with the wait after each; one more is the failure. */
 const FAULT_BACKOFF_SECONDS = [5, 60];
+/** Of what failed for an outage, as often as it lasts; the worker itself waits longer each time. */
+const OUTAGE_BACKOFF_SECONDS = 10;
 const FIRST_MODEL_BACKOFF_SECONDS = 10;
 /** Each look costs a hearing: a download that takes hours must not keep the engines from other recordings. */
 const LONGEST_MODEL_BACKOFF_SECONDS = 300;
@@ -121,11 +126,11 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
   const { row, hold, log } = attempt;
   const rendered = renderTranscript(transcript);
   const prefix = filePrefix(hold.transcriptionId, hold.attempt);
-  await storeTranscript(storage, prefix, rendered);
+  await patiently(() => storeTranscript(storage, prefix, rendered), attempt);
   const waveformPrefix = await keepWaveform(deps, attempt);
 
   const now = clock.now();
-  const completed = await db.transaction().execute(async (tx) => {
+  const record = async (tx: Tx) => {
     const moved = await completeTranscription(tx, hold, {
       language: transcript.language,
       wordCount: rendered.wordCount,
@@ -148,7 +153,8 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
     await queue.send(tx, "index", { id: jobId, subjectId: row.id });
     await wakeParked({ tx, queue }, row.environment_id);
     return true;
-  });
+  };
+  const completed = await patiently(() => db.transaction().execute(record), attempt);
   if (!completed) return dropWork(attempt);
   const { language, duration, engine, stretches, stages } = transcript;
   const { wordCount } = rendered;
@@ -206,15 +212,20 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
     ? Math.min(LONGEST_MODEL_BACKOFF_SECONDS, FIRST_MODEL_BACKOFF_SECONDS * 2 ** (row.attempt - 1))
     : 0;
   const faultBackoffSeconds = retryable ? FAULT_BACKOFF_SECONDS[row.faults] : undefined;
-  const backoffSeconds = waitsForModel ? modelBackoffSeconds : faultBackoffSeconds;
+  const waitsForOutage = isOutage(error);
+  const backoffSeconds = waitsForOutage
+    ? OUTAGE_BACKOFF_SECONDS
+    : waitsForModel
+      ? modelBackoffSeconds
+      : faultBackoffSeconds;
   const waveformPrefix = backoffSeconds === undefined ? await keepWaveform(deps, attempt) : null;
   const now = clock.now();
 
-  const moved = await db.transaction().execute(async (tx) => {
+  const settle = async (tx: Tx) => {
     if (backoffSeconds !== undefined) {
       const jobId = newJobId();
       const retryAt = new Date(now.getTime() + backoffSeconds * 1000);
-      const counts = !waitsForModel;
+      const counts = !waitsForModel && !waitsForOutage;
       if (!(await returnToPending(tx, hold, { jobId, failure, counts, retryAt, now }))) return false;
       if (waitsForModel && modelIsComing) await noteWait(tx, jobId, failure);
       await queue.send(tx, "transcribe", { id: jobId, subjectId: row.id, startAfter: retryAt });
@@ -228,7 +239,8 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
     }
     await wakeParked({ tx, queue }, row.environment_id);
     return true;
-  });
+  };
+  const moved = await patiently(() => db.transaction().execute(settle), attempt);
   if (moved) {
     const ended = backoffSeconds === undefined ? "failed" : "returned";
     attempt.end = { outcome: ended, reason: failure.code, transcript: null };
