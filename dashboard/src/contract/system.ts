@@ -21,7 +21,7 @@ export interface SystemView {
 export interface QueueView {
   pending: number;
   processing: number;
-  /** When the transcription that waits longest was made; null where none waits. */
+  /** Since when the transcription waits that waits longest; null where none waits. */
   oldestPendingAt: string | null;
 }
 

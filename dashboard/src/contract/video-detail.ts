@@ -65,6 +65,8 @@ export const TIMELINE_STEPS = [
   "uploaded",
   "queued",
   "started",
+  /** The speech engine was ready, and the recording at hand; of what was heard to its end. */
+  "prepared",
   "decoded",
   "transcribed",
   /** Files are written; what follows commits at once. */

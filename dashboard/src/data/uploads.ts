@@ -83,6 +83,14 @@ export class UploadQueue {
     this.#go();
   }
 
+  /** Ends all that this browser sends; the service keeps what has come, and each goes on when its file is given again. */
+  async stop(): Promise<void> {
+    const ended = this.#all;
+    this.#all = [];
+    this.#tell();
+    await Promise.all(ended.map(({ upload }) => upload?.abort().catch(() => {})));
+  }
+
   clearDone(): void {
     this.#all = this.#all.filter(({ view }) => view.state !== "done");
     this.#tell();
@@ -134,6 +142,12 @@ export class UploadQueue {
 
   async #sendTo(uploadUrl: string, running: Running): Promise<void> {
     const { Upload } = await import("tus-js-client");
+    if (!this.#all.includes(running)) {
+      // It was taken back before its place was known, which nobody would ever fill.
+      await Upload.terminate(new URL(uploadUrl, location.origin).href);
+      forget(running);
+      return;
+    }
     await new Promise<void>((resolve, reject) => {
       running.upload = new Upload(running.file, {
         uploadUrl: new URL(uploadUrl, location.origin).href,
@@ -146,8 +160,7 @@ export class UploadQueue {
         },
         onError: reject,
       });
-      // It may have been taken back while the code was loaded.
-      if (this.#all.includes(running)) running.upload.start();
+      running.upload.start();
     });
   }
 

@@ -36,6 +36,7 @@ const STEPS: Record<TimelineStepView["step"], string> = {
   uploaded: "Uploaded",
   queued: "Queued",
   started: "Waited for a worker",
+  prepared: "Engine made ready",
   decoded: "Decoded",
   transcribed: "Transcribed",
   stored: "Files written",

@@ -1,10 +1,10 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { Dialog, DialogTrigger, Modal, ModalOverlay } from "react-aria-components";
-import { request } from "../data/request.ts";
+import { messageOf, request } from "../data/request.ts";
 import controls from "../design/controls.module.css";
-import { Button } from "../design/controls.tsx";
+import { Button, ModalDialog, Notice } from "../design/controls.tsx";
 import {
   AccountIcon,
   KeyIcon,
@@ -23,6 +23,7 @@ import { SearchLink, useSearchShortcut } from "./search-link.tsx";
 import css from "./shell.module.css";
 import { ThemeSwitch } from "./theme-switch.tsx";
 import { UploadPanel } from "./upload-panel.tsx";
+import { useUploads } from "./uploads-context.ts";
 import { useReachable } from "./use-reachable.ts";
 
 /** What stands around every page of someone who is signed in. */
@@ -181,15 +182,47 @@ function Side() {
 function SignOut() {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
-  const signOut = async () => {
-    await request("POST", "/auth/sign-out", { body: {} });
-    // What this person saw is nobody else's.
-    queryClient.clear();
-    await navigate({ to: "/sign-in" });
-  };
+  const { uploads } = useUploads();
+  const [isAsking, setAsking] = useState(false);
+  const signOut = useMutation({
+    mutationFn: () => request("POST", "/auth/sign-out", { body: {} }),
+    onSuccess: async () => {
+      // What this person saw and sends is nobody else's.
+      await uploads.stop();
+      await navigate({ to: "/sign-in" });
+      queryClient.clear();
+    },
+    onError: () => setAsking(true),
+  });
   return (
-    <Button look="quiet" square aria-label="Sign out" onPress={signOut}>
-      <SignOutIcon />
-    </Button>
+    <>
+      <Button
+        look="quiet"
+        square
+        aria-label="Sign out"
+        onPress={() => (uploads.isBusy ? setAsking(true) : signOut.mutate())}
+      >
+        <SignOutIcon />
+      </Button>
+      <ModalDialog title="Sign out?" isOpen={isAsking} onOpenChange={setAsking}>
+        {(close) => (
+          <>
+            {uploads.isBusy && (
+              <p>
+                Uploads are still running. They stop here, and go on from where they were when the same files
+                are given again.
+              </p>
+            )}
+            {signOut.error && <Notice tone="bad">{messageOf(signOut.error)}</Notice>}
+            <div className={controls.actions}>
+              <Button onPress={close}>Stay</Button>
+              <Button look="primary" onPress={() => signOut.mutate()} isPending={signOut.isPending}>
+                Sign out
+              </Button>
+            </div>
+          </>
+        )}
+      </ModalDialog>
+    </>
   );
 }

@@ -84,6 +84,7 @@ function viewTimeline(
     ["uploaded", video.uploaded_at],
     ["queued", running?.queued_at ?? row.queued_at ?? row.created_at],
     ["started", running?.started_at ?? row.started_at],
+    ["prepared", running && preparedAt(row, running)],
     ["decoded", running?.decoded_at],
     ["transcribed", running?.transcribed_at],
     ["stored", row.status === "COMPLETED" ? finished : null],
@@ -109,6 +110,16 @@ function viewTimeline(
     });
   }
   return steps;
+}
+
+/** When the engine was ready and the recording there; only what was heard to its end tells how long that took. */
+function preparedAt(
+  { stages }: TranscriptionRow,
+  { started_at, decoded_at, transcribed_at }: TranscriptionAttemptRow,
+): Date | null {
+  if (!stages || !transcribed_at || !decoded_at) return null;
+  const at = Math.max(started_at.getTime(), transcribed_at.getTime() - stages.total * 1000);
+  return new Date(Math.min(at, decoded_at.getTime()));
 }
 
 function viewAttempt(row: TranscriptionAttemptRow, before: TranscriptionAttemptRow | undefined): AttemptView {
