@@ -1,0 +1,280 @@
+import type { Speech } from "@subtext/speech/child/supervise";
+import { SpeechError } from "@subtext/speech/errors";
+import type { KeptStretch } from "@subtext/speech/kept/kept-stretch";
+import type { TranscribeResult } from "@subtext/speech/transcript";
+import { describe, expect, test } from "vitest";
+import { keepStretch } from "../src/db/transcription-stretches.ts";
+import { newId } from "../src/ids.ts";
+import { acceptUpload } from "../src/pipeline/accept.ts";
+import { type PipelineDeps, runTranscription } from "../src/pipeline/run.ts";
+import { createTenant, MovableClock, shareService } from "./support/service.ts";
+
+type Hearing = Parameters<Speech["transcribe"]>[1];
+/** A stand-in for the engine: what a test wants to happen at a moment that it chooses. */
+type FakeHearing = (options: Hearing) => Promise<TranscribeResult>;
+
+const service = shareService({ start: false });
+
+const HEARD: TranscribeResult = {
+  outcome: "transcribed",
+  words: [{ word: "Hello.", start: 0, end: 0.5, confidence: 1 }],
+  language: "en",
+  duration: 1,
+  voiced: 0.5,
+  stretches: [],
+  engine: "fake",
+  decoder: "fake",
+  incomplete: false,
+  stages: { probe: 0, decode: 0, voiceActivity: 0, engine: 0, total: 0 },
+};
+const MINUTE_MS = 60_000;
+const stretch = (settledSeconds: number): KeptStretch => ({
+  settledSeconds,
+  answers: `heard ${settledSeconds}`,
+});
+const crash = () => new SpeechError("engine_crashed", "It ended.");
+
+async function pendingTranscription() {
+  const { database, queue, log, storage, sources } = service.service.parts;
+  const clock = new MovableClock();
+  const db = database.kysely;
+  // What other tests left has no turn.
+  await db
+    .updateTable("transcription")
+    .set({ parked_at: new Date() })
+    .where("status", "=", "PENDING")
+    .execute();
+  const tenant = await createTenant(service);
+  const videoId = newId("video");
+  await db
+    .insertInto("video")
+    .values({
+      id: videoId,
+      environment_id: tenant.environmentId,
+      metadata: "{}",
+      size_bytes: 1,
+      created_at: clock.now(),
+    })
+    .execute();
+  await acceptUpload({ db, queue, clock }, { videoId, sizeBytes: 1 });
+  const read = () =>
+    db.selectFrom("transcription").selectAll().where("video_id", "=", videoId).executeTakeFirstOrThrow();
+  const run = async (hear: FakeHearing, options: Partial<PipelineDeps & { shutdown: AbortSignal }> = {}) => {
+    const { id, job_id } = await read();
+    const deps: PipelineDeps = {
+      db,
+      queue,
+      log,
+      clock,
+      storage,
+      // Nothing of it is read.
+      sources: {
+        ...sources,
+        open: async () => ({ path: "/none", release: async () => {} }),
+      },
+      maxDurationSeconds: 60,
+      maxConcurrentPerEnvironment: null,
+      modelIsComing: () => false,
+      speech: { ...service.service.parts.speech, transcribe: (_path, hearing) => hear(hearing) },
+      ...options,
+    };
+    const job = { id: job_id, subjectId: id, signal: new AbortController().signal };
+    await runTranscription(deps, job, options.shutdown ?? new AbortController().signal);
+    return await read();
+  };
+  /** Seconds up to which stretches are kept. */
+  const kept = async () => {
+    const { id } = await read();
+    const rows = await db
+      .selectFrom("transcription_stretch")
+      .select("settled_seconds")
+      .where("transcription_id", "=", id)
+      .orderBy("attempt")
+      .orderBy("number")
+      .execute();
+    return rows.map(({ settled_seconds }) => settled_seconds);
+  };
+  const untilKept = async (count: number) => {
+    while ((await kept()).length < count) await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+  return { db, videoId, clock, read, run, kept, untilKept };
+}
+
+/** Keeps these and waits until they lie there, then does what the test wants. */
+function keeping(there: Pending, settled: readonly number[], then: FakeHearing): FakeHearing {
+  return async (options) => {
+    const before = (await there.kept()).length;
+    for (const seconds of settled) options.onStretch!(stretch(seconds));
+    await there.untilKept(before + settled.length);
+    return await then(options);
+  };
+}
+
+type Pending = Awaited<ReturnType<typeof pendingTranscription>>;
+const untilAborted: FakeHearing = ({ signal }) =>
+  new Promise((_resolve, reject) => {
+    signal.throwIfAborted();
+    signal.addEventListener("abort", () => reject(signal.reason));
+  });
+const settledOf = ({ kept }: Hearing) =>
+  kept!.map(({ settledSeconds }) => settledSeconds).toSorted((a, b) => a - b);
+
+describe("what was heard of a recording", () => {
+  test("is given to the next attempt after a fault, a stop and a lost worker, and gone when it is completed", async () => {
+    const there = await pendingTranscription();
+    const { run, kept, read } = there;
+    const given: number[][] = [];
+    const noting =
+      (hear: FakeHearing): FakeHearing =>
+      (options) => {
+        given.push(settledOf(options));
+        return hear(options);
+      };
+    await run(noting(keeping(there, [300, 600], () => Promise.reject(crash()))));
+    const shutdown = new AbortController();
+    await run(
+      noting(
+        keeping(there, [900], (options) => {
+          shutdown.abort(new Error("stopping"));
+          return untilAborted(options);
+        }),
+      ),
+      { shutdown: shutdown.signal },
+    );
+    const asleep = Promise.withResolvers<TranscribeResult>();
+    const first = run(noting(keeping(there, [1200], () => asleep.promise)));
+    await there.untilKept(4);
+    const job = await read();
+    expect(await run(noting(keeping(there, [1500], async () => HEARD)))).toMatchObject({
+      status: "COMPLETED",
+      job_id: job.job_id,
+    });
+    expect(await kept()).toEqual([]);
+    asleep.resolve(HEARD);
+    await first;
+    expect(given).toEqual([[], [300, 600], [300, 600, 900], [300, 600, 900, 1200]]);
+  });
+
+  test.each([
+    [
+      "skipped",
+      "SKIPPED",
+      async () => ({ outcome: "skipped", reason: "silent_audio_track", duration: 1 }) as const,
+    ],
+    [
+      "failed for good",
+      "FAILED",
+      () => Promise.reject(new SpeechError("undecodable_audio", "It is broken.")),
+    ],
+  ])("is gone when it is %s", async (_, status, end) => {
+    const there = await pendingTranscription();
+    expect(await there.run(keeping(there, [300], end))).toMatchObject({ status });
+    expect(await there.kept()).toEqual([]);
+  });
+
+  test("is gone with its video", async () => {
+    const there = await pendingTranscription();
+    await there.run(keeping(there, [300], () => Promise.reject(crash())));
+    const { id } = await there.read();
+    await there.db.deleteFrom("video").where("id", "=", there.videoId).execute();
+    const left = there.db.selectFrom("transcription_stretch").selectAll().where("transcription_id", "=", id);
+    expect(await left.execute()).toEqual([]);
+  });
+
+  test("is not kept by an attempt that was replaced, which learns so and ends", async () => {
+    const there = await pendingTranscription();
+    const asleep = Promise.withResolvers<void>();
+    const first = there.run(async (options) => {
+      await asleep.promise;
+      options.onStretch!(stretch(300));
+      return await untilAborted(options);
+    });
+    while ((await there.read()).status !== "PROCESSING")
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    const second = await there.run(keeping(there, [600], () => Promise.reject(crash())));
+    expect(second).toMatchObject({ status: "PENDING", attempt: 2 });
+    asleep.resolve();
+    await first;
+    expect(await there.kept()).toEqual([600]);
+  });
+
+  test("is kept by nobody once the transcription has ended", async () => {
+    const there = await pendingTranscription();
+    await there.run(async () => HEARD);
+    const { id } = await there.read();
+    expect(await keepStretch(there.db, { transcriptionId: id, attempt: 1 }, 1, stretch(300))).toBe(false);
+    expect(await there.kept()).toEqual([]);
+  });
+
+  test("that can not be kept is no reason to end", async () => {
+    const there = await pendingTranscription();
+    const row = await there.run(async ({ onStretch }) => {
+      // No database takes this character.
+      onStretch!({ settledSeconds: 300, answers: "\u0000" });
+      return HEARD;
+    });
+    expect(row).toMatchObject({ status: "COMPLETED" });
+  });
+});
+
+describe("a long recording", () => {
+  /** Keeps a stretch, then another so many minutes later. */
+  const working = (there: Pending, minutes: number, then: FakeHearing) =>
+    keeping(there, [300], async (options) => {
+      there.clock.advance(minutes * MINUTE_MS);
+      return await keeping(there, [600], then)(options);
+    });
+
+  test("makes way after ten minutes of work when others wait, at no cost, and goes on from there", async () => {
+    const there = await pendingTranscription();
+    const asked: string[] = [];
+    const shouldYield = async (id: string) => asked.push(id) > 0;
+    const row = await there.run(working(there, 10, untilAborted), { shouldYield });
+    expect(row).toMatchObject({ status: "PENDING", faults: 0, losses: 0, failure_code: null });
+    expect(asked).toEqual([row.id]);
+    const done = await there.run(
+      async (options) => {
+        expect(settledOf(options)).toEqual([300, 600]);
+        return HEARD;
+      },
+      { shouldYield },
+    );
+    expect(done).toMatchObject({ status: "COMPLETED", attempt: 2 });
+  });
+
+  test("goes behind those that wait", async () => {
+    const there = await pendingTranscription();
+    await there.run(working(there, 10, untilAborted), { shouldYield: async () => true });
+    const { due_at, created_at } = await there.read();
+    expect(due_at!.getTime()).toBeGreaterThan(created_at.getTime() + 9 * MINUTE_MS);
+  });
+
+  test("is not asked to make way before, however often it keeps something", async () => {
+    const there = await pendingTranscription();
+    const shouldYield = () => Promise.reject(new Error("must not be asked"));
+    expect(
+      await there.run(
+        working(there, 9.9, async () => HEARD),
+        { shouldYield },
+      ),
+    ).toMatchObject({
+      status: "COMPLETED",
+    });
+    expect(service.logged()).not.toContain("must not be asked");
+  });
+
+  test("goes on where nobody waits", async () => {
+    const there = await pendingTranscription();
+    const asked = Promise.withResolvers<void>();
+    const shouldYield = async () => {
+      asked.resolve();
+      return false;
+    };
+    const hear = working(there, 10, async ({ signal }) => {
+      await asked.promise;
+      signal.throwIfAborted();
+      return HEARD;
+    });
+    expect(await there.run(hear, { shouldYield })).toMatchObject({ status: "COMPLETED", attempt: 1 });
+  });
+});
