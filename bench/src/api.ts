@@ -1,7 +1,5 @@
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -26,7 +24,8 @@ import { printTable } from "./table.ts";
 /**
  * How many reads of a transcription the service answers, beside its peer in the same run and process: a bare
  * Fastify route that makes one indexed SELECT on the same database. And how fast webhooks leave.
- * `--database-url` of an empty database measures PostgreSQL instead of the embedded database.
+ * `--database-url` of an empty database measures PostgreSQL instead of the embedded database; `--only reads` or
+ * `--only deliveries` leaves the other out.
  */
 const { values } = parseArgs({
   options: {
@@ -34,6 +33,7 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "2" },
     rounds: { type: "string", default: "3" },
     deliveries: { type: "string", default: "1000" },
+    only: { type: "string" },
   },
 });
 
@@ -56,16 +56,18 @@ try {
     { db: service.parts.database.kysely, clock: systemClock },
     { name: "Bench", aiTranscription: true },
   );
-  printTable(
-    `GET transcription, answers a second (${service.parts.database.kind})`,
-    ["at a time", "service", "bare route", "share", "processor time an answer, of each"],
-    await measureReads(service, environmentId),
-  );
-  printTable(
-    "Webhooks to a receiver on this machine",
-    ["how", "deliveries", "a second", "p50 from commit to receipt", "p99"],
-    await measureDeliveries(service, environmentId, Number(values.deliveries)),
-  );
+  if (values.only !== "deliveries")
+    printTable(
+      `GET transcription, answers a second (${service.parts.database.kind})`,
+      ["at a time", "service", "bare route", "share", "processor time an answer, of each"],
+      await measureReads(service, environmentId),
+    );
+  if (values.only !== "reads")
+    printTable(
+      "Webhooks to a receiver on this machine",
+      ["how", "deliveries", "a second", "p50 from commit to receipt", "p99", "processor time each"],
+      await measureDeliveries(service, environmentId, Number(values.deliveries)),
+    );
 } finally {
   await service.stop();
   await rm(folder, { recursive: true, force: true });
@@ -163,12 +165,9 @@ async function measureDeliveries(
   const { database, queue, endpointPolicy: policy } = parts;
   const db = database.kysely;
   const receivedAt: number[] = [];
-  const receiver = createServer((request, response) => {
-    receivedAt.push(performance.now());
-    request.resume().on("end", () => response.writeHead(204).end());
-  });
-  await new Promise<void>((listening) => receiver.listen(0, "127.0.0.1", listening));
-  const { port } = receiver.address() as AddressInfo;
+  const receiver = new Worker(join(import.meta.dirname, "api-receiver.ts"));
+  const [port] = await once(receiver, "message");
+  receiver.on("message", (at) => receivedAt.push(at - performance.timeOrigin));
   const endpoint = await createWebhookEndpoint(
     { db, clock: systemClock, policy },
     { environmentId, url: `http://127.0.0.1:${port}/` },
@@ -186,7 +185,14 @@ async function measureDeliveries(
 
   await emit(count);
   const committedAt = performance.now();
+  let before = process.threadCpuUsage();
+  const busyMs = () => {
+    const { user, system } = process.threadCpuUsage(before);
+    before = process.threadCpuUsage();
+    return (user + system) / 1000;
+  };
   const burst = (await until(count)).map((at) => at - committedAt);
+  const burstBusyMs = busyMs();
 
   const spread = Math.ceil(count / 5);
   const waits: number[] = [];
@@ -198,13 +204,16 @@ async function measureDeliveries(
     waits.push(received - at);
   }
   const spreadMs = performance.now() - startedAt;
-  receiver.close();
-  receiver.closeAllConnections();
-  const row = (how: string, times: number[], totalMs: number) => {
+  const spreadBusyMs = busyMs();
+  await receiver.terminate();
+  const row = (how: string, times: number[], totalMs: number, busy: number) => {
     const sorted = [...times].sort((a, b) => a - b);
     const at = (share: number) => `${sorted[Math.ceil(share * sorted.length) - 1]!.toFixed(0)} ms`;
     const rate = ((1000 * times.length) / totalMs).toFixed(0);
-    return [how, String(times.length), rate, at(0.5), at(0.99)];
+    return [how, String(times.length), rate, at(0.5), at(0.99), `${(busy / times.length).toFixed(2)} ms`];
   };
-  return [row("committed at once", burst, burst.at(-1)!), row("one after the other", waits, spreadMs)];
+  return [
+    row("committed at once", burst, burst.at(-1)!, burstBusyMs),
+    row("one after the other", waits, spreadMs, spreadBusyMs),
+  ];
 }

@@ -8,6 +8,9 @@ import { together } from "./together.ts";
 const LOOK_EVERY_MS = 500;
 /** A job that this process sends is there once its transaction has committed, a moment later. */
 const LOOKS_AFTER_SENDING_MS: readonly number[] = [10, 50, 200];
+/** While jobs end and others wait; longer where a look takes long. */
+const LEAST_BETWEEN_LOOKS_MS = 20;
+const LOOKS_SHARE_OF_TIME = 0.2;
 const HEARTBEAT_EVERY_MS = 3_000;
 
 export interface JobStreamOptions {
@@ -42,8 +45,12 @@ export class JobStream {
   readonly #held = new Map<HeldJob, Promise<void>>();
   #soon: number[] = [];
   #nextLook: NodeJS.Timeout | undefined;
+  #nextLookAt = Number.POSITIVE_INFINITY;
   #looking = false;
   #lookAgain = false;
+  /** Until that many of those that are held now have ended, more end soon. */
+  #endsAwaited = 0;
+  #pauseMs = LEAST_BETWEEN_LOOKS_MS;
   #paused = false;
   #heartbeat: NodeJS.Timeout | undefined;
 
@@ -63,13 +70,13 @@ export class JobStream {
 
   start(): void {
     this.#heartbeat = setInterval(() => void this.#beat(), HEARTBEAT_EVERY_MS);
-    this.#look();
+    this.#lookIn(0);
   }
 
   /** Told within the transaction that a new job is sent in, so that it need not wait for the next regular look. */
   expect(): void {
     this.#soon = [...LOOKS_AFTER_SENDING_MS];
-    this.#look();
+    this.#lookIn(0);
   }
 
   /** Takes no more jobs; those that are running go on. */
@@ -88,29 +95,37 @@ export class JobStream {
     clearInterval(this.#heartbeat);
   }
 
-  #look(): void {
+  /** Looks for jobs after so long, or sooner where that was said already. */
+  #lookIn(milliseconds: number): void {
+    const at = performance.now() + milliseconds;
+    if (this.#paused || this.#nextLookAt <= at) return;
+    clearTimeout(this.#nextLook);
+    this.#nextLookAt = at;
+    this.#nextLook = setTimeout(() => void this.#apart(() => this.#look()), milliseconds);
+  }
+
+  async #look(): Promise<void> {
     if (this.#looking) {
       this.#lookAgain = true;
       return;
     }
     this.#looking = true;
-    clearTimeout(this.#nextLook);
-    void this.#apart(async () => {
-      do {
-        this.#lookAgain = false;
-        await this.#take();
-      } while (this.#lookAgain);
-      this.#looking = false;
-      if (this.#paused) return;
-      this.#nextLook = setTimeout(() => this.#look(), this.#soon.shift() ?? LOOK_EVERY_MS);
-    });
+    do {
+      this.#lookAgain = false;
+      this.#nextLookAt = Number.POSITIVE_INFINITY;
+      const taken = await this.#take();
+      // Jobs of a group that was full, at the head of the queue, may have hidden those of others.
+      this.#lookIn(taken > 0 ? this.#pauseMs : (this.#soon.shift() ?? LOOK_EVERY_MS));
+    } while (this.#lookAgain);
+    this.#looking = false;
   }
 
-  /** Takes what there is room for. */
-  async #take(): Promise<void> {
+  /** Takes what there is room for, and says how many. */
+  async #take(): Promise<number> {
     const { concurrency, groupConcurrency } = this.#options;
     const room = concurrency - this.#held.size;
-    if (this.#paused || room <= 0) return;
+    if (this.#paused || room <= 0) return 0;
+    const startedAt = performance.now();
     try {
       const jobs = await this.#boss.fetch<{ subjectId: string }>(this.#name, {
         batchSize: room,
@@ -120,12 +135,12 @@ export class JobStream {
         const job = { id, retryCount, subjectId: data.subjectId, lost: new AbortController() };
         this.#held.set(job, this.#run(job));
       }
-      if (jobs.length === 0) return;
-      this.#soon = [];
-      // Jobs of a group that was full at the head of the queue hide those of others until then.
-      this.#lookAgain = true;
+      this.#endsAwaited = this.#held.size / 2;
+      this.#pauseMs = Math.max(LEAST_BETWEEN_LOOKS_MS, (performance.now() - startedAt) / LOOKS_SHARE_OF_TIME);
+      return jobs.length;
     } catch (error) {
       this.#log.error({ err: error, queue: this.#name }, "no jobs could be taken");
+      return 0;
     }
   }
 
@@ -145,7 +160,9 @@ export class JobStream {
     } finally {
       this.#held.delete(job);
     }
-    this.#look();
+    // Taken one by one as they end, jobs would go through one by one, each at the cost of many.
+    this.#endsAwaited -= 1;
+    this.#lookIn(this.#endsAwaited <= 0 ? 0 : this.#pauseMs);
   }
 
   /** Says of what is running that it is, and ends what the queue has given to another meanwhile. */

@@ -19,8 +19,19 @@ export function together<Ask, Answer>(
     reject: (reason: unknown) => void;
   }[] = [];
   let underWay = 0;
+  let isDue = false;
   // A call belongs to none of those who ask, least of all to a transaction that one of them is in.
   const apart = AsyncLocalStorage.snapshot();
+
+  /** At the end of this turn of the event loop, so that what came in with it goes along. */
+  function begin(): void {
+    if (isDue || underWay >= lanes) return;
+    isDue = true;
+    setImmediate(() => {
+      isDue = false;
+      void call();
+    });
+  }
 
   async function call(): Promise<void> {
     const asked = waiting.splice(0, most);
@@ -32,13 +43,13 @@ export function together<Ask, Answer>(
       for (const { reject } of asked) reject(error);
     } finally {
       underWay -= 1;
-      if (waiting.length > 0) void apart(call);
+      if (waiting.length > 0) apart(begin);
     }
   }
 
   return (ask) =>
     new Promise((resolve, reject) => {
       waiting.push({ ask, resolve, reject });
-      if (underWay < lanes) void apart(call);
+      apart(begin);
     });
 }

@@ -8,9 +8,9 @@ import { wakeWaiting } from "./pipeline/wake-waiting.ts";
 import { createDeliver, type DeliverDeps } from "./webhooks/deliver.ts";
 
 /** Most of it is waiting for receivers, some of which hang until the time is up. */
-const DELIVERY_CONCURRENCY = 96;
+const DELIVERY_CONCURRENCY = 128;
 /** What one receiver gets at a time, and how much of the above one that hangs can hold. */
-const DELIVERIES_TO_ONE_ENDPOINT = 16;
+const DELIVERIES_TO_ONE_ENDPOINT = 32;
 
 export interface WorkDeps extends Omit<PipelineDeps, "modelIsComing">, Omit<DeliverDeps, "timeoutMs"> {
   models: Models;
