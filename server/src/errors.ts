@@ -16,6 +16,15 @@ export const APP_ERRORS = {
   database_version_mismatch: { status: 503, retryable: false, title: "The database is of another version" },
   query_outside_transaction: { status: 500, retryable: false, title: "A query bypassed its transaction" },
 
+  backup_not_possible: {
+    status: 409,
+    retryable: false,
+    title: "This database is backed up by its own tools",
+  },
+  backup_running: { status: 409, retryable: true, title: "A backup is being made" },
+  backup_target_refused: { status: 409, retryable: false, title: "The backup can not be written there" },
+
+  command_line_required: { status: 403, retryable: false, title: "Only the command line may do this" },
   sign_in_required: { status: 401, retryable: false, title: "Sign in first" },
   sign_in_failed: { status: 401, retryable: false, title: "The email or the password is wrong" },
   owner_required: { status: 403, retryable: false, title: "Only an owner may do this" },

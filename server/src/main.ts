@@ -5,6 +5,7 @@ import type { ProgressTerminal } from "@subtext/speech/progress-bar";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import packageJson from "../package.json" with { type: "json" };
+import { openBackups } from "./backup/backups.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./db/database.ts";
@@ -156,6 +157,14 @@ async function wire(
     secret: await serviceSecret(db, "session"),
     publicUrl: config.publicUrl,
   });
+  const backups = await openBackups({
+    database,
+    dataFolder: config.dataFolder,
+    hasBucket: config.bucket !== null,
+    clock,
+    log,
+    version: packageJson.version,
+  });
   const commandLineToken = randomBytes(32).toString("base64url");
   const { app, listening } = await openApps({
     config,
@@ -170,6 +179,7 @@ async function wire(
     onAccepted: telemetry.onAccepted,
     operators,
     commandLineToken,
+    backups,
     policy: endpointPolicy,
     version: packageJson.version,
     system: openSystem({ db, config, models, clock, log, version: packageJson.version }),
@@ -271,6 +281,7 @@ async function wire(
       ["connections", () => closeApp(app)],
       ["health", () => (listening === app ? undefined : closeApp(listening))],
       ["model", () => models.stop()],
+      ["backup", () => backups.stop()],
       ["sweep", () => sweeper?.stop()],
       ["queue", () => queue.stop(STOP_WITHIN_MS)],
       ["speech", () => speech.close()],

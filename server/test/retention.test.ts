@@ -86,7 +86,7 @@ test("the recording goes and the transcript stays readable by working URLs", asy
   expect(await readRecording(subtext.service, young.videoId)).not.toBeNull();
   const { body } = await read(tenant, `${videoId}/transcription`);
   expect(body).toMatchObject({ status: "COMPLETED" });
-  const json = await fetch((body as { files: { json: { url: string } } }).files.json.url);
+  const json = await fetch((body as unknown as { files: { json: { url: string } } }).files.json.url);
   expect(await json.json()).toMatchObject([{ word: "kept" }, { word: "words" }]);
 
   const page = `/environments/${tenant.environmentId}/videos/${videoId}`;

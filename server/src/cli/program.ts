@@ -1,11 +1,13 @@
 import { Command, CommanderError } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
+import { addBackup } from "./backup.ts";
 import type { Terminal } from "./context.ts";
 import { addDoctor } from "./doctor.ts";
 import { addEnvironments } from "./environments.ts";
 import { addKeys } from "./keys.ts";
 import { addModels } from "./models.ts";
 import { addOperator } from "./operator.ts";
+import { addRestore } from "./restore.ts";
 import { addServe } from "./serve.ts";
 import { addTranscriptions } from "./transcriptions.ts";
 import { addWebhooks } from "./webhooks.ts";
@@ -45,6 +47,8 @@ function createProgram(terminal: Terminal): Command {
   addModels(program, terminal);
   addOperator(program, terminal);
   addDoctor(program, terminal);
+  addBackup(program, terminal);
+  addRestore(program, terminal);
   return program;
 }
 

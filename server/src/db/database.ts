@@ -16,9 +16,22 @@ export interface Database<Schema> {
   connections(): Connections;
   /** Throws where the database does not answer. */
   check(): Promise<void>;
+  /**
+   * Copies the embedded database, as it stands at one moment, into a folder that is made. Null for a database that is
+   * a server of its own.
+   * @param atMoment is called at that moment, for which all others wait
+   */
+  readonly snapshot: ((to: string, options: SnapshotOptions) => Promise<void>) | null;
   /** Waits for what is running; queries made later are refused. */
   close(): Promise<void>;
 }
+
+export interface SnapshotOptions {
+  atMoment(query: MomentQuery): Promise<void>;
+  signal: AbortSignal;
+}
+
+export type MomentQuery = <Row>(statement: string, values?: readonly unknown[]) => Promise<Row[]>;
 
 export interface Connections {
   open: number;

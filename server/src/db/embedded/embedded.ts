@@ -10,6 +10,7 @@ import { guardPool, ScopedKysely, TransactionScope } from "../transaction-scope.
 import { prepareDataFolder } from "./data-folder.ts";
 import { Exclusive } from "./exclusive.ts";
 import { startMaintenance } from "./maintenance.ts";
+import { snapshotDatabase } from "./snapshot.ts";
 import { startPglite } from "./start-pglite.ts";
 
 const MAINTENANCE_INTERVAL_MS = 5_000;
@@ -69,6 +70,7 @@ export async function openEmbedded<Schema>(options: EmbeddedOptions): Promise<Da
       async check() {
         await sql`select 1`.execute(kysely);
       },
+      snapshot: (to, options) => snapshotDatabase({ pglite, exclusive, folder }, to, options),
       close: () => kysely.destroy(),
     };
   } catch (error) {

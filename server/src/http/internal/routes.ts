@@ -9,6 +9,7 @@ import { validateRequest } from "../validate.ts";
 import { type Actor, refuseOtherOrigins, requireOperator, requireRole } from "./access.ts";
 import { registerApiKeys } from "./api-keys.ts";
 import { Attempts } from "./attempts.ts";
+import { type BackupRouteDeps, registerBackups } from "./backups.ts";
 import { type DeliveryDeps, registerDeliveries } from "./deliveries.ts";
 import { registerEnvironments } from "./environments.ts";
 import { registerOperators } from "./operators.ts";
@@ -37,7 +38,8 @@ export interface InternalDeps
   extends DeliveryDeps,
     UploadOfferDeps,
     Omit<VideoDetailDeps, keyof VideoListDeps>,
-    SystemRouteDeps {
+    SystemRouteDeps,
+    BackupRouteDeps {
   db: Db;
   queue: Queue;
   clock: Clock;
@@ -83,6 +85,7 @@ export function registerInternal(app: FastifyInstance, parts: InternalDeps): voi
       registerUploadOffers(internal, deps);
       registerSearch(internal, deps);
       registerSystem(internal, deps);
+      registerBackups(internal, deps);
     },
     { prefix: "/internal" },
   );

@@ -1,0 +1,82 @@
+import { rm } from "node:fs/promises";
+import { isAbsolute, join } from "node:path";
+import { AppError } from "../errors.ts";
+import { type BackupDeps, type BackupProgress, makeBackup, STAGING_FOLDER } from "./make-backup.ts";
+import type { Manifest } from "./manifest.ts";
+
+export interface BackupView {
+  /** Where it is written. */
+  folder: string;
+  state: "running" | "done" | "failed";
+  progress: BackupProgress;
+  /** Of one that is done. */
+  manifest: Manifest | null;
+  /** Of one that failed. */
+  error: { code: string; message: string } | null;
+}
+
+/** The backups that this service makes, one at a time. */
+export interface Backups {
+  /** @throws AppError `backup_running`, `backup_target_refused` */
+  start(folder: string): BackupView;
+  /** The latest since the service was started; null where there was none. */
+  look(): BackupView | null;
+  /** Ends the one that runs, and leaves nothing of it; resolves when nothing runs any more. */
+  stop(): Promise<void>;
+}
+
+/** Call while the data folder is locked: what a process that died has left of a backup is removed. */
+export async function openBackups(deps: BackupDeps): Promise<Backups> {
+  await rm(join(deps.dataFolder, STAGING_FOLDER), { recursive: true, force: true });
+  let latest: BackupView | null = null;
+  let stopping = new AbortController();
+  let running: Promise<void> = Promise.resolve();
+
+  const run = async (folder: string, signal: AbortSignal) => {
+    try {
+      const onProgress = (progress: BackupProgress) => {
+        if (latest) latest = { ...latest, progress };
+      };
+      const manifest = await makeBackup(deps, folder, { onProgress, signal });
+      if (latest) latest = { ...latest, state: "done", manifest };
+      deps.log.info({ folder, files: manifest.fileCount, bytes: manifest.bytes }, "backup made");
+    } catch (error) {
+      deps.log.error({ err: error, folder }, "the backup failed");
+      if (latest) latest = { ...latest, state: "failed", error: describe(error, signal) };
+    }
+  };
+
+  return {
+    start(folder) {
+      if (!isAbsolute(folder))
+        throw new AppError("backup_target_refused", "Name the folder by its whole path.");
+      if (latest?.state === "running") {
+        throw new AppError("backup_running", `A backup is being written to ${latest.folder}.`);
+      }
+      stopping = new AbortController();
+      latest = {
+        folder,
+        state: "running",
+        progress: { phase: "collecting", doneBytes: 0, totalBytes: null },
+        manifest: null,
+        error: null,
+      };
+      running = run(folder, stopping.signal);
+      return latest;
+    },
+
+    look: () => latest,
+
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+function describe(error: unknown, signal: AbortSignal): { code: string; message: string } {
+  if (signal.aborted)
+    return { code: "backup_stopped", message: "The backup was stopped; nothing of it is left." };
+  if (error instanceof AppError) return { code: error.code, message: error.message };
+  return { code: "internal_error", message: "The service met an error of its own; its log tells more." };
+}

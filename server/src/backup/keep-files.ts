@@ -1,0 +1,59 @@
+import { constants } from "node:fs";
+import { copyFile, link, mkdir, readdir, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { NamedFiles } from "./named-files.ts";
+
+/** What file systems answer that make no hard links, or none between these two places. */
+const NO_LINKS = new Set(["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "ENOSYS"]);
+
+/**
+ * Keeps the files that a video's rows name, under the same names in another folder, whatever becomes of them: by a
+ * second name for the same content, else by a copy. Recordings that still grow are always copied. What was kept
+ * before under these names is replaced.
+ * @returns how many were missing
+ */
+export async function keepFiles(from: string, to: string, named: NamedFiles): Promise<number> {
+  let missing = 0;
+  if (named.recording !== null) {
+    const isThere = await keep(join(from, named.recording), join(to, named.recording), {
+      linked: named.isUploaded,
+    });
+    if (!isThere && named.isUploaded) missing += 1;
+  }
+  for (const folder of named.folders) {
+    const names = await readdir(join(from, folder)).catch(nullWhereMissing);
+    for (const name of names ?? []) await keep(join(from, folder, name), join(to, folder, name), LINKED);
+    if (names === null) missing += 1;
+  }
+  return missing;
+}
+
+const LINKED = { linked: true };
+
+/** False where there is no such file. */
+async function keep(from: string, to: string, { linked }: { linked: boolean }): Promise<boolean> {
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+  await rm(to, { force: true });
+  try {
+    if (!linked || !(await tryLink(from, to))) await copyFile(from, to, constants.COPYFILE_FICLONE);
+    return true;
+  } catch (error) {
+    return nullWhereMissing(error as NodeJS.ErrnoException) !== null;
+  }
+}
+
+/** False where the file system makes no link here. */
+export async function tryLink(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if (NO_LINKS.has((error as NodeJS.ErrnoException).code ?? "")) return false;
+    throw error;
+  }
+}
+
+function nullWhereMissing(error: NodeJS.ErrnoException): null {
+  if (error.code === "ENOENT") return null;
+  throw error;
+}

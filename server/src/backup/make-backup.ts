@@ -1,0 +1,296 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { copyFile, mkdir, open, opendir, readdir, rename, rm, stat, statfs } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { promisify } from "node:util";
+import { CompiledQuery, sql } from "kysely";
+import type { Logger } from "pino";
+import type { Clock } from "../clock.ts";
+import type { Database, MomentQuery } from "../db/database.ts";
+import { POSTGRES_MAJOR } from "../db/embedded/start-pglite.ts";
+import type { Schema } from "../db/schema.ts";
+import { AppError } from "../errors.ts";
+import { isDiskFull } from "../storage/disk-space.ts";
+import { keepFiles, tryLink } from "./keep-files.ts";
+import { DATA_FOLDER, hashFile, type Manifest, SUMS_FILE, writeManifest, writeSum } from "./manifest.ts";
+import { listNamedFiles, listNamedSince } from "./named-files.ts";
+
+export interface BackupDeps {
+  database: Database<Schema>;
+  dataFolder: string;
+  /** Whether recordings and transcripts are in a bucket. */
+  hasBucket: boolean;
+  clock: Clock;
+  log: Logger;
+  version: string;
+}
+
+export type BackupPhase = "collecting" | "copying" | "checking";
+
+export interface BackupProgress {
+  phase: BackupPhase;
+  doneBytes: number;
+  /** Null until it is known. */
+  totalBytes: number | null;
+}
+
+/** Beside the target, while it is written; what bears this name is no backup. */
+export const UNFINISHED = ".unfinished";
+/** In the data folder: second names of what is being copied to another disk. */
+export const STAGING_FOLDER = "backup.unfinished";
+
+/**
+ * Writes a backup of the data folder while the service goes on. Every file that rows name gets a second name first;
+ * then the database is copied, and at that very moment what was written since is named as well: rows go before
+ * their files and come after them, so at any moment the files that rows name are all there. The copy is written
+ * beside the target and renamed when all of it is on the disk and was read back.
+ * @param target absolute; a folder that is empty, or is not there
+ * @throws AppError `backup_not_possible`, `backup_target_refused`, `storage_full`, `storage_unavailable`
+ */
+export async function makeBackup(
+  deps: BackupDeps,
+  target: string,
+  { onProgress, signal }: { onProgress(progress: BackupProgress): void; signal: AbortSignal },
+): Promise<Manifest> {
+  if (deps.database.snapshot === null) {
+    throw new AppError(
+      "backup_not_possible",
+      "The database is a PostgreSQL server: back it up with pg_dump, and then the files, as docs/backup.md tells.",
+    );
+  }
+  const staging = join(deps.dataFolder, STAGING_FOLDER);
+  const unfinished = target + UNFINISHED;
+  await checkTarget(target, deps.dataFolder);
+  try {
+    for (const left of [staging, unfinished]) await rm(left, { recursive: true, force: true });
+    await mkdir(join(unfinished, DATA_FOLDER), { recursive: true, mode: 0o700 });
+    const manifest = await write(deps, deps.database.snapshot, { unfinished, staging, onProgress, signal });
+    signal.throwIfAborted();
+    await writeManifest(unfinished, manifest);
+    await syncFileSystem(unfinished);
+    await rename(unfinished, target);
+    await syncFolder(dirname(target));
+    return manifest;
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true });
+    throw explain(error, target, signal);
+  } finally {
+    await rm(staging, { recursive: true, force: true });
+  }
+}
+
+async function write(
+  deps: BackupDeps,
+  snapshot: NonNullable<Database<Schema>["snapshot"]>,
+  {
+    unfinished,
+    staging,
+    onProgress,
+    signal,
+  }: {
+    unfinished: string;
+    staging: string;
+    onProgress(progress: BackupProgress): void;
+    signal: AbortSignal;
+  },
+): Promise<Manifest> {
+  const { dataFolder, hasBucket, clock, version } = deps;
+  const data = join(unfinished, DATA_FOLDER);
+  const isLinked = await takesLinks(dataFolder, unfinished);
+  const kept = isLinked ? data : staging;
+  onProgress({ phase: "collecting", doneBytes: 0, totalBytes: null });
+  for (const folder of ["uploads", "files"]) {
+    await mkdir(join(kept, folder), { recursive: true, mode: 0o700 });
+    await mkdir(join(data, folder), { recursive: true, mode: 0o700 });
+  }
+
+  const query = queryOf(deps.database);
+  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(deps.database.kysely);
+  const missing: string[] = [];
+  if (!hasBucket) {
+    for await (const named of listNamedFiles(query)) {
+      signal.throwIfAborted();
+      if ((await keepFiles(dataFolder, kept, named)) > 0) missing.push(named.videoId);
+    }
+  }
+  let missingCount = 0;
+  let migrations: string[] = [];
+  await snapshot(join(data, "database"), {
+    signal,
+    async atMoment(queryNow) {
+      migrations = (await queryNow<{ name: string }>("select name from kysely_migration order by name")).map(
+        ({ name }) => name,
+      );
+      if (hasBucket) return;
+      for (const named of await listNamedSince(queryNow, rows[0]!.now, missing))
+        missingCount += await keepFiles(dataFolder, kept, named);
+      await copyFile(join(dataFolder, "installation"), join(data, "installation"));
+    },
+  });
+
+  if (!isLinked) await copyKept(staging, data, { onProgress, signal });
+  const sums = await writeSums(unfinished, { onProgress, signal });
+  return {
+    format: "subtext backup 1",
+    version,
+    madeAt: clock.now().toISOString(),
+    postgresMajor: POSTGRES_MAJOR,
+    migrations,
+    files: hasBucket ? "bucket" : "here",
+    missingCount,
+    ...sums,
+  };
+}
+
+async function checkTarget(target: string, dataFolder: string): Promise<void> {
+  const refuse = (reason: string) => new AppError("backup_target_refused", reason);
+  if (!relative(dataFolder, target).startsWith("..")) {
+    throw refuse(`${target} is in the data folder itself. Name a folder elsewhere, best on another disk.`);
+  }
+  const parent = await stat(dirname(target)).catch(() => null);
+  if (!parent?.isDirectory()) throw refuse(`There is no folder ${dirname(target)}.`);
+  const entries = await readdir(target).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw refuse(`${target} can not be used: ${error.message}`);
+  });
+  if (entries.length > 0) throw refuse(`${target} is not empty. Every backup has a folder of its own.`);
+}
+
+async function takesLinks(from: string, to: string): Promise<boolean> {
+  const [here, there] = [join(from, `${STAGING_FOLDER}.probe`), join(to, "probe")];
+  await (await open(here, "w", 0o600)).close();
+  try {
+    return await tryLink(here, there);
+  } finally {
+    for (const probe of [here, there]) await rm(probe, { force: true });
+  }
+}
+
+function queryOf({ kysely }: Database<Schema>): MomentQuery {
+  return async <Row>(statement: string, values: readonly unknown[] = []) =>
+    (await kysely.executeQuery<Row>(CompiledQuery.raw(statement, [...values]))).rows;
+}
+
+interface Watch {
+  onProgress(progress: BackupProgress): void;
+  signal: AbortSignal;
+}
+
+/** @throws AppError `storage_full` before it begins, where there is no room */
+async function copyKept(from: string, to: string, { onProgress, signal }: Watch): Promise<void> {
+  const totalBytes = await sizeOf(from);
+  const { bavail, bsize } = await statfs(to);
+  if (bavail * bsize < totalBytes) {
+    throw new AppError(
+      "storage_full",
+      `The backup needs ${inGiB(totalBytes)} more, and ${to} has ${inGiB(bavail * bsize)} free.`,
+    );
+  }
+  let doneBytes = 0;
+  for await (const path of walk(from)) {
+    signal.throwIfAborted();
+    await mkdir(dirname(join(to, path)), { recursive: true, mode: 0o700 });
+    doneBytes += await copyChecked(join(from, path), join(to, path), (bytes) => {
+      signal.throwIfAborted();
+      onProgress({ phase: "copying", doneBytes: doneBytes + bytes, totalBytes });
+    });
+  }
+}
+
+/** Copies and reads back. @returns bytes */
+async function copyChecked(from: string, to: string, onBytes: (bytes: number) => void): Promise<number> {
+  const hash = createHash("sha256");
+  const input = await open(from, "r");
+  let bytes = 0;
+  try {
+    const output = await open(to, "wx", 0o600);
+    try {
+      for await (const chunk of input.createReadStream({ highWaterMark: 1024 ** 2, autoClose: false })) {
+        hash.update(chunk);
+        await output.writeFile(chunk);
+        bytes += chunk.length;
+        onBytes(bytes);
+      }
+    } finally {
+      await output.close();
+    }
+  } finally {
+    await input.close();
+  }
+  if ((await hashFile(to)) !== hash.digest("hex"))
+    throw new AppError(
+      "storage_unavailable",
+      `${to} reads otherwise than it was written: the disk is faulty.`,
+    );
+  return bytes;
+}
+
+/** Reads every file once more and writes down its sum. */
+async function writeSums(
+  unfinished: string,
+  { onProgress, signal }: Watch,
+): Promise<Pick<Manifest, "fileCount" | "bytes" | "sumsHash">> {
+  const data = join(unfinished, DATA_FOLDER);
+  const totalBytes = await sizeOf(data);
+  const list = await open(join(unfinished, SUMS_FILE), "wx", 0o600);
+  let fileCount = 0;
+  let bytes = 0;
+  try {
+    for await (const path of walk(data)) {
+      const hash = await hashFile(join(data, path), (count) => {
+        signal.throwIfAborted();
+        bytes += count;
+        onProgress({ phase: "checking", doneBytes: bytes, totalBytes });
+      });
+      fileCount += 1;
+      await list.writeFile(writeSum({ hash, path: `${DATA_FOLDER}/${path}` }));
+    }
+  } finally {
+    await list.close();
+  }
+  return { fileCount, bytes, sumsHash: await hashFile(join(unfinished, SUMS_FILE)) };
+}
+
+async function sizeOf(folder: string): Promise<number> {
+  let bytes = 0;
+  for await (const path of walk(folder)) bytes += (await stat(join(folder, path))).size;
+  return bytes;
+}
+
+/** The files below a folder, by relative paths. */
+async function* walk(folder: string, below = ""): AsyncGenerator<string> {
+  for await (const entry of await opendir(join(folder, below))) {
+    const path = below === "" ? entry.name : `${below}/${entry.name}`;
+    if (entry.isDirectory()) yield* walk(folder, path);
+    else yield path;
+  }
+}
+
+/** Everything at once: each of some hundred thousand files on its own would take an hour. */
+export async function syncFileSystem(folder: string): Promise<void> {
+  const run = promisify(execFile);
+  // Systems other than Linux know no file system on its own.
+  await run("sync", ["-f", folder]).catch(() => run("sync"));
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function explain(error: unknown, target: string, signal: AbortSignal): unknown {
+  if (signal.aborted || error instanceof AppError) return error;
+  if (isDiskFull(error)) {
+    return new AppError("storage_full", `There is no space left for the backup ${target}.`, { cause: error });
+  }
+  const reason = error instanceof Error ? error.message : String(error);
+  return new AppError("storage_unavailable", `The backup could not be written: ${reason}`, { cause: error });
+}
+
+function inGiB(bytes: number): string {
+  return `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+}

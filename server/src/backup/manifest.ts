@@ -1,0 +1,95 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { type Static, Type } from "typebox";
+import { Value } from "typebox/value";
+
+/** What stands in `DATA_FOLDER` of a backup is the data folder of a service that was stopped at one moment. */
+export const DATA_FOLDER = "data";
+/** As `sha256sum` writes it, paths below the backup; `sha256sum --check SHA256SUMS` reads it. */
+export const SUMS_FILE = "SHA256SUMS";
+/** Written last: a folder without it is no backup. */
+export const MANIFEST_FILE = "backup.json";
+
+const Manifest = Type.Object({
+  format: Type.Literal("subtext backup 1"),
+  /** Of the service that made it. */
+  version: Type.String(),
+  madeAt: Type.String(),
+  postgresMajor: Type.String(),
+  /** Those that the database has been through. */
+  migrations: Type.Array(Type.String()),
+  /** `bucket`: recordings and transcripts are elsewhere, and not in here. */
+  files: Type.Enum(["here", "bucket"]),
+  fileCount: Type.Integer(),
+  bytes: Type.Integer(),
+  /** Files that rows name and that were missing already when the backup was made. */
+  missingCount: Type.Integer(),
+  /** SHA-256 of the list of sums, hexadecimal. */
+  sumsHash: Type.String(),
+});
+
+export type Manifest = Static<typeof Manifest>;
+
+export async function writeManifest(backup: string, manifest: Manifest): Promise<void> {
+  const text = `${JSON.stringify(manifest, null, 2)}\n`;
+  await writeFile(join(backup, MANIFEST_FILE), text, { mode: 0o600, flag: "wx" });
+}
+
+/** @throws Error in words, where the folder holds no whole backup of a format that is known */
+export async function readManifest(backup: string): Promise<Manifest> {
+  const text = await readFile(join(backup, MANIFEST_FILE), "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
+    throw new Error(`${backup} is no backup: it has no ${MANIFEST_FILE}, which is written last.`);
+  });
+  const parsed = parse(text);
+  if (!Value.Check(Manifest, parsed)) {
+    throw new Error(
+      `${join(backup, MANIFEST_FILE)} can not be read, or is of a newer Subtext than this one.`,
+    );
+  }
+  if ((await hashFile(join(backup, SUMS_FILE))) !== parsed.sumsHash) {
+    throw new Error(`${join(backup, SUMS_FILE)} is not as it was written: the backup is damaged.`);
+  }
+  return parsed;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+export interface Sum {
+  hash: string;
+  /** Below the backup, with `/`. */
+  path: string;
+}
+
+/** @throws Error where a line is none */
+export async function* readSums(backup: string): AsyncGenerator<Sum> {
+  for await (const line of createInterface({ input: createReadStream(join(backup, SUMS_FILE)) })) {
+    const [, hash, path] = /^([0-9a-f]{64}) {2}(data\/[A-Za-z0-9_.\-/]+)$/.exec(line) ?? [];
+    if (!hash || !path || path.split("/").includes(".."))
+      throw new Error(`${SUMS_FILE} has a line that is none of a backup: ${line.slice(0, 200)}`);
+    yield { hash, path };
+  }
+}
+
+export function writeSum({ hash, path }: Sum): string {
+  return `${hash}  ${path}\n`;
+}
+
+/** SHA-256, hexadecimal. */
+export async function hashFile(path: string, onBytes: (bytes: number) => void = () => {}): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of createReadStream(path, { highWaterMark: 1024 ** 2 })) {
+    hash.update(chunk);
+    onBytes(chunk.length);
+  }
+  return hash.digest("hex");
+}

@@ -1,0 +1,62 @@
+import type { MomentQuery } from "../db/database.ts";
+
+/** Files below the data folder that a video's rows name. */
+export interface NamedFiles {
+  videoId: string;
+  /** False while its recording is still growing. */
+  isUploaded: boolean;
+  /** Null where it was deleted for its age. */
+  recording: string | null;
+  /** Folders of the files of its transcript and of its waveform. */
+  folders: string[];
+}
+
+const BATCH = 500;
+
+interface Row {
+  id: string;
+  is_uploaded: boolean;
+  is_deleted: boolean;
+  file_prefix: string | null;
+  waveform_prefix: string | null;
+}
+
+const SELECT = `
+  select video.id, video.uploaded_at is not null as is_uploaded,
+    video.recording_deleted_at is not null as is_deleted, file_prefix, waveform_prefix
+  from video left join transcription on transcription.video_id = video.id`;
+
+/** Of every video, in the order of their ids. */
+export async function* listNamedFiles(query: MomentQuery): AsyncGenerator<NamedFiles> {
+  let after = "";
+  for (;;) {
+    const rows = await query<Row>(`${SELECT} where video.id > $1 order by video.id limit ${BATCH}`, [after]);
+    for (const row of rows) yield toNamedFiles(row);
+    if (rows.length < BATCH) return;
+    after = rows.at(-1)!.id;
+  }
+}
+
+/** Of the videos that were written, or whose transcription was, since then, by the database's clock; and of these. */
+export async function listNamedSince(
+  query: MomentQuery,
+  since: Date,
+  videoIds: string[],
+): Promise<NamedFiles[]> {
+  const rows = await query<Row>(
+    `${SELECT} where video.changed_at >= $1 or transcription.changed_at >= $1
+      or video.id in (select jsonb_array_elements_text($2::jsonb))`,
+    [since.toISOString(), JSON.stringify(videoIds)],
+  );
+  return rows.map(toNamedFiles);
+}
+
+function toNamedFiles({ id, is_uploaded, is_deleted, file_prefix, waveform_prefix }: Row): NamedFiles {
+  const prefixes = new Set([file_prefix, waveform_prefix].filter((prefix) => prefix !== null));
+  return {
+    videoId: id,
+    isUploaded: is_uploaded,
+    recording: is_deleted ? null : `uploads/${id}`,
+    folders: [...prefixes].map((prefix) => `files/${prefix}`),
+  };
+}

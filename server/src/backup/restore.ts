@@ -1,0 +1,108 @@
+import { constants } from "node:fs";
+import { chmod, copyFile, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { POSTGRES_MAJOR } from "../db/embedded/start-pglite.ts";
+import { MIGRATIONS } from "../db/migrations.ts";
+import { lockFolder } from "../folder-lock.ts";
+import { isDiskFull } from "../storage/disk-space.ts";
+import { syncFileSystem } from "./make-backup.ts";
+import { DATA_FOLDER, hashFile, type Manifest, readManifest, readSums } from "./manifest.ts";
+
+/** The database comes last: without it, files that are there belong to nobody, and no service starts on them. */
+const PARTS = ["uploads", "files", "installation", "database"];
+const UNFINISHED = "restore.unfinished";
+/** What may be there before: no part of what a backup holds. */
+const HARMLESS = new Set(["models", "scratch", "service.lock", "database.lock"]);
+
+export interface RestoreProgress {
+  doneBytes: number;
+  totalBytes: number;
+}
+
+/**
+ * Makes a data folder of a backup. Every file is held against its sum on the way. What is killed half way leaves a
+ * folder on which no service starts, and can be begun again.
+ * @param dataFolder empty, or not there; downloaded models may lie in it
+ * @throws Error in words
+ */
+export async function restoreBackup(
+  backup: string,
+  dataFolder: string,
+  onProgress: (progress: RestoreProgress) => void,
+): Promise<Manifest> {
+  const manifest = await readManifest(backup);
+  refuseNewer(manifest);
+  await mkdir(dataFolder, { recursive: true, mode: 0o700 });
+  const entries = await readdir(dataFolder);
+  const isBegun = entries.includes(UNFINISHED);
+  const inTheWay = entries.filter((name) => name !== UNFINISHED && !HARMLESS.has(name));
+  if (inTheWay.length > 0 && !isBegun) {
+    throw new Error(`${dataFolder} is not empty: it holds ${inTheWay[0]}. Set DATA_DIR to an empty folder.`);
+  }
+  const locks = ["service", "database"].map((name) => lockFolder(join(dataFolder, name)));
+  try {
+    const unfinished = join(dataFolder, UNFINISHED);
+    for (const left of [UNFINISHED, ...(isBegun ? PARTS : [])])
+      await rm(join(dataFolder, left), { recursive: true, force: true });
+    await mkdir(unfinished, { mode: 0o700 });
+    await copyAll(backup, unfinished, { totalBytes: manifest.bytes, onProgress });
+    await syncFileSystem(unfinished);
+    for (const part of PARTS) await moveIfThere(join(unfinished, part), join(dataFolder, part));
+    await rm(unfinished, { recursive: true });
+    await syncFileSystem(dataFolder);
+    return manifest;
+  } catch (error) {
+    if (isDiskFull(error)) throw new Error(`There is no space left in ${dataFolder}.`, { cause: error });
+    throw error;
+  } finally {
+    for (const lock of locks) lock.release();
+  }
+}
+
+function refuseNewer({ postgresMajor, migrations, version }: Manifest): void {
+  const unknown = migrations.find((name) => !(name in MIGRATIONS));
+  if (unknown === undefined && postgresMajor === POSTGRES_MAJOR) return;
+  const reason =
+    unknown === undefined
+      ? `its database is PostgreSQL ${postgresMajor}, and this Subtext carries ${POSTGRES_MAJOR}`
+      : `its tables are newer than this Subtext knows (${unknown})`;
+  throw new Error(`The backup was made by Subtext ${version}: ${reason}. Restore it with that version.`);
+}
+
+async function copyAll(
+  backup: string,
+  to: string,
+  { totalBytes, onProgress }: { totalBytes: number; onProgress(progress: RestoreProgress): void },
+): Promise<void> {
+  let doneBytes = 0;
+  for await (const { hash, path } of readSums(backup)) {
+    const target = join(to, path.slice(DATA_FOLDER.length + 1));
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    await copyFile(join(backup, path), target, constants.COPYFILE_FICLONE).catch((error) => {
+      if (error.code !== "ENOENT") throw error;
+      throw new Error(`The backup is damaged: ${path} is missing.`, { cause: error });
+    });
+    await chmod(target, 0o600);
+    if ((await hashFile(target)) !== hash) {
+      throw new Error(`The backup is damaged: ${path} is not what was backed up.`);
+    }
+    doneBytes += (await stat(target)).size;
+    onProgress({ doneBytes, totalBytes });
+  }
+  await makeEmptyFolders(join(backup, DATA_FOLDER, "database"), join(to, "database"));
+}
+
+/** PostgreSQL does not start where one of its folders is missing, also one that holds nothing. */
+async function makeEmptyFolders(from: string, to: string): Promise<void> {
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    if (!entry.isDirectory()) continue;
+    await mkdir(join(to, entry.name), { recursive: true, mode: 0o700 });
+    await makeEmptyFolders(join(from, entry.name), join(to, entry.name));
+  }
+}
+
+async function moveIfThere(from: string, to: string): Promise<void> {
+  await rename(from, to).catch((error) => {
+    if (error.code !== "ENOENT") throw error;
+  });
+}

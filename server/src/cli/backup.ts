@@ -1,0 +1,75 @@
+import { resolve } from "node:path";
+import { openProgressBar } from "@subtext/speech/progress-bar";
+import type { Command } from "commander";
+import type { BackupView } from "../backup/backups.ts";
+import { readConfig } from "../config.ts";
+import type { Terminal } from "./context.ts";
+import { connect, type InternalClient } from "./internal-client.ts";
+import { properties, time } from "./text.ts";
+
+const LOOK_EVERY_MS = 200;
+
+const PHASES = { collecting: "Collecting", copying: "Copying", checking: "Checking" };
+
+export function addBackup(program: Command, terminal: Terminal): void {
+  program
+    .command("backup <folder>")
+    .description("write a backup of the embedded database and all files, while the service runs or not")
+    .action(async (folder: string, _options: object, command: Command) => {
+      const client = await connect(readConfig(terminal.env));
+      const stop = () => {
+        client.send("DELETE", "/backup").catch(() => {});
+      };
+      for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
+      try {
+        await client.send<BackupView>("POST", "/backup", { folder: resolve(folder) });
+        const done = await watch(client, terminal);
+        const { json } = command.optsWithGlobals<{ json?: boolean }>();
+        terminal.out(json ? `${JSON.stringify(done.manifest, null, 2)}\n` : `${describe(done)}\n`);
+      } finally {
+        for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop);
+        await client.close();
+      }
+    });
+}
+
+/** @throws Error where the backup fails */
+async function watch(client: InternalClient, { err, errColumns }: Terminal): Promise<BackupView> {
+  const terminal = { write: err, columns: () => errColumns() ?? 80 };
+  const bar = errColumns() === null ? null : openProgressBar("Backup", terminal);
+  try {
+    for (;;) {
+      const { backup } = await client.send<{ backup: BackupView | null }>("GET", "/backup");
+      if (!backup)
+        throw new Error("The service was started anew meanwhile, and has left nothing of the backup.");
+      if (backup.state === "failed") throw new Error(backup.error?.message);
+      if (backup.state === "done") return backup;
+      const { phase, doneBytes, totalBytes } = backup.progress;
+      bar?.show({ share: totalBytes ? doneBytes / totalBytes : null, text: PHASES[phase] });
+      await new Promise((next) => setTimeout(next, LOOK_EVERY_MS));
+    }
+  } finally {
+    bar?.erase();
+  }
+}
+
+function describe({ folder, manifest }: BackupView): string {
+  if (!manifest) return folder;
+  const { files, fileCount, bytes, missingCount, madeAt } = manifest;
+  return properties([
+    ["backup", folder],
+    ["made", time(madeAt)],
+    [
+      "holds",
+      `${fileCount.toLocaleString("en")} files, ${(bytes / 1024 ** 2).toFixed(1)} MiB; every one was read back`,
+    ],
+    ["without", files === "bucket" ? "recordings and transcripts: they are in the bucket" : null],
+    [
+      "missing",
+      missingCount === 0
+        ? null
+        : `files of ${missingCount} videos, before the backup already; see subtext doctor`,
+    ],
+    ["note", "It holds every secret of the service, signing secrets among them. Keep it as you keep those."],
+  ]);
+}

@@ -1,0 +1,43 @@
+import { resolve } from "node:path";
+import { openProgressBar } from "@subtext/speech/progress-bar";
+import type { Command } from "commander";
+import { readConfig } from "../config.ts";
+import type { Terminal } from "./context.ts";
+import { properties, time } from "./text.ts";
+
+export function addRestore(program: Command, terminal: Terminal): void {
+  program
+    .command("restore <folder>")
+    .description("make the data folder of a backup, where DATA_DIR is empty")
+    .action(async (folder: string, _options: object, command: Command) => {
+      const { env, out, err, errColumns } = terminal;
+      const { dataFolder, databaseUrl } = readConfig(env);
+      if (databaseUrl !== null) {
+        throw new Error(
+          "A backup holds an embedded database: unset DATABASE_URL. docs/backup.md tells of PostgreSQL.",
+        );
+      }
+      const { restoreBackup } = await import("../backup/restore.ts");
+      const bar =
+        errColumns() === null
+          ? null
+          : openProgressBar("Restore", { write: err, columns: () => errColumns() ?? 80 });
+      try {
+        const manifest = await restoreBackup(resolve(folder), dataFolder, ({ doneBytes, totalBytes }) =>
+          bar?.show({ share: totalBytes ? doneBytes / totalBytes : null, text: "Copying and checking" }),
+        );
+        const { json } = command.optsWithGlobals<{ json?: boolean }>();
+        const facts = properties([
+          ["restored to", dataFolder],
+          ["as it was", time(manifest.madeAt)],
+          [
+            "next",
+            "npx subtext serve, with the same settings. Stop the service that the backup is of for good.",
+          ],
+        ]);
+        out(json ? `${JSON.stringify(manifest, null, 2)}\n` : `${facts}\n`);
+      } finally {
+        bar?.erase();
+      }
+    });
+}

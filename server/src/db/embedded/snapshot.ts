@@ -1,0 +1,88 @@
+import { type BigIntStats, constants } from "node:fs";
+import { copyFile, mkdir, opendir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { PGlite } from "@electric-sql/pglite";
+import type { SnapshotOptions } from "../database.ts";
+import type { Exclusive } from "./exclusive.ts";
+
+/** Tells that a process has the folder open; of no meaning in a copy. */
+const NOT_COPIED = new Set(["postmaster.pid"]);
+/** A file system's clock may be this coarse: of two writes within it, the second may leave the time as it is. */
+const COARSEST_CLOCK_NS = 2_000_000_000n;
+
+interface Copied {
+  stats: BigIntStats;
+  /** Whether a write right after it was looked at could pass unseen. */
+  isFresh: boolean;
+}
+
+/**
+ * Copies the database as it stands at one moment. Most is copied beforehand, while the database is in use; at
+ * the moment itself, for which everybody waits, only what was written meanwhile is copied once more.
+ * @param to the folder of the copy, which is made
+ */
+export async function snapshotDatabase(
+  { pglite, exclusive, folder }: { pglite: PGlite; exclusive: Exclusive; folder: string },
+  to: string,
+  { atMoment, signal }: SnapshotOptions,
+): Promise<void> {
+  await exclusive.run(() => pglite.exec("checkpoint"));
+  await mkdir(to, { mode: 0o700 });
+  const copied = new Map<string, Copied>();
+  for await (const path of walk(folder, to)) {
+    signal.throwIfAborted();
+    // What goes meanwhile is not there at the moment that counts.
+    const stats = await stat(join(folder, path), { bigint: true }).catch(nullWhereMissing);
+    if (!stats) continue;
+    const isFresh = stats.mtimeNs > BigInt(Date.now()) * 1_000_000n - COARSEST_CLOCK_NS;
+    if (await copy(join(folder, path), join(to, path))) copied.set(path, { stats, isFresh });
+  }
+  await exclusive.run(async () => {
+    signal.throwIfAborted();
+    await pglite.exec("checkpoint");
+    const gone = new Set(copied.keys());
+    for await (const path of walk(folder, to)) {
+      gone.delete(path);
+      const before = copied.get(path);
+      const now = await stat(join(folder, path), { bigint: true });
+      if (before && !before.isFresh && isSame(before.stats, now)) continue;
+      await copyFile(join(folder, path), join(to, path), constants.COPYFILE_FICLONE);
+    }
+    for (const path of gone) await rm(join(to, path));
+    await atMoment(
+      async <Row>(statement: string, values: readonly unknown[] = []) =>
+        (await pglite.query<Row>(statement, [...values])).rows,
+    );
+  });
+}
+
+function isSame(a: BigIntStats, b: BigIntStats): boolean {
+  return a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs;
+}
+
+/** False where the file is gone. */
+async function copy(from: string, to: string): Promise<boolean> {
+  try {
+    await copyFile(from, to, constants.COPYFILE_FICLONE);
+    return true;
+  } catch (error) {
+    return nullWhereMissing(error as NodeJS.ErrnoException) !== null;
+  }
+}
+
+/** Relative paths of all files; makes the folders in the copy. */
+async function* walk(folder: string, to: string, below = ""): AsyncGenerator<string> {
+  for await (const entry of await opendir(join(folder, below))) {
+    const path = join(below, entry.name);
+    if (NOT_COPIED.has(path)) continue;
+    if (entry.isDirectory()) {
+      await mkdir(join(to, path), { recursive: true, mode: 0o700 });
+      yield* walk(folder, to, path);
+    } else yield path;
+  }
+}
+
+function nullWhereMissing(error: NodeJS.ErrnoException): null {
+  if (error.code === "ENOENT") return null;
+  throw error;
+}
