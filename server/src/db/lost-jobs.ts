@@ -12,11 +12,23 @@ export interface JobLoss {
 /** pg-boss forgets jobs that failed too often or waited too long; rows wait for ever. */
 const HELD = sql`('created', 'retry', 'active')`;
 
+/**
+ * One that is parked has no job, and needs one where nothing goes on in its environment that would end and wake it:
+ * the first of them is told.
+ */
 export async function findTranscriptionsWithoutJob(db: Db): Promise<JobLoss[]> {
   const { rows } = await sql<JobLoss>`
     select id, job_id as "jobId", due_at as "dueAt" from transcription
     where status in ('PENDING', 'PROCESSING') and parked_at is null and not exists (
       select from pgboss.job where name = 'transcribe' and job.id = job_id and state in ${HELD}
+    )
+    union all (
+      select distinct on (environment_id) id, job_id, null::timestamptz from transcription as parked
+      where status = 'PENDING' and parked_at is not null and not exists (
+        select from transcription as other where other.environment_id = parked.environment_id
+          and (other.status = 'PROCESSING' or (other.status = 'PENDING' and other.parked_at is null))
+      )
+      order by environment_id, coalesce(due_at, created_at), id
     )`.execute(db);
   return rows;
 }
@@ -38,7 +50,7 @@ export async function replaceTranscriptionJob(
 ): Promise<boolean> {
   const row = await tx
     .updateTable("transcription")
-    .set({ job_id: newId })
+    .set({ job_id: newId, parked_at: null })
     .where("id", "=", id)
     .where("job_id", "=", jobId)
     .where("status", "in", ["PENDING", "PROCESSING"])

@@ -31,7 +31,8 @@ export async function deleteVideo(
 ): Promise<boolean> {
   const deleted = await db.transaction().execute(async (tx) => {
     const rows = await deleteVideoRows(tx, environmentId, videoId);
-    if (rows?.transcription?.status === "PROCESSING") await wakeParked({ tx, queue }, environmentId);
+    // It made room, or its job would have been the one to find the room.
+    if (rows?.transcription) await wakeParked({ tx, queue }, environmentId);
     return rows;
   });
   if (!deleted) return false;

@@ -1,0 +1,299 @@
+import type { Speech } from "@subtext/speech/child/supervise";
+import { SpeechError } from "@subtext/speech/errors";
+import type { KeptStretch } from "@subtext/speech/kept/kept-stretch";
+import type { TranscribeResult } from "@subtext/speech/transcript";
+import { sql } from "kysely";
+import type { Clock } from "../src/clock.ts";
+import type { TranscriptionRow } from "../src/db/schema.ts";
+import { newId } from "../src/ids.ts";
+import type { Parts } from "../src/main.ts";
+import { acceptUpload } from "../src/pipeline/accept.ts";
+import { deleteVideo } from "../src/pipeline/delete-video.ts";
+import { reprocess } from "../src/pipeline/reprocess.ts";
+import { runTranscription } from "../src/pipeline/run.ts";
+import { RunningAttempts } from "../src/pipeline/running-attempts.ts";
+import { sweepLostJobs } from "../src/pipeline/sweep-jobs.ts";
+import { wakeWaiting } from "../src/pipeline/wake-waiting.ts";
+import type { Job } from "../src/queue.ts";
+import type { Sources } from "../src/storage/sources.ts";
+
+/** How an attempt is let end. */
+export const ENDS = ["complete", "skip", "fail", "fault", "language", "hand back", "yield"] as const;
+export type End = (typeof ENDS)[number];
+
+/** An attempt that a worker is at, or one whose worker does not know yet that it has been replaced. */
+export interface Running {
+  transcriptionId: string;
+  attempt: number;
+  jobId: string;
+  end(how: End): Promise<void>;
+}
+
+export interface WaitingJob {
+  id: string;
+  due: boolean;
+}
+
+const HEARD: TranscribeResult = {
+  outcome: "transcribed",
+  words: [{ word: "Hello.", start: 0, end: 0.5, confidence: 1 }],
+  language: "en",
+  duration: 1,
+  voiced: 0.5,
+  stretches: [],
+  engine: "fake",
+  decoder: "fake",
+  incomplete: false,
+  stages: { probe: 0, decode: 0, voiceActivity: 0, engine: 0, total: 0 },
+};
+
+/**
+ * The service's own functions, with what happens around them in the hands of a test: which job is given to a worker
+ * and when, which lease is lost, how speech to text ends, what time it is.
+ */
+export class StateWorld {
+  readonly running: Running[] = [];
+  readonly environmentIds: string[];
+  readonly cap: number | null;
+  readonly #parts: Parts;
+  readonly #attempts: RunningAttempts;
+  #offsetMs = 0;
+  readonly #clock: Clock = { now: () => new Date(Date.now() + this.#offsetMs) };
+
+  constructor(parts: Parts, environmentIds: string[], cap: number | null) {
+    this.#parts = parts;
+    this.environmentIds = environmentIds;
+    this.cap = cap;
+    this.#attempts = new RunningAttempts(parts.database.kysely);
+  }
+
+  get #db() {
+    return this.#parts.database.kysely;
+  }
+
+  now(): Date {
+    return this.#clock.now();
+  }
+
+  advance(seconds: number): void {
+    this.#offsetMs += seconds * 1000;
+  }
+
+  async rows(): Promise<Map<string, TranscriptionRow>> {
+    const rows = await this.#db.selectFrom("transcription").selectAll().orderBy("id").execute();
+    return new Map(rows.map((row) => [row.id, row]));
+  }
+
+  /** All that the queue may still give to a worker, or has given to one. */
+  async livingJobs(): Promise<Set<string>> {
+    const { rows } = await sql<{ id: string }>`select id from pgboss.job
+      where name = 'transcribe' and state in ('created', 'retry', 'active')`.execute(this.#db);
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  async waitingJobs(): Promise<WaitingJob[]> {
+    const { rows } = await sql<WaitingJob>`
+      select id, start_after <= ${this.now()}::timestamptz as due from pgboss.job
+      where name = 'transcribe' and state in ('created', 'retry') order by id`.execute(this.#db);
+    return rows;
+  }
+
+  async attemptsOf(id: string): Promise<{ number: number; outcome: string | null }[]> {
+    return await this.#db
+      .selectFrom("transcription_attempt")
+      .select(["number", "outcome"])
+      .where("transcription_id", "=", id)
+      .orderBy("number")
+      .execute();
+  }
+
+  async eventsOf(id: string): Promise<string[]> {
+    const rows = await this.#db
+      .selectFrom("event")
+      .select("type")
+      .where("transcription_id", "=", id)
+      .execute();
+    return rows.map(({ type }) => type);
+  }
+
+  async upload(environmentId: string): Promise<void> {
+    const videoId = newId("video");
+    await this.#db
+      .insertInto("video")
+      .values({
+        id: videoId,
+        environment_id: environmentId,
+        metadata: "{}",
+        size_bytes: 1,
+        created_at: this.now(),
+      })
+      .execute();
+    await acceptUpload(
+      { db: this.#db, queue: this.#parts.queue, clock: this.#clock },
+      { videoId, sizeBytes: 1 },
+    );
+  }
+
+  /** A worker gets the job. Resolves when it is at its attempt, or has found nothing to do. */
+  async take(jobId: string): Promise<void> {
+    const { rows } = await sql<{ subjectId: string; claim: number }>`
+      update pgboss.job set state = 'active', retry_count = retry_count + 1
+      where name = 'transcribe' and id = ${jobId} and state in ('created', 'retry')
+      returning data->>'subjectId' as "subjectId", retry_count as claim`.execute(this.#db);
+    const [taken] = rows;
+    if (!taken) return;
+    const job: Job = { id: jobId, subjectId: taken.subjectId, signal: new AbortController().signal };
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const shutdown = new AbortController();
+    const { promise: heard, resolve, reject } = Promise.withResolvers<TranscribeResult>();
+    let modelIsComing = false;
+    let running: Running | undefined;
+    const { storage, queue, log } = this.#parts;
+    const deps = {
+      db: this.#db,
+      queue,
+      storage,
+      log,
+      clock: this.#clock,
+      maxDurationSeconds: 60,
+      maxConcurrentPerEnvironment: this.cap,
+      modelIsComing: () => modelIsComing,
+      shouldYield: async () => true,
+      sources: fakeSources,
+      /** A stand-in for the engine: it hears what the test lets it hear. */
+      speech: {
+        transcribe: async (_path: string, options: Parameters<Speech["transcribe"]>[1]) => {
+          const hold = await this.#holdOf(jobId);
+          running = {
+            ...hold,
+            jobId,
+            end: async (how) => {
+              this.running.splice(this.running.indexOf(running!), 1);
+              if (how === "complete") resolve(HEARD);
+              else if (how === "skip") {
+                resolve({
+                  outcome: "skipped",
+                  reason: "no_audio_track",
+                  duration: null,
+                } as unknown as TranscribeResult);
+              } else if (how === "fail") reject(new SpeechError("undecodable_audio", "It is encrypted."));
+              else if (how === "fault") reject(new SpeechError("engine_crashed", "It ended."));
+              else if (how === "language") {
+                modelIsComing = true;
+                reject(new SpeechError("language_unsupported", "Not English."));
+              } else if (how === "yield") {
+                // Kept after it has worked long enough to make way.
+                options.onStretch?.(FAKE_STRETCH);
+                this.advance(601);
+              } else {
+                shutdown.abort(new Error("stopping"));
+                reject(shutdown.signal.reason);
+              }
+              await ended;
+            },
+          };
+          this.running.push(running);
+          options.signal?.addEventListener("abort", () => reject(options.signal?.reason));
+          begin();
+          return await heard;
+        },
+      } as unknown as Speech,
+    };
+    const ended = this.#attempts
+      .run(job, async (its) => await runTranscription(deps, its, shutdown.signal))
+      .then(async () => await this.#finishJob(jobId, taken.claim))
+      .finally(() => {
+        if (running && this.running.includes(running)) this.running.splice(this.running.indexOf(running), 1);
+      });
+    await Promise.race([begun, ended]);
+  }
+
+  async #holdOf(jobId: string): Promise<{ transcriptionId: string; attempt: number }> {
+    const row = await this.#db
+      .selectFrom("transcription")
+      .select(["id as transcriptionId", "attempt"])
+      .where("job_id", "=", jobId)
+      .where("status", "=", "PROCESSING")
+      .executeTakeFirstOrThrow();
+    return row;
+  }
+
+  /** As pg-boss does, for whom a job that another worker has taken since is not this one's to end. */
+  async #finishJob(jobId: string, claim: number): Promise<void> {
+    await sql`update pgboss.job set state = 'completed'
+      where id = ${jobId} and state = 'active' and retry_count = ${claim}`.execute(this.#db);
+  }
+
+  /** The queue takes the worker for dead: the job comes back, and the worker does not know. */
+  async loseLease({ jobId }: Running): Promise<void> {
+    await sql`update pgboss.job set state = 'retry' where id = ${jobId} and state = 'active'`.execute(
+      this.#db,
+    );
+  }
+
+  /** The queue forgets a job, and the sweep comes by. */
+  async forget(jobId: string): Promise<void> {
+    await sql`delete from pgboss.job where id = ${jobId} and state in ('created', 'retry')`.execute(this.#db);
+    await this.sweep();
+  }
+
+  async sweep(): Promise<void> {
+    const { queue, log } = this.#parts;
+    const deps = { db: this.#db, queue, log, clock: this.#clock };
+    await sweepLostJobs(deps, new AbortController().signal);
+  }
+
+  async modelArrives(): Promise<void> {
+    const { queue, log } = this.#parts;
+    await wakeWaiting({ db: this.#db, queue, log });
+  }
+
+  async reprocess({ id }: TranscriptionRow): Promise<void> {
+    await reprocess({ db: this.#db, queue: this.#parts.queue, clock: this.#clock }, id).catch((error) => {
+      if (!["transcription_not_failed", "transcription_not_found"].includes(error.code)) throw error;
+    });
+  }
+
+  async delete({ environment_id: environmentId, video_id: videoId }: TranscriptionRow): Promise<void> {
+    const { queue, storage, log } = this.#parts;
+    await deleteVideo(
+      {
+        db: this.#db,
+        queue,
+        storage,
+        log,
+        sources: fakeSources,
+        running: this.#attempts,
+        locker: fakeLocker,
+      },
+      { environmentId, videoId },
+    );
+  }
+
+  /** Everything goes on to its end, by itself. */
+  async drain(): Promise<void> {
+    for (;;) {
+      for (const running of [...this.running]) await running.end("complete");
+      this.advance(3600);
+      const waiting = await this.waitingJobs();
+      const [job] = waiting;
+      if (!job) return;
+      await this.take(job.id);
+    }
+  }
+
+  /** Makes room for another world on the same database. */
+  async clear(): Promise<void> {
+    for (const running of [...this.running]) await running.end("complete");
+    await sql`delete from pgboss.job where name = 'transcribe'`.execute(this.#db);
+    await sql`delete from video`.execute(this.#db);
+  }
+}
+
+const FAKE_STRETCH: KeptStretch = { settledSeconds: 1, answers: "" };
+/** No test here looks into a recording. */
+const fakeSources = {
+  open: async () => ({ path: "/nowhere", release: async () => {} }),
+  remove: async () => {},
+} as unknown as Sources;
+const fakeLocker = { newLock: () => ({ lock: async () => {}, unlock: async () => {} }) } as never;
