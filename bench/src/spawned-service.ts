@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { createReadStream } from "node:fs";
+import { closeSync, createReadStream, openSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { PERMISSIONS } from "@subtext/client/contract/permission";
 import type { Transcription } from "@subtext/client/contract/transcription";
+import type { EventType } from "@subtext/client/contract/webhook";
 import { createApiKey } from "@subtext/server/api-keys";
 import { systemClock } from "@subtext/server/clock";
 import { readConfig } from "@subtext/server/config";
@@ -22,15 +23,30 @@ export interface Tenant {
   webhookSecret: string | null;
 }
 
+/** How the process is started, where that is not as usual. */
+export interface SpawnOptions {
+  /** Modules that are loaded before the service. */
+  preload?: string[];
+  /** A file that gets what the process writes; else its errors go where ours do. */
+  logFile?: string;
+}
+
 /** The service as a process of its own on a data folder, which can be ended and started again. */
 export class SpawnedService {
   readonly url: string;
   readonly dataFolder: string;
   readonly #env: Record<string, string>;
+  readonly #options: SpawnOptions;
   #process: ChildProcess | undefined;
 
-  constructor(dataFolder: string, port: number, settings: Record<string, string> = {}) {
+  constructor(
+    dataFolder: string,
+    port: number,
+    settings: Record<string, string> = {},
+    options: SpawnOptions = {},
+  ) {
     this.dataFolder = dataFolder;
+    this.#options = options;
     this.url = `http://127.0.0.1:${port}`;
     this.#env = {
       PORT: String(port),
@@ -51,11 +67,19 @@ export class SpawnedService {
 
   /** Starts the process and waits until it is ready. */
   async start(): Promise<void> {
-    const child = spawn(process.execPath, [join(ROOT, "server/src/cli.ts"), "serve"], {
+    const { preload = [], logFile } = this.#options;
+    const log = logFile === undefined ? null : openSync(logFile, "a");
+    const args = [
+      ...preload.flatMap((module) => ["--import", module]),
+      join(ROOT, "server/src/cli.ts"),
+      "serve",
+    ];
+    const child = spawn(process.execPath, args, {
       cwd: ROOT,
       env: { ...process.env, ...this.#env },
-      stdio: ["ignore", "ignore", "inherit"],
+      stdio: ["ignore", log ?? "ignore", log ?? "inherit"],
     });
+    if (log !== null) closeSync(log);
     this.#process = child;
     while (child.exitCode === null && child.signalCode === null) {
       const ready = await fetch(`${this.url}/readyz`).then(
@@ -66,6 +90,12 @@ export class SpawnedService {
       await sleep(100);
     }
     throw new Error(`the service did not start: exit code ${child.exitCode}, signal ${child.signalCode}`);
+  }
+
+  /** For people: `exit code 1`, `SIGKILL`. */
+  get howEnded(): string {
+    const { exitCode = null, signalCode = null } = this.#process ?? {};
+    return signalCode ?? `exit code ${exitCode}`;
   }
 
   /** True while the process is there. */
@@ -94,7 +124,8 @@ export class SpawnedService {
     }
   }
 
-  async createTenant(webhookUrl: string | null): Promise<Tenant> {
+  /** @param eventTypes what the webhook endpoint gets; completed transcriptions alone unless told */
+  async createTenant(webhookUrl: string | null, eventTypes?: EventType[]): Promise<Tenant> {
     return await this.inside(async ({ database, endpointPolicy: policy }) => {
       const deps = { db: database.kysely, clock: systemClock, policy };
       const { id: environmentId } = await createEnvironment(deps, { name: "Bench", aiTranscription: true });
@@ -104,7 +135,13 @@ export class SpawnedService {
         permissions: [...PERMISSIONS],
         expiresAt: null,
       });
-      const endpoint = webhookUrl && (await createWebhookEndpoint(deps, { environmentId, url: webhookUrl }));
+      const endpoint =
+        webhookUrl &&
+        (await createWebhookEndpoint(deps, {
+          environmentId,
+          url: webhookUrl,
+          ...(eventTypes && { eventTypes }),
+        }));
       return { environmentId, key, webhookSecret: endpoint ? endpoint.secret : null };
     });
   }
@@ -119,7 +156,7 @@ export class SpawnedService {
         uploadSize: size,
         chunkSize: 8 * 1024 ** 2,
         metadata,
-        retryDelays: Array.from({ length: 60 }, () => 500),
+        retryDelays: Array.from({ length: 600 }, () => 500),
         onError: reject,
         onSuccess: () => resolveId(upload.url?.split("/").at(-1) ?? ""),
       });

@@ -1,0 +1,166 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import type { RunningProcess } from "../process-tree.ts";
+import { sleep } from "../spawned-service.ts";
+import { type Fault, isRunning, signal, soon } from "./faults.ts";
+import { type Fleet, isDecoder, isEngine, type Member } from "./fleet.ts";
+import { between, pickOne, type Random } from "./seeded.ts";
+
+const KIBIBYTE = 1024;
+/** Room that an engine has left when its memory is limited: less than a recording takes. */
+const LEFT_BYTES = 4 * 1024 ** 2;
+/** Longer than a worker may be silent before its work is given to another. */
+const LONG_PAUSE_MS = [12_000, 20_000] as const;
+const SHORT_PAUSE_MS = [1_000, 8_000] as const;
+/** Beyond what tells a hung engine from a busy one, too. */
+const HANG_MS = [8_000, 40_000] as const;
+const FIND_WITHIN_MS = 4_000;
+const CLOCK_JUMPS_MS = [-7_200_000, -60_000, -3_000, 3_000, 60_000, 7_200_000];
+
+export function processFaults(fleet: Fleet): Fault[] {
+  const oneOf = (members: (fleet: Fleet) => Member[], kind: string): Fault["draw"] => {
+    return (of, random) => {
+      const member = pickOne(members(of), random);
+      return { holds: `${kind} of ${member.name}`, member };
+    };
+  };
+  const anyWorker = oneOf((of) => of.workers, "process");
+  const anyMember = oneOf((of) => of.members, "process");
+  const front = oneOf((of) => [of.front], "process");
+  const anyEngine = oneOf((of) => of.workers, "engine");
+
+  const faults: Fault[] = [
+    {
+      name: "worker killed",
+      share: 18,
+      draw: anyWorker,
+      apply: ({ fleet: of }, member) => endAndStart(of, member, "SIGKILL"),
+    },
+    {
+      name: "worker paused past its lease",
+      share: 18,
+      draw: anyWorker,
+      apply: ({ fleet: of }, member, random) => pause(of, member, between(...LONG_PAUSE_MS, random), random),
+    },
+    {
+      name: "ended and started again",
+      share: 14,
+      draw: anyMember,
+      apply: ({ fleet: of }, member) => endAndStart(of, member, "SIGTERM"),
+    },
+    {
+      name: "engine killed",
+      share: 18,
+      draw: anyEngine,
+      apply: ({ fleet: of }, member) => hit(of, member, isEngine, ({ pid }) => signal(pid, "SIGKILL")),
+    },
+    {
+      name: "engine hung",
+      share: 12,
+      draw: anyEngine,
+      apply: ({ fleet: of }, member, random) => stopFor(of, member, isEngine, between(...HANG_MS, random)),
+    },
+    {
+      name: "engine out of memory",
+      share: 12,
+      draw: anyEngine,
+      apply: ({ fleet: of }, member) => hit(of, member, isEngine, ({ pid }) => limitMemory(pid)),
+    },
+    {
+      name: "decoder killed",
+      share: 12,
+      draw: anyEngine,
+      apply: ({ fleet: of }, member) => hit(of, member, isDecoder, ({ pid }) => signal(pid, "SIGKILL")),
+    },
+    {
+      name: "decoder hung",
+      share: 6,
+      draw: anyEngine,
+      apply: ({ fleet: of }, member, random) =>
+        stopFor(of, member, isDecoder, between(...SHORT_PAUSE_MS, random)),
+    },
+    { name: "clock jumped", share: 12, draw: oneOf((of) => of.members, "clock"), apply: jump },
+  ];
+  if (!fleet.stores) return faults;
+  return [
+    ...faults,
+    {
+      name: "api killed",
+      share: 8,
+      draw: front,
+      apply: ({ fleet: of }, member) => endAndStart(of, member, "SIGKILL"),
+    },
+    {
+      name: "api paused",
+      share: 6,
+      draw: front,
+      apply: ({ fleet: of }, member, random) => pause(of, member, between(...LONG_PAUSE_MS, random), random),
+    },
+  ];
+}
+
+async function endAndStart(fleet: Fleet, member: Member, how: "SIGKILL" | "SIGTERM"): Promise<boolean> {
+  if (!member.wanted || !isRunning(member)) return false;
+  await fleet.takeDown(member, how);
+  await fleet.bringUp(member);
+  return true;
+}
+
+/** The process alone, so that its engine goes on and has news for it when it wakes; or all, as a frozen machine. */
+async function pause(fleet: Fleet, member: Member, forMs: number, random: Random): Promise<boolean> {
+  if (!member.wanted || !isRunning(member)) return false;
+  // At work, where it soon is: one that is paused while idle has nothing to wake up to.
+  await soon(() => fleet.treeOf(member).find(isDecoder), FIND_WITHIN_MS);
+  await sleep(between(0, 1_500, random));
+  const tree = fleet.treeOf(member);
+  const stopped = random() < 0.6 ? tree.slice(0, 1) : tree;
+  if (!stopped.some(({ pid }) => signal(pid, "SIGSTOP"))) return false;
+  await sleep(forMs);
+  for (const { pid } of stopped) signal(pid, "SIGCONT");
+  return true;
+}
+
+async function hit(
+  fleet: Fleet,
+  member: Member,
+  which: (process: RunningProcess) => boolean,
+  strike: (process: RunningProcess) => boolean,
+): Promise<boolean> {
+  const victim = await soon(() => fleet.treeOf(member).find(which), FIND_WITHIN_MS);
+  return victim !== null && strike(victim);
+}
+
+async function stopFor(
+  fleet: Fleet,
+  member: Member,
+  which: (process: RunningProcess) => boolean,
+  forMs: number,
+): Promise<boolean> {
+  const victim = await soon(() => fleet.treeOf(member).find(which), FIND_WITHIN_MS);
+  if (victim === null || !signal(victim.pid, "SIGSTOP")) return false;
+  await sleep(forMs);
+  signal(victim.pid, "SIGCONT");
+  return true;
+}
+
+/** What it asks for from now on is refused, as on a machine whose memory is used up. */
+function limitMemory(pid: number): boolean {
+  try {
+    const kib = Number(/^VmSize:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+    execFileSync("prlimit", ["--pid", String(pid), `--as=${kib * KIBIBYTE + LEFT_BYTES}`], {
+      stdio: "ignore",
+    });
+    return true;
+  } catch {
+    // It has just ended.
+    return false;
+  }
+}
+
+async function jump({ fleet }: { fleet: Fleet }, member: Member, random: Random): Promise<boolean> {
+  await writeFile(fleet.clockFile(member), String(pickOne(CLOCK_JUMPS_MS, random)));
+  await sleep(between(2_000, 10_000, random));
+  await writeFile(fleet.clockFile(member), "0");
+  return true;
+}

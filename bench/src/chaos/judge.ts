@@ -1,0 +1,156 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { FILE_FORMATS, type TranscriptionStatus } from "@subtext/client/contract/transcription";
+import { EVENT_TYPES, type EventType } from "@subtext/client/contract/webhook";
+import { findWebhookEndpoint } from "@subtext/server/db/webhook-endpoints";
+import type { Service } from "@subtext/server/main";
+import { openBucket } from "@subtext/server/storage/bucket";
+import { confidenceKey, fileKey, waveformKey } from "@subtext/server/storage/transcript-files";
+import { redeliver } from "@subtext/server/webhooks/redeliver";
+import { sleep, type Tenant } from "../spawned-service.ts";
+import type { World } from "./faults.ts";
+import type { ReceivedEvents } from "./receiver.ts";
+import { readWords } from "./recordings.ts";
+
+type Parts = Service["parts"];
+
+const EVENT_OF: Partial<Record<TranscriptionStatus, EventType>> = {
+  COMPLETED: EVENT_TYPES[0],
+  FAILED: EVENT_TYPES[1],
+  SKIPPED: EVENT_TYPES[2],
+};
+const SWEPT_WITHIN_MS = 45_000;
+const DELIVERED_WITHIN_MS = 60_000;
+
+/** What a client sees: states, words, and that what was deleted is gone. */
+export async function judgeAnswers({ fleet, customer, uploads }: World, tenant: Tenant): Promise<string[]> {
+  const wrong: string[] = [];
+  for (const { videoId, recording, deletion } of uploads) {
+    if (deletion !== "none") {
+      const status = await customer.statusOf(`/api/v1/videos/${videoId}`);
+      if (status !== 404) wrong.push(`${videoId} was deleted and is answered ${status}`);
+      continue;
+    }
+    const seen = await fleet.front.service.read(tenant, videoId);
+    if (seen?.status !== recording.ends) {
+      wrong.push(`${videoId} ("${recording.name}") is ${seen?.status} instead of ${recording.ends}`);
+    } else if (recording.ends === "COMPLETED") {
+      const words = await readWords(seen.files!.json.url).catch((error: Error) => error.message);
+      if (words !== recording.heard) wrong.push(`${videoId} ("${recording.name}") has other words: ${words}`);
+    }
+  }
+  return wrong;
+}
+
+/**
+ * Sends anew what has met two bad moments and would wait for minutes or hours by the schedule.
+ * @returns how many
+ */
+export async function hurryDeliveries({ database, queue, clock }: Parts): Promise<number> {
+  const db = database.kysely;
+  const waiting = await db
+    .selectFrom("delivery")
+    .select(["id", "endpoint_id"])
+    .where("status", "!=", "succeeded")
+    .execute();
+  for (const { id, endpoint_id } of waiting) {
+    const endpoint = await findWebhookEndpoint(db, endpoint_id);
+    if (!endpoint) continue;
+    await db.transaction().execute((tx) => redeliver({ tx, queue, clock }, endpoint, id));
+  }
+  return waiting.length;
+}
+
+export async function untilDelivered({ uploads }: World, received: ReceivedEvents): Promise<void> {
+  const isIn = ({ videoId, deletion, recording }: World["uploads"][number]) =>
+    deletion !== "none" || received.taken.get(videoId)?.has(EVENT_OF[recording.ends]!);
+  const givesUpAt = performance.now() + DELIVERED_WITHIN_MS;
+  while (performance.now() < givesUpAt && !uploads.every(isIn)) await sleep(250);
+}
+
+/** What the database, the storage and the receiver hold, against each other. */
+export async function judgeRecords(
+  { database, sources, config }: Parts,
+  { uploads }: World,
+  received: ReceivedEvents,
+): Promise<string[]> {
+  const wrong: string[] = [];
+  const db = database.kysely;
+  const transcriptions = await db.selectFrom("transcription").selectAll().execute();
+  const videos = new Map((await db.selectFrom("video").selectAll().execute()).map((row) => [row.id, row]));
+  const events = await db.selectFrom("event").selectAll().execute();
+  const known = new Map(uploads.map((upload) => [upload.videoId, upload]));
+
+  for (const { videoId, deletion, recording } of uploads) {
+    const its = transcriptions.filter(({ video_id }) => video_id === videoId);
+    if (deletion === "done") {
+      if (videos.has(videoId)) wrong.push(`${videoId} was deleted and has a row`);
+      continue;
+    }
+    if (its.length !== 1) wrong.push(`${videoId} has ${its.length} transcriptions`);
+    const type = EVENT_OF[recording.ends]!;
+    const stored = events.filter((event) => event.type === type && event.transcription_id === its[0]?.id);
+    if (stored.length !== 1) wrong.push(`${videoId} has ${stored.length} events of its end`);
+    const ids = [...(received.taken.get(videoId)?.get(type) ?? [])];
+    if (ids.length !== 1 || ids[0] !== stored[0]?.id) {
+      wrong.push(`${videoId}: the receiver has ${ids.length} ids of ${type}: ${ids.join(", ")}`);
+    }
+  }
+  for (const { id, uploaded_at: uploadedAt } of videos.values()) {
+    if (uploadedAt !== null && !known.has(id)) wrong.push(`${id} is complete and nobody knows of it`);
+  }
+
+  const owned = new Set<string>();
+  for (const { file_prefix: files, waveform_prefix: waveform } of transcriptions) {
+    if (files !== null) {
+      for (const format of FILE_FORMATS) owned.add(`files/${fileKey(files, format)}`);
+      owned.add(`files/${confidenceKey(files)}`);
+    }
+    if (waveform !== null) owned.add(`files/${waveformKey(waveform)}`);
+  }
+  for (const { id, uploaded_at: uploadedAt } of videos.values()) {
+    if (uploadedAt !== null) owned.add(`uploads/${id}`);
+  }
+  const found = new Set(config.bucket ? await bucketKeys(config.bucket) : await diskKeys(config.dataFolder));
+  for (const key of owned) if (!found.has(key)) wrong.push(`${key} is missing`);
+  for (const key of found) {
+    const [room, id = ""] = key.split("/");
+    const isOpenUpload = (room === "uploads" || room === "tails") && videos.get(id)?.uploaded_at === null;
+    if (!owned.has(key) && !isOpenUpload) wrong.push(`${key} is nobody's`);
+  }
+  for await (const id of sources.list()) {
+    if (!videos.has(id)) wrong.push(`parts of a recording ${id} are nobody's`);
+  }
+  return [...new Set(wrong)];
+}
+
+/** Judges again while sweeps may still be at work. */
+export async function judgeWhenSwept(judge: () => Promise<string[]>): Promise<string[]> {
+  const givesUpAt = performance.now() + SWEPT_WITHIN_MS;
+  for (;;) {
+    const wrong = await judge();
+    if (wrong.length === 0 || performance.now() > givesUpAt) return wrong;
+    await sleep(3_000);
+  }
+}
+
+async function bucketKeys(config: NonNullable<Parts["config"]["bucket"]>): Promise<string[]> {
+  const bucket = openBucket(config);
+  try {
+    const keys = (await Array.fromAsync(bucket.list(""))).map(({ key }) => key);
+    return keys.filter((key) => key !== "installation");
+  } finally {
+    bucket.close();
+  }
+}
+
+async function diskKeys(dataFolder: string): Promise<string[]> {
+  const keys: string[] = [];
+  for (const room of ["files", "uploads"]) {
+    const root = join(dataFolder, room);
+    for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
+      if (entry.isFile()) keys.push(join(entry.parentPath, entry.name).slice(dataFolder.length + 1));
+    }
+  }
+  return keys;
+}

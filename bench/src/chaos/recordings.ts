@@ -1,0 +1,147 @@
+import { execFileSync } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { Word } from "@subtext/captions/words";
+import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
+import { type SpawnedService, sleep, type Tenant } from "../spawned-service.ts";
+
+const ROOT = resolve(import.meta.dirname, "../../..");
+const SAMPLE = join(ROOT, "demo/sample/sample.mp4");
+const SAMPLE_TEXT = join(ROOT, "demo/sample/sample.txt");
+const MEDIA = join(ROOT, "speech/test/fixtures/media");
+
+const SILENCE_SECONDS = 1_200;
+/** Beyond one part of a multipart upload. */
+const PADDING_BYTES = 6 * 1024 ** 2;
+/** The small engine on a made voice; what a calm run hears must be that text, not merely any words. */
+const MOST_WRONG_SHARE = 0.4;
+
+const SENTENCES = [
+  "The committee will meet again on Thursday morning to talk about the new library.",
+  "Please remember to close the windows before you leave the house this evening.",
+  "Our train was late because of heavy snow in the mountains near the border.",
+  "She bought three apples and a loaf of bread at the market on the corner.",
+];
+
+/** A recording whose transcription is known. */
+export interface Recording {
+  name: string;
+  path: string;
+  sizeBytes: number;
+  ends: TranscriptionStatus;
+  share: number;
+  /** What is said; null where nobody speaks. */
+  said: string | null;
+  /** What the service heard while all was calm; empty until then, and for what nobody speaks in. */
+  heard: string;
+}
+
+/** The sample and short clips of other words, and what ends otherwise. Clips need espeak-ng; without, fewer. */
+export async function makeRecordings(folder: string): Promise<Recording[]> {
+  const recordings: Recording[] = [];
+  const add = async (name: string, path: string, ends: TranscriptionStatus, share: number, said?: string) => {
+    const { length: sizeBytes } = await readFile(path);
+    recordings.push({ name, path, sizeBytes, ends, share, said: said ?? null, heard: "" });
+  };
+  const sampleText = await readFile(SAMPLE_TEXT, "utf8");
+  await add("sample", SAMPLE, "COMPLETED", 8, sampleText);
+  const padded = join(folder, "padded.mp4");
+  await writeFile(padded, await padTo(SAMPLE));
+  await add("sample of several parts", padded, "COMPLETED", 4, sampleText);
+  for (const [index, sentence] of SENTENCES.entries()) {
+    const path = join(folder, `clip-${index}.wav`);
+    try {
+      execFileSync("espeak-ng", ["-v", "en-us", "-s", "140", "-w", path, sentence]);
+    } catch {
+      console.log("espeak-ng is not installed: the sample is all that is spoken");
+      break;
+    }
+    await add(`clip ${index}`, path, "COMPLETED", 16, sentence);
+  }
+  await add("no sound", join(MEDIA, "video-only.mp4"), "SKIPPED", 6);
+  const silence = join(folder, "silence.flac");
+  const seconds = String(SILENCE_SECONDS);
+  try {
+    execFileSync("ffmpeg", [
+      "-v",
+      "error",
+      "-f",
+      "lavfi",
+      "-i",
+      "anullsrc=r=16000:cl=mono",
+      "-t",
+      seconds,
+      silence,
+    ]);
+    // Long to decode and short to upload: decoders are there to be hit.
+    await add("silence", silence, "SKIPPED", 8);
+  } catch {
+    console.log("ffmpeg is not installed: nothing is silent for long");
+  }
+  const garbage = join(folder, "garbage.mp4");
+  await writeFile(garbage, "this is no video");
+  await add("no video", garbage, "FAILED", 6);
+  return recordings;
+}
+
+/** Uploads each once while nothing goes wrong, and keeps what was heard as what is right from then on. */
+export async function hearCalmly(
+  service: SpawnedService,
+  tenant: Tenant,
+  recordings: Recording[],
+): Promise<Map<string, Recording>> {
+  const uploaded = new Map<string, Recording>();
+  for (const recording of recordings) uploaded.set(await service.upload(tenant, recording.path), recording);
+  for (const [videoId, recording] of uploaded) {
+    const { status, files } = await service.untilEnded(tenant, videoId);
+    if (status !== recording.ends) {
+      throw new Error(`"${recording.name}" ended ${status} instead of ${recording.ends} while all was calm`);
+    }
+    if (recording.said === null) continue;
+    recording.heard = await readWords(files!.json.url);
+    const wrong = wrongShare(recording.said, recording.heard);
+    if (wrong > MOST_WRONG_SHARE) {
+      throw new Error(
+        `${Math.round(100 * wrong)} % of the words of "${recording.name}" are not what is said`,
+      );
+    }
+  }
+  return uploaded;
+}
+
+/** Tries again where the connection breaks. */
+export async function readWords(url: string): Promise<string> {
+  for (let tries = 1; ; tries++) {
+    const words = await fetch(url).then(
+      async (response) => (response.ok ? ((await response.json()) as Word[]) : response.status),
+      () => null,
+    );
+    if (Array.isArray(words)) return words.map(({ word }) => word).join(" ");
+    if (tries === 5) throw new Error(`the words can not be read (${words ?? "no answer"})`);
+    await sleep(500);
+  }
+}
+
+/** The recording with an empty box at its end, which players pass over. */
+async function padTo(path: string): Promise<Buffer> {
+  const box = Buffer.alloc(PADDING_BYTES);
+  box.writeUInt32BE(PADDING_BYTES, 0);
+  box.write("free", 4, "latin1");
+  return Buffer.concat([await readFile(path), box]);
+}
+
+/** Share of the words said that were not heard, by how many of each there are. */
+function wrongShare(said: string, heard: string): number {
+  const left = plainWords(heard);
+  const wanted = plainWords(said);
+  const missing = wanted.filter((word) => {
+    const place = left.indexOf(word);
+    if (place >= 0) left.splice(place, 1);
+    return place < 0;
+  });
+  return missing.length / wanted.length;
+}
+
+function plainWords(text: string): string[] {
+  return text.toLowerCase().match(/[a-z']+/g) ?? [];
+}

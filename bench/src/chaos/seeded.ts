@@ -1,0 +1,33 @@
+/** Numbers 0 ≤ x < 1. */
+export type Random = () => number;
+
+/** mulberry32: the same plan for the same seed; how it meets the processes depends on the machine's speed. */
+export function seeded(seed: number): Random {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+export function pickOne<T>(items: readonly T[], random: Random): T {
+  const item = items[Math.floor(random() * items.length)];
+  if (item === undefined) throw new Error("there is nothing to pick from");
+  return item;
+}
+
+/** Each as often as its share says. */
+export function pickByShare<T extends { share: number }>(items: readonly T[], random: Random): T {
+  let left = random() * items.reduce((sum, { share }) => sum + share, 0);
+  for (const item of items) {
+    left -= item.share;
+    if (left < 0) return item;
+  }
+  return items.at(-1)!;
+}
+
+export function between(low: number, high: number, random: Random): number {
+  return low + random() * (high - low);
+}
