@@ -10,6 +10,7 @@ import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./db/database.ts";
 import { migrate } from "./db/migrate.ts";
+import { knownOfFiles } from "./db/missing-files.ts";
 import { openDatabase } from "./db/open.ts";
 import type { Schema } from "./db/schema.ts";
 import { serviceSecret } from "./db/secrets.ts";
@@ -23,6 +24,7 @@ import type { Models } from "./models.ts";
 import { type Operators, openOperators } from "./operators.ts";
 import { RunningAttempts } from "./pipeline/running-attempts.ts";
 import { startSweeping } from "./pipeline/sweep.ts";
+import { checkAllFiles } from "./pipeline/sweep-missing.ts";
 import { Queue } from "./queue.ts";
 import { removeServiceFile, writeServiceFile } from "./service-file.ts";
 import { describeEngines, openModels, openSpeech } from "./speech.ts";
@@ -98,7 +100,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     }
     await oneAtATime(session, () => migrate(db));
     const secret = await serviceSecret(db, "url_signing");
-    stores = await openStores({ config, db, secret });
+    stores = await openStores({ config, db, secret, log });
     return await wire({ database, session, stores, secret }, options);
   } catch (error) {
     await stores?.close();
@@ -189,7 +191,9 @@ async function wire(
         storage: () => storage.check(),
         model: () => models.state(),
         engine: () => describeEngines(speech),
+        files: () => knownOfFiles(db),
       }),
+    checkFiles: (signal) => checkAllFiles({ db, sources, storage, clock, log }, signal),
     uploadLockTimeoutMs,
     connectionLimits,
   });

@@ -31,11 +31,14 @@ export async function startTcpProxy(target: { host?: string; port: number }): Pr
   let changed = Promise.withResolvers<void>();
   let server: Server | null = null;
 
-  const fair = async () => {
+  const moving = async () => {
     while (weather === "hang") await changed.promise;
+  };
+  const fair = async () => {
+    await moving();
     if (typeof weather === "object") await sleep(weather.delayMs);
     // It may have turned bad meanwhile.
-    while (weather === "hang") await changed.promise;
+    await moving();
   };
 
   const carry = async (from: Socket, to: Socket) => {

@@ -11,6 +11,8 @@ const IDLE_CONNECTION_MS = 60_000;
 /** All headers and the request line of one request. */
 const MAX_HEADER_BYTES = 16 * 1024;
 const CHECK_HOLDS_MS = 1_000;
+/** Who asks whether the service is ready asks again soon, and takes no answer for a no. */
+const CHECK_TIMEOUT_MS = 5_000;
 /** How long a client that sent no HTTP may go on sending while it is told so. */
 const LINGER_MS = 2_000;
 
@@ -103,18 +105,29 @@ export function createApp({
     reply.header("cache-control", "no-store");
     // The check writes and reads; nobody who asks more often may make it do so.
     if (!checked || performance.now() - checked.at > CHECK_HOLDS_MS) {
-      checked = { at: performance.now(), result: health.check() };
+      checked = { at: performance.now(), result: within(CHECK_TIMEOUT_MS, health.check()) };
     }
     try {
       await checked.result;
     } catch (error) {
-      throw new AppError("service_unavailable", "A part of the service does not answer.", {
-        cause: error,
-      });
+      const part = error instanceof AppError ? error.message : "A part of the service does not answer.";
+      throw new AppError("service_unavailable", part, { cause: error });
     }
     return { status: "ready" };
   });
   return app;
+}
+
+async function within(timeoutMs: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 const UNPARSABLE: Record<string, [AppErrorCode, string]> = {

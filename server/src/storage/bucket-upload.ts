@@ -132,7 +132,7 @@ export async function completeUpload(bucket: Bucket, videoId: string): Promise<v
 export async function removeUpload(bucket: Bucket, videoId: string): Promise<void> {
   for (const { id } of await listMultiparts(bucket, SOURCES + videoId)) {
     const aborted = new AbortMultipartUploadCommand({ ...place(bucket, videoId), UploadId: id });
-    await unlessMissing(bucket.run((s3) => s3.send(aborted)));
+    await unlessMissing(bucket.run((s3, options) => s3.send(aborted, options)));
   }
   await bucket.remove(SOURCES + videoId);
   await removeTails(bucket, videoId, null);
@@ -167,9 +167,8 @@ async function addPart(
   content: Buffer,
 ): Promise<void> {
   if (writing.multipartId === null) {
-    const created = await bucket.run((s3) =>
-      s3.send(new CreateMultipartUploadCommand(place(bucket, videoId))),
-    );
+    const create = new CreateMultipartUploadCommand(place(bucket, videoId));
+    const created = await bucket.run((s3, options) => s3.send(create, options));
     writing.multipartId = created.UploadId ?? "";
   }
   const number = (writing.parts.at(-1)?.number ?? 0) + 1;
@@ -179,7 +178,7 @@ async function addPart(
     PartNumber: number,
     Body: content,
   });
-  const { ETag = "" } = await bucket.run((s3) => s3.send(command));
+  const { ETag = "" } = await bucket.run((s3, options) => s3.send(command, options));
   writing.parts.push({ number, etag: ETag, sizeBytes: content.length });
 }
 
@@ -192,7 +191,7 @@ async function makeWhole(bucket: Bucket, videoId: string, writing: UploadState, 
     MultipartUpload: { Parts: writing.parts.map(({ number, etag }) => ({ PartNumber: number, ETag: etag })) },
   });
   try {
-    await bucket.run((s3) => s3.send(command));
+    await bucket.run((s3, options) => s3.send(command, options));
   } catch (error) {
     // A repetition, where the answer to the first was lost, or another process was faster.
     const whole = await readWhole(bucket, videoId);
@@ -224,7 +223,7 @@ async function listMultiparts(
       Prefix: bucket.fullKey(key),
       ...from,
     });
-    const page = await bucket.run((s3) => s3.send(command));
+    const page = await bucket.run((s3, options) => s3.send(command, options));
     for (const { Key = "", UploadId = "", Initiated = new Date(0) } of page.Uploads ?? []) {
       const own = Key.slice(bucket.fullKey("").length);
       if (below || own === key) found.push({ id: UploadId, key: own, begunAt: Initiated });
@@ -252,7 +251,7 @@ async function listParts(
       UploadId: multipartId,
       ...(after !== undefined && { PartNumberMarker: after }),
     });
-    const page = await unlessMissing(bucket.run((s3) => s3.send(command)));
+    const page = await unlessMissing(bucket.run((s3, options) => s3.send(command, options)));
     if (!page) return null;
     for (const { PartNumber = 0, ETag = "", Size = 0, LastModified = new Date(0) } of page.Parts ?? []) {
       parts.push({ number: PartNumber, etag: ETag, sizeBytes: Size, writtenAt: LastModified });

@@ -2,6 +2,7 @@ import type { Readable } from "node:stream";
 import {
   DeleteObjectCommand,
   GetObjectCommand,
+  HeadBucketCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
@@ -9,7 +10,9 @@ import {
   type S3ClientConfig,
 } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
+import type { Logger } from "pino";
 import { AppError } from "../errors.ts";
+import { OutageWatch } from "../outage-watch.ts";
 import { contentDisposition } from "./content-disposition.ts";
 import type { PresignedUrl, PresignOptions } from "./storage.ts";
 
@@ -43,8 +46,11 @@ export interface Bucket {
   remove(key: string): Promise<void>;
   list(prefix: string): AsyncGenerator<{ key: string; sizeBytes: number; writtenAt: Date }>;
   presign(key: string, options: PresignOptions): Promise<PresignedUrl>;
-  /** Runs one command; its errors are AppErrors. */
-  run<T>(operation: (client: S3Client) => Promise<T>): Promise<T>;
+  /** Runs one command, which is to be sent with the options; its errors are AppErrors. */
+  run<T>(
+    operation: (client: S3Client, options: { abortSignal: AbortSignal }) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T>;
   close(): void;
 }
 
@@ -63,17 +69,33 @@ const IDLE_TIMEOUT_MS = 30_000;
 /** With the waits of the SDK between them, a second in all: whoever asked tries again, with longer waits. */
 const ATTEMPTS = 3;
 const RETRY_AFTER_SECONDS = 10;
+const ASK_TIMEOUT_MS = 5_000;
 
-export function openBucket(config: BucketConfig): Bucket {
+export function openBucket(config: BucketConfig, log: Logger | null = null): Bucket {
   const { name, prefix } = config;
   const client = new S3Client(clientConfig(config, config.endpoint));
   const presigner = new S3Client(clientConfig(config, config.publicEndpoint ?? config.endpoint));
   const fullKey = (key: string) => prefix + key;
-  const run: Bucket["run"] = async (operation) => {
+  const outages = new OutageWatch({
+    name: "the bucket",
+    log,
+    ask: () => askBucket(client, name),
+    away: storageUnavailable,
+  });
+  const run: Bucket["run"] = async (operation, signal) => {
+    outages.assertThere();
+    const ending = new AbortController();
+    const answered = outages.asked((reason) => ending.abort(reason));
+    const abortSignal = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal;
     try {
-      return await operation(client);
+      return await operation(client, { abortSignal });
     } catch (error) {
-      throw storageError(error);
+      if (ending.signal.aborted) throw ending.signal.reason;
+      const named = storageError(error);
+      if (named instanceof AppError && named.code === "storage_unavailable") outages.suspect();
+      throw named;
+    } finally {
+      answered();
     }
   };
 
@@ -84,29 +106,25 @@ export function openBucket(config: BucketConfig): Bucket {
     run,
 
     async put(key, content, signal) {
-      await run((s3) =>
-        s3.send(new PutObjectCommand({ Bucket: name, Key: fullKey(key), Body: content }), abortedBy(signal)),
-      );
+      const command = new PutObjectCommand({ Bucket: name, Key: fullKey(key), Body: content });
+      await run((s3, options) => s3.send(command, options), signal);
     },
 
     async get(key, range) {
-      const { Body } = await run((s3) =>
-        s3.send(
-          new GetObjectCommand({
-            Bucket: name,
-            Key: fullKey(key),
-            ...(range && { Range: `bytes=${range.start}-${range.end}` }),
-            ...(range?.etag && { IfMatch: range.etag }),
-          }),
-          abortedBy(range?.signal),
-        ),
-      );
+      const command = new GetObjectCommand({
+        Bucket: name,
+        Key: fullKey(key),
+        ...(range && { Range: `bytes=${range.start}-${range.end}` }),
+        ...(range?.etag && { IfMatch: range.etag }),
+      });
+      const { Body } = await run((s3, options) => s3.send(command, options), range?.signal);
       return Body as Readable;
     },
 
     async head(key) {
       try {
-        const found = await run((s3) => s3.send(new HeadObjectCommand({ Bucket: name, Key: fullKey(key) })));
+        const command = new HeadObjectCommand({ Bucket: name, Key: fullKey(key) });
+        const found = await run((s3, options) => s3.send(command, options));
         return {
           sizeBytes: found.ContentLength ?? 0,
           etag: found.ETag ?? "",
@@ -120,7 +138,8 @@ export function openBucket(config: BucketConfig): Bucket {
 
     async remove(key) {
       try {
-        await run((s3) => s3.send(new DeleteObjectCommand({ Bucket: name, Key: fullKey(key) })));
+        const command = new DeleteObjectCommand({ Bucket: name, Key: fullKey(key) });
+        await run((s3, options) => s3.send(command, options));
       } catch (error) {
         // AWS answers 204 for what is not there, others 404.
         if (!(error instanceof AppError) || error.code !== "storage_object_missing") throw error;
@@ -130,15 +149,12 @@ export function openBucket(config: BucketConfig): Bucket {
     async *list(listed) {
       let from: string | undefined;
       do {
-        const page = await run((s3) =>
-          s3.send(
-            new ListObjectsV2Command({
-              Bucket: name,
-              Prefix: fullKey(listed),
-              ...(from !== undefined && { ContinuationToken: from }),
-            }),
-          ),
-        );
+        const command: ListObjectsV2Command = new ListObjectsV2Command({
+          Bucket: name,
+          Prefix: fullKey(listed),
+          ...(from !== undefined && { ContinuationToken: from }),
+        });
+        const page = await run((s3, options) => s3.send(command, options));
         for (const { Key = "", Size = 0, LastModified = new Date(0) } of page.Contents ?? []) {
           yield { key: Key.slice(prefix.length), sizeBytes: Size, writtenAt: LastModified };
         }
@@ -165,6 +181,7 @@ export function openBucket(config: BucketConfig): Bucket {
     },
 
     close() {
+      outages.close();
       client.destroy();
       presigner.destroy();
     },
@@ -184,10 +201,6 @@ function clientConfig(config: BucketConfig, endpoint: string | null): S3ClientCo
     maxAttempts: ATTEMPTS,
     requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: IDLE_TIMEOUT_MS },
   };
-}
-
-export function abortedBy(signal: AbortSignal | undefined): { abortSignal?: AbortSignal } {
-  return signal ? { abortSignal: signal } : {};
 }
 
 function isText(contentType: string): boolean {
@@ -217,8 +230,24 @@ export function storageError(error: unknown): unknown {
   if (FULL.has(name) || status === 507) {
     return new AppError("storage_full", "There is no space left to store files.", { cause });
   }
+  return storageUnavailable(cause);
+}
+
+function storageUnavailable(cause: unknown): AppError {
   return new AppError("storage_unavailable", "The storage can not be read or written now.", {
     headers: { "retry-after": String(RETRY_AFTER_SECONDS) },
     cause,
   });
+}
+
+async function askBucket(client: S3Client, name: string): Promise<void> {
+  try {
+    await client.send(new HeadBucketCommand({ Bucket: name }), {
+      abortSignal: AbortSignal.timeout(ASK_TIMEOUT_MS),
+    });
+  } catch (error) {
+    // Whatever it refuses, it is there.
+    const status = (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode ?? 500;
+    if (status >= 500) throw error;
+  }
 }

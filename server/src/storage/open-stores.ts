@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import type { Db } from "../db/schema.ts";
 import { AppError } from "../errors.ts";
@@ -32,6 +33,7 @@ export interface StoresOptions {
   db: Db;
   /** Signs the file URLs of this service. */
   secret: Uint8Array;
+  log: Logger;
 }
 
 /** @throws AppError `data_folder_in_use`, `data_folder_mismatch`, `storage_unavailable` */
@@ -64,9 +66,12 @@ async function openDiskStores({ config, db, secret }: StoresOptions): Promise<St
   }
 }
 
-async function openBucketStores({ config, db }: StoresOptions, bucketConfig: BucketConfig): Promise<Stores> {
+async function openBucketStores(
+  { config, db, log }: StoresOptions,
+  bucketConfig: BucketConfig,
+): Promise<Stores> {
   const { dataFolder, uploadExpiryMs, maxUploadBytes } = config;
-  const bucket = openBucket(bucketConfig);
+  const bucket = openBucket(bucketConfig, log);
   try {
     await matchInstallation(db, placeInBucket(bucket, [FILES, SOURCES, TAILS]));
   } catch (error) {
