@@ -50,7 +50,7 @@ export function countTranscriptions(registry: Registry): (attempt: AttemptReport
   return (attempt) => {
     const { outcome, reason, transcript, queuedAt, startedAt, transcribedAt, endedAt } = attempt;
     attempts.inc({ outcome, reason: reason ?? "" });
-    stages.observe({ stage: "queue" }, secondsBetween(queuedAt, startedAt));
+    if (queuedAt) stages.observe({ stage: "queue" }, secondsBetween(queuedAt, startedAt));
     if (transcript === null) return;
     const { engine, stages: spent, duration, wordCount } = transcript;
     stages.observe({ stage: "probe" }, spent.probe);

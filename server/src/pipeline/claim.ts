@@ -14,6 +14,13 @@ export interface ClaimDeps {
   maxConcurrentPerEnvironment: number | null;
 }
 
+export interface Claim {
+  /** After the move. */
+  row: TranscriptionRow;
+  /** When the attempt began that was taken over, whose worker died; null where there was none. */
+  lostSince: Date | null;
+}
+
 /**
  * PENDING → PROCESSING for the transcription whose turn it is. A job is a ticket: it says that something waits,
  * and its worker takes what is fairest. The one that named the job gets the job of the one that is taken, so that
@@ -22,9 +29,9 @@ export interface ClaimDeps {
  *
  * Locks: first the row of the job, which is waited for with nothing else in hand; then the row that is chosen,
  * which is not waited for; then, where there is a cap, the environment's lock, whose holder waits for nothing.
- * @returns the row after the move, or undefined where this job has nothing to do (any more)
+ * @returns undefined where this job has nothing to do (any more)
  */
-export async function claimTranscription(deps: ClaimDeps, job: Job): Promise<TranscriptionRow | undefined> {
+export async function claimTranscription(deps: ClaimDeps, job: Job): Promise<Claim | undefined> {
   for (;;) {
     const claim = await deps.db.transaction().execute(async (tx) => await tryClaim(deps, tx, job.id));
     if (claim !== "overtaken") return claim;
@@ -32,16 +39,14 @@ export async function claimTranscription(deps: ClaimDeps, job: Job): Promise<Tra
 }
 
 /** @returns `overtaken` where another worker filled the environment's cap meanwhile: there is a choice to make anew */
-async function tryClaim(
-  deps: ClaimDeps,
-  tx: Tx,
-  jobId: string,
-): Promise<TranscriptionRow | undefined | "overtaken"> {
+async function tryClaim(deps: ClaimDeps, tx: Tx, jobId: string): Promise<Claim | undefined | "overtaken"> {
   const { maxConcurrentPerEnvironment: cap } = deps;
   const now = deps.clock.now();
   const named = await lockTranscriptionOfJob(tx, jobId);
   if (!named) return undefined;
-  if (named.status === "PROCESSING") return await takeOverAttempt(tx, named, now);
+  if (named.status === "PROCESSING") {
+    return { row: await takeOverAttempt(tx, named, now), lostSince: named.started_at };
+  }
 
   // That its job has come makes it due, whatever this process's clock says.
   const chosen = (await chooseTranscription(tx, { now, cap })) ?? named;
@@ -54,5 +59,5 @@ async function tryClaim(
   const row = await startAttempt(tx, { chosen, named, jobId, now });
   // As long as there is room; so a cap that was made higher is felt at once.
   if (cap === null || processing + 1 < cap) await wakeParked({ tx, queue: deps.queue }, row.environment_id);
-  return row;
+  return { row, lostSince: null };
 }

@@ -18,7 +18,7 @@ import { type Job, newJobId } from "../queue.ts";
 import type { Storage } from "../storage/storage.ts";
 import { filePrefix } from "../storage/transcript-files.ts";
 import { emitEvent } from "../webhooks/emit.ts";
-import type { AttemptReport, ReportedOutcome } from "./attempt-report.ts";
+import { type AttemptReport, couldBeginAt, lostAttempt, type ReportedOutcome } from "./attempt-report.ts";
 import { type ClaimDeps, claimTranscription } from "./claim.ts";
 import { type HearDeps, type HearingAttempt, hear } from "./hear.ts";
 import { patiently } from "./patience.ts";
@@ -48,6 +48,8 @@ const LONGEST_MODEL_BACKOFF_SECONDS = 300;
 const MAX_LOSSES = 10;
 
 interface Attempt extends HearingAttempt {
+  /** Since when it could have begun. */
+  queuedAt: Date | null;
   /** Whether a model was being downloaded when the attempt began: its engines were chosen without it. */
   modelWasComing: boolean;
   /** When speech to text was done. */
@@ -63,8 +65,10 @@ interface Attempt extends HearingAttempt {
  * @param shutdown aborted when this process must hand its work back
  */
 export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: AbortSignal): Promise<void> {
-  const row = await claimTranscription(deps, job);
-  if (!row) return;
+  const claim = await claimTranscription(deps, job);
+  if (!claim) return;
+  const { row } = claim;
+  if (claim.lostSince) deps.onAttempt?.(lostAttempt(row, claim.lostSince));
   const hold = { transcriptionId: row.id, attempt: row.attempt };
   const log = deps.log.child({ ...hold, videoId: row.video_id });
   const replaced = new AbortController();
@@ -72,6 +76,7 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
   const signal = AbortSignal.any([shutdown, job.signal, replaced.signal, yields.signal]);
   const attempt: Attempt = {
     row,
+    queuedAt: claim.lostSince ? row.started_at : couldBeginAt(row),
     hold,
     log,
     signal,
@@ -105,14 +110,14 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
 }
 
 function report({ onAttempt, clock }: PipelineDeps, attempt: Attempt): void {
-  const { row, hold, fetchedAt, decodedAt, transcribedAt, end } = attempt;
+  const { row, queuedAt, hold, fetchedAt, decodedAt, transcribedAt, end } = attempt;
   const endedAt = clock.now();
   onAttempt?.({
     ...end,
     transcriptionId: row.id,
     videoId: row.video_id,
     number: hold.attempt,
-    queuedAt: row.queued_at ?? row.created_at,
+    queuedAt,
     startedAt: row.started_at ?? endedAt,
     fetchedAt,
     decodedAt,

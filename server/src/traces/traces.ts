@@ -69,8 +69,9 @@ export function openTraces(options: TracesOptions): Traces {
     onAttempt(attempt) {
       const { transcriptionId, queuedAt, startedAt, fetchedAt, decodedAt, transcribedAt, endedAt } = attempt;
       const above = below(transcriptionId);
-      write(tracer, above, { name: "queue", kind: SpanKind.CONSUMER, from: queuedAt, to: startedAt });
-      const failed = attempt.outcome === "failed" || attempt.outcome === "returned";
+      if (queuedAt) write(tracer, above, { name: "queue", from: queuedAt, to: startedAt });
+      const failed =
+        attempt.outcome === "lost" || attempt.outcome === "failed" || attempt.outcome === "returned";
       const within = write(tracer, above, {
         name: "transcribe",
         kind: SpanKind.CONSUMER,
@@ -88,7 +89,7 @@ export function openTraces(options: TracesOptions): Traces {
             "subtext.words": attempt.transcript.wordCount,
           }),
         },
-        error: failed ? attempt.reason : null,
+        error: failed ? (attempt.reason ?? attempt.outcome) : null,
       });
       const stage = (name: string, from: Date | null, to: Date | null) => {
         if (from && to) write(tracer, within, { name, from, to });
