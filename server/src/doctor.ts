@@ -24,6 +24,17 @@ export interface Patients {
   storage(): Promise<void>;
   engine(): Promise<{ text: string; warnings: string[] }>;
   model(): ModelsState | Promise<ModelsState>;
+  /** What is known of files that rows name; null where the database can not be asked. */
+  files(): Promise<FilesState | null>;
+}
+
+export interface FilesState {
+  /** Videos of which these are missing. */
+  missing: { recording: number; transcript: number };
+  /** The first of them. */
+  examples: string[];
+  /** When the last look at all of them ended; null where none has yet. */
+  lookedAt: Date | null;
 }
 
 /** Looks at everything that the service needs, each part on its own. */
@@ -45,6 +56,7 @@ export async function diagnose(config: Config, patients: Patients): Promise<Find
       },
       storageRemedy(config),
     ),
+    examineFiles(patients),
     examineDataFolder(config),
     examinePublicUrl(config),
   ]);
@@ -149,6 +161,26 @@ async function examineDataFolder({ dataFolder }: Config): Promise<Finding> {
     const detail = `${dataFolder}: ${messageOf(error)}`;
     return { name, status: "missing", detail, remedy: "Let DATA_DIR name a folder that may be written to." };
   }
+}
+
+async function examineFiles({ files }: Patients): Promise<Finding> {
+  const name = "files";
+  const state = await files().catch(() => null);
+  if (!state) return ok(name, "unknown while the database does not answer");
+  const { missing, examples, lookedAt } = state;
+  const counts = [
+    missing.recording > 0 && `the recordings of ${missing.recording}`,
+    missing.transcript > 0 && `the transcripts of ${missing.transcript}`,
+  ].filter(Boolean);
+  const when = lookedAt === null ? "not all of them looked at yet" : `looked at by ${lookedAt.toISOString()}`;
+  if (counts.length === 0) return ok(name, `None that a video has is known to be missing; ${when}.`);
+  return {
+    name,
+    status: "warning",
+    detail: `Missing: ${counts.join(", ")} of the videos, among them ${examples.join(", ")}; ${when}.`,
+    remedy:
+      "Put them back from a backup under the same names, or delete the videos; then `npx subtext doctor --files`.",
+  };
 }
 
 /** The folder itself, or the one in which it would be made. */

@@ -21,6 +21,7 @@ async function findingsOfEngine(engine: Patients["engine"]) {
     model: () => UNWANTED,
     database: async () => "PostgreSQL",
     storage: async () => {},
+    files: async () => null,
   });
   return findings.filter(({ name }) => name === "engine");
 }

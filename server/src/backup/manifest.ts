@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type Static, Type } from "typebox";
@@ -12,6 +12,8 @@ export const DATA_FOLDER = "data";
 export const SUMS_FILE = "SHA256SUMS";
 /** Written last: a folder without it is no backup. */
 export const MANIFEST_FILE = "backup.json";
+
+const LARGEST_READ_BYTES = 1024 ** 2;
 
 const Manifest = Type.Object({
   format: Type.Literal("subtext backup 1"),
@@ -87,9 +89,18 @@ export function writeSum({ hash, path }: Sum): string {
 /** SHA-256, hexadecimal. */
 export async function hashFile(path: string, onBytes: (bytes: number) => void = () => {}): Promise<string> {
   const hash = createHash("sha256");
-  for await (const chunk of createReadStream(path, { highWaterMark: 1024 ** 2 })) {
-    hash.update(chunk);
-    onBytes(chunk.length);
+  const file = await open(path, "r");
+  try {
+    const { size } = await file.stat();
+    // One buffer, no larger than the file: most are a few kilobytes, and there may be hundreds of thousands.
+    const buffer = Buffer.allocUnsafe(Math.min(Math.max(size, 1), LARGEST_READ_BYTES));
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, 0, buffer.length);
+      if (bytesRead === 0) return hash.digest("hex");
+      hash.update(buffer.subarray(0, bytesRead));
+      onBytes(bytesRead);
+    }
+  } finally {
+    await file.close();
   }
-  return hash.digest("hex");
 }

@@ -43,6 +43,7 @@ export async function diagnoseFromOutside(config: Config, reason: unknown): Prom
       await storage.check();
     },
     model: () => models.look(),
+    files: async () => null,
     async engine() {
       await models.look();
       const speech = openSpeech(config, models, log);

@@ -13,8 +13,9 @@ export function addDoctor(program: Command, { env, out }: Terminal): void {
   program
     .command("doctor")
     .description("look at everything that the service needs; exit code 1 where something is missing")
-    .action(async (_options: object, command: Command) => {
-      const findings = await consult(readConfig(env));
+    .option("--files", "look at every file that a video has as well, which may take minutes")
+    .action(async ({ files = false }: { files?: boolean }, command: Command) => {
+      const findings = await consult(readConfig(env), { files });
       const { json } = command.optsWithGlobals<{ json?: boolean }>();
       out(json ? `${JSON.stringify(findings, null, 2)}\n` : render(findings));
       if (findings.some(({ status }) => status === "missing")) throw new CommanderError(1, UNWELL, "");
@@ -22,7 +23,7 @@ export function addDoctor(program: Command, { env, out }: Terminal): void {
 }
 
 /** Asks the service where it runs or opens, else looks at the parts from outside. */
-async function consult(config: Config): Promise<Finding[]> {
+async function consult(config: Config, { files }: { files: boolean }): Promise<Finding[]> {
   const running = await findRunning(config.dataFolder);
   let client: InternalClient;
   try {
@@ -32,6 +33,7 @@ async function consult(config: Config): Promise<Finding[]> {
     return await diagnoseFromOutside(config, error);
   }
   try {
+    if (files) await client.send("POST", "/file-check");
     return (await client.send<{ data: Finding[] }>("GET", "/doctor")).data;
   } finally {
     await client.close();

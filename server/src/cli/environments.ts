@@ -1,11 +1,23 @@
-import type { EnvironmentView } from "@subtext/dashboard/contract/environment";
-import type { Command } from "commander";
+import {
+  type EnvironmentView,
+  MOST_RETENTION_DAYS,
+  RETENTION_DELETES,
+  type RetentionEffectView,
+  type RetentionView,
+} from "@subtext/dashboard/contract/environment";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { chooseEnvironment, transcriptionSwitch } from "./arguments.ts";
 import { ask, type Terminal } from "./context.ts";
+import type { InternalClient } from "./internal-client.ts";
 import { onOff, properties, table, time } from "./text.ts";
 
 type Switch = { transcription: "on" | "off" };
-type Change = Partial<Switch> & { origins?: string };
+type Change = Partial<Switch> & {
+  origins?: string;
+  keep?: number | "forever";
+  deletes: RetentionView["deletes"];
+  yes?: boolean;
+};
 
 export function addEnvironments(program: Command, terminal: Terminal): void {
   const group = program.command("env").description("environments: tenants with their own videos and keys");
@@ -42,16 +54,31 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
   group
     .command("set <environment>")
     .description(
-      "switch AI Transcription for videos that finish uploading from now on, or say whose pages upload",
+      "switch AI Transcription for videos that finish uploading from now on, say whose pages upload, or how long videos are kept",
     )
     .addOption(transcriptionSwitch())
     .option(
       "--origins <list>",
       "origins of pages that may upload, https://app.example,…; * for any, none for no page",
     )
-    .action(async (wanted: string, { transcription, origins }: Change, command: Command) => {
-      if (transcription === undefined && origins === undefined) {
-        command.error("error: say what to set: --transcription or --origins", {
+    .option(
+      "--keep <days|forever>",
+      "delete recordings or videos so many days after their transcription",
+      parseKeep,
+    )
+    .addOption(
+      new Option(
+        "--deletes <what>",
+        "what goes then: the recording, so that the transcript stays, or the video",
+      )
+        .choices(RETENTION_DELETES)
+        .default("recording"),
+    )
+    .option("--yes", "set --keep also where videos are deleted for it at once")
+    .action(async (wanted: string, options: Change, command: Command) => {
+      const { transcription, origins, keep, deletes, yes = false } = options;
+      if (transcription === undefined && origins === undefined && keep === undefined) {
+        command.error("error: say what to set: --transcription, --origins or --keep", {
           code: "commander.nothingToSet",
         });
       }
@@ -60,7 +87,10 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
         command,
         async (client) => {
           const { id } = await chooseEnvironment(client, wanted);
+          const retention = keep === "forever" || keep === undefined ? null : { days: keep, deletes };
+          if (retention && !yes) await requireNoEffect(client, id, retention);
           const body = {
+            ...(keep !== undefined && { retention }),
             ...(transcription !== undefined && { aiTranscription: transcription === "on" }),
             ...(origins !== undefined && { allowedOrigins: originsOf(origins) }),
           };
@@ -71,13 +101,39 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
     });
 }
 
+function parseKeep(text: string): number | "forever" {
+  if (text === "forever") return text;
+  const days = Number(text);
+  if (Number.isInteger(days) && days >= 1 && days <= MOST_RETENTION_DAYS) return days;
+  throw new InvalidArgumentError(`It is a number of days, 1 to ${MOST_RETENTION_DAYS}, or forever.`);
+}
+
+/** @throws Error where videos are that old already */
+async function requireNoEffect(client: InternalClient, id: string, retention: RetentionView): Promise<void> {
+  const { days, deletes } = retention;
+  const path = `/environments/${id}/retention-effect?days=${days}&deletes=${deletes}`;
+  const { videos } = await client.send<RetentionEffectView>("GET", path);
+  if (videos === 0) return;
+  const what = deletes === "recording" ? "The recordings of" : "With all that came of them,";
+  throw new Error(
+    `${what} ${videos} videos that are that old are deleted for good within minutes. Nothing was set; with --yes it is.`,
+  );
+}
+
 function describe(environment: EnvironmentView): string {
   return properties([
     ["environment", environment.name],
     ["id", environment.id],
     ["transcription", onOff(environment.aiTranscription)],
+    ["kept", keptInWords(environment.retention)],
     ["pages that upload", environment.allowedOrigins.join(", ") || "none"],
   ]);
+}
+
+function keptInWords(retention: RetentionView | null): string {
+  if (!retention) return "forever";
+  const { days, deletes } = retention;
+  return `${deletes === "recording" ? "recordings" : "videos with their transcripts"} for ${days} days`;
 }
 
 function originsOf(list: string): string[] {

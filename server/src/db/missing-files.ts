@@ -75,25 +75,28 @@ export async function noteMissing(
   });
 }
 
-/** Videos that something is missing of, as far as is known. */
-export async function listMissing(db: Db, limit: number): Promise<MissingFile[]> {
-  return await db
-    .selectFrom("missing_file")
-    .select(["video_id as videoId", "part"])
-    .orderBy("noticed_at")
-    .orderBy("video_id")
-    .limit(limit)
-    .execute();
-}
-
-export async function countMissing(db: Db): Promise<Record<MissingPart, number>> {
-  const rows = await db
+/** What is missing, as far as is known, and since when that is known. */
+export async function knownOfFiles(
+  db: Db,
+): Promise<{ missing: Record<MissingPart, number>; examples: string[]; lookedAt: Date | null }> {
+  const counts = await db
     .selectFrom("missing_file")
     .select(["part", (query) => query.fn.countAll<number>().as("count")])
     .groupBy("part")
     .execute();
-  const of = (part: MissingPart) => Number(rows.find((row) => row.part === part)?.count ?? 0);
-  return { recording: of("recording"), transcript: of("transcript") };
+  const of = (part: MissingPart) => Number(counts.find((row) => row.part === part)?.count ?? 0);
+  const examples = await db
+    .selectFrom("missing_file")
+    .select("video_id")
+    .distinct()
+    .orderBy("video_id")
+    .limit(3)
+    .execute();
+  return {
+    missing: { recording: of("recording"), transcript: of("transcript") },
+    examples: examples.map(({ video_id }) => video_id),
+    lookedAt: (await readFileCheck(db))?.roundEndedAt ?? null,
+  };
 }
 
 /** How far the look at all files has come; null before the first. */

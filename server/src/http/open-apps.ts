@@ -26,7 +26,7 @@ const DASHBOARD_FOLDER = join(import.meta.dirname, "../../../dashboard/dist");
 /** Whoever writes to an upload makes an end well before, so that the next may. */
 const UPLOAD_LOCK_TIMEOUT_MS = 10_000;
 
-export interface AppsOptions extends Pick<InternalDeps, "system" | "diagnose" | "backups"> {
+export interface AppsOptions extends Pick<InternalDeps, "system" | "diagnose" | "checkFiles" | "backups"> {
   config: Config;
   log: Logger;
   clock: Clock;

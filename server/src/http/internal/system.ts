@@ -6,10 +6,20 @@ export interface SystemRouteDeps {
   system: System;
   /** Looks at every part of the service. */
   diagnose(): Promise<FindingView[]>;
+  /** Looks at every file that a row names, which may take minutes; what is missing is in the next diagnosis. */
+  checkFiles(signal: AbortSignal): Promise<number>;
 }
 
 /** How the service is doing. Only the doctor starts anything: he loads the engines, and is asked seldom. */
-export function registerSystem(app: FastifyInstance, { system, diagnose }: SystemRouteDeps): void {
+export function registerSystem(
+  app: FastifyInstance,
+  { system, diagnose, checkFiles }: SystemRouteDeps,
+): void {
   app.get("/system", async (): Promise<SystemView> => await system.look());
   app.get("/doctor", async () => ({ data: await diagnose() }));
+  app.post("/file-check", async ({ raw }): Promise<{ videos: number }> => {
+    const gone = new AbortController();
+    raw.socket?.once("close", () => gone.abort());
+    return { videos: await checkFiles(gone.signal) };
+  });
 }
