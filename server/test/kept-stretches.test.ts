@@ -3,6 +3,7 @@ import { SpeechError } from "@subtext/speech/errors";
 import type { KeptStretch } from "@subtext/speech/kept/kept-stretch";
 import type { TranscribeResult } from "@subtext/speech/transcript";
 import { describe, expect, test } from "vitest";
+import { listAttempts } from "../src/db/transcription-attempts.ts";
 import { keepStretch } from "../src/db/transcription-stretches.ts";
 import { newId } from "../src/ids.ts";
 import { acceptUpload } from "../src/pipeline/accept.ts";
@@ -232,6 +233,8 @@ describe("a long recording", () => {
     const row = await there.run(working(there, 10, untilAborted), { shouldYield });
     expect(row).toMatchObject({ status: "PENDING", faults: 0, losses: 0, failure_code: null });
     expect(asked).toEqual([row.id]);
+    const [attempt] = await listAttempts(there.db, row.id);
+    expect(attempt).toMatchObject({ outcome: "yielded", failure_code: null, retry_at: null });
     const done = await there.run(
       async (options) => {
         expect(settledOf(options)).toEqual([300, 600]);

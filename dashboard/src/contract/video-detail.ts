@@ -90,7 +90,8 @@ export interface TimelineStepView {
 
 /**
  * `returned`: it met a fault that may pass, or waits for a model, and is tried again; `handed_back`: the
- * service stopped meanwhile; `lost`: its worker died.
+ * service stopped meanwhile; `yielded`: a long recording let others go first, and goes on from where it was;
+ * `lost`: its worker died.
  */
 export const ATTEMPT_OUTCOMES = [
   "completed",
@@ -98,6 +99,7 @@ export const ATTEMPT_OUTCOMES = [
   "failed",
   "returned",
   "handed_back",
+  "yielded",
   "lost",
 ] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
@@ -105,7 +107,7 @@ export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 export interface AttemptView {
   /** From 1, over all rounds. */
   number: number;
-  /** Why there was this attempt: `retry` after it was returned, handed back or lost. */
+  /** Why there was this attempt: `retry` after it was returned, handed back or lost, or made way. */
   begunBy: "upload" | "retry" | "reprocess";
   queuedAt: string;
   startedAt: string;

@@ -56,6 +56,7 @@ export const OUTCOMES: Record<AttemptOutcome, string> = {
   failed: "Failed",
   returned: "Tried again later",
   handed_back: "Handed back, the service stopped",
+  yielded: "Made way for others",
   lost: "Its worker ended",
 };
 

@@ -1,6 +1,6 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 
-/** What was heard of recordings that are worked on, so that a lost worker costs little of them. */
+/** What was heard of recordings that are worked on, so that a lost worker costs little of them, and long ones make way. */
 export async function keptStretches(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable("transcription_stretch")
@@ -12,5 +12,17 @@ export async function keptStretches(db: Kysely<unknown>): Promise<void> {
     .addColumn("settled_seconds", "double precision", (c) => c.notNull())
     .addColumn("answers", "text", (c) => c.notNull())
     .addPrimaryKeyConstraint("transcription_stretch_pkey", ["transcription_id", "attempt", "number"])
+    .execute();
+  // One outcome more: what releases before this one write is as good as it was.
+  await db.schema
+    .alterTable("transcription_attempt")
+    .dropConstraint("transcription_attempt_outcome_check")
+    .execute();
+  await db.schema
+    .alterTable("transcription_attempt")
+    .addCheckConstraint(
+      "transcription_attempt_outcome_check",
+      sql`outcome in ('completed', 'skipped', 'failed', 'returned', 'handed_back', 'yielded', 'lost')`,
+    )
     .execute();
 }

@@ -225,7 +225,7 @@ export async function returnToPending(
         }),
     })),
   );
-  const outcome = failure === null ? "handed_back" : "returned";
+  const outcome = failure !== null ? "returned" : yields ? "yielded" : "handed_back";
   if (ended) await endAttempt(tx, hold, { outcome, failure, retryAt, now });
   return ended;
 }
