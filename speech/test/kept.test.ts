@@ -302,7 +302,7 @@ describe("a recording whose transcription is ended again and again", () => {
       remedy: "",
     });
     const path = join(scratch(), "mixed.wav");
-    const names = ["spanish", "mixed", "english", "french"] as const;
+    const names = ["mixed", "french"] as const;
     writeFileSync(path, wavFile(sequence(...(await Promise.all(names.map(soundOf))))));
     const whole = await attempt(path, [], Number.POSITIVE_INFINITY);
     expect(new Set(whole.transcript!.stretches.map(({ language }) => language)).size).toBe(4);

@@ -140,6 +140,14 @@ describe("the choice of a decoder", () => {
     expect(ffmpeg).toMatchObject({ usable: false, advice: expect.stringContaining(folder) });
   });
 
+  test("takes no other for one that was named and is not there", async () => {
+    const ffmpegPath = join(folder, "ffmpeg");
+    await expect(openDecoder({ ffmpegPath })).rejects.toMatchObject({
+      code: "decoder_unavailable",
+      message: expect.stringContaining(ffmpegPath),
+    });
+  });
+
   test.each([
     ["4.4.2", "libavformat    58. 76.100 / 58. 76.100", false],
     ["5.0.1", "libavformat    59. 16.100 / 59. 16.100", false],

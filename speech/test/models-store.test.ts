@@ -145,6 +145,13 @@ describe("a disk", () => {
     const store = openModelStore({ folder: join(folder, "models") });
     await expectError(pull(store, hub), "model_store_failed", /models/);
   });
+
+  test("that takes no folders is told as such", async (context) => {
+    if (process.platform !== "linux") return context.skip("only Linux has such a place");
+    // There, and yet it calls a folder that is to be made in it missing.
+    const store = openModelStore({ folder: "/proc/models/of/ours" });
+    await expectError(pull(store, await startHub()), "model_store_failed", /no folder can be made/);
+  });
 });
 
 describe("what lies in the store", () => {

@@ -11,15 +11,27 @@ export interface OpenDecoderOptions {
 const REMEDY = "Install ffmpeg 5.1 or newer (on Debian: apt install ffmpeg), or the npm package node-av.";
 
 /**
- * The system's ffmpeg where there is one, else node-av.
+ * The ffmpeg that was named; where none was, the system's, else node-av.
  * @throws SpeechError `decoder_unavailable`
  */
 export async function openDecoder(options: OpenDecoderOptions = {}): Promise<Decoder> {
+  const { ffmpegPath } = options;
+  const isNamed = ffmpegPath !== undefined && ffmpegPath !== "none";
+  if (isNamed) return await openNamedFfmpeg(ffmpegPath);
   const decoder = (await openSystemFfmpeg(options)) ?? (await openNodeAv());
   if (decoder === null) {
     throw new SpeechError("decoder_unavailable", `Recordings can not be decoded on this machine. ${REMEDY}`);
   }
   return decoder;
+}
+
+/** Whoever names one wants that one: another in its place would hide that it is not there. */
+async function openNamedFfmpeg(ffmpegPath: string): Promise<Decoder> {
+  const decoder = await openFfmpeg({ ffmpegPath });
+  if (decoder !== null) return decoder;
+  const { version, advice } = await describeFfmpeg({ ffmpegPath });
+  const which = version === null ? "" : `ffmpeg ${version}: `;
+  throw new SpeechError("decoder_unavailable", `${which}${advice} ${REMEDY}`);
 }
 
 async function openSystemFfmpeg(options: OpenDecoderOptions): Promise<Decoder | null> {

@@ -1,10 +1,11 @@
 import { constants } from "node:fs";
-import { mkdir, open, rm, stat } from "node:fs/promises";
+import { open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { SpeechError } from "../errors.ts";
 import type { ContentHash } from "./content-hash.ts";
 import { askHub, ConnectionError, type Hub, type HubAnswer, type HubFile, type HubTimeouts } from "./hub.ts";
+import { makeFolders } from "./make-folders.ts";
 import { storeError } from "./store-error.ts";
 
 export interface Persistence {
@@ -80,7 +81,7 @@ export async function downloadFile(
   expected: ExpectedContent,
   onBytes: (arrivedBytes: number) => void,
 ): Promise<number> {
-  await mkdir(dirname(path), { recursive: true }).catch((error) => {
+  await makeFolders(dirname(path)).catch((error) => {
     throw storeError(error, dirname(path));
   });
   let entityTag: string | null = null;

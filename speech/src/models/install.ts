@@ -1,9 +1,10 @@
-import { lstat, mkdir, rename, rm, stat, statfs } from "node:fs/promises";
+import { lstat, rename, rm, stat, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { SpeechError } from "../errors.ts";
 import type { KnownModel } from "./catalogue.ts";
 import { type ContentHash, hashFile } from "./content-hash.ts";
 import { type DownloadContext, describeFile, downloadFile, SourceMoved } from "./download.ts";
+import { makeFolders } from "./make-folders.ts";
 import {
   type DownloadRecord,
   MANIFEST_NAME,
@@ -194,7 +195,7 @@ export async function removeSetAside(folder: string): Promise<void> {
 async function makeFolder(folder: string): Promise<void> {
   try {
     if ((await lstat(folder).catch(() => null))?.isDirectory() === false) await rm(folder);
-    await mkdir(folder, { recursive: true });
+    await makeFolders(folder);
   } catch (error) {
     throw storeError(error, folder);
   }

@@ -10,6 +10,7 @@ export function storeError(error: unknown, path: string): SpeechError {
     EACCES: "it may not be written to by this user: let MODELS_DIR name a folder that may",
     EPERM: "it may not be written to by this user: let MODELS_DIR name a folder that may",
     EROFS: "it lies on a disk that can only be read: let MODELS_DIR name a folder that can be written to",
+    ENOENT: "no folder can be made there: let MODELS_DIR name one that can",
     ELOOP: "a link stands in its place",
   };
   const reason = (code && reasons[code]) ?? message;

@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { basename, isAbsolute, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { SpeechError } from "../errors.ts";
@@ -7,6 +7,7 @@ import { hashFile } from "./content-hash.ts";
 import { PERSISTENCE, type Persistence } from "./download.ts";
 import type { Hub } from "./hub.ts";
 import { downloadModel, removeSetAside, setAside } from "./install.ts";
+import { makeFolders } from "./make-folders.ts";
 import { MANIFEST_NAME, type Manifest, readManifest } from "./manifest.ts";
 import { type ModelLock, tryModelLock } from "./model-lock.ts";
 import { type DownloadProgress, ProgressMeter } from "./progress.ts";
@@ -137,7 +138,7 @@ export function openModelStore({
     const before = await whole();
     if (before) return { model: before, already: true };
     const meter = new ProgressMeter(() => performance.now());
-    await mkdir(folder, { recursive: true }).catch((error) => {
+    await makeFolders(folder).catch((error) => {
       throw storeError(error, folder);
     });
     const lock = await takeLock(model.name, signal, async () => {
