@@ -35,7 +35,7 @@ export interface SearchPageView {
   /** Of all pages. */
   videoCount: number;
   matchCount: number;
-  /** More was found than could be ranked; the counts are of what was. */
+  /** There is more than could be ranked, or looked through in time; the counts are of the newest. */
   isTruncated: boolean;
   hint: SearchHint | null;
   /** Of the environment's transcripts. */

@@ -50,17 +50,18 @@ function fold(text: string): Folded {
   const parts: string[] = [];
   const origins: number[] = [];
   let offset = 0;
-  for (const character of text) {
-    const part = foldCharacter(character);
-    for (let unit = 0; unit < part.length; unit++) origins.push(offset);
+  // By whole stretches of ASCII, which is what most of most texts is.
+  for (const [run] of text.matchAll(/[\0-\x7f]+|[^\0-\x7f]/gu)) {
+    const isPlain = run.charCodeAt(0) < 0x80;
+    const part = isPlain ? run.toLowerCase() : foldCharacter(run);
+    for (let unit = 0; unit < part.length; unit++) origins.push(isPlain ? offset + unit : offset);
     parts.push(part);
-    offset += character.length;
+    offset += run.length;
   }
   origins.push(offset);
   return { text: parts.join(""), origins: Uint32Array.from(origins) };
 }
 
 function foldCharacter(character: string): string {
-  if (character <= "\x7f") return character.toLowerCase();
   return character.normalize("NFKD").toLowerCase().replace(/\p{M}/gu, "");
 }

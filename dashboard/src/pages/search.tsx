@@ -156,7 +156,9 @@ function useFocusOnce() {
 
 function countInWords({ data, matchCount, videoCount, isTruncated, hint }: SearchPageView): string {
   if (hint !== null) return "";
-  if (data.length === 0) return "Nothing found.";
+  if (data.length === 0) {
+    return isTruncated ? "Nothing found in the newest transcripts; there are older ones." : "Nothing found.";
+  }
   const passages = `${matchCount.toLocaleString("en")} ${matchCount === 1 ? "passage" : "passages"}`;
   const videos = `${videoCount.toLocaleString("en")} ${videoCount === 1 ? "video" : "videos"}`;
   return isTruncated

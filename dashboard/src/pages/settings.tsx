@@ -5,6 +5,7 @@ import { environmentsQuery } from "../data/queries.ts";
 import { messageOf, request } from "../data/request.ts";
 import { Notice, Switch } from "../design/controls.tsx";
 import { PageHeader, Section } from "../parts/page.tsx";
+import { Retention } from "../parts/retention.tsx";
 import { useMe } from "../parts/use-me.ts";
 import { NotFoundPage } from "./fault.tsx";
 
@@ -17,6 +18,7 @@ export function SettingsPage() {
     <>
       <PageHeader title="Settings" lead={`General settings of ${environment.name}.`} />
       <AiTranscription environment={environment} />
+      <Retention key={environment.id} environment={environment} />
       <Section title="Environment">
         <p>
           {environment.name} · <code>{environment.id}</code>

@@ -23,6 +23,7 @@ import { Details } from "../parts/video/details.tsx";
 import { Languages } from "../parts/video/languages.tsx";
 import { Playback } from "../parts/video/playback.ts";
 import { Player } from "../parts/video/player.tsx";
+import { RecordingDeleted } from "../parts/video/recording-deleted.tsx";
 import { VideoProgress } from "../parts/video/state.tsx";
 import { Transcript } from "../parts/video/transcript.tsx";
 import { WaveformSlider } from "../parts/video/waveform.tsx";
@@ -97,6 +98,9 @@ function Video({ address, video, startSeconds }: VideoProps) {
       </PageHeader>
       <div className={css.columns} data-panel={panel} data-transcript={isCompleted || undefined}>
         {!isCompleted && <VideoProgress address={address} video={video} />}
+        {video.recordingDeletedAt !== null && (
+          <RecordingDeleted at={video.recordingDeletedAt} hasTranscript={isCompleted} />
+        )}
         {media && (
           <div className={css.stage} ref={stage}>
             <Player

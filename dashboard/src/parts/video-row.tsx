@@ -75,7 +75,7 @@ function Detail({ video }: { video: VideoView }) {
       <span className={css.detail}>
         {failure && `${failure.what} It is tried again. `}
         {queuePlace === null
-          ? "More than 1,000 videos are before it."
+          ? "In the queue."
           : queuePlace === 1
             ? "Next in the queue."
             : `Place ${queuePlace} in the queue.`}

@@ -3,8 +3,10 @@ import { sql } from "kysely";
 import type { Db, VideoRow } from "./schema.ts";
 import { listVideos } from "./videos.ts";
 
-/** Places in the queue are counted so far; whoever waits behind is told no number. */
-export const COUNTED_PLACES = 1_000;
+/** Places in the queue are counted so far; whoever waits behind is told no number, */
+const COUNTED_PLACES = 1_000;
+/** and nobody where more environments wait. */
+const COUNTED_ENVIRONMENTS = 300;
 
 /** Videos of an environment in one state, or all, newest first; each state is read from an index of its own. */
 export async function listVideosInState(
@@ -36,18 +38,45 @@ const STATUSES = {
   skipped: "SKIPPED",
 } as const;
 
-/** The first in the queue, of all environments, oldest first: 1 is next. By the videos' ids. */
+/**
+ * The first in the queue, of all environments, in the order in which workers take them: each time one of the
+ * environment that has the fewest at work, and of that the one that waits longest. 1 is next. By the videos' ids.
+ */
 export async function queuePlaces(db: Db): Promise<Map<string, { place: number; environmentId: string }>> {
-  const rows = await db
-    .selectFrom("transcription")
-    .select(["video_id", "environment_id"])
-    .where("status", "=", "PENDING")
-    .orderBy("created_at")
-    .orderBy("id")
-    .limit(COUNTED_PLACES)
-    .execute();
+  const { rows } = await sql<{ videoId: string; environmentId: string }>`
+    with recursive waiting (environment_id, number) as (
+      (select environment_id, 1 from transcription
+        where status = 'PENDING' and parked_at is null order by environment_id limit 1)
+      union all
+      select (select environment_id from transcription
+        where status = 'PENDING' and parked_at is null and environment_id > waiting.environment_id
+        order by environment_id limit 1), number + 1
+      from waiting where environment_id is not null and number <= ${COUNTED_ENVIRONMENTS}
+    ),
+    environment as (
+      select environment_id, ${COUNTED_PLACES} / count(*) over () + 20 as depth, (
+        select count(*) from transcription
+        where environment_id = waiting.environment_id and status = 'PROCESSING'
+      ) as processing
+      from waiting
+      where environment_id is not null
+        and (select max(number) from waiting) <= ${COUNTED_ENVIRONMENTS}
+    )
+    select video_id as "videoId", environment_id as "environmentId"
+    from environment cross join lateral (
+      select video_id, id, since, row_number() over (order by since, id) as turn from (
+        select video_id, id, coalesce(due_at, created_at) as since from transcription
+        where environment_id = environment.environment_id and status = 'PENDING' and parked_at is null
+        order by coalesce(due_at, created_at), id limit environment.depth
+      ) as first
+    ) as line
+    -- Beyond, another environment's line may be cut.
+    where processing + turn <= depth + (select min(processing) from environment)
+    order by processing + turn, since, id
+    limit ${COUNTED_PLACES}
+  `.execute(db);
   return new Map(
-    rows.map((row, index) => [row.video_id, { place: index + 1, environmentId: row.environment_id }]),
+    rows.map(({ videoId, environmentId }, index) => [videoId, { place: index + 1, environmentId }]),
   );
 }
 

@@ -20,6 +20,11 @@ import { tokenize } from "./tokens.ts";
 const MOST_CANDIDATES = 2_000;
 /** Shards that one query reads; between two, the embedded database answers others. */
 const MOST_SHARDS_AT_ONCE = 16;
+/**
+ * After so long no older shards are asked: words that nearly every passage has, in an order that few have, would
+ * have all of them read.
+ */
+const LONGEST_LOOK_MS = 1_000;
 /** Passages that are shown of one video. */
 const SHOWN_PASSAGES = 3;
 
@@ -81,7 +86,7 @@ export async function searchTranscripts(
   const matchers = await createMatchers(db, query, dictionaries);
   if (matchers.length === 0) return { ...nothing, onlyCommonWords: true };
 
-  const candidates = await gather(db, environmentId, matchers, language);
+  const { candidates, isTruncated } = await gather(db, environmentId, matchers, language);
   const ranked = rankVideos(candidates);
   const from = after === null ? 0 : ranked.findIndex(({ place }) => comparePlaces(after, place) < 0);
   const page = from < 0 ? [] : ranked.slice(from, from + limit);
@@ -92,7 +97,7 @@ export async function searchTranscripts(
     next: hasNext ? page.at(-1)!.place : null,
     videoCount: ranked.length,
     matchCount: candidates.length,
-    isTruncated: candidates.length === MOST_CANDIDATES,
+    isTruncated,
   };
 }
 
@@ -114,12 +119,15 @@ async function gather(
   environmentId: string,
   matchers: readonly Matcher[],
   language: string | null,
-): Promise<Candidate[]> {
+): Promise<{ candidates: Candidate[]; isTruncated: boolean }> {
+  const begun = performance.now();
   const tsquery = either(matchers.map((matcher) => matcher.tsquery));
   const exactTsquery = either(matchers.map((matcher) => matcher.exactTsquery));
   const markers = (await searchShards(db, environmentId)).map((shard) => quote(shardMarker(shard)));
   const found: Candidate[] = [];
-  for (let from = 0, size = 1; from < markers.length && found.length < MOST_CANDIDATES; ) {
+  let from = 0;
+  for (let size = 1; from < markers.length && found.length < MOST_CANDIDATES; ) {
+    if (performance.now() - begun > LONGEST_LOOK_MS) break;
     const shards = markers.slice(from, from + size).join(" | ");
     const limit = MOST_CANDIDATES - found.length;
     found.push(
@@ -128,7 +136,7 @@ async function gather(
     from += size;
     size = Math.min(size * 2, MOST_SHARDS_AT_ONCE);
   }
-  return found;
+  return { candidates: found, isTruncated: found.length === MOST_CANDIDATES || from < markers.length };
 }
 
 function either(queries: string[]): string {

@@ -83,7 +83,7 @@ export function VideoProgress({ address, video }: { address: VideoAddress; video
             {failure.what} {failure.remedy}
           </p>
         )}
-        {isOwner && (
+        {isOwner && video.recordingDeletedAt === null && (
           <div className={css.actions}>
             <Reprocess address={address} />
           </div>

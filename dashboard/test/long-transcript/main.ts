@@ -1,0 +1,114 @@
+import { execFileSync } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { startChromium } from "../../../captions/test/chromium.ts";
+import { readConfig } from "../../../server/src/config.ts";
+import { createEnvironment } from "../../../server/src/environments.ts";
+import { createLog } from "../../../server/src/log.ts";
+import { openService } from "../../../server/src/main.ts";
+import { freePort } from "../../../server/test/support/free-port.ts";
+import { seedTranscript } from "../../../server/test/support/seed-transcript.ts";
+import { writeRecording } from "../../../server/test/support/stored-recording.ts";
+import { measureTasks, type Tasks } from "./tasks.ts";
+
+/*
+ * npm run bench:transcript: how the page of a three-hour video moves, in the browser's own account of its main
+ * thread. Processor time is told beside the time by the clock, which another program may have stretched.
+ */
+
+const OWNER = { name: "Olive Owner", email: "olive@subtext.example", password: "a long enough password" };
+const WORDS = 30_000;
+const SENTENCE = "naïve captions follow every word that people say today. ";
+const MEDIA_SECONDS = 1_800;
+const SCROLLS = 60;
+
+execFileSync("npm", ["run", "--silent", "build", "-w", "@subtext/dashboard"], { stdio: "inherit" });
+const dataFolder = await mkdtemp(join(tmpdir(), "subtext-long-transcript-"));
+const port = String(await freePort());
+const config = readConfig({ DATA_DIR: dataFolder, PORT: port, MODEL_DOWNLOAD: "off", LOG_LEVEL: "warn" });
+const service = await openService({ config, log: createLog("silent") });
+const browser = await startChromium();
+try {
+  await service.start();
+  const { parts } = service;
+  await parts.operators.setUp((await parts.operators.setUpToken())!, OWNER, async () => {});
+  const made = { db: parts.database.kysely, clock: parts.clock };
+  const { id: environmentId } = await createEnvironment(made, { name: "Production", aiTranscription: true });
+  const text = SENTENCE.repeat(Math.ceil(WORDS / 9));
+  const { videoId } = await seedTranscript(service, { environmentId, language: "en", text });
+  await writeRecording(service, videoId, silence(MEDIA_SECONDS));
+
+  const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
+  const devtools = await page.context().newCDPSession(page);
+  await page.goto(`${config.publicUrl}/sign-in`);
+  await page.getByLabel("Email").fill(OWNER.email);
+  await page.getByLabel("Password").fill(OWNER.password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { level: 1, name: "Videos" }).waitFor();
+  await page.getByRole("link", { name: "made.mp4" }).waitFor();
+
+  const rows: Record<string, Tasks> = {};
+  for (const [name, deed] of Object.entries(deeds(page))) rows[name] = await measureTasks(devtools, deed);
+  console.table(rows);
+} finally {
+  await browser.close();
+  await service.stop();
+  await rm(dataFolder, { recursive: true, force: true });
+}
+
+function deeds(page: Page): Record<string, () => Promise<unknown>> {
+  const text = page.locator("section[tabindex]");
+  return {
+    "open the page": async () => {
+      await page.getByRole("link", { name: "made.mp4" }).click();
+      await text.getByText("captions").first().waitFor();
+      await rest(page, 1_000);
+    },
+    "follow 15 s of playback": async () => {
+      await page.evaluate("document.querySelector('video').muted = true");
+      await page.evaluate("document.querySelector('video').play()");
+      await rest(page, 15_000);
+    },
+    "scroll through with the wheel": async () => {
+      await text.hover();
+      for (let turn = 0; turn < SCROLLS; turn++) {
+        await page.mouse.wheel(0, 900);
+        await rest(page, 50);
+      }
+    },
+    "jump to the end and back": async () => {
+      for (const place of ["1e9", "0", "1e9", "0"]) {
+        await text.evaluate(`(element) => element.scrollTo(0, ${place})`);
+        await rest(page, 300);
+      }
+    },
+    "seek ten times": async () => {
+      for (let place = 1; place <= 10; place++) {
+        await page.evaluate(`document.querySelector('video').currentTime = ${place * 170}`);
+        await rest(page, 300);
+      }
+    },
+    "search for a word that is everywhere": async () => {
+      await page.evaluate("document.querySelector('video').pause()");
+      await page.keyboard.press("/");
+      await page.keyboard.type("people", { delay: 60 });
+      await page.getByText("1 of 2,000+").waitFor();
+      for (let step = 0; step < 5; step++) await page.keyboard.press("Enter");
+      await rest(page, 500);
+    },
+  };
+}
+
+async function rest(page: Page, ms: number): Promise<void> {
+  await page.evaluate(`new Promise((resolve) => setTimeout(resolve, ${ms}))`);
+}
+
+function silence(seconds: number): Buffer {
+  const source = `anullsrc=r=16000:cl=mono`;
+  const options = ["-v", "error", "-f", "lavfi", "-i", source, "-t", String(seconds)];
+  return execFileSync("ffmpeg", [...options, "-c:a", "libopus", "-b:a", "6k", "-f", "webm", "pipe:1"], {
+    maxBuffer: 64 * 1024 * 1024,
+  });
+}
