@@ -62,6 +62,7 @@ export const UPLOAD_OPERATIONS = {
       "payload_too_large",
       "open_upload_limit_reached",
       "storage_full",
+      "storage_unavailable",
     ],
   },
   getUploadOffset: {
@@ -77,7 +78,7 @@ export const UPLOAD_OPERATIONS = {
       body: null,
       headers: { "Upload-Offset": "Bytes that are here", "Upload-Length": "Bytes in all" },
     },
-    errors: [...ofUpload, "upload_expired"],
+    errors: [...ofUpload, "upload_expired", "storage_unavailable"],
   },
   uploadPiece: {
     ...upload,
@@ -107,6 +108,7 @@ export const UPLOAD_OPERATIONS = {
       "payload_too_large",
       "unsupported_media_type",
       "storage_full",
+      "storage_unavailable",
     ],
   },
   deleteUpload: {
@@ -117,7 +119,7 @@ export const UPLOAD_OPERATIONS = {
     summary: "Give an upload up (tus)",
     description: "While it runs; a video that has been uploaded is deleted at `/api/v1/videos/{videoId}`.",
     success: { status: 204, description: "It is gone", body: null },
-    errors: [...ofUpload, "upload_rejected"],
+    errors: [...ofUpload, "upload_rejected", "storage_unavailable"],
   },
 } as const satisfies Record<string, Operation>;
 
