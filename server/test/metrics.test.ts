@@ -9,6 +9,7 @@ import {
   shareService,
   startService,
   type TestService,
+  temporaryFolder,
   until,
   untilEnded,
   upload,
@@ -59,8 +60,11 @@ test("what was done adds up with the database", { timeout: 120_000 }, async () =
   ];
   for (const file of files) await untilEnded(service, tenant, await upload(service, tenant, file));
   const deliveryAttempts = () => db.selectFrom("delivery_attempt").selectAll().execute();
-  await until(async () => (await deliveryAttempts()).length === 4);
-  const { samples, text } = await scrape(service);
+  const { samples, text } = await until(async () => {
+    const told = await scrape(service);
+    const made = Object.values(sumBy(told.samples, "subtext_webhook_attempts_total"))[0];
+    return made === 4 && told;
+  });
 
   const attempts = await db.selectFrom("transcription_attempt").selectAll().execute();
   expect(attempts).toHaveLength(4);
@@ -180,6 +184,36 @@ test("what waits is told by how many environments wait and how long, without the
   const oldest = sumBy(samples, "subtext_queue_oldest_waiting_seconds")[""];
   expect(oldest).toBeGreaterThanOrEqual(3700);
   expect(oldest).toBeLessThan(3800);
+});
+
+test("an attempt whose worker died is told by the worker that takes over", async () => {
+  const dataFolder = await temporaryFolder();
+  const dying = await startService({ dataFolder, start: false });
+  const tenant = await createTenant(dying);
+  const videoId = await upload(dying, tenant, Buffer.from("no video at all"));
+  const db = dying.service.parts.database.kysely;
+  const startedAt = new Date(Date.now() - 60_000);
+  const { id } = await db
+    .updateTable("transcription")
+    .set({ status: "PROCESSING", attempt: 1, started_at: startedAt })
+    .where("video_id", "=", videoId)
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  await db
+    .insertInto("transcription_attempt")
+    .values({ transcription_id: id, number: 1, queued_at: startedAt, started_at: startedAt })
+    .execute();
+  await dying.service.stop();
+
+  const taking = await startService({ dataFolder, env: { METRICS_TOKEN } });
+  expect((await untilEnded(taking, tenant, videoId)).status).toBe("FAILED");
+  const { samples } = await scrape(taking);
+  expect(sumBy(samples, "subtext_transcription_attempts_total", "outcome", "reason")).toEqual({
+    "lost ": 1,
+    "failed unreadable_media": 1,
+  });
+  const queued = sumBy(samples, "subtext_transcription_stage_seconds_sum", "stage").queue ?? 0;
+  expect(queued).toBe(0);
 });
 
 test("without a token in the settings there are no metrics", async () => {
