@@ -2,7 +2,7 @@ import { createHash, randomInt, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";
 import type { Permission } from "@subtext/client/contract/permission";
 import type { Clock } from "./clock.ts";
-import { findApiKey, insertApiKey } from "./db/api-keys.ts";
+import { insertApiKey } from "./db/api-keys.ts";
 import type { ApiKeyRow, Db } from "./db/schema.ts";
 import { newId } from "./ids.ts";
 import { requireRoomForKey } from "./limits.ts";
@@ -52,15 +52,21 @@ export function keyPrefix(id: string): string {
   return `subtext_${id.slice("key_".length)}`;
 }
 
+export interface VerifyDeps {
+  /** Reads the row now: an answer of an earlier moment may tell of a key that was revoked since. */
+  findKey(id: string): Promise<ApiKeyRow | undefined>;
+  clock: Clock;
+}
+
 /** The row of a key that is genuine, neither revoked nor expired; undefined for every other text. */
 export async function verifyApiKey(
-  { db, clock }: { db: Db; clock: Clock },
+  { findKey, clock }: VerifyDeps,
   key: string,
 ): Promise<ApiKeyRow | undefined> {
   const match = KEY_PATTERN.exec(key);
   if (!match) return undefined;
   if (checksum(key.slice(0, -CHECKSUM_LENGTH)) !== match[3]) return undefined;
-  const row = await findApiKey(db, `key_${match[1]}`);
+  const row = await findKey(`key_${match[1]}`);
   if (!row || !timingSafeEqual(hash(key), Buffer.from(row.key_hash, "hex"))) return undefined;
   if (row.revoked_at || (row.expires_at && row.expires_at <= clock.now())) return undefined;
   return row;

@@ -10,6 +10,17 @@ export async function findApiKey(db: Db, id: string): Promise<ApiKeyRow | undefi
   return await db.selectFrom("api_key").selectAll().where("id", "=", id).executeTakeFirst();
 }
 
+/** In the order of the ids. */
+export async function findApiKeys(db: Db, ids: readonly string[]): Promise<(ApiKeyRow | undefined)[]> {
+  const rows = await db
+    .selectFrom("api_key")
+    .selectAll()
+    .where("id", "in", [...new Set(ids)])
+    .execute();
+  const rowOf = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => rowOf.get(id));
+}
+
 export async function listApiKeys(db: Db, environmentId: string): Promise<ApiKeyRow[]> {
   return await db
     .selectFrom("api_key")

@@ -1,6 +1,6 @@
 import type { Permission } from "@subtext/client/contract/permission";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { verifyApiKey } from "../api-keys.ts";
+import { type VerifyDeps, verifyApiKey } from "../api-keys.ts";
 import type { Clock } from "../clock.ts";
 import { touchApiKey } from "../db/api-keys.ts";
 import type { ApiKeyRow, Db } from "../db/schema.ts";
@@ -17,6 +17,11 @@ export interface Principal {
 
 export type Authorize = (request: FastifyRequest, reply: FastifyReply) => Promise<Principal>;
 
+export interface AuthorizeDeps extends VerifyDeps {
+  db: Db;
+  limiter: RateLimiter;
+}
+
 /**
  * Checks of a request, in the order key, rate, permission; the resource comes after. The key is read anew by
  * every request, so what was revoked by any process is refused by all from then on.
@@ -25,7 +30,7 @@ export type Authorize = (request: FastifyRequest, reply: FastifyReply) => Promis
  * @throws AppError `missing_api_key`, `invalid_api_key`, `rate_limited`, `insufficient_permission`
  */
 export function authorizeWith(
-  deps: { db: Db; clock: Clock; limiter: RateLimiter },
+  deps: AuthorizeDeps,
   permission: Permission,
   { counted }: { counted: boolean } = { counted: true },
 ): Authorize {
