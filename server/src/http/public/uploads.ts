@@ -1,6 +1,6 @@
 import type { VideoMetadata } from "@subtext/client/contract/video";
 import { type ServerOptions, Server as TusServer } from "@tus/server";
-import type { Locker } from "@tus/utils";
+import { ERRORS, type Locker } from "@tus/utils";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { NodeRequest } from "srvx/node";
 import { findVideo, insertVideo } from "../../db/videos.ts";
@@ -267,6 +267,12 @@ function uploadError(
   if (named instanceof AppError) {
     const { code, message } = named;
     return new AppError(code, message, { headers: { ...kept, ...named.headers }, cause: failure });
+  }
+  // The tus server answers 400, at which clients give up; at a conflict they ask how far it is, and go on.
+  if (status === 400 && text.trim() === ERRORS.ABORTED.body) {
+    const message =
+      "Another request has taken over this upload, or the lock on it was lost. Go on from its offset.";
+    return new AppError("upload_conflict", message, { headers: kept, cause: failure });
   }
   const code = CODES[status];
   if (!code) return failure ?? new Error(`the tus server answered ${status}: ${text.trim()}`);
