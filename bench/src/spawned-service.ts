@@ -116,7 +116,7 @@ export class SpawnedService {
   /** Looks inside while no process runs on the folder. */
   async inside<T>(look: (parts: Service["parts"]) => Promise<T>): Promise<T> {
     const config = readConfig(this.#env);
-    const service = await openService({ config, log: createLog(config.logLevel) });
+    const service = await openService({ config, log: createLog("warn") });
     try {
       return await look(service.parts);
     } finally {

@@ -111,7 +111,7 @@ export class Fleet {
 
   /** Starts all, and from then on again whichever ends by itself. */
   async start(): Promise<void> {
-    for (const member of this.members) await this.bringUp(member);
+    await Promise.all(this.members.map((member) => this.bringUp(member)));
     this.#supervising = true;
     void this.#supervise();
   }

@@ -1,0 +1,194 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { systemClock } from "@subtext/server/clock";
+import { migrate } from "@subtext/server/db/migrate";
+import { openDatabase } from "@subtext/server/db/open";
+import type { Schema } from "@subtext/server/db/schema";
+import { createEnvironment } from "@subtext/server/environments";
+import { createLog } from "@subtext/server/log";
+import { Queue } from "@subtext/server/queue";
+import pg from "pg";
+import { measureBacklog, quantile } from "./queue-backlog.ts";
+import { acceptVideos, type QueueParts } from "./queue-videos.ts";
+import { printTable } from "./table.ts";
+
+/**
+ * The queue alone, on the PostgreSQL of `--database-url`, where it makes databases of its own and removes them: how
+ * soon what is enqueued starts; what 1, 2 and 4 worker processes make of it with an engine that only waits; and
+ * what a claim and a list cost with a long backlog. `scripts/start-postgres FOLDER` prints such an address.
+ */
+const { values } = parseArgs({
+  options: {
+    "database-url": { type: "string" },
+    backlog: { type: "string", default: "100000" },
+    only: { type: "string" },
+  },
+});
+const server = values["database-url"];
+if (server === undefined) {
+  console.error(
+    "--database-url is missing: `scripts/start-postgres FOLDER` starts a PostgreSQL and prints one",
+  );
+  process.exit(1);
+}
+
+/** What each worker has in work at a time, and how long a video takes it. */
+const CONCURRENCY = 4;
+const HEARING_MS = 1_000;
+const WORKERS = [1, 2, 4];
+const VIDEOS_A_WORKER = 40;
+const STARTS = 100;
+const WORKER = join(import.meta.dirname, "../../server/test/waiting-worker.ts");
+
+const folder = await mkdtemp(join(tmpdir(), "subtext-bench-"));
+try {
+  if (values.only !== "backlog") await withDatabase(server, measureWorkers);
+  if (values.only !== "workers") {
+    const sizes = [1_000, Number(values.backlog)];
+    const cases = sizes.flatMap((rows) => [
+      { rows, environments: 1, flood: false },
+      { rows, environments: Math.min(5_000, rows / 10), flood: false },
+      { rows, environments: Math.min(5_000, rows / 10), flood: true },
+    ]);
+    const lines: string[][] = [];
+    for (const shape of cases) {
+      await withDatabase(server, async ({ parts, url }) => {
+        lines.push(await measureBacklog(parts, url, shape));
+      });
+    }
+    printTable(
+      "With a backlog: p50 and p99 of a claim (with its job's fetch), p50 of a page of 50 videos",
+      ["queued", "environments", "a flood of one in front", "claim p50", "p99", "page p50"],
+      lines,
+    );
+  }
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function withDatabase(
+  url: string,
+  measure: (database: { parts: QueueParts; url: string }) => Promise<void>,
+): Promise<void> {
+  const name = `bench_queue_${process.pid}_${Date.now()}`;
+  const admin = new pg.Client({ connectionString: url });
+  await admin.connect();
+  await admin.query(`create database ${name}`);
+  const own = new URL(url);
+  own.pathname = `/${name}`;
+  const log = createLog("error");
+  const database = await openDatabase<Schema>({ databaseUrl: own.href, folder, log });
+  await migrate(database.kysely);
+  const queue = new Queue(database.boss, database.kind, log);
+  await queue.start();
+  try {
+    await measure({ parts: { db: database.kysely, queue, clock: systemClock }, url: own.href });
+  } finally {
+    await queue.stop(1_000);
+    await database.close();
+    await admin.query(`drop database ${name} with (force)`);
+    await admin.end();
+  }
+}
+
+async function measureWorkers({ parts, url }: { parts: QueueParts; url: string }): Promise<void> {
+  const { id: environmentId } = await createEnvironment(parts, { name: "Bench", aiTranscription: true });
+  const lines: string[][] = [];
+  let alone = 0;
+  for (const count of WORKERS) {
+    const workers = await startWorkers(url, count);
+    const videos = VIDEOS_A_WORKER * count;
+    const before = performance.now();
+    const since = systemClock.now();
+    await acceptVideos(parts, [environmentId], videos);
+    await untilCompleted(parts, since, videos);
+    const aSecond = (videos / (performance.now() - before)) * 1000;
+    if (count === 1) alone = aSecond;
+    const ideal = (CONCURRENCY * count * 1000) / HEARING_MS;
+    lines.push([
+      String(count),
+      String(videos),
+      aSecond.toFixed(1),
+      (aSecond / ideal).toFixed(2),
+      (aSecond / (alone * count)).toFixed(2),
+    ]);
+    await stopWorkers(workers);
+  }
+  printTable(
+    `Worker processes with ${CONCURRENCY} at a time, each of which waits ${HEARING_MS} ms`,
+    ["workers", "videos", "a second", "of what waiting alone allows", "efficiency beside one"],
+    lines,
+  );
+
+  const workers = await startWorkers(url, 1);
+  const since = systemClock.now();
+  for (let video = 0; video < STARTS; video++) {
+    await acceptVideos(parts, [environmentId], 1);
+    await sleep(HEARING_MS / CONCURRENCY + 50);
+  }
+  await untilCompleted(parts, since, STARTS);
+  await stopWorkers(workers);
+  const attempts = await parts.db
+    .selectFrom("transcription_attempt")
+    .select(["queued_at", "started_at"])
+    .where("queued_at", ">=", since)
+    .execute();
+  const waits = attempts.map(({ queued_at, started_at }) => started_at.getTime() - queued_at.getTime());
+  printTable(
+    "From enqueued to started, where a worker is free",
+    ["videos", "p50", "p99"],
+    [[String(waits.length), `${quantile(waits, 0.5)} ms`, `${quantile(waits, 0.99)} ms`]],
+  );
+}
+
+async function startWorkers(url: string, count: number): Promise<ChildProcess[]> {
+  return await Promise.all(
+    Array.from({ length: count }, async (_, number) => {
+      const worker = spawn(process.execPath, [WORKER], {
+        env: {
+          ...process.env,
+          DATABASE_URL: url,
+          DATA_DIR: join(folder, `worker-${number}`),
+          FILES_FOLDER: join(folder, "files"),
+          HEARING_MS: String(HEARING_MS),
+          WORKER_CONCURRENCY: String(CONCURRENCY),
+          LOG_LEVEL: "error",
+        },
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      await Promise.race([
+        once(worker.stdout!, "data"),
+        once(worker, "exit").then(() => Promise.reject(new Error("a worker ended at its start"))),
+      ]);
+      return worker;
+    }),
+  );
+}
+
+async function stopWorkers(workers: ChildProcess[]): Promise<void> {
+  await Promise.all(
+    workers.map(async (worker) => {
+      const ended = once(worker, "exit");
+      worker.kill("SIGTERM");
+      await ended;
+    }),
+  );
+}
+
+async function untilCompleted({ db }: QueueParts, since: Date, count: number): Promise<void> {
+  for (;;) {
+    const { completed } = await db
+      .selectFrom("transcription")
+      .select(({ fn }) => fn.countAll<number>().as("completed"))
+      .where("status", "=", "COMPLETED")
+      .where("created_at", ">=", since)
+      .executeTakeFirstOrThrow();
+    if (Number(completed) >= count) return;
+    await sleep(20);
+  }
+}
