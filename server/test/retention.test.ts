@@ -1,6 +1,8 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
+import { knownOfFiles } from "../src/db/missing-files.ts";
 import type { Schema } from "../src/db/schema.ts";
+import { diagnose } from "../src/doctor.ts";
 import { changeRetention } from "../src/environments.ts";
 import { applyRetention } from "../src/pipeline/retention.ts";
 import { sweep } from "../src/pipeline/sweep.ts";
@@ -254,4 +256,28 @@ test("the query for what is due is answered from an index, however much was dele
     explain select id from video where environment_id = 'env' and recording_deleted_at is null
     and uploaded_at < now() order by uploaded_at, id limit 200`.execute(db);
   expect(rows.map((row) => row["QUERY PLAN"]).join("\n")).toContain("video_with_recording");
+});
+
+test("the doctor tells of files that are missing once they were looked for", async () => {
+  const { environmentId } = await createTenant(subtext);
+  const { videoId } = await completed(environmentId, 1);
+  await deps().sources.remove(videoId);
+  const looked = await sendAsCommandLine(subtext, "/file-check", { method: "POST" });
+  expect(looked.json<{ videos: number }>().videos).toBeGreaterThan(0);
+  const known = await knownOfFiles(deps().db);
+  expect(known.missing.recording).toBeGreaterThan(0);
+  expect(known.lookedAt).toBeInstanceOf(Date);
+  const config = subtext.service.parts.config;
+  const absent = () => Promise.reject(new Error("not looked at"));
+  const findings = await diagnose(config, {
+    database: absent,
+    storage: absent,
+    engine: absent,
+    model: () => subtext.service.parts.models.state(),
+    files: async () => known,
+  });
+  expect(findings.find(({ name }) => name === "files")).toMatchObject({
+    status: "warning",
+    detail: expect.stringContaining("Missing: the recordings of"),
+  });
 });

@@ -86,7 +86,7 @@ export function Retention({ environment }: { environment: EnvironmentView }) {
         </fieldset>
         {choice !== "nothing" && (
           <TextField
-            label="After days"
+            label="After how many days"
             hint="From the end of the transcription, failed ones too; without one, from the end of the upload. What waits or is being transcribed stays."
             type="number"
             inputMode="numeric"

@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { seedTranscript } from "../../server/test/support/seed-transcript.ts";
+import { accessibilityFaults } from "./accessibility.ts";
+import { openDashboard, setUpBy } from "./open-dashboard.ts";
+
+const dashboard = openDashboard();
+
+test("retention is set after a question that says how many videos it concerns, and the video's page tells of it", async () => {
+  const { page } = await dashboard.visit();
+  await setUpBy(page, dashboard);
+  const { database, clock } = dashboard.service.parts;
+  const environment = await database.kysely.selectFrom("environment").select("id").executeTakeFirstOrThrow();
+  const { videoId } = await seedTranscript(dashboard.service, {
+    environmentId: environment.id,
+    language: "en",
+    text: "Kept words.",
+    filename: "old.mp4",
+  });
+  const long = new Date(clock.now().getTime() - 40 * 86_400_000);
+  await database.kysely.updateTable("video").set({ uploaded_at: long }).where("id", "=", videoId).execute();
+  await database.kysely
+    .updateTable("transcription")
+    .set({ finished_at: long })
+    .where("video_id", "=", videoId)
+    .execute();
+
+  await page.goto(`${dashboard.url}/environments/${environment.id}/settings`);
+  const retention = page.getByRole("region", { name: "Retention" });
+  await retention.getByText("Delete recordings").click();
+  await retention.getByLabel("After how many days").fill("30");
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await retention.getByRole("button", { name: "Save" }).click();
+  await page.getByText("1 video of this environment is older than 30 days").waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByRole("button", { name: "Save and delete" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.reload();
+  expect(await retention.getByLabel("After how many days").inputValue()).toBe("30");
+  expect(await retention.getByRole("radio", { name: "Delete recordings" }).isChecked()).toBe(true);
+
+  await database.kysely
+    .updateTable("video")
+    .set({ recording_deleted_at: clock.now() })
+    .where("id", "=", videoId)
+    .execute();
+  await page.goto(`${dashboard.url}/environments/${environment.id}/videos/${videoId}`);
+  await page.getByRole("heading", { name: "The recording was deleted" }).waitFor();
+  await page.getByText("Kept words.").first().waitFor();
+  expect(await page.locator("video").count()).toBe(0);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  expect(dashboard.faults).toEqual([]);
+});
