@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Db, TranscriptionRow, Tx } from "./schema.ts";
 
 /**
@@ -6,6 +6,8 @@ import type { Db, TranscriptionRow, Tx } from "./schema.ts";
  * flood of one environment stands before all others, and those are looked for one by one.
  */
 const FRONT = 200;
+/** Environments that are looked at one by one. */
+const LOOKED_AT = 128;
 /** Environments to try: the only one that waits in the first may be in the hands of another worker just now. */
 const CANDIDATES = 16;
 /** What has waited no longer is most likely about to be taken by a worker that is idle. */
@@ -52,23 +54,47 @@ async function idleAtFront(tx: Tx, now: Date): Promise<string[]> {
 }
 
 /**
- * Of all that wait, by how many they have in work and then by who waits longest. Looks at one row of each: the
- * index is entered anew after every environment (a loose index scan).
+ * Of environments that wait, by how many they have in work and then by who waits longest. Looks at one row of each,
+ * and at no more than some: from the one on that began last, so that all have their turn where more wait.
  */
 async function fewestProcessing(tx: Tx, now: Date, cap: number | null): Promise<string[]> {
-  const first = sql`select environment_id, ${PLACE} as place, id from transcription where ${WAITS}`;
-  const order = sql`order by environment_id, ${PLACE}, id limit 1`;
-  const { rows } = await sql<{ id: string }>`
+  const { rows: last } = await sql<{ id: string }>`
+    select environment_id as id from transcription
+    where status = 'PROCESSING' order by started_at desc nulls last limit 1`.execute(tx);
+  const begunLast = last[0]?.id ?? "";
+  const behind = await headsAfter(tx, begunLast, LOOKED_AT);
+  const others = behind.length < LOOKED_AT ? await headsAfter(tx, "", LOOKED_AT - behind.length) : [];
+  const heads = [...new Map([...behind, ...others].map((head) => [head.environmentId, head])).values()];
+  return heads
+    .filter(({ place, processing }) => place <= now && (cap === null || processing < cap))
+    .toSorted((a, b) => a.processing - b.processing || a.place.getTime() - b.place.getTime())
+    .slice(0, CANDIDATES)
+    .map(({ environmentId }) => environmentId);
+}
+
+interface Head {
+  environmentId: string;
+  /** Of the row that waits longest. */
+  place: Date;
+  processing: number;
+}
+
+/** By environment. The index is entered anew after each: a loose index scan. */
+async function headsAfter(tx: Tx, environmentId: string, limit: number): Promise<Head[]> {
+  const after = (id: RawBuilder<unknown>) => sql`
+    select environment_id, ${PLACE} as place from transcription
+    where ${WAITS} and environment_id > ${id} order by environment_id, ${PLACE}, id limit 1`;
+  const { rows } = await sql<Head>`
     with recursive ${BUSY}, head as (
-      (${first} ${order})
+      select first.*, 1 as number from (${after(sql`${environmentId}`)}) as first
       union all
-      select next.* from head
-      cross join lateral (${first} and environment_id > head.environment_id ${order}) as next
+      select next.*, number + 1 from head
+      cross join lateral (${after(sql`head.environment_id`)}) as next
+      where number < ${limit}::int
     )
-    select environment_id as id from head left join busy using (environment_id)
-    where place <= ${now}::timestamptz and (${cap}::int is null or coalesce(processing, 0) < ${cap})
-    order by coalesce(processing, 0), place, head.id limit ${CANDIDATES}`.execute(tx);
-  return rows.map(({ id }) => id);
+    select environment_id as "environmentId", place, coalesce(processing, 0) as processing
+    from head left join busy using (environment_id)`.execute(tx);
+  return rows;
 }
 
 async function lockFirst(tx: Tx, environmentId: string, now: Date): Promise<TranscriptionRow | undefined> {

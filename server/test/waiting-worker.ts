@@ -1,0 +1,93 @@
+import { join } from "node:path";
+import { SpeechError } from "@subtext/speech/errors";
+import type { TranscribeResult } from "@subtext/speech/transcript";
+import { systemClock } from "../src/clock.ts";
+import { readConfig } from "../src/config.ts";
+import { openDatabase } from "../src/db/open.ts";
+import type { Schema } from "../src/db/schema.ts";
+import { createLog } from "../src/log.ts";
+import { RunningAttempts } from "../src/pipeline/running-attempts.ts";
+import { Queue } from "../src/queue.ts";
+import { openDiskStorage } from "../src/storage/disk.ts";
+import type { Sources } from "../src/storage/sources.ts";
+import { createEndpointPolicy } from "../src/webhooks/guard-url.ts";
+import { createHostResolver } from "../src/webhooks/resolve-host.ts";
+import { startWork, type WorkDeps } from "../src/work.ts";
+
+/**
+ * A worker process on a shared PostgreSQL and a shared folder, all of it real but the engine, which hears nothing:
+ * it waits for `HEARING_MS` and then says the word `SAYS`. Writes `ready` when it takes work, ends at SIGTERM.
+ */
+const { HEARING_MS = "0", SAYS = "Hello.", FILES_FOLDER = "" } = process.env;
+const config = readConfig(process.env);
+const log = createLog(config.logLevel);
+const database = await openDatabase<Schema>({
+  databaseUrl: config.databaseUrl,
+  folder: join(config.dataFolder, "database"),
+  log,
+});
+const queue = new Queue(database.boss, database.kind, log);
+await queue.start();
+const storage = await openDiskStorage({
+  folder: FILES_FOLDER,
+  baseUrl: "http://127.0.0.1",
+  secret: Buffer.alloc(32),
+});
+const shutdown = new AbortController();
+
+async function hear(signal: AbortSignal): Promise<TranscribeResult> {
+  const until = Date.now() + Number(HEARING_MS);
+  while (Date.now() < until) {
+    if (signal.aborted) throw new SpeechError("engine_crashed", "It was told to stop.");
+    await new Promise((resolve) => setTimeout(resolve, Math.min(50, until - Date.now())));
+  }
+  return {
+    outcome: "transcribed",
+    words: [{ word: SAYS, start: 0, end: 0.5, confidence: 1 }],
+    language: "en",
+    duration: 1,
+    voiced: 0.5,
+    stretches: [],
+    engine: "fake",
+    decoder: "fake",
+    incomplete: false,
+    stages: { probe: 0, decode: 0, voiceActivity: 0, engine: 0, total: 0 },
+  };
+}
+
+await startWork(
+  {
+    db: database.kysely,
+    queue,
+    storage,
+    log,
+    clock: systemClock,
+    sources: { open: async () => ({ path: "/nowhere", release: async () => {} }) } as unknown as Sources,
+    speech: {
+      transcribe: (_path: string, { signal }: { signal: AbortSignal }) => hear(signal),
+    } as unknown as WorkDeps["speech"],
+    models: {
+      isComing: () => false,
+      installed: () => null,
+      onChange: () => {},
+      start: () => {},
+    } as unknown as WorkDeps["models"],
+    running: new RunningAttempts(database.kysely),
+    policy: createEndpointPolicy({ allowHttp: true, allowPrivateNetworks: ["127.0.0.1/32"] }),
+    resolve: createHostResolver(),
+    version: "0",
+    maxDurationSeconds: 60,
+    maxConcurrentPerEnvironment: config.maxConcurrentPerEnvironment,
+    concurrency: config.workerConcurrency,
+  },
+  shutdown.signal,
+);
+process.stdout.write("ready\n");
+
+process.on("SIGTERM", async () => {
+  await queue.pause();
+  shutdown.abort(new Error("stopping"));
+  await queue.stop(5_000);
+  await database.close();
+  process.exit(0);
+});
