@@ -55,6 +55,34 @@ test("videos are listed newest first with all that is to be told of their state"
   expect(named("before")).toMatchObject({ state: "untranscribed", transcription: null });
 });
 
+test("places in the queue are those of environments that take turns, the one with the least at work first", async () => {
+  const { kysely } = subtext.service.parts.database;
+  const { environmentId: busy } = await createTenant(subtext);
+  const { environmentId: idle } = await createTenant(subtext);
+  for (const environment of [busy, idle]) await seedEveryState(subtext.service, environment);
+  const ofIdle = kysely.deleteFrom("transcription").where("environment_id", "=", idle);
+  await ofIdle.where("status", "=", "PROCESSING").execute();
+  const parked = kysely.updateTable("transcription").set({ parked_at: new Date() });
+  await parked.where("environment_id", "=", environmentId).where("status", "=", "PENDING").execute();
+
+  const waiting = async (environment: string) => {
+    const { data } = await list("?state=pending", environment);
+    return data.map(({ filename, queuePlace }) => [filename, queuePlace]);
+  };
+  expect(await waiting(idle)).toEqual([
+    ["keynote.mkv", 3],
+    ["weekly.mp4", 1],
+  ]);
+  expect(await waiting(busy)).toEqual([
+    ["keynote.mkv", 4],
+    ["weekly.mp4", 2],
+  ]);
+  expect(await waiting(environmentId)).toEqual([
+    ["keynote.mkv", null],
+    ["weekly.mp4", null],
+  ]);
+});
+
 test("each state lists its own videos and no others, by pages that leave none out", async () => {
   const seen: string[] = [];
   for (const state of VIDEO_STATES) {
