@@ -1,20 +1,29 @@
 /**
- * Loaded before a process of the service where the campaign must show that it notices: the writes of an attempt no
- * longer look whether the attempt still holds its transcription.
+ * Loaded before a process of the service where the campaign must show that it notices: attempts no longer hear that
+ * their job was given to another worker, and their writes no longer look whether they still hold their transcription.
  */
 import { registerHooks } from "node:module";
 
-const FENCED = "/server/src/db/transcriptions.ts";
-const FENCES = ['    .where("attempt", "=", hold.attempt)\n', '    .where("status", "=", "PROCESSING");\n'];
+/** Places of the service's sources, what stands there, and what stands there instead. */
+const FENCES = [
+  ["/server/src/db/transcriptions.ts", '.where("attempt", "=", hold.attempt)', ""],
+  ["/server/src/db/transcriptions.ts", '.where("status", "=", "PROCESSING");', ";"],
+  [
+    "/server/src/pipeline/running-attempts.ts",
+    "AbortSignal.any([job.signal, cancel.signal])",
+    "cancel.signal",
+  ],
+] as const;
 
 registerHooks({
   load(url, context, nextLoad) {
     const loaded = nextLoad(url, context);
-    if (!url.endsWith(FENCED)) return loaded;
+    const its = FENCES.filter(([file]) => url.endsWith(file));
+    if (its.length === 0) return loaded;
     let source = String(loaded.source);
-    for (const fence of FENCES) {
-      if (!source.includes(fence.trim())) throw new Error(`there is no ${fence.trim()} to break`);
-      source = source.replace(fence.trim(), fence.trim().endsWith(";") ? ";" : "");
+    for (const [file, fence, instead] of its) {
+      if (!source.includes(fence)) throw new Error(`there is no ${fence} in ${file} to break`);
+      source = source.replace(fence, instead);
     }
     return { ...loaded, source };
   },
