@@ -18,6 +18,7 @@ if (databaseUrl) {
 test("a server that is not there is an error, not a wait", async () => {
   const nowhere = "postgres://subtext@127.0.0.1:1/subtext";
   await expect(openDatabase({ databaseUrl: nowhere, folder: "", log })).rejects.toMatchObject({
-    code: "ECONNREFUSED",
+    code: "service_unavailable",
+    message: expect.stringContaining("ECONNREFUSED 127.0.0.1:1"),
   });
 });

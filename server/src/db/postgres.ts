@@ -84,8 +84,17 @@ export async function openPostgres<Schema>(options: {
   } catch (error) {
     watch.close();
     await kysely.destroy();
-    throw error;
+    throw explain(error, databaseUrl);
   }
+}
+
+/** At a start nothing has worked yet that could pass for an outage: names what to look at, without the password. */
+function explain(error: unknown, databaseUrl: string): unknown {
+  if (!(error instanceof AppError) || error.code !== "service_unavailable") return error;
+  const where = URL.canParse(databaseUrl) ? ` at ${new URL(databaseUrl).host}` : "";
+  const said = error.cause instanceof Error ? `: ${error.cause.message}` : "";
+  const message = `The database${where} can not be used${said}. See that DATABASE_URL is right.`;
+  return new AppError("service_unavailable", message, { cause: error.cause });
 }
 
 function getTypeParser(typeId: number, format?: "text" | "binary") {
