@@ -4,6 +4,7 @@ import { StrictMode } from "react";
 import { I18nProvider } from "react-aria-components";
 import { createRoot } from "react-dom/client";
 import { backTo, saysSignedOut } from "./data/ended-session.ts";
+import { meQuery } from "./data/queries.ts";
 import { ProblemError } from "./data/request.ts";
 import { UploadQueue } from "./data/uploads.ts";
 import "./design/tokens.css";
@@ -32,10 +33,12 @@ const router = createAppRouter(queryClient);
 /** A session may end under an open page: by another's hand, in another tab, or by its age. */
 async function signInAgain(error: Error): Promise<void> {
   const { pathname, href } = router.state.location;
-  if (!saysSignedOut(error) || pathname === "/sign-in") return;
+  const wasSignedIn = queryClient.getQueryData(meQuery.queryKey) !== undefined;
+  // Whoever comes without a session is led there by the routes.
+  if (!saysSignedOut(error) || !wasSignedIn || pathname === "/sign-in") return;
   await router.navigate({ to: "/sign-in", search: backTo(href), replace: true });
-  // What this person saw is nobody else's.
-  queryClient.clear();
+  // What this person saw is nobody else's; what the sign-in shows stays.
+  queryClient.removeQueries({ type: "inactive" });
 }
 
 addEventListener("beforeunload", (event) => {

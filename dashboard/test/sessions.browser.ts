@@ -106,7 +106,7 @@ test("names are shown as they are, whatever they hold", async () => {
     page,
     names.map((name) => ({ name, bytes: Buffer.from("no video") })),
   );
-  for (const name of names) await row(page, name).getByText("Failed").waitFor();
+  for (const name of names) await row(page, name).getByRole("link", { name, exact: true }).waitFor();
   expect(await page.locator("main img").count()).toBe(0);
 });
 

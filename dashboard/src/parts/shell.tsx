@@ -190,7 +190,7 @@ function SignOut() {
       // What this person saw and sends is nobody else's.
       await uploads.stop();
       await navigate({ to: "/sign-in" });
-      queryClient.clear();
+      queryClient.removeQueries({ type: "inactive" });
     },
     onError: () => setAsking(true),
   });
