@@ -40,7 +40,10 @@ export interface WebhookPost {
   headers: Record<string, string>;
   /** JSON. */
   body: string;
-  /** For all of it: name, connection, request, answer. */
+  /**
+   * For the name and the connection, and once more for the answer: a receiver has all of it, however far away it
+   * is.
+   */
   timeoutMs: number;
   policy: EndpointPolicy;
   resolve: ResolveHost;
@@ -85,13 +88,14 @@ export async function postWebhook(post: WebhookPost): Promise<AttemptOutcome> {
     timedOut = true;
     end();
   }, post.timeoutMs);
+  const onConnect = () => void timer.refresh();
   const latencyMs = () => Math.round(performance.now() - startedAt);
 
   const client = new Client(post.url.origin, {
-    connect: guardedConnector(post, ended.signal),
+    connect: guardedConnector(post, ended.signal, onConnect),
     pipelining: 1,
     maxHeaderSize: MAX_HEADER_BYTES,
-    // One clock for the whole attempt: these would start anew with every byte.
+    // One clock for the whole answer: these would start anew with every byte.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -133,7 +137,11 @@ export async function postWebhook(post: WebhookPost): Promise<AttemptOutcome> {
 /** Failed while the secure connection was made: the certificate, the protocol. */
 class TlsError extends Error {}
 
-function guardedConnector(post: WebhookPost, signal: AbortSignal): buildConnector.connector {
+function guardedConnector(
+  post: WebhookPost,
+  signal: AbortSignal,
+  onConnect: () => void,
+): buildConnector.connector {
   const connect = buildConnector({
     lookup: guardedLookup(post.policy, post.resolve),
     signal,
@@ -149,8 +157,10 @@ function guardedConnector(post: WebhookPost, signal: AbortSignal): buildConnecto
       return;
     }
     connect(options, (...[error, socket]) => {
-      if (error === null) callback(null, socket);
-      else
+      if (error === null) {
+        onConnect();
+        callback(null, socket);
+      } else
         callback(options.protocol === "https:" && isOfTls(error) ? new TlsError(error.message) : error, null);
     });
   };
