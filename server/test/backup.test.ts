@@ -83,18 +83,20 @@ test.skipIf(isElsewhere).each([
     const seed = async () => {
       count += 1;
       const words = `words of ${count}`;
-      const { videoId, transcriptionId } = await seedTranscript(service.service, {
+      const { videoId } = await seedTranscript(service.service, {
         environmentId,
         language: "en",
         text: words,
+        async store(made) {
+          for (const format of ["vtt", "txt"] as const)
+            await service.service.parts.storage.put(
+              fileKey(filePrefix(made.transcriptionId, 1), format),
+              Buffer.from(`${format} ${words}`),
+            );
+          await writeRecording(service.service, made.videoId, `recording ${words}`);
+          contents.set(made.transcriptionId, words);
+        },
       });
-      for (const format of ["vtt", "txt"] as const)
-        await service.service.parts.storage.put(
-          fileKey(filePrefix(transcriptionId, 1), format),
-          Buffer.from(`${format} ${words}`),
-        );
-      await writeRecording(service.service, videoId, `recording ${words}`);
-      contents.set(transcriptionId, words);
       return videoId;
     };
     for (let made = 0; made < 12; made += 1) await seed();

@@ -21,6 +21,8 @@ export interface TranscriptSeed {
   /** White space parts words; each takes half a second. */
   text: string;
   filename?: string;
+  /** Stores more files, before the rows are there that name them. */
+  store?(made: SeededTranscript): Promise<void>;
 }
 
 /** A video that was transcribed by nobody: its rows and words are made, its job is not sent. */
@@ -33,6 +35,7 @@ export async function seedTranscript(service: Service, seed: TranscriptSeed): Pr
   const seeded = { videoId: newId("video"), transcriptionId: newId("transcription"), jobId: newJobId() };
   const prefix = filePrefix(seeded.transcriptionId, 1);
   await service.parts.storage.put(fileKey(prefix, "json"), new TextEncoder().encode(renderJson(words)));
+  await seed.store?.(seeded);
   await db.transaction().execute(async (tx) => {
     const { videoId, transcriptionId, jobId } = seeded;
     await insertVideo(tx, { id: videoId, environmentId, metadata: { filename }, sizeBytes: 1, now });
