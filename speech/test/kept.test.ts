@@ -102,6 +102,24 @@ describe("answers that are kept", () => {
     await listen({ ...other, name: "another", hear: other.hear }, [kept!]);
     expect(other.heard).toHaveLength(1);
   });
+
+  test("are of one language each, where an utterance was heard in several", async () => {
+    const [{ utterances } = { utterances: [] }] = await fakeRecording([
+      [null, 1],
+      ["es", 6],
+    ]);
+    const { signal } = new AbortController();
+    const inEach = async (kept: KeptStretch[]) => {
+      const book = new AnswerBook(kept, { keeps: true });
+      const { multilingual } = book.engines({ ...NOTHING, multilingual: fakeMultilingual() });
+      const told = (languages?: (string | null)[]) =>
+        multilingual!.hear(utterances, { signal, ...(languages && { languages }) });
+      const hearings = [await told(["en"]), await told(["es"]), await told()];
+      return { hearings, kept: book.takeNew(6) };
+    };
+    const first = await inEach([]);
+    expect(await inEach([first.kept!])).toEqual({ hearings: first.hearings, kept: null });
+  });
 });
 
 const NOTHING: Engines = { bundled: null, multilingual: null, bundledTakesEnglish: false, remedy: "" };
@@ -109,10 +127,13 @@ const NOTHING: Engines = { bundled: null, multilingual: null, bundledTakesEnglis
 describe("work that is ended at any moment, any number of times, and goes on from what was kept", () => {
   const language = fc.constantFrom<FakeLanguage>("en", "es", "pt", "fr", "cy", "noise");
   // Most pauses end an utterance, so that little sound makes many batches.
-  const sentence = fc.record({ seconds: fc.integer({ min: 1, max: 5 }), pause: fc.constantFrom(0.6, 2.2) });
+  const sentence = fc.record({
+    seconds: fc.integer({ min: 1, max: 5 }),
+    pause: fc.constantFrom(0.6, 0.6, 2.2),
+  });
   const talk = fc.array(
-    fc.record({ language, sentences: fc.array(sentence, { minLength: 1, maxLength: 10 }) }),
-    { minLength: 1, maxLength: 3 },
+    fc.record({ language, sentences: fc.array(sentence, { minLength: 1, maxLength: 6 }) }),
+    { minLength: 1, maxLength: 5 },
   );
   const parts = talk.map((runs) =>
     runs.flatMap(({ language, sentences }) =>
