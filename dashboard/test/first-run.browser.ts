@@ -76,7 +76,7 @@ test("someone who was invited as a viewer sees everything and is refused every c
   await owner.getByLabel("Email").fill("Vera@Subtext.example");
   expect(await accessibilityFaults(owner)).toEqual([]);
   await owner.getByRole("button", { name: "Make the link" }).click();
-  const link = await owner.getByLabel("Invitation link").inputValue();
+  const link = await owner.getByRole("textbox", { name: "Invitation link" }).inputValue();
   await owner.getByRole("button", { name: "Done" }).click();
   await owner.getByText("vera@subtext.example").waitFor();
   expect(await accessibilityFaults(owner)).toEqual([]);

@@ -272,7 +272,7 @@ test("a viewer sees it all and is offered no change; the owner deletes it", asyn
   await page.getByRole("button", { name: "Invite" }).click();
   await page.getByLabel("Email").fill("vera@subtext.example");
   await page.getByRole("button", { name: "Make the link" }).click();
-  const invitation = await page.getByLabel("Invitation link").inputValue();
+  const invitation = await page.getByRole("textbox", { name: "Invitation link" }).inputValue();
   const { page: viewer } = await dashboard.visit();
   await viewer.goto(invitation);
   await viewer.getByLabel("Name").fill("Vera Viewer");
