@@ -5,7 +5,7 @@ import { type Seen, see, verify, verifyClaim, verifyEnd } from "./state-model-ru
 import { createTenant, shareService } from "./support/service.ts";
 
 /** `MODEL_RUNS` and `MODEL_SEED` repeat a run, or make a longer one. */
-const RUNS = Number(process.env.MODEL_RUNS ?? 12);
+const RUNS = Number(process.env.MODEL_RUNS ?? 6);
 const SEED = process.env.MODEL_SEED ? { seed: Number(process.env.MODEL_SEED) } : {};
 
 const service = shareService({ start: false });
@@ -128,6 +128,6 @@ test("whatever workers, leases, people and the clock do, each transcription is m
         await world.clear();
       }
     }),
-    { numRuns: RUNS, ...SEED },
+    { numRuns: RUNS, ...SEED, endOnFailure: true },
   );
 });
