@@ -40,8 +40,9 @@ export function processFaults(fleet: Fleet): Fault[] {
     {
       name: "worker paused past its lease",
       share: 18,
-      draw: anyWorker,
-      apply: ({ fleet: of }, member, random) => pause(of, member, between(...LONG_PAUSE_MS, random), random),
+      // One at a time: another is to take over what it worked on.
+      draw: (of) => ({ holds: "lease", member: of.front }),
+      apply: ({ fleet: of }, _member, random) => pauseAtWork(of, between(...LONG_PAUSE_MS, random), random),
     },
     {
       name: "ended and started again",
@@ -107,12 +108,18 @@ async function endAndStart(fleet: Fleet, member: Member, how: "SIGKILL" | "SIGTE
   return true;
 }
 
+/** One that decodes: one that is paused while idle has nothing to wake up to. */
+async function pauseAtWork(fleet: Fleet, forMs: number, random: Random): Promise<boolean> {
+  const member = await soon(
+    () => fleet.workers.find((its) => its.wanted && fleet.treeOf(its).some(isDecoder)),
+    FIND_WITHIN_MS,
+  );
+  return member !== null && (await pause(fleet, member, forMs, random));
+}
+
 /** The process alone, so that its engine goes on and has news for it when it wakes; or all, as a frozen machine. */
 async function pause(fleet: Fleet, member: Member, forMs: number, random: Random): Promise<boolean> {
   if (!member.wanted || !isRunning(member)) return false;
-  // At work, where it soon is: one that is paused while idle has nothing to wake up to.
-  await soon(() => fleet.treeOf(member).find(isDecoder), FIND_WITHIN_MS);
-  await sleep(between(0, 1_500, random));
   const tree = fleet.treeOf(member);
   const stopped = random() < 0.6 ? tree.slice(0, 1) : tree;
   if (!stopped.some(({ pid }) => signal(pid, "SIGSTOP"))) return false;
