@@ -92,8 +92,9 @@ test("someone who was invited as a viewer sees everything and is refused every c
   expect(await page.getByRole("button", { name: "Upload videos" }).count()).toBe(0);
 
   await page.getByRole("link", { name: "Settings" }).click();
-  await page.getByText("Only an owner can change this.").waitFor();
-  expect(await page.getByRole("switch").isDisabled()).toBe(true);
+  const toggle = page.getByRole("region", { name: "AI Transcription" });
+  await toggle.getByText("Only an owner can change this.").waitFor();
+  expect(await toggle.getByRole("switch").isDisabled()).toBe(true);
   const path = new URL(page.url()).pathname.replace("/settings", "");
   const refused = await page.evaluate(async (environment) => {
     const change = { method: "PATCH", body: '{"aiTranscription":false}' };
