@@ -10,6 +10,7 @@ import type { TranscribeResult } from "@subtext/speech/transcript";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../src/clock.ts";
+import { AppError } from "../src/errors.ts";
 import { newId } from "../src/ids.ts";
 import { acceptUpload } from "../src/pipeline/accept.ts";
 import { reprocess } from "../src/pipeline/reprocess.ts";
@@ -197,6 +198,18 @@ describe("an attempt", () => {
       },
     ]);
   });
+
+  test.each(["storage_unavailable", "storage_full", "service_unavailable"] as const)(
+    "that finds %s is made again for as long as that lasts, at no cost, and is a fault of nobody",
+    async (code) => {
+      const { run } = await pendingTranscription();
+      const away: FakeHearing = () => Promise.reject(new AppError(code, "It is away."));
+      for (let attempt = 1; attempt <= 5; attempt++) {
+        expect(await run(away)).toMatchObject({ status: "PENDING", attempt, faults: 0, failure_code: null });
+      }
+      expect(await run(async () => HEARD)).toMatchObject({ status: "COMPLETED", faults: 0 });
+    },
+  );
 
   test("that meets another language waits for the model that is being downloaded, at no cost, and says so", async () => {
     const { run, read, eventsOf, view } = await pendingTranscription();
