@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import type { BackupView } from "../src/backup/backups.ts";
+import { makeBackup } from "../src/backup/make-backup.ts";
 import { restoreBackup } from "../src/backup/restore.ts";
 import { checkAllFiles } from "../src/pipeline/sweep-missing.ts";
 import { fileKey, filePrefix } from "../src/storage/transcript-files.ts";
@@ -256,5 +257,43 @@ test.skipIf(isElsewhere)(
     expect(codeOf(asOwner)).toEqual([403, "command_line_required"]);
     await mkdir(join(folder, "empty"));
     expect(await backUp(shared, join(folder, "empty"))).toMatchObject({ state: "done" });
+  },
+);
+
+test.skipIf(isElsewhere)(
+  "what is written and deleted after the files were collected is as the database says",
+  async () => {
+    const { database, clock, log, storage, config } = shared.service.parts;
+    const { environmentId } = await createTenant(shared);
+    const seed = () =>
+      seedTranscript(shared.service, {
+        environmentId,
+        language: "en",
+        text: "late",
+        store: ({ videoId }) => writeRecording(shared.service, videoId, "late"),
+      });
+    const [early, gone] = [await seed(), await seed()];
+    let late = early;
+    const real = database.snapshot;
+    const snapshot: typeof real = async (to, options) => {
+      late = await seed();
+      await sendAsCommandLine(shared, `/environments/${environmentId}/videos/${gone.videoId}`, {
+        method: "DELETE",
+      });
+      await real?.(to, options);
+    };
+    const target = join(await targets(), "backup");
+    const deps = { database: { ...database, snapshot }, dataFolder: config.dataFolder, hasBucket: false };
+    const manifest = await makeBackup({ ...deps, clock, log, version: "test" }, target, {
+      onProgress: () => {},
+      signal: new AbortController().signal,
+    });
+    expect(manifest.missingCount).toBe(0);
+    const kept = await readdir(join(target, "data", "uploads"));
+    expect(kept).toEqual(expect.arrayContaining([early.videoId, late.videoId]));
+    const key = fileKey(filePrefix(late.transcriptionId, 1), "json");
+    expect(await readFile(join(target, "data", "files", key), "utf8")).toBe(
+      await text(await storage.read(key)),
+    );
   },
 );
