@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { WebhookEndpointWithSecret } from "@subtext/client/contract/webhook-endpoint";
@@ -22,15 +22,20 @@ interface Outcome {
 interface RunOptions {
   env: Record<string, string>;
   nodeOptions?: string[];
+  /** Of a command; a service runs for as long as the tests beside it do. */
+  timeoutMs?: number;
 }
 
 /** Starts the program as a person would: a process of its own, in a folder without a `.env`. */
-function start(args: string[], { env, nodeOptions = [] }: RunOptions): ChildProcess & { seen: Outcome } {
+function start(
+  args: string[],
+  { env, nodeOptions = [], timeoutMs }: RunOptions,
+): ChildProcess & { seen: Outcome } {
   const child = spawn(process.execPath, [...nodeOptions, SUBTEXT, ...args], {
     cwd: tmpdir(),
     env: { PATH: process.env.PATH, MODEL_DOWNLOAD: "off", ...env },
     stdio: ["ignore", "pipe", "pipe"],
-    timeout: 45_000,
+    timeout: timeoutMs,
     killSignal: "SIGKILL",
   });
   const seen: Outcome = { exitCode: null, out: "", err: "" };
@@ -50,7 +55,7 @@ async function ended(child: ChildProcess & { seen: Outcome }): Promise<Outcome> 
   return { ...child.seen, exitCode: child.exitCode };
 }
 
-const run = (args: string[], options: RunOptions) => ended(start(args, options));
+const run = (args: string[], options: RunOptions) => ended(start(args, { timeoutMs: 45_000, ...options }));
 
 /** What a command prints with --json; it must have done well. */
 async function runJson<T>(args: string[], options: RunOptions): Promise<T> {
@@ -189,8 +194,9 @@ describe("beside a running service", () => {
     const samePort = await run(["serve"], { env: { ...options.env, DATA_DIR: other, LOG_LEVEL: "silent" } });
     expect(samePort.exitCode).toBe(1);
     expect(samePort.err).toMatch(/^subtext: Port \d+ on 127\.0\.0\.1 is in use already[^\n]*\n$/);
-    // It was no start, so it used up no credentials.
+    // It was no start, so it used up no credentials and made no data.
     expect(samePort.out).toBe("");
+    expect(await readdir(other)).toEqual([]);
 
     const port = String(await freePort());
     const sameFolder = await run(["serve"], { env: { ...options.env, PORT: port, LOG_LEVEL: "silent" } });

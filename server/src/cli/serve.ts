@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { SET_UP_PATH } from "@subtext/dashboard/contract/pages";
 import { type Command, Option } from "commander";
 import { type Config, ROLES, readConfig } from "../config.ts";
@@ -32,6 +34,7 @@ export function addServe(program: Command, terminal: Terminal): void {
       for (const event of ["unhandledRejection", "uncaughtException"]) {
         process.on(event, (error) => exitOver(error, "a fault that nothing was ready for"));
       }
+      await requirePort(config);
       const service = await openServiceFor({
         config,
         log,
@@ -49,6 +52,21 @@ export function addServe(program: Command, terminal: Terminal): void {
         await service.stop();
       }
     });
+}
+
+/**
+ * Before any data is touched: a second start by mistake must make no database, and take no work from the first.
+ * @throws Error where the port can not be had now
+ */
+async function requirePort(config: Config): Promise<void> {
+  const probe = createServer().listen(config.port, config.host);
+  try {
+    await once(probe, "listening");
+  } catch (error) {
+    throw explain(error, config);
+  }
+  probe.close();
+  await once(probe, "close");
 }
 
 /**
