@@ -140,8 +140,7 @@ describe
       expect(await db.selectFrom("delivery").selectAll().execute()).toHaveLength(1);
       expect(posts()).toBe(1);
       let text = "";
-      const file = await storage.get(`${row.file_prefix}/transcript.txt`);
-      for await (const piece of file.stream) text += piece;
+      for await (const piece of await storage.read(`${row.file_prefix}/transcript.txt`)) text += piece;
       expect(text).toContain("Second.");
     });
 
