@@ -48,7 +48,7 @@ const MOST_TOGETHER = 50;
  * Makes one attempt of one delivery and settles what follows from it. A process that dies in between has
  * told nobody: the job comes back and the receiver may see the event twice, under the same id.
  */
-export type Deliver = (job: Job, shutdown: AbortSignal) => Promise<void>;
+type Deliver = (job: Job, shutdown: AbortSignal) => Promise<void>;
 
 /** What attempts of the same moment read and write goes to the database together. */
 export function createDeliver(deps: DeliverDeps): Deliver {

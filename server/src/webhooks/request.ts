@@ -19,7 +19,7 @@ export interface WebhookRequest {
   body: string;
 }
 
-export interface RequestDeps {
+interface RequestDeps {
   storage: Storage;
   findSubject(transcriptionId: string): Promise<EventSubject | undefined>;
 }
