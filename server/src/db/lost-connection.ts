@@ -1,7 +1,10 @@
 import { AppError } from "../errors.ts";
 
-/** Of PostgreSQL: connection exceptions, insufficient resources, shut down, starting, become read-only. */
-const STATES = /^(?:08|53|57P0[123]|25006)/;
+/**
+ * Of PostgreSQL: connection exceptions, insufficient resources, shut down, starting, become read-only, and ended
+ * because the process, frozen perhaps, asked for nothing in the middle of a transaction.
+ */
+const STATES = /^(?:08|53|57P0[123]|25006|25P03)/;
 /** Of the network. */
 const NETWORK = new Set([
   "ECONNABORTED",

@@ -11,8 +11,8 @@ import { guardPool, ScopedKysely, TransactionScope } from "./transaction-scope.t
 const OLDEST_VERSION = 13;
 /** Also for one that waits until a connection of the pool is free. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** A process that vanished in the middle of a transaction holds its locks no longer. */
-const LIMITS = "set idle_in_transaction_session_timeout = '60s'";
+/** A process that vanished, or froze, in the middle of a transaction holds its locks no longer. */
+const LIMITS = "set idle_in_transaction_session_timeout = '30s'";
 const QUERY_CONNECTIONS = 10;
 const QUEUE_CONNECTIONS = 5;
 
