@@ -1,6 +1,37 @@
 import { execFileSync } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
 
-/** Once before all tests: they are about the pages as their sources are now. */
-export function setup(): void {
-  execFileSync("npm", ["run", "--silent", "build", "-w", "@subtext/dashboard"], { stdio: "inherit" });
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Where the pages are as their sources were when the run began. */
+    dashboardFolder: string;
+  }
+}
+
+/** Once before all tests. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = await buildDashboard();
+  project.provide("dashboardFolder", folder);
+  return () => rm(folder, { recursive: true, force: true });
+}
+
+/** Into a folder of its own, which no other build empties while a service reads it. */
+export async function buildDashboard(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "subtext-pages-"));
+  const args = [
+    "run",
+    "--silent",
+    "build",
+    "-w",
+    "@subtext/dashboard",
+    "--",
+    "--outDir",
+    folder,
+    "--emptyOutDir",
+  ];
+  execFileSync("npm", args, { stdio: "inherit" });
+  return folder;
 }

@@ -38,7 +38,12 @@ export function openDashboard(env: Record<string, string> = {}): Dashboard {
       ...env,
     });
     const clock = new MovableClock();
-    const service = await openService({ config, log: createLog("silent"), clock });
+    const service = await openService({
+      config,
+      log: createLog("silent"),
+      clock,
+      dashboardFolder: inject("dashboardFolder"),
+    });
     await service.start();
     const browser = await startChromium();
     Object.assign(dashboard, {

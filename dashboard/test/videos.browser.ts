@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import { accessibilityFaults } from "./accessibility.ts";
 import { drop } from "./drop.ts";
 import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
@@ -94,7 +94,7 @@ test("the theme that is chosen is kept", async () => {
 });
 
 test("the first load is small: what the document names is at most 250 KB of compressed script", () => {
-  const folder = join(import.meta.dirname, "../dist");
+  const folder = inject("dashboardFolder");
   const document = readFileSync(join(folder, "index.html"), "utf8");
   const first = readdirSync(join(folder, "assets")).filter(
     (name) => name.endsWith(".js") && document.includes(name),

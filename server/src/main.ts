@@ -75,6 +75,8 @@ export interface ServiceOptions {
   /** Tests that wait for one of these make it short. */
   uploadLockTimeoutMs?: number;
   connectionLimits?: ConnectionLimits;
+  /** Of the built pages; tests build them into folders of their own. */
+  dashboardFolder?: string;
   /** Where the progress of a download may be drawn; left out, it is logged. */
   terminal?: ProgressTerminal | null;
   /** Told when the embedded database has crashed: nothing works from then on, and a restart recovers it. */
@@ -135,6 +137,7 @@ async function wire(
     resolve = createHostResolver(),
     uploadLockTimeoutMs,
     connectionLimits,
+    dashboardFolder,
     terminal = null,
   }: ServiceOptions,
 ): Promise<Service> {
@@ -196,6 +199,7 @@ async function wire(
     checkFiles: (signal) => checkAllFiles({ db, sources, storage, clock, log }, signal),
     uploadLockTimeoutMs,
     connectionLimits,
+    dashboardFolder,
   });
   telemetry.register(listening);
 

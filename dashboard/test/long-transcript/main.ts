@@ -11,6 +11,7 @@ import { openService } from "../../../server/src/main.ts";
 import { freePort } from "../../../server/test/support/free-port.ts";
 import { seedTranscript } from "../../../server/test/support/seed-transcript.ts";
 import { writeRecording } from "../../../server/test/support/stored-recording.ts";
+import { buildDashboard } from "../build-dashboard.ts";
 import { measureTasks, type Tasks } from "./tasks.ts";
 
 /*
@@ -24,11 +25,11 @@ const SENTENCE = "naïve captions follow every word that people say today. ";
 const MEDIA_SECONDS = 1_800;
 const SCROLLS = 60;
 
-execFileSync("npm", ["run", "--silent", "build", "-w", "@subtext/dashboard"], { stdio: "inherit" });
+const dashboardFolder = await buildDashboard();
 const dataFolder = await mkdtemp(join(tmpdir(), "subtext-long-transcript-"));
 const port = String(await freePort());
 const config = readConfig({ DATA_DIR: dataFolder, PORT: port, MODEL_DOWNLOAD: "off", LOG_LEVEL: "warn" });
-const service = await openService({ config, log: createLog("silent") });
+const service = await openService({ config, log: createLog("silent"), dashboardFolder });
 const browser = await startChromium();
 try {
   await service.start();
@@ -55,7 +56,7 @@ try {
 } finally {
   await browser.close();
   await service.stop();
-  await rm(dataFolder, { recursive: true, force: true });
+  for (const made of [dataFolder, dashboardFolder]) await rm(made, { recursive: true, force: true });
 }
 
 function deeds(page: Page): Record<string, () => Promise<unknown>> {

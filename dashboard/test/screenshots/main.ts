@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -9,6 +8,7 @@ import { createEnvironment } from "../../../server/src/environments.ts";
 import { createLog } from "../../../server/src/log.ts";
 import { openService, type Service } from "../../../server/src/main.ts";
 import { freePort } from "../../../server/test/support/free-port.ts";
+import { buildDashboard } from "../build-dashboard.ts";
 import { LOCAL_WEBHOOKS, makeIntegrations, nameEndpoint } from "./integrations.ts";
 import { seedDay, seedShowcase } from "./seed.ts";
 import { transcribeSample } from "./transcribe-sample.ts";
@@ -46,7 +46,7 @@ if (folder === undefined) {
   process.exit(2);
 }
 
-execFileSync("npm", ["run", "--silent", "build", "-w", "@subtext/dashboard"], { stdio: "inherit" });
+const dashboardFolder = await buildDashboard();
 const dataFolder = await mkdtemp(join(tmpdir(), "subtext-screenshots-"));
 const config = readConfig({
   DATA_DIR: dataFolder,
@@ -58,7 +58,7 @@ const config = readConfig({
 const log = createLog("silent");
 await mkdir(folder, { recursive: true });
 const browser = await startChromium();
-let service = await openService({ config, log });
+let service = await openService({ config, log, dashboardFolder });
 try {
   await service.start();
   const setUpToken = await service.parts.operators.setUpToken();
@@ -78,7 +78,7 @@ try {
   await service.stop();
 
   // Anew without workers: what is in the queue stays there.
-  service = await openService({ config, log });
+  service = await openService({ config, log, dashboardFolder });
   await seedDay(service, archive.id);
   await seedShowcase(service, production.id, sampleVideoId);
   await service.parts.app.listen({ host: config.host, port: config.port });
@@ -111,7 +111,7 @@ try {
 } finally {
   await browser.close();
   await service.stop();
-  await rm(dataFolder, { recursive: true, force: true });
+  for (const made of [dataFolder, dashboardFolder]) await rm(made, { recursive: true, force: true });
 }
 
 function heading(name: string) {

@@ -21,7 +21,6 @@ import { createSharedUploadLocker } from "./public/shared-upload-locker.ts";
 import { createUploadLocker } from "./public/upload-locker.ts";
 import { RateLimiter } from "./rate-limit.ts";
 
-/** Where `npm run build -w @subtext/dashboard` puts it. */
 const DASHBOARD_FOLDER = join(import.meta.dirname, "../../../dashboard/dist");
 /** Whoever writes to an upload makes an end well before, so that the next may. */
 const UPLOAD_LOCK_TIMEOUT_MS = 10_000;
@@ -45,6 +44,8 @@ export interface AppsOptions extends Pick<InternalDeps, "system" | "diagnose" | 
   version: string;
   uploadLockTimeoutMs: number | undefined;
   connectionLimits: ConnectionLimits | undefined;
+  /** Undefined where the dashboard is where `npm run build -w @subtext/dashboard` puts it. */
+  dashboardFolder: string | undefined;
 }
 
 /** All routes as one application, and the application that listens: a worker tells how it is and nothing else. */
@@ -53,6 +54,7 @@ export async function openApps(
 ): Promise<{ app: FastifyInstance; listening: FastifyInstance }> {
   const { config, log, clock, database, session, stores, secret, connectionLimits } = options;
   const { uploadLockTimeoutMs: timeoutMs = UPLOAD_LOCK_TIMEOUT_MS } = options;
+  const { dashboardFolder: folder = DASHBOARD_FOLDER } = options;
   const newApp = () =>
     createApp({
       log,
@@ -82,7 +84,7 @@ export async function openApps(
   if (stores.files) registerFiles(app, { storage: stores.files, secret, clock });
   registerInternal(app, deps);
   const mediaOrigin = await findMediaOrigin(stores.sources, clock.now());
-  await registerDashboard(app, { folder: DASHBOARD_FOLDER, mediaOrigin });
+  await registerDashboard(app, { folder, mediaOrigin });
   // The command line in a worker's process asks the whole one.
   return { app, listening: config.role === "worker" ? newApp() : app };
 }
