@@ -5,6 +5,7 @@ import type { Terminal } from "./context.ts";
 import { addDoctor } from "./doctor.ts";
 import { addEnvironments } from "./environments.ts";
 import { addKeys } from "./keys.ts";
+import { addMigrate } from "./migrate.ts";
 import { addModels } from "./models.ts";
 import { addOperator } from "./operator.ts";
 import { addRestore } from "./restore.ts";
@@ -47,6 +48,7 @@ function createProgram(terminal: Terminal): Command {
   addModels(program, terminal);
   addOperator(program, terminal);
   addDoctor(program, terminal);
+  addMigrate(program, terminal);
   addBackup(program, terminal);
   addRestore(program, terminal);
   return program;

@@ -1,0 +1,82 @@
+# Subtext as a container: everything in one process tree by default, `--role api` or `--role worker` for many.
+# docs/deploy.md tells how to run it; scripts/check-container tries every step below without an engine.
+
+# The Node.js of package.json, which a test holds together with this line.
+ARG NODE_IMAGE=node:24.21.0-bookworm-slim
+ARG DEBIAN_IMAGE=debian:bookworm-slim
+
+# --- The pages of the dashboard ---------------------------------------------------------------------------
+FROM ${NODE_IMAGE} AS dashboard
+WORKDIR /build
+COPY package.json package-lock.json .npmrc ./
+COPY captions/package.json captions/
+COPY client/package.json client/
+COPY dashboard/package.json dashboard/
+COPY speech/package.json speech/
+COPY server/package.json server/
+COPY demo/package.json demo/
+COPY bench/package.json bench/
+COPY examples/package.json examples/
+RUN npm ci --ignore-scripts --no-audit
+COPY client client
+COPY dashboard dashboard
+RUN npm run build -w @subtext/dashboard
+
+# --- The packages that the service uses, and no others ----------------------------------------------------
+FROM ${NODE_IMAGE} AS packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+COPY captions/package.json captions/
+COPY client/package.json client/
+COPY dashboard/package.json dashboard/
+COPY speech/package.json speech/
+COPY server/package.json server/
+# The image's own Node.js stands for the npm package, Debian's ffmpeg for node-av, and of the dashboard the service
+# reads no more than its contract.
+RUN npm pkg set --json 'workspaces=["captions","client","dashboard","speech","server"]' \
+ && npm pkg delete scripts dependencies devDependencies \
+ && npm pkg delete -w captions devDependencies \
+ && npm pkg delete -w dashboard scripts dependencies devDependencies \
+ && npm pkg delete -w speech optionalDependencies \
+ && npm pkg set -w dashboard 'dependencies[@subtext/client]=0.1.0' \
+ && npm ci --omit=dev --omit=optional --ignore-scripts --no-audit \
+ && npm sbom --omit=dev --omit=optional --sbom-format=cyclonedx > sbom.cdx.json
+# Other systems' and processors' libraries, and what only a debugger or a compiler reads.
+RUN arch=$(node -p process.arch) \
+ && find node_modules/onnxruntime-node/bin -mindepth 3 -maxdepth 3 ! -path "*/linux/$arch" -exec rm -r {} + \
+ && find node_modules/fs-native-extensions/prebuilds -mindepth 1 -maxdepth 1 ! -name "linux-$arch" -exec rm -r {} + \
+ && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
+
+# --- What runs --------------------------------------------------------------------------------------------
+FROM ${DEBIAN_IMAGE}
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends ffmpeg libstdc++6 tini \
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/apt /var/log/dpkg.log \
+ && groupadd --gid 10001 subtext \
+ && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin subtext \
+ && install --directory --owner 10001 --group 10001 --mode 0700 /data \
+ && ln -s /app/server/bin/subtext.js /usr/local/bin/subtext
+COPY --from=packages /usr/local/bin/node /usr/local/bin/node
+COPY --from=packages /app /app
+COPY LICENSE /app/LICENSE
+COPY docs /app/docs
+COPY --from=dashboard /build/dashboard/dist /app/dashboard/dist
+COPY dashboard/src/contract /app/dashboard/src/contract
+COPY captions/src /app/captions/src
+COPY client/src /app/client/src
+COPY speech/bin /app/speech/bin
+COPY speech/src /app/speech/src
+COPY server/bin /app/server/bin
+COPY server/src /app/server/src
+
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
+WORKDIR /app
+USER 10001:10001
+EXPOSE 8080
+# The shell's own socket: a Node.js started every half minute would be most of what an idle service costs.
+HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
+  CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/$PORT && printf 'GET /healthz HTTP/1.0\\r\\n\\r\\n' >&3 && read -r line <&3 && [[ $line == *' 200 '* ]]"]
+# tini is process 1: it passes SIGTERM on, also before the service listens to it, and reaps the decoders of engines
+# that were killed.
+ENTRYPOINT ["tini", "--", "node", "server/bin/subtext.js"]
+CMD ["serve"]

@@ -1,0 +1,21 @@
+import type { Command } from "commander";
+import { createLog } from "../log.ts";
+import { configOf, type Terminal } from "./context.ts";
+import { openServiceFor } from "./open-service.ts";
+
+export function addMigrate(program: Command, terminal: Terminal): void {
+  program
+    .command("migrate")
+    .description(
+      "bring the tables of the database up to date and end, as every start does; for a job before a roll-out",
+    )
+    .action(async () => {
+      const config = configOf(terminal);
+      // Opening makes all tables; it also tries the bucket, so that a roll-out fails before its first process does.
+      const { parts, stop } = await openServiceFor({ config, log: createLog(config.logLevel) });
+      const { kind, version } = parts.database;
+      await stop();
+      const name = kind === "postgres" ? "PostgreSQL" : "the embedded PostgreSQL";
+      terminal.out(`The tables of ${name} ${version} are up to date.\n`);
+    });
+}
