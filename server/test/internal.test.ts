@@ -89,6 +89,7 @@ describe("environments", () => {
       name: "Production",
       aiTranscription: true,
       allowedOrigins: ["*"],
+      retention: null,
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     });
     expect((await createEnvironment()).aiTranscription).toBe(false);
@@ -365,6 +366,7 @@ test("the doctor tells of every part", async () => {
     "languages",
     "database",
     "storage",
+    "files",
     "data folder",
     "public URL",
   ]);

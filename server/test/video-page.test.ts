@@ -106,6 +106,7 @@ describe("the page of a completed video", () => {
       "uploaded",
       "queued",
       "started",
+      "prepared",
       "decoded",
       "transcribed",
       "stored",
