@@ -3,10 +3,13 @@ import { access, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { describeDecoders } from "@subtext/speech/media/open-decoder";
 import { describeProgress } from "@subtext/speech/models/download-display";
+import type { TracesConfig } from "./config/telemetry.ts";
 import type { Config } from "./config.ts";
 import type { ModelsState } from "./models.ts";
 
 const LITTLE_SPACE_BYTES = 5 * 1024 ** 3;
+
+const COLLECTOR_TIMEOUT_MS = 5_000;
 
 /** What the doctor says of one part. */
 export interface Finding {
@@ -59,6 +62,7 @@ export async function diagnose(config: Config, patients: Patients): Promise<Find
     examineFiles(patients),
     examineDataFolder(config),
     examinePublicUrl(config),
+    ...(config.traces === null ? [] : [examineTraces(config.traces)]),
   ]);
 }
 
@@ -214,6 +218,29 @@ function examinePublicUrl({ publicUrl, host, trustProxy }: Config): Finding {
     );
   }
   return ok(name, publicUrl);
+}
+
+/** Sends the collector no trace at all, which it takes as it takes others. */
+async function examineTraces({ endpoint, headers }: TracesConfig): Promise<Finding> {
+  const name = "traces";
+  const warning = (detail: string): Finding => {
+    const remedy = "See that OTEL_EXPORTER_OTLP_… are right; without a collector traces are dropped.";
+    return { name, status: "warning", detail, remedy };
+  };
+  try {
+    const response = await fetch(`${endpoint}/v1/traces`, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+      body: JSON.stringify({ resourceSpans: [] }),
+      signal: AbortSignal.timeout(COLLECTOR_TIMEOUT_MS),
+    });
+    await response.body?.cancel();
+    if (response.ok) return ok(name, `${endpoint} takes them.`);
+    return warning(`${endpoint} answered ${response.status}.`);
+  } catch (error) {
+    const { cause } = error as { cause?: unknown };
+    return warning(`${endpoint} can not be reached: ${messageOf(cause ?? error)}`);
+  }
 }
 
 function isLoopback(host: string): boolean {

@@ -6,6 +6,7 @@ import type { WebhookEndpointWithSecret } from "@subtext/client/contract/webhook
 import type { NewApiKeyView } from "@subtext/dashboard/contract/api-key";
 import type { EnvironmentView } from "@subtext/dashboard/contract/environment";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { SettingInForce } from "../src/config/settings-reader.ts";
 import type { Finding } from "../src/doctor.ts";
 import type { RunningService } from "../src/service-file.ts";
 import { freePort } from "./support/free-port.ts";
@@ -124,7 +125,7 @@ describe("beside a running service", () => {
     const created = await run(["env", "create", "Production", "--transcription", "on"], options);
     expect(created).toMatchObject({ exitCode: 0, err: "" });
     expect(created.out).toMatch(
-      /^environment +Production\nid +env_\w+\ntranscription +on\npages that upload +\*\n$/,
+      /^environment +Production\nid +env_\w+\ntranscription +on\nkept +forever\npages that upload +\*\n$/,
     );
     const off = await runJson<EnvironmentView>(
       ["env", "set", "Production", "--transcription", "off"],
@@ -245,7 +246,9 @@ describe("without a running service", () => {
   });
 
   test("the doctor finds all well and ends with 0, or names what is missing and ends with 1", async () => {
-    const findings = await runJson<Finding[]>(["doctor"], options);
+    type Diagnosis = { findings: Finding[]; settings: SettingInForce[] };
+    const { findings, settings } = await runJson<Diagnosis>(["doctor"], options);
+    expect(settings).toContainEqual({ name: "DATA_DIR", value: dataFolder, from: "environment" });
     expect(findings.find(({ name }) => name === "database")).toMatchObject({ status: "ok" });
 
     const nowhere = {
@@ -258,6 +261,7 @@ describe("without a running service", () => {
     expect(unwell.out).toMatch(/^database +MISSING/m);
     expect(unwell.out).toMatch(/^storage +ok/m);
     expect(unwell.out).toMatch(/^engine +/m);
+    expect(unwell.out).toMatch(/^DATABASE_URL +postgres:\/\/…@\S+ +environment$/m);
     expect(unwell.out).not.toContain("hunter2");
   });
 

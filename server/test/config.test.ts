@@ -1,7 +1,11 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
-import { ConfigError, readConfig } from "../src/config.ts";
+import fc from "fast-check";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { ConfigError } from "../src/config/config-error.ts";
+import { SETTING_NAMES, SETTINGS, type SettingFacts, type SettingName } from "../src/config/settings.ts";
+import { readConfig } from "../src/config.ts";
 
 const root = join(import.meta.dirname, "../..");
 const example = readFileSync(join(root, ".env.example"), "utf8");
@@ -10,27 +14,17 @@ const settings = [...example.matchAll(/^#([A-Z0-9_]+)=(.*)$/gm)].map(([, name = 
   value,
 }));
 
-function readNames(): string[] {
-  const names = new Set<string>();
-  readConfig(
-    new Proxy({} as Record<string, string>, {
-      get(_target, name) {
-        names.add(String(name));
-        return undefined;
-      },
-    }),
-  );
-  return [...names].sort();
-}
+const withoutTelling = (env: Record<string, string>) => ({ ...readConfig(env), settings: [] });
 
 describe(".env.example", () => {
-  test("has every setting that is read, once, and no other", () => {
-    expect(settings.map(({ name }) => name).sort()).toEqual(readNames());
+  test("has every setting, once and in order, with its default", () => {
+    const known = Object.entries(SETTINGS).map(([name, facts]) => ({ name, value: facts.default ?? "" }));
+    expect(settings).toEqual(known);
   });
 
   test("changes nothing as it stands", () => {
     const defaults = Object.fromEntries(settings.map(({ name, value }) => [name, value]));
-    expect(readConfig(defaults)).toEqual(readConfig({}));
+    expect(withoutTelling(defaults)).toEqual(withoutTelling({}));
   });
 
   test("explains each setting", () => {
@@ -39,6 +33,46 @@ describe(".env.example", () => {
       .filter((block) => /^#[A-Z0-9_]+=/m.test(block) && !/^# [A-Za-z]/m.test(block));
     expect(unexplained).toEqual([]);
   });
+});
+
+describe("docs/configuration.md", () => {
+  const page = readFileSync(join(root, "docs/configuration.md"), "utf8");
+  const rows = [...page.matchAll(/^\| `([A-Z0-9_]+)` \| (.+?) \| (.+?) \| `(.+?)` \|/gm)].map(
+    ([, name = "", fallback = "", unit = "", value = ""]) => ({ name, fallback, unit, value }),
+  );
+
+  test("has a row for every setting, in order, with its default, and says which are secret", () => {
+    expect(rows.map(({ name }) => name)).toEqual(SETTING_NAMES);
+    for (const { name, fallback, unit } of rows) {
+      const facts: SettingFacts = SETTINGS[name as SettingName];
+      if (facts.default !== null) expect([name, fallback]).toEqual([name, `\`${facts.default}\``]);
+      else expect([name, fallback]).not.toEqual([name, expect.stringMatching(/^`[^`]*`$/)]);
+      expect([name, unit.includes("*secret*")]).toEqual([name, facts.secret === true]);
+    }
+  });
+
+  test("gives examples that are taken, and are no defaults", () => {
+    const known = Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+    // Servers, and the engine that would leave them unused.
+    const { ENGINE = "", ...others } = known;
+    for (const env of [others, { ENGINE }]) {
+      const { settings: told } = readConfig(env);
+      const given = told.filter(({ from }) => from === "environment").map(({ name }) => name);
+      expect(given.sort()).toEqual(Object.keys(env).sort());
+      expect(rows.filter(({ name, value }) => value === SETTINGS[name as SettingName].default)).toEqual([]);
+    }
+  });
+});
+
+test("every setting is read", () => {
+  const sources = readdirSync(join(root, "server/src"), { recursive: true, encoding: "utf8" })
+    .filter(
+      (name) => /^config(\.ts$|\/)/.test(name) && name.endsWith(".ts") && !name.endsWith("/settings.ts"),
+    )
+    .map((name) => readFileSync(join(root, "server/src", name), "utf8"))
+    .join();
+  // One by one or in a list; an unknown name does not compile.
+  expect(SETTING_NAMES.filter((name) => !sources.includes(`"${name}"`))).toEqual([]);
 });
 
 test("only the entry of the command line reads the environment", () => {
@@ -162,7 +196,7 @@ describe("a bucket", () => {
 describe("a role", () => {
   const DATABASE_URL = "postgres://db/subtext";
   test("of one among several needs a database and files that all can reach", () => {
-    expect(() => readConfig({ ROLE: "worker" })).toThrow(/^ROLE=worker can not be used: .*DATABASE_URL/);
+    expect(() => readConfig({ ROLE: "worker" })).toThrow(/ROLE=worker can not be used: .*DATABASE_URL/);
     expect(() => readConfig({ ROLE: "api", DATABASE_URL })).toThrow(/^ROLE=api can not be used: .*S3_BUCKET/);
     expect(readConfig({ ROLE: "api", DATABASE_URL, S3_BUCKET: "captions" }).role).toBe("api");
     expect(readConfig({}).role).toBe("all");
@@ -203,4 +237,186 @@ describe("traces", () => {
 test("a metrics token that could be guessed is refused, and not repeated", () => {
   expect(() => readConfig({ METRICS_TOKEN: "short" })).toThrow(/^METRICS_TOKEN=… can not be used/);
   expect(readConfig({ METRICS_TOKEN: "0123456789abcdef" }).metricsToken).toBe("0123456789abcdef");
+});
+
+describe("what can not be used", () => {
+  test("is told all at once, each with its name and without a secret", () => {
+    const env = {
+      PORT: "eighty",
+      TRUST_PROXY: "yes",
+      ROLE: "worker",
+      DATABASE_URL: "mysql://me:hunter2@db/subtext",
+      METRICS_TOKEN: "hunter2",
+      LOG_LEVELL: "debug",
+    };
+    const faultsOf = () => {
+      try {
+        readConfig(env);
+        return [];
+      } catch (error) {
+        return (error as ConfigError).faults.map(({ name }) => name);
+      }
+    };
+    expect(faultsOf()).toEqual([
+      "LOG_LEVELL",
+      "PORT",
+      "ROLE",
+      "TRUST_PROXY",
+      "DATABASE_URL",
+      "METRICS_TOKEN",
+    ]);
+    expect(() => readConfig(env)).toThrow(/^6 settings can not be used:\n {2}LOG_LEVELL=/);
+    expect(() => readConfig(env)).not.toThrow("hunter2");
+  });
+
+  test.each([
+    [{ SPEECH_SERVER_KEYS: "hunter2" }, "SPEECH_SERVER_KEYS=… can not be used: it tells of servers"],
+    [{ SPEECH_SERVER_MODEL: "large" }, "SPEECH_SERVER_MODEL=large can not be used: it tells of servers"],
+    [
+      { ENGINE: "whisper", SPEECH_SERVERS: "http://gpu/v1" },
+      "ENGINE=whisper can not be used: it would leave",
+    ],
+    [{ S3_REGION: "eu-west-1" }, "S3_REGION=… can not be used: it tells of a bucket"],
+    [
+      { S3_BUCKET: "captions", S3_PUBLIC_ENDPOINT: "https://s3.example" },
+      "S3_PUBLIC_ENDPOINT=https://s3.example can not be used: it is another address",
+    ],
+  ])("for what else is said is a contradiction: %j", (env, message) => {
+    expect(() => readConfig(env)).toThrow(message);
+    expect(() => readConfig(env)).not.toThrow("hunter2");
+  });
+});
+
+describe("a name that is no setting", () => {
+  test.each([
+    ["DATABASE_URI", "DATABASE_URL"],
+    ["DATBASE_URL", "DATABASE_URL"],
+    ["DATABASE_URL_FILES", "DATABASE_URL_FILE"],
+    ["WEBHOOK_ALLOW_HTPP", "WEBHOOK_ALLOW_HTTP"],
+    ["database-url", "DATABASE_URL"],
+    ["DATADIR", "DATA_DIR"],
+    ["SUBTEXT_PORT", "PORT"],
+    ["SUBTEXT_DATABASE_URL_FILE", "DATABASE_URL_FILE"],
+  ])("is refused with the one that was meant: %s", (name, meant) => {
+    expect(() => readConfig({ [name]: "value" })).toThrow(
+      `${name}=… can not be used: there is no such setting; ${meant} is one.`,
+    );
+  });
+
+  test.each([
+    ["of a program beside", { HOME: "/root", POST: "1", HOSTS: "a", ROLES: "x", PORTS: "1", TZ: "UTC" }],
+    ["of OpenTelemetry, AWS and PostgreSQL", { OTEL_TRACES_SAMPLER: "x", AWS_REGION: "x", PGDATABASE: "x" }],
+    [
+      "that Kubernetes sets for a Service",
+      {
+        SUBTEXT_PORT: "tcp://10.0.0.1:8080",
+        SUBTEXT_SERVICE_HOST: "10.0.0.1",
+        SUBTEXT_PORT_80_TCP_PROTO: "tcp",
+      },
+    ],
+    ["beside the one that it is near to", { LOG_LEVEL: "info", LOGLEVEL: "verbose" }],
+    ["without a value", { DATABASE_URI: "" }],
+    ["of a test run", { TEST_DATABASE_URL: "postgres://x", TEST_S3: "{}" }],
+  ])("is let be: one %s", (_what, env) => {
+    expect(withoutTelling({ ...env })).toEqual(withoutTelling({}));
+  });
+
+  test("is refused in a file of settings, but for names that others read from there", () => {
+    const read = (values: Record<string, string>) => readConfig(values, { path: ".env", values });
+    expect(() => read({ MAX_VIDEOS: "7", PORT: "9000" })).toThrow(
+      "MAX_VIDEOS=… can not be used: there is no such setting, and .env is for settings of Subtext alone.",
+    );
+    const others = {
+      AWS_REGION: "x",
+      HTTPS_PROXY: "http://proxy",
+      NODE_USE_ENV_PROXY: "1",
+      PGSSLMODE: "require",
+    };
+    expect(read({ ...others, PORT: "9000" }).port).toBe(9000);
+    expect(() => readConfig({ MAX_VIDEOS: "7" })).not.toThrow();
+  });
+
+  test("never ends in anything but a fault with a name", () => {
+    const name = fc.oneof(
+      fc.string({ minLength: 1, maxLength: 40 }),
+      fc.tuple(fc.constantFrom(...SETTING_NAMES), fc.string({ maxLength: 2 })).map((parts) => parts.join("")),
+    );
+    fc.assert(
+      fc.property(fc.dictionary(name, fc.string({ maxLength: 30 })), (env) => {
+        try {
+          readConfig(env, { path: ".env", values: env });
+        } catch (error) {
+          expect(error).toBeInstanceOf(ConfigError);
+        }
+      }),
+    );
+  });
+});
+
+describe("a secret in a file", () => {
+  function secretFile(text: string): string {
+    const folder = mkdtempSync(join(tmpdir(), "subtext-secret-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, "secret");
+    writeFileSync(path, text);
+    return path;
+  }
+
+  const values: Record<string, string> = {
+    DATABASE_URL: "postgres://subtext:hunter2@db/subtext",
+    S3_ACCESS_KEY_ID: "hunter2-id",
+    S3_SECRET_ACCESS_KEY: "hunter2-key",
+    MODEL_HUB_TOKEN: "hunter2-token",
+    SPEECH_SERVER_KEYS: "hunter2-a",
+    METRICS_TOKEN: "hunter2-0123456789",
+    OTEL_EXPORTER_OTLP_HEADERS: "authorization=hunter2",
+  };
+  const around = {
+    S3_BUCKET: "captions",
+    SPEECH_SERVERS: "http://gpu/v1",
+    OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
+  };
+
+  test("is the same as in the variable, whatever line end follows it, and is never told", () => {
+    const secrets = SETTING_NAMES.filter((name) => "secret" in SETTINGS[name]);
+    expect(Object.keys(values).sort()).toEqual([...secrets].sort());
+    for (const end of ["", "\n", "\r\n"]) {
+      const files = Object.entries(values).map(([name, value]) => [`${name}_FILE`, secretFile(value + end)]);
+      const config = readConfig({ ...around, ...Object.fromEntries(files) });
+      expect({ ...config, settings: [] }).toEqual(withoutTelling({ ...around, ...values }));
+      expect(JSON.stringify(config.settings)).not.toContain("hunter2");
+    }
+    expect(JSON.stringify(readConfig({ ...around, ...values }).settings)).not.toContain("hunter2");
+  });
+
+  test("is a contradiction beside the variable", () => {
+    const env = { METRICS_TOKEN: "0123456789abcdef", METRICS_TOKEN_FILE: secretFile("0123456789abcdef") };
+    expect(() => readConfig(env)).toThrow(
+      "METRICS_TOKEN=… can not be used: METRICS_TOKEN_FILE is given as well",
+    );
+  });
+
+  test("that is not there, or empty, is told by its path, and by no fault of what needs it", () => {
+    const around = { ROLE: "api", S3_BUCKET: "captions" };
+    expect(() => readConfig({ ...around, DATABASE_URL_FILE: "/nowhere/secret" })).toThrow(
+      /^DATABASE_URL_FILE=\/nowhere\/secret can not be used: the file can not be read \(ENOENT\)\.$/,
+    );
+    expect(() => readConfig({ DATABASE_URL_FILE: secretFile("\n") })).toThrow("the file is empty");
+  });
+});
+
+test("settings are told with where each comes from, and passwords in addresses are not", () => {
+  const values = { PORT: "9000", SPEECH_SERVERS: "http://me:hunter2@gpu/v1" };
+  const { settings: told } = readConfig(
+    { ...values, LOG_LEVEL: "warn", DATABASE_URL: "postgres://me:hunter2@db/x?password=hunter2" },
+    { path: ".env", values },
+  );
+  const find = (name: string) => told.find((setting) => setting.name === name);
+  expect(told.map(({ name }) => name)).toEqual(SETTING_NAMES);
+  expect(find("PORT")).toEqual({ name: "PORT", value: "9000", from: ".env" });
+  expect(find("LOG_LEVEL")).toEqual({ name: "LOG_LEVEL", value: "warn", from: "environment" });
+  expect(find("HOST")).toEqual({ name: "HOST", value: "127.0.0.1", from: "default" });
+  expect(find("S3_BUCKET")).toEqual({ name: "S3_BUCKET", value: null, from: "default" });
+  expect(find("DATABASE_URL")?.value).toBe("postgres://…@db/x");
+  expect(JSON.stringify(told)).not.toContain("hunter2");
 });

@@ -2,8 +2,7 @@ import { resolve } from "node:path";
 import { openProgressBar } from "@subtext/speech/progress-bar";
 import type { Command } from "commander";
 import type { BackupView } from "../backup/backups.ts";
-import { readConfig } from "../config.ts";
-import type { Terminal } from "./context.ts";
+import { configOf, type Terminal } from "./context.ts";
 import { connect, type InternalClient } from "./internal-client.ts";
 import { properties, time } from "./text.ts";
 
@@ -16,7 +15,7 @@ export function addBackup(program: Command, terminal: Terminal): void {
     .command("backup <folder>")
     .description("write a backup of the embedded database and all files, while the service runs or not")
     .action(async (folder: string, _options: object, command: Command) => {
-      const client = await connect(readConfig(terminal.env));
+      const client = await connect(configOf(terminal));
       const stop = () => {
         client.send("DELETE", "/backup").catch(() => {});
       };

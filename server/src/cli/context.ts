@@ -1,9 +1,12 @@
 import type { Command } from "commander";
-import { readConfig } from "../config.ts";
+import type { EnvFile } from "../config/unknown-settings.ts";
+import { type Config, readConfig } from "../config.ts";
 import { connect, type InternalClient } from "./internal-client.ts";
 
 export interface Terminal {
   env: Record<string, string | undefined>;
+  /** The file that some of `env` comes from; left out where there is none. */
+  envFile?: EnvFile | null;
   out(text: string): void;
   err(text: string): void;
   /** How wide the terminal is that `err` writes to; null where it writes to a file or another program. */
@@ -11,16 +14,24 @@ export interface Terminal {
 }
 
 /**
+ * @param overrides settings that the command's options take the place of
+ * @throws ConfigError
+ */
+export function configOf({ env, envFile = null }: Terminal, overrides: Record<string, string> = {}): Config {
+  return readConfig({ ...env, ...overrides }, envFile);
+}
+
+/**
  * Does a command's work with the service, and prints what came of it.
  * @param render the text for people; with `--json` the value itself is printed
  */
 export async function ask<T>(
-  { env, out }: Terminal,
+  terminal: Terminal,
   command: Command,
   work: (client: InternalClient) => Promise<T>,
   render: (value: T) => string,
 ): Promise<T> {
-  const client = await connect(readConfig(env));
+  const client = await connect(configOf(terminal));
   let value: T;
   try {
     value = await work(client);
@@ -28,7 +39,7 @@ export async function ask<T>(
     await client.close();
   }
   const { json } = command.optsWithGlobals<{ json?: boolean }>();
-  out(json ? `${JSON.stringify(value, null, 2)}\n` : withNewline(render(value)));
+  terminal.out(json ? `${JSON.stringify(value, null, 2)}\n` : withNewline(render(value)));
   return value;
 }
 

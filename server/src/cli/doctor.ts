@@ -1,7 +1,8 @@
 import { type Command, CommanderError } from "commander";
-import { type Config, readConfig } from "../config.ts";
+import type { SettingInForce } from "../config/settings-reader.ts";
+import type { Config } from "../config.ts";
 import type { Finding } from "../doctor.ts";
-import type { Terminal } from "./context.ts";
+import { configOf, type Terminal } from "./context.ts";
 import { findRunning, type InternalClient, openInProcess, overHttp } from "./internal-client.ts";
 import { table } from "./text.ts";
 
@@ -9,41 +10,53 @@ import { table } from "./text.ts";
 const UNWELL = "subtext.unwell";
 const MARKS = { ok: "ok", warning: "warning", missing: "MISSING" };
 
-export function addDoctor(program: Command, { env, out }: Terminal): void {
+interface Diagnosis {
+  findings: Finding[];
+  /** Those of the service that runs on the data folder, where one does. */
+  settings: SettingInForce[];
+}
+
+export function addDoctor(program: Command, terminal: Terminal): void {
   program
     .command("doctor")
-    .description("look at everything that the service needs; exit code 1 where something is missing")
+    .description("look at all settings and parts of the service; exit code 1 where something is missing")
     .option("--files", "look at every file that a video has as well, which may take minutes")
     .action(async ({ files = false }: { files?: boolean }, command: Command) => {
-      const findings = await consult(readConfig(env), { files });
+      const diagnosis = await consult(configOf(terminal), { files });
       const { json } = command.optsWithGlobals<{ json?: boolean }>();
-      out(json ? `${JSON.stringify(findings, null, 2)}\n` : render(findings));
-      if (findings.some(({ status }) => status === "missing")) throw new CommanderError(1, UNWELL, "");
+      terminal.out(json ? `${JSON.stringify(diagnosis, null, 2)}\n` : render(diagnosis));
+      if (diagnosis.findings.some(({ status }) => status === "missing")) {
+        throw new CommanderError(1, UNWELL, "");
+      }
     });
 }
 
 /** Asks the service where it runs or opens, else looks at the parts from outside. */
-async function consult(config: Config, { files }: { files: boolean }): Promise<Finding[]> {
+async function consult(config: Config, { files }: { files: boolean }): Promise<Diagnosis> {
   const running = await findRunning(config.dataFolder);
   let client: InternalClient;
   try {
     client = running === null ? await openInProcess(config) : overHttp(running);
   } catch (error) {
     const { diagnoseFromOutside } = await import("./doctor-from-outside.ts");
-    return await diagnoseFromOutside(config, error);
+    return { findings: await diagnoseFromOutside(config, error), settings: config.settings };
   }
   try {
     if (files) await client.send("POST", "/file-check");
-    return (await client.send<{ data: Finding[] }>("GET", "/doctor")).data;
+    const { data } = await client.send<{ data: Finding[] }>("GET", "/doctor");
+    const settings = await client.send<{ data: SettingInForce[] }>("GET", "/settings");
+    return { findings: data, settings: settings.data };
   } finally {
     await client.close();
   }
 }
 
-function render(findings: Finding[]): string {
+function render({ findings, settings }: Diagnosis): string {
   const rows = findings.flatMap(({ name, status, detail, remedy }) => [
     [name, MARKS[status], detail],
     ...(remedy === null ? [] : [["", "", `→ ${remedy}`]]),
   ]);
-  return `${table(["part", "state", "detail"], rows, "")}\n`;
+  const parts = `${table(["part", "state", "detail"], rows, "")}\n`;
+  const inForce = settings.map(({ name, value, from }) => [name, value ?? "–", from]);
+  return `${parts}\n${table(["setting", "value", "from"], inForce, "")}\n`;
 }

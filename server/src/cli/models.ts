@@ -1,14 +1,14 @@
 import { addModelCommands } from "@subtext/speech/cli/model-commands";
 import type { Command } from "commander";
-import { type Config, readConfig } from "../config.ts";
-import type { Terminal } from "./context.ts";
+import type { Config } from "../config.ts";
+import { configOf, type Terminal } from "./context.ts";
 import { findRunning } from "./internal-client.ts";
 
 export function addModels(program: Command, terminal: Terminal): void {
   addModelCommands(program, {
     terminal,
     settings() {
-      const { modelsFolder, modelHubUrl, modelHubToken, whisperModel } = readConfig(terminal.env);
+      const { modelsFolder, modelHubUrl, modelHubToken, whisperModel } = configOf(terminal);
       return {
         folder: modelsFolder,
         hub: { url: modelHubUrl, token: modelHubToken },
@@ -19,7 +19,7 @@ export function addModels(program: Command, terminal: Terminal): void {
     wantedBy: "the one of WHISPER_MODEL",
     inUse: {
       force: "also the one that the running service hears with",
-      check: (name) => requireUnused(readConfig(terminal.env), name),
+      check: (name) => requireUnused(configOf(terminal), name),
     },
   });
 }

@@ -1,8 +1,7 @@
 import { resolve } from "node:path";
 import { openProgressBar } from "@subtext/speech/progress-bar";
 import type { Command } from "commander";
-import { readConfig } from "../config.ts";
-import type { Terminal } from "./context.ts";
+import { configOf, type Terminal } from "./context.ts";
 import { properties, time } from "./text.ts";
 
 export function addRestore(program: Command, terminal: Terminal): void {
@@ -10,8 +9,8 @@ export function addRestore(program: Command, terminal: Terminal): void {
     .command("restore <folder>")
     .description("make the data folder of a backup, where DATA_DIR is empty")
     .action(async (folder: string, _options: object, command: Command) => {
-      const { env, out, err, errColumns } = terminal;
-      const { dataFolder, databaseUrl } = readConfig(env);
+      const { out, err, errColumns } = terminal;
+      const { dataFolder, databaseUrl } = configOf(terminal);
       if (databaseUrl !== null) {
         throw new Error(
           "A backup holds an embedded database: unset DATABASE_URL. docs/backup.md tells of PostgreSQL.",

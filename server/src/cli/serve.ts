@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { SET_UP_PATH } from "@subtext/dashboard/contract/pages";
 import { type Command, Option } from "commander";
-import { type Config, ROLES, readConfig } from "../config.ts";
+import { type Config, ROLES } from "../config.ts";
 import { createLog } from "../log.ts";
-import type { Terminal } from "./context.ts";
+import { configOf, type Terminal } from "./context.ts";
 import { openServiceFor } from "./open-service.ts";
 import { properties } from "./text.ts";
 
@@ -19,8 +19,8 @@ export function addServe(program: Command, terminal: Terminal): void {
     .description("run the service")
     .addOption(new Option("--role <role>", "what this process does; ROLE does the same").choices(ROLES))
     .action(async ({ role }: { role?: string }) => {
-      const { env, out, err, errColumns } = terminal;
-      const config = readConfig(role === undefined ? env : { ...env, ROLE: role });
+      const { out, err, errColumns } = terminal;
+      const config = configOf(terminal, role === undefined ? {} : { ROLE: role });
       const drawable = errColumns() !== null;
       // Lines of the log that go to the same terminal begin where a progress bar may stand.
       const log = createLog(

@@ -79,6 +79,7 @@ export async function openApps(
     limiter: new RateLimiter({ perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst }, clock),
     maxUploadBytes: config.maxUploadBytes,
     publicUrl: config.publicUrl,
+    settings: config.settings,
   };
   await registerPublic(app, deps);
   if (stores.files) registerFiles(app, { storage: stores.files, secret, clock });

@@ -1,9 +1,13 @@
 import type { FindingView, SystemView } from "@subtext/dashboard/contract/system";
 import type { FastifyInstance } from "fastify";
+import type { SettingInForce } from "../../config/settings-reader.ts";
+import { AppError } from "../../errors.ts";
 import type { System } from "../../system.ts";
 
 export interface SystemRouteDeps {
   system: System;
+  /** As they are in force, without secrets. */
+  settings: readonly SettingInForce[];
   /** Looks at every part of the service. */
   diagnose(): Promise<FindingView[]>;
   /** Looks at every file that a row names, which may take minutes; what is missing is in the next diagnosis. */
@@ -13,10 +17,15 @@ export interface SystemRouteDeps {
 /** How the service is doing. Only the doctor starts anything: he loads the engines, and is asked seldom. */
 export function registerSystem(
   app: FastifyInstance,
-  { system, diagnose, checkFiles }: SystemRouteDeps,
+  { system, settings, diagnose, checkFiles }: SystemRouteDeps,
 ): void {
   app.get("/system", async (): Promise<SystemView> => await system.look());
   app.get("/doctor", async () => ({ data: await diagnose() }));
+  // They tell of paths and addresses inside, which are not for everybody who may sign in.
+  app.get("/settings", async ({ actor }) => {
+    if (actor === "command line") return { data: settings };
+    throw new AppError("command_line_required", "Settings are told by the command line: npx subtext doctor");
+  });
   app.post("/file-check", async ({ raw }): Promise<{ videos: number }> => {
     const gone = new AbortController();
     raw.socket?.once("close", () => gone.abort());

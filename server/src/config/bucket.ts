@@ -1,0 +1,79 @@
+import type { BucketConfig } from "../storage/bucket.ts";
+import type { SettingName } from "./settings.ts";
+import type { SettingsReader } from "./settings-reader.ts";
+
+const NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+const PREFIX = /^([A-Za-z0-9_.-]+\/)*$/;
+const MOST_PREFIX = 200;
+const OF_A_BUCKET: readonly SettingName[] = [
+  "S3_REGION",
+  "S3_ENDPOINT",
+  "S3_PUBLIC_ENDPOINT",
+  "S3_FORCE_PATH_STYLE",
+  "S3_ACCESS_KEY_ID",
+  "S3_SECRET_ACCESS_KEY",
+  "S3_PREFIX",
+];
+
+export function readBucket(settings: SettingsReader): BucketConfig | null {
+  const name = settings.text("S3_BUCKET");
+  const forcePathStyle = settings.flag("S3_FORCE_PATH_STYLE");
+  if (name === null) {
+    for (const setting of OF_A_BUCKET) {
+      if (settings.isGiven(setting)) {
+        settings.refuse(setting, "…", "it tells of a bucket that S3_BUCKET does not name");
+      }
+    }
+    return null;
+  }
+  if (!NAME.test(name)) settings.refuse("S3_BUCKET", name, "it must be the name of a bucket");
+  if (settings.isGiven("S3_PUBLIC_ENDPOINT") && !settings.isGiven("S3_ENDPOINT")) {
+    settings.refuse(
+      "S3_PUBLIC_ENDPOINT",
+      settings.text("S3_PUBLIC_ENDPOINT") ?? "",
+      "it is another address of the server that S3_ENDPOINT does not name",
+    );
+  }
+  return {
+    name,
+    region: settings.text("S3_REGION") ?? "",
+    endpoint: readEndpoint(settings, "S3_ENDPOINT"),
+    publicEndpoint: readEndpoint(settings, "S3_PUBLIC_ENDPOINT"),
+    forcePathStyle,
+    credentials: readCredentials(settings),
+    prefix: readPrefix(settings),
+  };
+}
+
+function readEndpoint(settings: SettingsReader, name: SettingName): string | null {
+  const address = settings.url(name, ["http:", "https:"]);
+  if (address === null) return null;
+  const { origin, pathname, search, username, password } = new URL(address);
+  if (pathname !== "/" || search || username || password) {
+    settings.refuse(name, address, "it must be an address alone, without path or key");
+  }
+  return origin;
+}
+
+function readCredentials(settings: SettingsReader): BucketConfig["credentials"] {
+  const accessKeyId = settings.text("S3_ACCESS_KEY_ID");
+  const secretAccessKey = settings.text("S3_SECRET_ACCESS_KEY");
+  if (accessKeyId !== null && secretAccessKey !== null) return { accessKeyId, secretAccessKey };
+  if (accessKeyId !== null) {
+    settings.refuse("S3_ACCESS_KEY_ID", "…", "it goes together with S3_SECRET_ACCESS_KEY");
+  }
+  if (secretAccessKey !== null) {
+    settings.refuse("S3_SECRET_ACCESS_KEY", "…", "it goes together with S3_ACCESS_KEY_ID");
+  }
+  return null;
+}
+
+/** Empty, or with a slash at its end. */
+function readPrefix(settings: SettingsReader): string {
+  const given = settings.text("S3_PREFIX") ?? "";
+  const prefix = given === "" || given.endsWith("/") ? given : `${given}/`;
+  if (!PREFIX.test(prefix) || prefix.length > MOST_PREFIX) {
+    settings.refuse("S3_PREFIX", given, "it must be made of A-Z, a-z, 0-9, _, ., - and /");
+  }
+  return prefix;
+}

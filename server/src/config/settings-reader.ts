@@ -1,0 +1,130 @@
+import { readFileSync } from "node:fs";
+import type { SettingFault } from "./config-error.ts";
+import { isSecret, SETTING_NAMES, SETTINGS, type SettingName } from "./settings.ts";
+import type { EnvFile } from "./unknown-settings.ts";
+
+/** A setting as it is in force, in a form that may be shown. */
+export interface SettingInForce {
+  name: SettingName;
+  /** `…` for what is secret; null where it is not set and has no default. */
+  value: string | null;
+  /** `default`, `environment`, or the path of the file that it was read from. */
+  from: string;
+}
+
+/** Reads settings one by one, and gathers what can not be used instead of ending at the first. */
+export class SettingsReader {
+  readonly faults: SettingFault[] = [];
+  /** Those whose file could not be read, which is fault enough. */
+  readonly #unread = new Set<SettingName>();
+  readonly #given = new Map<SettingName, { value: string; from: string }>();
+
+  constructor(env: Readonly<Record<string, string | undefined>>, file: EnvFile | null) {
+    for (const name of SETTING_NAMES) {
+      const value = env[name]?.trim() || null;
+      const path = isSecret(name) ? env[`${name}_FILE`]?.trim() || null : null;
+      if (value !== null && path !== null) {
+        this.refuse(name, value, `${name}_FILE is given as well, and only one of them can hold`);
+      } else if (path !== null) {
+        const secret = this.#readSecret(name, path);
+        if (secret !== null) this.#given.set(name, { value: secret, from: path });
+      } else if (value !== null) {
+        const isOfFile = file !== null && file.values[name]?.trim() === value;
+        this.#given.set(name, { value, from: isOfFile ? file.path : "environment" });
+      }
+    }
+  }
+
+  /** Whether it is said to be something else than it is anyway; true also of what can not be used. */
+  isGiven(name: SettingName): boolean {
+    const given = this.#given.get(name);
+    return given !== undefined && given.value !== SETTINGS[name].default;
+  }
+
+  refuse(name: SettingName, value: string, expected: string): void {
+    if (this.#unread.has(name)) return;
+    this.faults.push({ name, value: isSecret(name) ? masked(value) : hidePassword(value), expected });
+  }
+
+  /** Null where it is not set and has no default. */
+  text(name: SettingName): string | null {
+    return this.#given.get(name)?.value ?? SETTINGS[name].default;
+  }
+
+  /** Null where it is not set and has no default, and where it can not be used. */
+  integer(name: SettingName, min: number, max: number): number | null {
+    const value = this.text(name);
+    if (value === null) return null;
+    const number = Number(value);
+    if (Number.isInteger(number) && number >= min && number <= max) return number;
+    this.refuse(name, value, `it must be a whole number from ${min} to ${max}`);
+    return null;
+  }
+
+  flag(name: SettingName): boolean {
+    const value = this.text(name);
+    if (value !== null && value !== "true" && value !== "false") {
+      this.refuse(name, value, "it must be true or false");
+    }
+    return value === "true";
+  }
+
+  oneOf<T extends string>(name: SettingName, known: readonly [T, ...T[]]): T {
+    const value = this.text(name);
+    const found = known.find((each) => each === value);
+    if (found === undefined) this.refuse(name, value ?? "", `it must be one of ${known.join(", ")}`);
+    return found ?? known[0];
+  }
+
+  url(name: SettingName, protocols: readonly string[]): string | null {
+    const value = this.text(name);
+    if (value === null) return null;
+    if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value;
+    this.refuse(name, value, `it must be a URL that begins with ${protocols.join(" or ")}`);
+    return null;
+  }
+
+  /** What commas or spaces stand between. */
+  list(name: SettingName): string[] {
+    return (this.text(name) ?? "").split(/[\s,]+/).filter(Boolean);
+  }
+
+  /** @param following what those come to be that are not set and follow from others */
+  inForce(following: Partial<Record<SettingName, string | number>>): SettingInForce[] {
+    return SETTING_NAMES.map((name) => {
+      const fallback = SETTINGS[name].default ?? following[name]?.toString() ?? null;
+      const { value, from } = this.#given.get(name) ?? { value: fallback, from: "default" };
+      if (value === null) return { name, value, from };
+      return { name, value: isSecret(name) ? masked(value) : hidePassword(value), from };
+    });
+  }
+
+  #readSecret(name: SettingName, path: string): string | null {
+    try {
+      const secret = readFileSync(path, "utf8").trim();
+      if (secret !== "") return secret;
+      this.#refuseFile(name, path, "the file is empty");
+    } catch (error) {
+      const reason = (error as NodeJS.ErrnoException).code ?? "unknown error";
+      this.#refuseFile(name, path, `the file can not be read (${reason})`);
+    }
+    // What needs it is not to be told that it lacks as well.
+    this.#unread.add(name);
+    this.#given.set(name, { value: "", from: path });
+    return null;
+  }
+
+  #refuseFile(name: SettingName, path: string, expected: string): void {
+    this.faults.push({ name: `${name}_FILE`, value: path, expected });
+  }
+}
+
+/** Of a URL the place that it names may be seen, which is what one looks for first. */
+function masked(value: string): string {
+  if (!/^\w+:\/\//.test(value)) return "…";
+  return hidePassword(value).replace(/[?#].*$/s, "");
+}
+
+function hidePassword(url: string): string {
+  return url.replace(/\/\/.*@/s, "//…@");
+}

@@ -1,0 +1,64 @@
+import type { SettingsReader } from "./settings-reader.ts";
+
+export interface TracesConfig {
+  /** Of the collector, without a slash at its end. */
+  endpoint: string;
+  headers: Record<string, string>;
+  serviceName: string;
+  /** Which part of all traces is sent, 0 … 1. */
+  sampledRatio: number;
+}
+
+/** Long enough not to be guessed, and of what a header may hold. */
+const METRICS_TOKEN = /^[\x21-\x7e]{16,}$/;
+
+export function readMetricsToken(settings: SettingsReader): string | null {
+  const token = settings.text("METRICS_TOKEN");
+  if (token !== null && !METRICS_TOKEN.test(token)) {
+    const expected = "it must be 16 or more letters, digits and signs, without spaces";
+    settings.refuse("METRICS_TOKEN", "…", expected);
+  }
+  return token;
+}
+
+/** By the names that OpenTelemetry gives them. */
+export function readTraces(settings: SettingsReader): TracesConfig | null {
+  const endpoint = settings.url("OTEL_EXPORTER_OTLP_ENDPOINT", ["http:", "https:"]);
+  // The others may be there for other programs.
+  if (endpoint === null) return null;
+  const ratio = settings.text("OTEL_TRACES_SAMPLER_ARG") ?? "";
+  const sampledRatio = Number(ratio);
+  if (!(sampledRatio >= 0 && sampledRatio <= 1)) {
+    settings.refuse("OTEL_TRACES_SAMPLER_ARG", ratio, "it must be a number from 0 to 1");
+  }
+  return {
+    endpoint: endpoint.replace(/\/+$/, ""),
+    headers: readHeaders(settings),
+    serviceName: settings.text("OTEL_SERVICE_NAME") ?? "",
+    sampledRatio,
+  };
+}
+
+function readHeaders(settings: SettingsReader): Record<string, string> {
+  const given = settings.text("OTEL_EXPORTER_OTLP_HEADERS") ?? "";
+  const headers: Record<string, string> = {};
+  for (const pair of given.split(",").filter((each) => each.trim() !== "")) {
+    const [, name, value] = /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*([\x20-\x7e]*?)\s*$/.exec(pair) ?? [];
+    if (name === undefined || value === undefined) {
+      const expected = "it must be name=value, with commas between";
+      settings.refuse("OTEL_EXPORTER_OTLP_HEADERS", "…", expected);
+      return {};
+    }
+    headers[name] = decode(value);
+  }
+  return headers;
+}
+
+/** Values are percent-encoded, as in the header `baggage`. */
+function decode(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}

@@ -1,0 +1,100 @@
+import type { SettingFault } from "./config-error.ts";
+import { isSecret, isSettingName, SETTING_NAMES, type SettingName } from "./settings.ts";
+
+/** A file of settings, and what stands in it. */
+export interface EnvFile {
+  path: string;
+  values: Readonly<Record<string, string | undefined>>;
+}
+
+/** Variables of other programs that may well stand in our file: of Node.js, AWS, PostgreSQL's client, Compose. */
+const OTHERS =
+  /^(AWS|NODE|OTEL|PG|UV|LC|LD|COMPOSE|DOCKER|POSTGRES|npm)_?[A-Z0-9_]*$|^npm_|^((HTTPS?|NO|ALL)_PROXY|https?_proxy|no_proxy|SSL_CERT_(FILE|DIR)|TZ|LANG|LANGUAGE|PATH|HOME|TMPDIR|USER|DEBUG|FORCE_COLOR|NO_COLOR)$/;
+
+/** What Kubernetes sets for a Service that is called `subtext`: SUBTEXT_PORT=tcp://10.0.0.1:8080. */
+const SERVICE_LINK = /^(tcp|udp|sctp):\/\//;
+
+/** Shorter names are too near to those of other programs: HOST to HOME, PORT to POST. */
+const ONE_MISTAKE_FROM = 8;
+const TWO_MISTAKES_FROM = 12;
+
+/**
+ * Names that somebody meant to be settings. An environment is full of variables of other programs, so there a name
+ * is one of them unless it is all but the name of a setting that is not set itself, or one with `SUBTEXT_` before it;
+ * in a file of our own every name is to be known.
+ */
+export function findUnknown(
+  env: Readonly<Record<string, string | undefined>>,
+  file: EnvFile | null,
+): SettingFault[] {
+  const faults: SettingFault[] = [];
+  const names = new Set([...Object.keys(env), ...Object.keys(file?.values ?? {})]);
+  for (const name of names) {
+    const value = env[name]?.trim() || null;
+    if (value === null || isKnown(name) || SERVICE_LINK.test(value)) continue;
+    const meant = meantBy(name, env);
+    const isOurs = file !== null && Object.hasOwn(file.values, name) && !OTHERS.test(name);
+    if (meant !== null) {
+      faults.push({ name, value: "…", expected: `there is no such setting; ${meant} is one` });
+    } else if (isOurs) {
+      const expected = `there is no such setting, and ${file.path} is for settings of Subtext alone`;
+      faults.push({ name, value: "…", expected });
+    }
+  }
+  return faults;
+}
+
+function isKnown(name: string): boolean {
+  if (isSettingName(name)) return true;
+  const base = name.replace(/_FILE$/, "");
+  return base !== name && isSettingName(base) && isSecret(base);
+}
+
+/** The setting that was meant; null where none was. */
+function meantBy(name: string, env: Readonly<Record<string, string | undefined>>): string | null {
+  const bare = name.replace(/^SUBTEXT_/i, "");
+  if (bare !== name) {
+    if (isKnown(bare.toUpperCase())) return bare.toUpperCase();
+    return nearest(bare)?.name ?? null;
+  }
+  const near = nearest(name);
+  // Who has set the right one knows its name: the other is another program's.
+  return near !== null && !env[near.setting]?.trim() ? near.name : null;
+}
+
+function nearest(name: string): { setting: SettingName; name: string } | null {
+  const spelt = name.toUpperCase().replaceAll("-", "_");
+  const wholes = SETTING_NAMES.flatMap((setting) => [
+    { setting, name: setting as string },
+    ...(isSecret(setting) ? [{ setting, name: `${setting}_FILE` }] : []),
+  ]);
+  const found = wholes
+    .map((each) => ({ ...each, mistakes: distance(spelt, each.name) }))
+    .filter(({ name: { length }, mistakes }) => mistakes <= allowedMistakes(length))
+    .sort((a, b) => a.mistakes - b.mistakes)[0];
+  return found ?? null;
+}
+
+function allowedMistakes(length: number): number {
+  if (length >= TWO_MISTAKES_FROM) return 2;
+  return length >= ONE_MISTAKE_FROM ? 1 : Number.NEGATIVE_INFINITY;
+}
+
+/** Letters to add, leave out, replace or swap with their neighbour (optimal string alignment). */
+function distance(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > 2) return 3;
+  const rows = Array.from({ length: a.length + 1 }, (_, i) =>
+    Array.from({ length: b.length + 1 }, (_, j) => (i === 0 ? j : j === 0 ? i : 0)),
+  );
+  for (let i = 1; i <= a.length; i++) {
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = rows[i - 1]![j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      let least = Math.min(rows[i - 1]![j]! + 1, rows[i]![j - 1]! + 1, replaced);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        least = Math.min(least, rows[i - 2]![j - 2]! + 1);
+      }
+      rows[i]![j] = least;
+    }
+  }
+  return rows[a.length]![b.length]!;
+}
