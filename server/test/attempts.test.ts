@@ -388,7 +388,7 @@ describe("the history of a transcription", () => {
         failure: { code: "engine_crashed", message: "It ended." },
       },
       { number: 2, begunBy: "retry", outcome: "handed_back", failure: null },
-      { number: 3, begunBy: "retry", outcome: "lost", failure: null },
+      { number: 3, begunBy: "resumption", outcome: "lost", failure: null },
       { number: 4, begunBy: "retry", outcome: "completed", failure: null },
     ]);
   });

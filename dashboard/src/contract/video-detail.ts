@@ -107,8 +107,8 @@ export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 export interface AttemptView {
   /** From 1, over all rounds. */
   number: number;
-  /** Why there was this attempt: `retry` after it was returned, handed back or lost, or made way. */
-  begunBy: "upload" | "retry" | "reprocess";
+  /** Why there was this attempt: `resumption` after one that was handed back or made way, `retry` after a fault. */
+  begunBy: "upload" | "resumption" | "retry" | "reprocess";
   queuedAt: string;
   startedAt: string;
   /** Null while it runs, as `outcome`. */

@@ -62,6 +62,7 @@ export const OUTCOMES: Record<AttemptOutcome, string> = {
 
 export const BEGINNINGS: Record<AttemptView["begunBy"], string> = {
   upload: "After the upload",
+  resumption: "Went on",
   retry: "Tried again",
   reprocess: "Reprocessed",
 };

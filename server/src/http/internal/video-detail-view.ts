@@ -123,10 +123,9 @@ function preparedAt(
 }
 
 function viewAttempt(row: TranscriptionAttemptRow, before: TranscriptionAttemptRow | undefined): AttemptView {
-  const reopened = before?.outcome === "failed";
   return {
     number: row.number,
-    begunBy: reopened ? "reprocess" : row.number === 1 ? "upload" : "retry",
+    begunBy: begunBy(before),
     queuedAt: row.queued_at.toISOString(),
     startedAt: row.started_at.toISOString(),
     endedAt: row.ended_at?.toISOString() ?? null,
@@ -134,6 +133,20 @@ function viewAttempt(row: TranscriptionAttemptRow, before: TranscriptionAttemptR
     failure:
       row.failure_code === null ? null : { code: row.failure_code, message: row.failure_message ?? "" },
   };
+}
+
+function begunBy(before: TranscriptionAttemptRow | undefined): AttemptView["begunBy"] {
+  switch (before?.outcome) {
+    case undefined:
+      return "upload";
+    case "failed":
+      return "reprocess";
+    case "handed_back":
+    case "yielded":
+      return "resumption";
+    default:
+      return "retry";
+  }
 }
 
 function viewEvent(event: EventWithDeliveries, endpointUrls: Map<string, string>): EventView {
