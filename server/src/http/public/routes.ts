@@ -8,7 +8,7 @@ import type { EndpointPolicy } from "../../webhooks/guard-url.ts";
 import { authorizeWith } from "../authorize.ts";
 import type { RateLimiter } from "../rate-limit.ts";
 import { validateRequest } from "../validate.ts";
-import { registerDocs } from "./docs.ts";
+import { registerDocs } from "./docs/routes.ts";
 import { registerTranscription } from "./transcription.ts";
 import { registerUploads } from "./uploads.ts";
 import { registerVideos, type VideosDeps } from "./videos.ts";

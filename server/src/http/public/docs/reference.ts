@@ -3,7 +3,7 @@ import { EVENTS } from "@subtext/client/contract/examples";
 import { ALL_OPERATIONS } from "@subtext/client/contract/openapi";
 import { errorCodesOf, isIdempotent, type Operation } from "@subtext/client/contract/operation";
 import { WEBHOOK_EVENTS } from "@subtext/client/contract/webhook";
-import { DOCS_STYLE } from "./docs-style.ts";
+import { escapeHtml, renderCode } from "./html.ts";
 
 /** What of a JSON schema is shown. */
 interface ShownSchema {
@@ -21,42 +21,31 @@ interface ShownSchema {
   maximum?: number;
 }
 
-/** The reference as one page without scripts. Text of the contract may hold `code` in backticks. */
-export function renderDocs({ version, serverUrl }: { version: string; serverUrl: string }): string {
+/** Where the reference is served. */
+export const REFERENCE_ADDRESS = "/docs/api-reference";
+
+export interface ApiReference {
+  body: string;
+  sections: { id: string; title: string }[];
+}
+
+/** The API's reference, made from the contract. Text of the contract may hold `code` in backticks. */
+export function renderReference({ serverUrl }: { serverUrl: string }): ApiReference {
   const groups = Map.groupBy(ALL_OPERATIONS, ({ group }) => group);
   const schemas = namedSchemas();
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Subtext API</title>
-<style>${DOCS_STYLE}</style>
-</head>
-<body>
-<nav aria-label="Contents">
-<a href="/">Subtext</a> ${escapeHtml(version)}
-<h2>Begin</h2>
-<ul>${[
-    ["access", "Access"],
-    ["conventions", "Conventions"],
-  ]
-    .map(([id, text]) => `<li><a href="#${id}">${text}</a></li>`)
-    .join("")}</ul>
-${[...groups].map(([group, operations]) => `<h2>${group}</h2>\n<ul>${operations.map(({ id, summary }) => `<li><a href="#${id}">${escapeHtml(summary)}</a></li>`).join("")}</ul>`).join("\n")}
-<h2>Webhooks</h2>
-<ul>${Object.keys(WEBHOOK_EVENTS)
-    .map((type) => `<li><a href="#${type}">${type.split(".").at(-1)}</a></li>`)
-    .join("")}</ul>
-<h2>Schemas</h2>
-<ul>${[...schemas.keys()].map((id) => `<li><a href="#${id}">${id}</a></li>`).join("")}</ul>
-</nav>
-<main>
-<h1>Subtext API</h1>
-<p>Every video that finishes uploading is transcribed: captions, words with their times, and text, announced by a
-signed webhook. This page is made from the same contract that the service validates with; programs read it at
-<a href="/api/openapi.json">/api/openapi.json</a> (OpenAPI 3.1). What each error means stands at
-<a href="/docs/errors">/docs/errors</a>.</p>
+  const sections = [
+    { id: "access", title: "Access" },
+    { id: "conventions", title: "Conventions" },
+    ...[...groups.values()].flatMap((operations) =>
+      operations.map(({ id, summary }) => ({ id, title: summary })),
+    ),
+    { id: "webhooks", title: "Webhooks" },
+    { id: "schemas", title: "Schemas" },
+  ];
+  const body = `<h1>API reference</h1>
+<p>Made from the same contract that the service validates with; programs read it at
+<a href="/api/openapi.json">/api/openapi.json</a> (OpenAPI 3.1). How the parts go together stands in
+<a href="/docs/api">The API</a>, what each error means in <a href="/docs/errors">Errors</a>.</p>
 ${conventions(serverUrl)}
 ${[...groups].map(([group, operations]) => `<h2>${group}</h2>\n${operations.map((operation) => renderOperation(operation)).join("\n")}`).join("\n")}
 <h2 id="webhooks">Webhooks</h2>
@@ -64,7 +53,7 @@ ${[...groups].map(([group, operations]) => `<h2>${group}</h2>\n${operations.map(
 <a href="https://www.standardwebhooks.com">Standard Webhooks</a> asks, sent at least once and in no promised order;
 <code>webhook-id</code> stays the same at every attempt. Only 2xx within 15 seconds is success. After a failure comes
 another attempt in 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h; <code>Retry-After</code> is honoured, redirects are
-not followed, 410 disables the endpoint.</p>
+not followed, 410 disables the endpoint. <a href="/docs/webhooks">How to receive and verify them</a>.</p>
 ${Object.entries(WEBHOOK_EVENTS)
   .map(
     ([type, schema]) => `<section id="${type}">
@@ -83,11 +72,8 @@ ${schema.description ? `<p>${prose(schema.description)}</p>` : ""}
 ${renderProperties(schema)}
 </section>`,
   )
-  .join("\n")}
-</main>
-</body>
-</html>
-`;
+  .join("\n")}`;
+  return { body, sections };
 }
 
 function conventions(serverUrl: string): string {
@@ -214,22 +200,10 @@ function renderJson(value: unknown): string {
   return renderCode(JSON.stringify(value, null, 2));
 }
 
-function renderCode(text: string): string {
-  return `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>`;
-}
-
 function prose(text: string): string {
   return ticked(escapeHtml(text));
 }
 
 function ticked(html: string): string {
   return html.replaceAll(/`([^`]+)`/g, "<code>$1</code>");
-}
-
-function escapeHtml(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
 }

@@ -1,0 +1,169 @@
+import { Marked, type Token, type Tokens } from "marked";
+import { escapeHtml, renderCode } from "./html.ts";
+
+/** Where a link of a page leads: to an address, or to a file of the sources that is not served. */
+export type Target = { href: string } | { inSources: string };
+
+/** A piece of a page that a search can lead to. */
+export interface Passage {
+  /** The nearest heading's, or that of a table's row; empty for what stands before the first. */
+  id: string;
+  heading: string;
+  text: string;
+}
+
+export interface MarkdownPage {
+  title: string;
+  html: string;
+  /** Of the second level, for lists of contents. */
+  sections: { id: string; title: string }[];
+  passages: Passage[];
+}
+
+/** A first cell that is nothing but such a name can be linked to: codes, settings, metrics. */
+const ROW_NAME = /^[A-Za-z]\w*$/;
+
+/**
+ * Renders a page of `docs/`. Anchors of headings are spelt as GitHub spells them; a table's row whose first
+ * cell is one name in backticks can be linked to by that name. Raw HTML is shown as text, comments not at all.
+ */
+export function renderMarkdown(markdown: string, targetOf: (href: string) => Target): MarkdownPage {
+  const marked = new Marked();
+  const tokens = marked.lexer(markdown);
+  const { ids, sections, passages, title } = readOutline(tokens);
+  marked.use({
+    renderer: {
+      heading(token) {
+        const id = escapeHtml(ids.get(token) ?? "");
+        const text = this.parser.parseInline(token.tokens);
+        const tag = `h${token.depth}`;
+        return token.depth === 1
+          ? `<h1>${text}</h1>\n`
+          : `<${tag} id="${id}"><a href="#${id}">${text}</a></${tag}>\n`;
+      },
+      table(token) {
+        const cell = (tag: string, { tokens: inline }: Tokens.TableCell) =>
+          `<${tag}>${this.parser.parseInline(inline)}</${tag}>`;
+        const rows = token.rows.map((row) => {
+          const id = row[0] && ids.get(row[0]);
+          return `<tr${id ? ` id="${escapeHtml(id)}"` : ""}>${row.map((each) => cell("td", each)).join("")}</tr>\n`;
+        });
+        const isBare = token.header.every(({ text }) => text.trim() === "");
+        const head = token.header.map((each) => (each.text.trim() ? cell("th", each) : "<td></td>")).join("");
+        return `<table>${isBare ? "" : `<thead><tr>${head}</tr></thead>`}<tbody>\n${rows.join("")}</tbody></table>\n`;
+      },
+      code: ({ text }) => `${renderCode(text)}\n`,
+      html: ({ text }) => (isComment(text) ? "" : escapeHtml(text)),
+      link({ href, tokens: inline }) {
+        const text = this.parser.parseInline(inline);
+        const target = targetOf(href);
+        if ("href" in target) return `<a href="${escapeHtml(target.href)}">${text}</a>`;
+        return plainText(inline).includes(target.inSources)
+          ? text
+          : `${text} (<code>${escapeHtml(target.inSources)}</code> in the sources)`;
+      },
+      image({ href, text }) {
+        const target = targetOf(href);
+        return "href" in target
+          ? `<img src="${escapeHtml(target.href)}" alt="${escapeHtml(text)}">`
+          : escapeHtml(text);
+      },
+    },
+  });
+  return { title, sections, passages, html: marked.parser(tokens) };
+}
+
+interface Outline extends Omit<MarkdownPage, "html"> {
+  /** Of headings, and of the first cells of tables' rows. */
+  ids: Map<Token | Tokens.TableCell, string>;
+}
+
+function readOutline(tokens: Token[]): Outline {
+  const outline: Outline = { title: "", ids: new Map(), sections: [], passages: [] };
+  const taken = new Set<string>();
+  let passage: Passage = { id: "", heading: "", text: "" };
+  const begin = (id: string, heading: string) => {
+    passage = { id, heading, text: "" };
+    outline.passages.push(passage);
+  };
+  for (const token of tokens) {
+    if (token.type === "heading") {
+      const text = plainText(token.tokens ?? []);
+      if (token.depth === 1) {
+        outline.title ||= text;
+        begin("", text);
+        continue;
+      }
+      const id = unused(slugOf(text), taken);
+      outline.ids.set(token, id);
+      if (token.depth === 2) outline.sections.push({ id, title: text });
+      begin(id, text);
+    } else if (token.type === "table") {
+      for (const row of (token as Tokens.Table).rows) {
+        const [first] = row;
+        const name = nameOf(first);
+        const text = row.map((cell) => plainText(cell.tokens)).join(" ");
+        if (!first || name === null || taken.has(name)) {
+          passage.text += `${text}\n`;
+          continue;
+        }
+        taken.add(name);
+        outline.ids.set(first, name);
+        outline.passages.push({ id: name, heading: name, text });
+      }
+    } else passage.text += `${plainText([token])}\n`;
+  }
+  return outline;
+}
+
+function nameOf(cell: Tokens.TableCell | undefined): string | null {
+  const [only, ...others] = cell?.tokens ?? [];
+  if (only?.type !== "codespan" || others.length > 0) return null;
+  return ROW_NAME.test(only.text) ? only.text : null;
+}
+
+/** As GitHub makes anchors of headings. */
+export function slugOf(heading: string): string {
+  return heading
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, "")
+    .replaceAll(" ", "-");
+}
+
+function unused(slug: string, taken: Set<string>): string {
+  let id = slug;
+  for (let count = 1; taken.has(id); count++) id = `${slug}-${count}`;
+  taken.add(id);
+  return id;
+}
+
+/** What a reader sees of it, without marks. */
+export function plainText(tokens: Token[]): string {
+  return tokens
+    .map((token) => {
+      if (token.type === "html") return "";
+      if (token.type === "image") return String(token.text);
+      if (token.type === "br") return " ";
+      if (token.type === "list") {
+        return (token as Tokens.List).items.map((item) => plainText(item.tokens)).join("\n");
+      }
+      if ("tokens" in token && token.tokens) return plainText(token.tokens);
+      return "text" in token ? unescapeText(String(token.text)) : "";
+    })
+    .join("");
+}
+
+/** Text of tokens may hold the few references that the lexer writes. */
+function unescapeText(text: string): string {
+  return text
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&#39;", "'")
+    .replaceAll("&amp;", "&");
+}
+
+function isComment(html: string): boolean {
+  return /^\s*<!--[\s\S]*-->\s*$/.test(html);
+}
