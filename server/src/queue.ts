@@ -119,7 +119,8 @@ export class Queue {
     job: {
       id: string;
       subjectId: string;
-      startAfter?: Date;
+      /** From now on by the database's clock, which decides when jobs are due: that of this process may be off. */
+      delayMs?: number;
       /** Of one group, no more than some are worked on at a time; see `JobStreamOptions`. */
       group?: string;
     },
@@ -130,7 +131,7 @@ export class Queue {
       {
         id: job.id,
         db: fromKysely(tx),
-        ...(job.startAfter && { startAfter: job.startAfter }),
+        ...(job.delayMs !== undefined && job.delayMs > 0 && { startAfter: job.delayMs / 1000 }),
         ...(job.group && { group: { id: job.group } }),
       },
     );

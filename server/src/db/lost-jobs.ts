@@ -1,14 +1,24 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "./schema.ts";
 
-/** A row that waits for a job which is not there (any more). */
-export interface JobLoss {
+/** A row, and the job that it waits for. */
+export interface NamedJob {
   id: string;
   jobId: string;
-  /** When the next job is due; null for at once. */
-  dueAt: Date | null;
 }
 
+/** A row that waits for a job which is not there (any more). */
+export interface JobLoss extends NamedJob {
+  /** Until the next job is due, by the database's clock; null for at once. */
+  delayMs: number | null;
+  /** What the job is counted with; see `JobStreamOptions`. */
+  group: string | null;
+}
+
+/** So many are told at a time: where a queue was emptied, all rows have lost their jobs. */
+const MOST = 500;
+
+const msUntil = (time: string) => sql`extract(epoch from ${sql.ref(time)} - now())::float8 * 1000`;
 /** pg-boss forgets jobs that failed too often or waited too long; rows wait for ever. */
 const HELD = sql`('created', 'retry', 'active')`;
 
@@ -18,34 +28,39 @@ const HELD = sql`('created', 'retry', 'active')`;
  */
 export async function findTranscriptionsWithoutJob(db: Db): Promise<JobLoss[]> {
   const { rows } = await sql<JobLoss>`
-    select id, job_id as "jobId", due_at as "dueAt" from transcription
-    where status in ('PENDING', 'PROCESSING') and parked_at is null and not exists (
-      select from pgboss.job where name = 'transcribe' and job.id = job_id and state in ${HELD}
+    (
+      select id, job_id as "jobId", ${msUntil("due_at")} as "delayMs", null as "group" from transcription
+      where status in ('PENDING', 'PROCESSING') and parked_at is null and not exists (
+        select from pgboss.job where name = 'transcribe' and job.id = job_id and state in ${HELD}
+      )
+      limit ${MOST}
     )
     union all (
-      select distinct on (environment_id) id, job_id, null::timestamptz from transcription as parked
+      select distinct on (environment_id) id, job_id, null::float8, null from transcription as parked
       where status = 'PENDING' and parked_at is not null and not exists (
         select from transcription as other where other.environment_id = parked.environment_id
           and (other.status = 'PROCESSING' or (other.status = 'PENDING' and other.parked_at is null))
       )
-      order by environment_id, coalesce(due_at, created_at), id
+      order by environment_id, coalesce(due_at, created_at), id limit ${MOST}
     )`.execute(db);
   return rows;
 }
 
 export async function findDeliveriesWithoutJob(db: Db): Promise<JobLoss[]> {
   const { rows } = await sql<JobLoss>`
-    select id, job_id as "jobId", next_attempt_at as "dueAt" from delivery
+    select id, job_id as "jobId", ${msUntil("next_attempt_at")} as "delayMs", endpoint_id as "group"
+    from delivery
     where status = 'pending' and not exists (
       select from pgboss.job where name = 'deliver' and job.id = job_id and state in ${HELD}
-    )`.execute(db);
+    )
+    limit ${MOST}`.execute(db);
   return rows;
 }
 
 /** Names the row's new job; false where somebody has moved the row meanwhile. */
 export async function replaceTranscriptionJob(
   tx: Tx,
-  { id, jobId }: JobLoss,
+  { id, jobId }: NamedJob,
   newId: string,
 ): Promise<boolean> {
   const row = await tx
@@ -60,7 +75,7 @@ export async function replaceTranscriptionJob(
 }
 
 /** Names the row's new job; false where somebody has moved the row meanwhile. */
-export async function replaceDeliveryJob(tx: Tx, { id, jobId }: JobLoss, newId: string): Promise<boolean> {
+export async function replaceDeliveryJob(tx: Tx, { id, jobId }: NamedJob, newId: string): Promise<boolean> {
   const row = await tx
     .updateTable("delivery")
     .set({ job_id: newId })

@@ -1,5 +1,5 @@
 import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
-import type { JobLoss } from "./lost-jobs.ts";
+import type { NamedJob } from "./lost-jobs.ts";
 import type { Db, Tx } from "./schema.ts";
 import type { Failure } from "./transcriptions.ts";
 
@@ -26,8 +26,8 @@ export async function noteWait(tx: Tx, jobId: string, failure: Failure): Promise
 }
 
 /** All that wait for the model, with the jobs that come for them later. */
-export async function findWaitsForModel(db: Db): Promise<JobLoss[]> {
-  const rows = await db
+export async function findWaitsForModel(db: Db): Promise<NamedJob[]> {
+  return await db
     .selectFrom("transcription")
     .select(["id", "job_id as jobId"])
     .where("status", "=", "PENDING")
@@ -35,11 +35,10 @@ export async function findWaitsForModel(db: Db): Promise<JobLoss[]> {
     .where("failure_code", "in", MENDED_BY_MODEL)
     .orderBy("created_at")
     .execute();
-  return rows.map((row) => ({ ...row, dueAt: null }));
 }
 
 /** The transcription is due at once, under a new job; false where somebody has moved it meanwhile. */
-export async function endWaitForModel(tx: Tx, { id, jobId }: JobLoss, newId: string): Promise<boolean> {
+export async function endWaitForModel(tx: Tx, { id, jobId }: NamedJob, newId: string): Promise<boolean> {
   const row = await tx
     .updateTable("transcription")
     .set({ job_id: newId, due_at: null })

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { JobLoss } from "./lost-jobs.ts";
+import type { JobLoss, NamedJob } from "./lost-jobs.ts";
 import type { Db, SearchDocumentRow, Tx } from "./schema.ts";
 
 /** A transcript whose passages are to be written, with what is needed to write them. */
@@ -146,7 +146,7 @@ export async function insertMissingDocuments(
 /** As `findTranscriptionsWithoutJob`. */
 export async function findDocumentsWithoutJob(db: Db): Promise<JobLoss[]> {
   const { rows } = await sql<JobLoss>`
-    select transcription_id as id, job_id as "jobId", null as "dueAt" from search_document
+    select transcription_id as id, job_id as "jobId", null as "delayMs", null as "group" from search_document
     where indexed_at is null and not exists (
       select from pgboss.job
       where name = 'index' and job.id = job_id and state in ('created', 'retry', 'active')
@@ -156,7 +156,7 @@ export async function findDocumentsWithoutJob(db: Db): Promise<JobLoss[]> {
 }
 
 /** Names the document's new job; false where somebody has done so, or indexed it, meanwhile. */
-export async function replaceDocumentJob(tx: Tx, { id, jobId }: JobLoss, newId: string): Promise<boolean> {
+export async function replaceDocumentJob(tx: Tx, { id, jobId }: NamedJob, newId: string): Promise<boolean> {
   const row = await tx
     .updateTable("search_document")
     .set({ job_id: newId })

@@ -233,7 +233,7 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
       const counts = !waitsForModel && !waitsForOutage;
       if (!(await returnToPending(tx, hold, { jobId, failure, counts, retryAt, now }))) return false;
       if (waitsForModel && modelIsComing) await noteWait(tx, jobId, failure);
-      await queue.send(tx, "transcribe", { id: jobId, subjectId: row.id, startAfter: retryAt });
+      await queue.send(tx, "transcribe", { id: jobId, subjectId: row.id, delayMs: backoffSeconds * 1000 });
     } else {
       const { transcribedAt } = attempt;
       const failed = await failTranscription(tx, hold, failure, { waveformPrefix, transcribedAt, now });

@@ -49,9 +49,14 @@ async function replaceJobs(
     const jobId = newJobId();
     await db.transaction().execute(async (tx) => {
       if (!(await replace(tx, loss, jobId))) return;
-      const startAfter = loss.dueAt ? { startAfter: loss.dueAt } : {};
-      await queue.send(tx, name, { id: jobId, subjectId: loss.id, ...startAfter });
-      log.warn({ queue: name, subjectId: loss.id }, "a lost job was replaced");
+      const { id: subjectId, delayMs, group } = loss;
+      await queue.send(tx, name, {
+        id: jobId,
+        subjectId,
+        ...(delayMs !== null && { delayMs }),
+        ...(group !== null && { group }),
+      });
+      log.warn({ queue: name, subjectId }, "a lost job was replaced");
     });
   }
 }

@@ -1,0 +1,52 @@
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import { systemClock } from "../src/clock.ts";
+import { findDeliveriesWithoutJob } from "../src/db/lost-jobs.ts";
+import { findWebhookEndpoint } from "../src/db/webhook-endpoints.ts";
+import { sweepLostJobs } from "../src/pipeline/sweep-jobs.ts";
+import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
+import { sendTestEvent } from "../src/webhooks/redeliver.ts";
+import { StateWorld } from "./state-model.ts";
+import { createTenant, shareService } from "./support/service.ts";
+
+const service = shareService({ start: false });
+
+test("a worker whose clock is two hours ahead has a transcription tried again in seconds all the same", async () => {
+  const { environmentId } = await createTenant(service);
+  const { parts } = service.service;
+  const world = new StateWorld(parts, [environmentId], null);
+  world.advance(7_200);
+  await world.upload(environmentId);
+  const [job] = await world.waitingJobs();
+  await world.take(job!.id);
+  await world.running[0]!.end("fault");
+  const { rows } = await sql<{ seconds: number }>`
+    select extract(epoch from start_after - now())::float8 as seconds from pgboss.job
+    where name = 'transcribe' and state = 'created'`.execute(parts.database.kysely);
+  expect(rows).toHaveLength(1);
+  expect(rows[0]!.seconds).toBeLessThan(60);
+  await world.clear();
+});
+
+test("a delivery's new job is counted with its endpoint's, and comes when the lost one would have", async () => {
+  const { environmentId } = await createTenant(service);
+  const { database, endpointPolicy, queue, log } = service.service.parts;
+  const db = database.kysely;
+  const deps = { db, clock: systemClock, policy: endpointPolicy };
+  const made = await createWebhookEndpoint(deps, { environmentId, url: "https://example.com/hook" });
+  const endpoint = (await findWebhookEndpoint(db, made.id))!;
+  await db.transaction().execute((tx) => sendTestEvent({ tx, queue, clock: systemClock }, endpoint));
+  await db
+    .updateTable("delivery")
+    .set({ next_attempt_at: new Date(Date.now() + 3_600_000) })
+    .execute();
+  await sql`delete from pgboss.job where name = 'deliver'`.execute(db);
+  expect(await findDeliveriesWithoutJob(db)).toHaveLength(1);
+
+  await sweepLostJobs({ db, queue, log }, new AbortController().signal);
+  expect(await findDeliveriesWithoutJob(db)).toEqual([]);
+  const { rows } = await sql<{ group: string; minutes: number }>`
+    select group_id as "group", round(extract(epoch from start_after - now()) / 60)::int as minutes
+    from pgboss.job where name = 'deliver'`.execute(db);
+  expect(rows).toEqual([{ group: endpoint.id, minutes: 60 }]);
+});
