@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -6,6 +7,7 @@ import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { promisify } from "node:util";
+import { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "../src/clock.ts";
 import { createEndpointPolicy, type ResolveHost } from "../src/webhooks/guard-url.ts";
@@ -123,6 +125,36 @@ describe("a webhook that is received", () => {
       await startReceiver((_request, response) => setTimeout(() => response.writeHead(200).end("late"), 500)),
     );
     expect(await post(receiver.url, { timeoutMs: 10_000 })).toMatchObject({ status: 200, bodyStart: "late" });
+  });
+
+  it("counts as received when the answer came in time to a process that was too busy to look", async () => {
+    const timeoutMs = 2_000;
+    const turns = new Int32Array(new SharedArrayBuffer(8));
+    const [isAnswering, isAnswered] = [0, 1];
+    const elsewhere = `
+      const { parentPort, workerData: turns } = require("node:worker_threads");
+      const server = require("node:http").createServer((request, response) => {
+        request.resume().on("end", () => {
+          parentPort.postMessage("received");
+          Atomics.wait(turns, ${isAnswering}, 0);
+          response.end("in time", () => {
+            Atomics.store(turns, ${isAnswered}, 1);
+            Atomics.notify(turns, ${isAnswered});
+          });
+        });
+      });
+      server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));`;
+    const receiver = new Worker(elsewhere, { eval: true, workerData: turns });
+    keep({ close: async () => void (await receiver.terminate()) });
+    const [port] = await once(receiver, "message");
+    const outcome = post(`http://127.0.0.1:${port}/`, { timeoutMs });
+    await once(receiver, "message");
+    Atomics.store(turns, isAnswering, 1);
+    Atomics.notify(turns, isAnswering);
+    Atomics.wait(turns, isAnswered, 0);
+    const busyUntil = performance.now() + timeoutMs;
+    while (performance.now() < busyUntil);
+    expect(await outcome).toMatchObject({ kind: "response", status: 200 });
   });
 
   it("counts as received when the receiver answers and breaks off without reading all of it", async () => {

@@ -84,10 +84,12 @@ export async function postWebhook(post: WebhookPost): Promise<AttemptOutcome> {
   const end = () => ended.abort();
   post.signal.addEventListener("abort", end, { once: true });
   let timedOut = false;
-  const timer = setTimeout(() => {
+  const expire = () => {
     timedOut = true;
     end();
-  }, post.timeoutMs);
+  };
+  // After the event loop has read what is there by now: it may have been kept from that while an answer came.
+  const timer = setTimeout(() => setImmediate(expire), post.timeoutMs);
   const onConnect = () => void timer.refresh();
   const latencyMs = () => Math.round(performance.now() - startedAt);
 
