@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { describe, test } from "vitest";
-import { openBucketStorage } from "../src/storage/bucket-storage.ts";
+import { describe, expect, test } from "vitest";
+import { openBucketStorage, PROBES } from "../src/storage/bucket-storage.ts";
 import { describeStorage } from "./storage-contract.ts";
 import { openTestBucket, testS3 } from "./support/test-bucket.ts";
 
@@ -14,6 +14,18 @@ if (s3) {
       fetchUrl: (url) => fetch(url),
       close: async () => bucket.close(),
     };
+  });
+
+  test("removes at its first check the probes that others have left behind, and no probe of a check that may run", async () => {
+    const bucket = await openTestBucket(s3, `storage-${randomUUID()}`, "some/where/");
+    const left = `${PROBES}${randomUUID()}`;
+    const probes = async () => (await Array.fromAsync(bucket.list(PROBES))).map(({ key }) => key);
+    await bucket.put(left, Buffer.from("subtext"));
+    await openBucketStorage(bucket).check();
+    expect(await probes()).toEqual([left]);
+    await openBucketStorage(bucket, { probeLivesMs: 0 }).check();
+    expect(await probes()).toEqual([]);
+    bucket.close();
   });
 } else {
   describe("storage in a bucket", () => {

@@ -7,10 +7,19 @@ import type { Storage } from "./storage.ts";
 /** Where transcript files stand in a bucket, as in the data folder. */
 export const FILES = "files/";
 /** Not in the alphabet of keys: what stands here can never be taken for an object. */
-const PROBES = "~probes/";
+export const PROBES = "~probes/";
+/** Longer than a check takes that anybody still waits for. */
+const PROBE_LIVES_MS = 60_000;
 
-/** Keeps objects in a bucket. */
-export function openBucketStorage(bucket: Bucket): Storage {
+/**
+ * Keeps objects in a bucket.
+ * @param probeLivesMs a probe that is older, by the bucket's clock, was left behind; a minute unless told
+ */
+export function openBucketStorage(
+  bucket: Bucket,
+  { probeLivesMs = PROBE_LIVES_MS }: { probeLivesMs?: number } = {},
+): Storage {
+  let leftBehindRemoved = false;
   const inBucket = (key: string) => {
     assertStorageKey(key);
     return FILES + key;
@@ -43,9 +52,27 @@ export function openBucketStorage(bucket: Bucket): Storage {
 
     async check() {
       const key = PROBES + randomUUID();
-      await bucket.put(key, Buffer.from("subtext"));
-      await buffer(await bucket.get(key));
-      await bucket.remove(key);
+      try {
+        await bucket.put(key, Buffer.from("subtext"));
+        await buffer(await bucket.get(key));
+        // Once: listing costs as much as writing, and this is asked every few seconds.
+        if (!leftBehindRemoved) await removeLeftBehind(bucket, key, probeLivesMs);
+        leftBehindRemoved = true;
+      } finally {
+        await bucket.remove(key);
+      }
     },
   };
+}
+
+/** Probes of processes that were killed, or cut off, before they could remove them. */
+async function removeLeftBehind(bucket: Bucket, own: string, probeLivesMs: number): Promise<void> {
+  const probes = await Array.fromAsync(bucket.list(PROBES));
+  // By the bucket's clock: this process's may be off.
+  const now = probes.find(({ key }) => key === own)?.writtenAt;
+  if (now === undefined) return;
+  const old = probes.filter(
+    ({ key, writtenAt }) => key !== own && now.getTime() - writtenAt.getTime() >= probeLivesMs,
+  );
+  for (const { key } of old) await bucket.remove(key);
 }
