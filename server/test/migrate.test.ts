@@ -1,36 +1,36 @@
-import { join } from "node:path";
 import { sql } from "kysely";
-import { pino } from "pino";
 import { expect, test } from "vitest";
-import { migrate } from "../src/db/migrate.ts";
+import { madeMigrations, migrate } from "../src/db/migrate.ts";
 import { MIGRATIONS } from "../src/db/migrations.ts";
-import { openDatabase } from "../src/db/open.ts";
 import type { Schema } from "../src/db/schema.ts";
-import { temporaryFolder } from "./support/service.ts";
+import { openEmptyDatabase } from "./upgrade/first-release-database.ts";
 
-test("a process of the version before goes on with tables that a newer one has made", async () => {
-  const folder = join(await temporaryFolder(), "database");
-  const log = pino({ level: "silent" });
-  const database = await openDatabase<Schema>({ databaseUrl: null, folder, log });
+const known = Object.keys(MIGRATIONS).sort();
+const refused = { code: "database_version_mismatch", message: expect.stringContaining("newer version") };
+
+test("a process of the version before goes on with tables that a newer one has made, until it lacks some", async () => {
+  const { database } = await openEmptyDatabase<Schema>();
   const { kysely } = database;
-  const names = async () => {
-    const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(
-      kysely,
-    );
-    return rows.map(({ name }) => name);
-  };
+  const note = (name: string) =>
+    sql`insert into kysely_migration (name, timestamp) values (${name}, '')`.execute(kysely);
+  const forget = (name: string) => sql`delete from kysely_migration where name = ${name}`.execute(kysely);
   try {
     await migrate(kysely);
-    const known = Object.keys(MIGRATIONS).sort();
-    expect(await names()).toEqual(known);
+    expect(await madeMigrations(kysely)).toEqual(known);
 
-    await sql`insert into kysely_migration (name, timestamp) values ('zz of tomorrow', '')`.execute(kysely);
+    await note("9998_of_tomorrow");
     await migrate(kysely);
-    expect(await names()).toEqual([...known, "zz of tomorrow"]);
+    expect(await madeMigrations(kysely)).toEqual([...known, "9998_of_tomorrow"]);
 
-    // One that skips releases is another matter: it lacks what it needs, and can not make it.
-    await sql`delete from kysely_migration where name = ${known.at(-1)!}`.execute(kysely);
-    await expect(migrate(kysely)).rejects.toThrow("zz of tomorrow");
+    // The release after next takes away what nobody of tomorrow uses, and this one may.
+    await note("9999_old_columns_removal");
+    await expect(migrate(kysely)).rejects.toMatchObject(refused);
+    await forget("9999_old_columns_removal");
+    await migrate(kysely);
+
+    // It lacks what it needs, and can not make it after what came later.
+    await forget(known.at(-1)!);
+    await expect(migrate(kysely)).rejects.toMatchObject(refused);
   } finally {
     await database.close();
   }

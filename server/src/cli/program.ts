@@ -11,6 +11,7 @@ import { addOperator } from "./operator.ts";
 import { addRestore } from "./restore.ts";
 import { addServe } from "./serve.ts";
 import { addTranscriptions } from "./transcriptions.ts";
+import { addUpgradeDatabase } from "./upgrade-database.ts";
 import { addWebhooks } from "./webhooks.ts";
 
 const FAILED = 1;
@@ -51,6 +52,7 @@ function createProgram(terminal: Terminal): Command {
   addMigrate(program, terminal);
   addBackup(program, terminal);
   addRestore(program, terminal);
+  addUpgradeDatabase(program, terminal);
   return program;
 }
 

@@ -1,28 +1,49 @@
 import { type Kysely, sql } from "kysely";
 import { Migrator } from "kysely/migration";
+import { AppError } from "../errors.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import type { Schema } from "./schema.ts";
+
+/** Ends the name of a migration that takes away what the releases before it use. */
+const REMOVAL = "_removal";
 
 /**
  * Brings the tables up to date; several processes at once wait for each other under a lock. While processes of
  * the version before are still running, or are started again, the tables may be newer than they know: so a
  * migration only ever adds (tables, columns that may be left out, indexes), and what nothing uses any more goes
- * one release later.
+ * one release later, by a migration whose name ends in `_removal`.
+ *
+ * @throws AppError `database_version_mismatch` where this version can not work with the tables that are there
  */
 export async function migrate(db: Kysely<Schema>): Promise<void> {
+  const made = await madeMigrations(db);
+  const known = Object.keys(MIGRATIONS);
+  const unknown = made.filter((name) => !known.includes(name));
+  if (unknown.length > 0) {
+    const blocking =
+      unknown.find((name) => name.endsWith(REMOVAL)) ?? known.find((name) => !made.includes(name));
+    if (blocking !== undefined) throw tooNew(unknown.at(-1)!);
+    return;
+  }
   const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
-  if (await isNewer(db)) return;
   const { error } = await migrator.migrateToLatest();
   if (error) throw error;
 }
 
-/** Whether all migrations that this version knows were made, and others that it does not know. */
-async function isNewer(db: Kysely<Schema>): Promise<boolean> {
+/** The names of those that were made, in their order. */
+export async function madeMigrations(db: Kysely<Schema>): Promise<string[]> {
   const { rows: found } = await sql<{ there: boolean }>`
     select to_regclass('kysely_migration') is not null as there`.execute(db);
-  if (!found[0]?.there) return false;
-  const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
-  const made = new Set(rows.map(({ name }) => name));
-  const known = Object.keys(MIGRATIONS);
-  return known.every((name) => made.has(name)) && made.size > known.length;
+  if (!found[0]?.there) return [];
+  const { rows } = await sql<{ name: string }>`
+    select name from kysely_migration order by name collate "C"`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+function tooNew(migration: string): AppError {
+  return new AppError(
+    "database_version_mismatch",
+    `The database was brought up to date by a newer version of Subtext (${migration}), ` +
+      "whose tables this one can not work with. Start that version again, or restore a backup from before the upgrade.",
+  );
 }

@@ -113,14 +113,14 @@ async function start(options: StartOptions & { dataFolder: string }): Promise<Te
 }
 
 /** A database of its own for each data folder, where the whole suite is to run on PostgreSQL. */
-async function postgresFor(dataFolder: string): Promise<string | null> {
+export async function postgresFor(dataFolder: string): Promise<string | null> {
   const server = process.env.TEST_DATABASE_URL;
   if (!server) return null;
   return await makeTestDatabase(server, basename(dataFolder).toLowerCase().replaceAll("-", "_"));
 }
 
 /** A bucket of its own for each data folder, where the whole suite is to run on one. */
-async function bucketFor(dataFolder: string): Promise<Record<string, string>> {
+export async function bucketFor(dataFolder: string): Promise<Record<string, string>> {
   const s3 = testS3();
   if (!s3) return {};
   const name = basename(dataFolder).toLowerCase().replaceAll("_", "-");

@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { chmod, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
 import { AppError } from "../../errors.ts";
+import { adviceFor } from "./older-pglite.ts";
 import { POSTGRES_MAJOR, startPglite } from "./start-pglite.ts";
 
 /**
@@ -14,6 +16,7 @@ import { POSTGRES_MAJOR, startPglite } from "./start-pglite.ts";
  */
 export async function prepareDataFolder(folder: string, onLog: (line: string) => void): Promise<void> {
   await removeLeftovers(folder);
+  await endCarryOver(folder);
   const entries = await readdir(folder).catch((error) => {
     if (error.code === "ENOENT") return [];
     throw error;
@@ -30,17 +33,27 @@ export async function prepareDataFolder(folder: string, onLog: (line: string) =>
     );
   }
   if (version.trim() !== POSTGRES_MAJOR) {
-    throw new AppError(
-      "database_version_mismatch",
-      `${folder} was made by PostgreSQL ${version.trim()}, this version of Subtext carries ${POSTGRES_MAJOR}`,
-    );
+    throw new AppError("database_version_mismatch", adviceFor(folder, version.trim(), POSTGRES_MAJOR));
   }
   await chmod(folder, 0o700);
 }
 
-const newFolderPrefix = (folder: string) => `${basename(folder)}.new-`;
+/** Begins the names of folders that are being made, and that nobody needs if that is cut short. */
+export const newFolderPrefix = (folder: string) => `${basename(folder)}.new-`;
 
-async function removeLeftovers(folder: string): Promise<void> {
+/** Where a database that was carried over from an older PostgreSQL lies, whole, until it takes the old one's place. */
+export const carriedFolder = (folder: string) => `${folder}.carried`;
+
+/** After a crash between the moves of a carrying over. */
+export async function endCarryOver(folder: string): Promise<void> {
+  const carried = carriedFolder(folder);
+  if (!existsSync(carried)) return;
+  if (existsSync(folder)) await rm(carried, { recursive: true });
+  else await rename(carried, folder);
+  await sync(dirname(folder));
+}
+
+export async function removeLeftovers(folder: string): Promise<void> {
   const parent = dirname(folder);
   for (const name of await readdir(parent)) {
     if (name.startsWith(newFolderPrefix(folder))) await rm(join(parent, name), { recursive: true });
@@ -64,12 +77,12 @@ async function create(folder: string, onLog: (line: string) => void): Promise<vo
  * The databases from which others would be made: two thirds of all files. Each file is synced again by every
  * start after a crash, and in databases that nobody connects to, old transactions can not be vacuumed away.
  */
-async function dropTemplates(pglite: PGlite): Promise<void> {
+export async function dropTemplates(pglite: PGlite): Promise<void> {
   await pglite.exec("update pg_database set datistemplate = false where datname <> current_database()");
   for (const name of ["template0", "template1"]) await pglite.exec(`drop database ${name}`);
 }
 
-async function syncTree(folder: string): Promise<void> {
+export async function syncTree(folder: string): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true });
   const folders = entries.filter((entry) => entry.isDirectory());
   for (const { name } of folders) await syncTree(join(folder, name));
@@ -79,7 +92,7 @@ async function syncTree(folder: string): Promise<void> {
   await sync(folder);
 }
 
-async function sync(path: string): Promise<void> {
+export async function sync(path: string): Promise<void> {
   const handle = await open(path, "r");
   try {
     await handle.sync();

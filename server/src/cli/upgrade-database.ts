@@ -1,0 +1,30 @@
+import { join } from "node:path";
+import type { Command } from "commander";
+import { configOf, type Terminal } from "./context.ts";
+import { properties } from "./text.ts";
+
+export function addUpgradeDatabase(program: Command, terminal: Terminal): void {
+  program
+    .command("upgrade-database")
+    .description("carry the embedded database over from an older PostgreSQL; the old folder is kept")
+    .action(async (_options: object, command: Command) => {
+      const { dataFolder, databaseUrl } = configOf(terminal);
+      if (databaseUrl !== null) {
+        throw new Error("DATABASE_URL names a server, which is upgraded by PostgreSQL's own pg_upgrade.");
+      }
+      const { carryOver } = await import("../db/embedded/carry-over.ts");
+      const carried = await carryOver(join(dataFolder, "database"), { onLog: () => {} });
+      const { json } = command.optsWithGlobals<{ json?: boolean }>();
+      if (json) terminal.out(`${JSON.stringify(carried, null, 2)}\n`);
+      else if (carried === null) terminal.out("The database is of this version's PostgreSQL already.\n");
+      else {
+        const { fromMajor, toMajor, rows, kept } = carried;
+        const facts = properties([
+          ["PostgreSQL", `${fromMajor} → ${toMajor}`],
+          ["rows", String(rows)],
+          ["old folder", `${kept}; remove it once the service has run well`],
+        ]);
+        terminal.out(`${facts}\n`);
+      }
+    });
+}

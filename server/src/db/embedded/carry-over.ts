@@ -1,0 +1,186 @@
+import { randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import { cp, mkdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { PGlite } from "@electric-sql/pglite";
+import { Kysely, PGliteDialect } from "kysely";
+import { Migrator } from "kysely/migration";
+import { AppError } from "../../errors.ts";
+import { lockFolder } from "../../folder-lock.ts";
+import { MIGRATIONS } from "../migrations.ts";
+import {
+  carriedFolder,
+  dropTemplates,
+  endCarryOver,
+  newFolderPrefix,
+  removeLeftovers,
+  sync,
+  syncTree,
+} from "./data-folder.ts";
+import { adviceFor, olderPgliteFolder, openByOlderPglite } from "./older-pglite.ts";
+import { POSTGRES_MAJOR, startPglite } from "./start-pglite.ts";
+
+/** Pages of 8 KB that are held in memory at a time. */
+const PAGES_AT_A_TIME = 1024;
+/** Made by the migrations themselves. */
+const NOT_COPIED = ["kysely_migration", "kysely_migration_lock"];
+
+export interface CarriedOver {
+  fromMajor: string;
+  toMajor: string;
+  rows: number;
+  /** Where the old folder is now. */
+  kept: string;
+}
+
+export interface CarryOverOptions {
+  onLog(line: string): void;
+  onTable?(table: string, rows: number): void;
+}
+
+/**
+ * Carries a database folder of an older PostgreSQL major over to ours: the tables are made anew by the same migrations
+ * and their rows copied, then the folders change places. Cut short anywhere, it leaves the old folder in its place, or
+ * the new one whole. Jobs of the queue are not carried over; the sweep at the next start makes them anew.
+ *
+ * @returns null where the folder is of our major already
+ * @throws AppError `data_folder_in_use`, `database_version_mismatch`
+ */
+export async function carryOver(folder: string, options: CarryOverOptions): Promise<CarriedOver | null> {
+  const lock = lockFolder(folder);
+  try {
+    await removeLeftovers(folder);
+    await endCarryOver(folder);
+    const fromMajor = await majorOf(folder);
+    if (fromMajor === POSTGRES_MAJOR) return null;
+    const kept = `${folder}-${fromMajor}`;
+    if (await stat(kept).catch(() => null)) {
+      throw new AppError(
+        "database_version_mismatch",
+        `${kept} is there already, and the old folder would go there; move it away`,
+      );
+    }
+    const parent = dirname(folder);
+    const scratch = join(parent, `${newFolderPrefix(folder)}${randomBytes(6).toString("hex")}`);
+    try {
+      const copy = join(scratch, "old");
+      const made = join(scratch, "new");
+      await mkdir(made, { recursive: true, mode: 0o700 });
+      await cp(folder, copy, { recursive: true, mode: constants.COPYFILE_FICLONE });
+      await rm(join(copy, "postmaster.pid"), { force: true });
+      const old = await openByOlderPglite(copy, {
+        installedIn: olderPgliteFolder(folder, fromMajor),
+        advice: adviceFor(folder, fromMajor, POSTGRES_MAJOR),
+        holds: async (pglite) =>
+          (await single<string | null>(pglite, "select to_regclass('public.kysely_migration')::text")) !==
+          null,
+      });
+      let rows: number;
+      try {
+        rows = await rebuild(old, made, options);
+      } finally {
+        await old.close();
+      }
+      await syncTree(made);
+      await rename(made, carriedFolder(folder));
+      await sync(parent);
+      await rename(folder, kept);
+      await rename(carriedFolder(folder), folder);
+      await sync(parent);
+      return { fromMajor, toMajor: POSTGRES_MAJOR, rows, kept };
+    } finally {
+      await rm(scratch, { recursive: true, force: true });
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+async function majorOf(folder: string): Promise<string> {
+  const version = await readFile(join(folder, "PG_VERSION"), "utf8").catch(() => null);
+  if (version !== null) return version.trim();
+  throw new AppError("database_version_mismatch", `${folder} holds no database.`);
+}
+
+/** Makes the database anew in an empty folder; gives the number of rows. */
+async function rebuild(old: PGlite, folder: string, { onLog, onTable }: CarryOverOptions): Promise<number> {
+  // Nothing here is worth an fsync until all of it is.
+  const made = await startPglite(folder, { onLog, onCrash: () => {}, fsync: () => {} });
+  try {
+    await dropTemplates(made);
+    await migrateAs(old, made);
+    // No trigger, and no look at what a row refers to: the rows are as they were, in any order.
+    await made.exec("set session_replication_role = replica");
+    let rows = 0;
+    for (const table of await tablesOf(old)) {
+      const copied = await copyTable(old, made, table);
+      onTable?.(table, copied);
+      rows += copied;
+    }
+    for (const statement of ["set session_replication_role = origin", "vacuum analyze", "checkpoint"])
+      await made.exec(statement);
+    return rows;
+  } finally {
+    await made.close();
+  }
+}
+
+/** The tables as the old database has them: what is newer is for the next start to make. */
+async function migrateAs(old: PGlite, made: PGlite): Promise<void> {
+  const { rows } = await old.query<{ name: string }>(
+    'select name from public.kysely_migration order by name collate "C"',
+  );
+  const names = rows.map(({ name }) => name);
+  const known = Object.keys(MIGRATIONS).sort();
+  if (names.length === 0 || names.some((name, index) => name !== known[index])) {
+    throw new AppError(
+      "database_version_mismatch",
+      "The database was brought up to date by another version of Subtext; carry it over with that one.",
+    );
+  }
+  const kysely = new Kysely<unknown>({ dialect: new PGliteDialect({ pglite: made }) });
+  const migrator = new Migrator({ db: kysely, provider: { getMigrations: async () => MIGRATIONS } });
+  const { error } = await migrator.migrateTo(names.at(-1)!);
+  if (error) throw error;
+}
+
+async function tablesOf(pglite: PGlite): Promise<string[]> {
+  const { rows } = await pglite.query<{ name: string }>(
+    `select tablename as name from pg_tables where schemaname = 'public' and tablename <> all ($1) order by 1`,
+    [NOT_COPIED],
+  );
+  return rows.map(({ name }) => name);
+}
+
+async function copyTable(old: PGlite, made: PGlite, name: string): Promise<number> {
+  const table = `public."${name}"`;
+  const { rows: columns } = await made.query<{ name: string; identity: boolean }>(
+    `select column_name as name, is_identity = 'YES' as identity from information_schema.columns
+    where table_schema = 'public' and table_name = $1 and is_generated = 'NEVER' order by ordinal_position`,
+    [name],
+  );
+  const list = columns.map((column) => `"${column.name}"`).join(", ");
+  const pages = await single<number>(old, `select (pg_relation_size('${table}') / 8192)::integer`);
+  for (let page = 0; page < pages; page += PAGES_AT_A_TIME) {
+    const { blob } = await old.query(
+      `copy (select ${list} from ${table} where ctid >= '(${page},0)'::tid and ctid < '(${page + PAGES_AT_A_TIME},0)'::tid)
+      to '/dev/blob'`,
+    );
+    if (blob && blob.size > 0) await made.query(`copy ${table} (${list}) from '/dev/blob'`, [], { blob });
+  }
+  for (const { name: column } of columns.filter(({ identity }) => identity)) {
+    await made.exec(
+      `select setval(pg_get_serial_sequence('${table}', '${column}'), max("${column}")) from ${table} having max("${column}") is not null`,
+    );
+  }
+  const [before, after] = await Promise.all(
+    [old, made].map((pglite) => single<number>(pglite, `select count(*)::integer from ${table}`)),
+  );
+  if (before !== after) throw new Error(`of ${before} rows of ${name}, ${after} were carried over`);
+  return after!;
+}
+
+async function single<T>(pglite: PGlite, statement: string): Promise<T> {
+  const { rows } = await pglite.query<Record<string, T>>(statement);
+  return Object.values(rows[0]!)[0]!;
+}
