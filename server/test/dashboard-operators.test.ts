@@ -2,6 +2,7 @@ import type { InvitationView, NewInvitationView, OperatorView } from "@subtext/d
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Credentials } from "../src/operators.ts";
 import { addViewer, codeOf, cookieOf, type OperatorRequest, send, signIn } from "./operator-requests.ts";
+import { routesOf } from "./support/known-routes.ts";
 import { MovableClock, shareService } from "./support/service.ts";
 
 const clock = new MovableClock();
@@ -82,26 +83,14 @@ describe("a viewer", () => {
   });
 
   test("is refused every route that changes anything, also those that are added later", async () => {
-    // Each line of the tree is a segment of an address and, where routes end there, their methods.
-    const routes = subtext.service.parts.app.printRoutes({ commonPrefix: false, includeHooks: false });
-    const segments: string[] = [];
-    const found: [string, string][] = [];
-    for (const line of routes.split("\n")) {
-      const match = /^((?:[│ ] {3})*)[├└]── (\S+)(?: \(([A-Z, ]+)\))?/.exec(line);
-      if (!match) continue;
-      const [, indent = "", segment = "", methods = ""] = match;
-      segments.splice(indent.length / 4, Number.POSITIVE_INFINITY, segment);
-      const path = segments.join("");
-      for (const method of methods.split(", ").filter(Boolean)) found.push([method, path]);
-    }
-    const changing = found.filter(
-      ([method, path]) =>
+    const changing = routesOf(subtext.service.parts.app).filter(
+      ({ method, path }) =>
         path.startsWith("/internal/") &&
         !/^\/internal\/(auth|set-up|join)\b/.test(path) &&
         !["GET", "HEAD", "OPTIONS"].includes(method),
     );
     expect(changing.length).toBeGreaterThan(8);
-    for (const [method, path] of changing) {
+    for (const { method, path } of changing) {
       const response = await send(subtext, path.replace("/internal", "").replace(/:\w+/g, "x"), {
         method: method as NonNullable<OperatorRequest["method"]>,
         headers: viewer,

@@ -42,16 +42,35 @@ const CONNECTION_LIMITS: ConnectionLimits = {
   maxConnections: 3_000,
 };
 
-/** The HTTP application with what every route needs; routes are added by the composition root. */
+/**
+ * What a browser may make of an answer: nothing but read it. Pages and files say themselves what else they need.
+ * @param httpsAlone whether browsers may forget that there is plain http
+ */
+function securityHeaders(httpsAlone: boolean): Record<string, string> {
+  return {
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    ...(httpsAlone && { "strict-transport-security": "max-age=31536000" }),
+  };
+}
+
+/**
+ * The HTTP application with what every route needs; routes are added by the composition root.
+ * @param publicUrl where browsers reach it
+ */
 export function createApp({
   log,
   health,
   trustProxy,
+  publicUrl,
   limits = CONNECTION_LIMITS,
 }: {
   log: Logger;
   health: Health;
   trustProxy: boolean;
+  publicUrl: string;
   limits?: ConnectionLimits;
 }): FastifyInstance {
   const app = fastify({
@@ -88,9 +107,9 @@ export function createApp({
   app.addHook("preClose", async () => {
     closing = true;
   });
+  const secure = securityHeaders(publicUrl.startsWith("https:"));
   app.addHook("onRequest", async (request, reply) => {
-    reply.header("x-request-id", request.id);
-    reply.header("x-content-type-options", "nosniff");
+    reply.header("x-request-id", request.id).headers(secure);
     if (!closing) return;
     reply.header("connection", "close");
     throw new AppError("service_unavailable", "The service is stopping.");

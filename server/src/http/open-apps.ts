@@ -59,6 +59,7 @@ export async function openApps(
     createApp({
       log,
       trustProxy: config.trustProxy,
+      publicUrl: config.publicUrl,
       ...(connectionLimits && { limits: connectionLimits }),
       health: {
         async check() {
