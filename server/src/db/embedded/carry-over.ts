@@ -35,7 +35,6 @@ export interface CarriedOver {
 
 export interface CarryOverOptions {
   onLog(line: string): void;
-  onTable?(table: string, rows: number): void;
 }
 
 /**
@@ -103,7 +102,7 @@ async function majorOf(folder: string): Promise<string> {
 }
 
 /** Makes the database anew in an empty folder; gives the number of rows. */
-async function rebuild(old: PGlite, folder: string, { onLog, onTable }: CarryOverOptions): Promise<number> {
+async function rebuild(old: PGlite, folder: string, { onLog }: CarryOverOptions): Promise<number> {
   // Nothing here is worth an fsync until all of it is.
   const made = await startPglite(folder, { onLog, onCrash: () => {}, fsync: () => {} });
   try {
@@ -112,11 +111,7 @@ async function rebuild(old: PGlite, folder: string, { onLog, onTable }: CarryOve
     // No trigger, and no look at what a row refers to: the rows are as they were, in any order.
     await made.exec("set session_replication_role = replica");
     let rows = 0;
-    for (const table of await tablesOf(old)) {
-      const copied = await copyTable(old, made, table);
-      onTable?.(table, copied);
-      rows += copied;
-    }
+    for (const table of await tablesOf(old)) rows += await copyTable(old, made, table);
     for (const statement of ["set session_replication_role = origin", "vacuum analyze", "checkpoint"])
       await made.exec(statement);
     return rows;
