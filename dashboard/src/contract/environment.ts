@@ -12,7 +12,7 @@ export interface EnvironmentView {
 export const RETENTION_DELETES = ["recording", "video"] as const;
 export const MOST_RETENTION_DAYS = 3650;
 
-/** Old videos are deleted by themselves. */
+/** Old videos are deleted automatically. */
 export interface RetentionView {
   /** Since the end of the transcription, or of the upload where there is none; 1 to `MOST_RETENTION_DAYS`. */
   days: number;

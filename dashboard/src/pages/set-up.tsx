@@ -99,7 +99,8 @@ function SetUpForm({ token, withEnvironment }: { token: string; withEnvironment:
             <Switch isSelected={aiTranscription} onChange={setAiTranscription}>
               <strong>AI Transcription</strong>
               <span className={controls.hint}>
-                Every video that finishes uploading is transcribed by itself. You can switch it at any time.
+                Every video that finishes uploading is transcribed automatically. You can switch it at any
+                time.
               </span>
             </Switch>
           </Group>

@@ -6,6 +6,7 @@ import { messageOf, request } from "../data/request.ts";
 import { Notice, Switch } from "../design/controls.tsx";
 import { PageHeader, Section } from "../parts/page.tsx";
 import { Retention } from "../parts/retention.tsx";
+import { UploadOrigins } from "../parts/upload-origins.tsx";
 import { useMe } from "../parts/use-me.ts";
 import { NotFoundPage } from "./fault.tsx";
 
@@ -19,6 +20,7 @@ export function SettingsPage() {
       <PageHeader title="Settings" lead={`General settings of ${environment.name}.`} />
       <AiTranscription environment={environment} />
       <Retention key={environment.id} environment={environment} />
+      <UploadOrigins key={`origins ${environment.id}`} environment={environment} />
       <Section title="Environment">
         <p>
           {environment.name} · <code>{environment.id}</code>
@@ -44,7 +46,7 @@ function AiTranscription({ environment }: { environment: EnvironmentView }) {
   return (
     <Section
       title="AI Transcription"
-      lead="Videos are transcribed by themselves: captions, words with their times, and text."
+      lead="Videos are transcribed automatically: captions, words with their times, and text."
     >
       {change.error && <Notice tone="bad">{messageOf(change.error)}</Notice>}
       <Switch isSelected={isOn} onChange={(on) => change.mutate(on)} isDisabled={!isOwner}>

@@ -12,7 +12,7 @@ import { messageOf, request } from "../data/request.ts";
 import controls from "../design/controls.module.css";
 import { Button, ModalDialog, Notice, TextField } from "../design/controls.tsx";
 import { Section } from "./page.tsx";
-import css from "./retention.module.css";
+import css from "./settings-form.module.css";
 import { useMe } from "./use-me.ts";
 
 type Choice = "nothing" | RetentionView["deletes"];
@@ -63,7 +63,7 @@ export function Retention({ environment }: { environment: EnvironmentView }) {
   return (
     <Section
       title="Retention"
-      lead="Old videos can be deleted by themselves. What is deleted is gone for good."
+      lead="Old videos can be deleted automatically. What is deleted is gone for good."
     >
       <Form className={css.form ?? ""} onSubmit={save}>
         {error && <Notice tone="bad">{messageOf(error)}</Notice>}

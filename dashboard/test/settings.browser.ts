@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import { createApiKey } from "../../server/src/api-keys.ts";
 import { seedTranscript } from "../../server/test/support/seed-transcript.ts";
 import { accessibilityFaults } from "./accessibility.ts";
-import { openDashboard, setUpBy } from "./open-dashboard.ts";
+import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
 
 const dashboard = openDashboard();
 
@@ -48,5 +49,42 @@ test("retention is set after a question that says how many videos it concerns, a
   await page.getByText("Kept words.").first().waitFor();
   expect(await page.locator("video").count()).toBe(0);
   expect(await accessibilityFaults(page)).toEqual([]);
+  expect(dashboard.faults).toEqual([]);
+});
+
+test("websites that may upload are named, one that is no origin is refused in words, and the others are kept out", async () => {
+  const { page } = await dashboard.visit();
+  await signInBy(page, dashboard, OWNER);
+  await page.getByRole("link", { name: "Settings" }).click();
+  const uploads = page.getByRole("region", { name: "Uploads from browsers" });
+  await uploads.getByText("These websites alone").click();
+  const origins = uploads.getByLabel("Origins");
+  await origins.fill("app.example.com");
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await uploads.getByRole("button", { name: "Save" }).click();
+  await uploads.getByText("app.example.com is no origin").waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await origins.fill("https://app.example.com\nhttps://www.example.com");
+  await uploads.getByRole("button", { name: "Save" }).click();
+  await uploads.getByText("is no origin").waitFor({ state: "detached" });
+  await page.reload();
+  expect(await origins.inputValue()).toBe("https://app.example.com\nhttps://www.example.com");
+
+  const { database, clock } = dashboard.service.parts;
+  const db = database.kysely;
+  const environment = await db.selectFrom("environment").select("id").executeTakeFirstOrThrow();
+  const { key } = await createApiKey(
+    { db, clock },
+    { environmentId: environment.id, name: "pages", permissions: ["create_video"], expiresAt: null },
+  );
+  const uploadFrom = async (origin: string) => {
+    const response = await fetch(`${dashboard.url}/api/v1/uploads`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "tus-resumable": "1.0.0", "upload-length": "3", origin },
+    });
+    return response.status;
+  };
+  expect(await uploadFrom("https://www.example.com")).toBe(201);
+  expect(await uploadFrom("https://www.example.org")).toBe(403);
   expect(dashboard.faults).toEqual([]);
 });
