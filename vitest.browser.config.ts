@@ -8,5 +8,7 @@ export default defineConfig({
     maxWorkers: 1,
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // As long as playwright waits by itself.
+    expect: { poll: { timeout: 30_000 } },
   },
 });

@@ -40,7 +40,7 @@ export async function detailOf(page: Page): Promise<VideoDetailView> {
 
 /** Waits for what an expression says on the page; playwright's own way is what the page's policy forbids. */
 export async function untilTrue(page: Page, expression: string): Promise<void> {
-  await expect.poll(() => page.evaluate(`Boolean(${expression})`), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => page.evaluate(`Boolean(${expression})`)).toBe(true);
 }
 
 export interface SpokenWord {

@@ -30,6 +30,7 @@ const README_SHOTS = [
   { name: "video", colorScheme: "dark" },
 ] as const;
 const WEBP_QUALITY = 0.8;
+const PLAYED_FROM_SECONDS = 22;
 const README_FOLDER = join(import.meta.dirname, "../../../docs/images");
 
 interface Shot {
@@ -87,7 +88,11 @@ try {
     { name: "sign-in", path: "/sign-in", ready: heading("Sign in"), signedOut: true },
     { name: "videos", path: at(production.id, "/videos"), ready: text("Field recording 014.mp4") },
     { name: "videos-empty", path: at(empty.id, "/videos"), ready: text("No videos yet") },
-    { name: "video", path: at(production.id, `/videos/${sampleVideoId}?t=22`), ready: text("Mark words") },
+    {
+      name: "video",
+      path: at(production.id, `/videos/${sampleVideoId}?t=${PLAYED_FROM_SECONDS}`),
+      ready: playing,
+    },
     { name: "api-keys", path: at(production.id, "/api-keys"), ready: text("Uploader") },
     { name: "webhooks", path: at(production.id, "/webhooks"), ready: text("hooks.nordwind.example") },
     {
@@ -112,6 +117,20 @@ try {
   await browser.close();
   await service.stop();
   for (const made of [dataFolder, dashboardFolder]) await rm(made, { recursive: true, force: true });
+}
+
+/** A while after its beginning, when the player's controls have gone; a word is lit. */
+async function playing(page: Page): Promise<void> {
+  await text("Mark words")(page);
+  await page.evaluate(`(async () => {
+    const video = document.querySelector("video");
+    const isLit = () => (CSS.highlights.get("subtext-lit")?.size ?? 0) > 0;
+    const until = performance.now() + 60_000;
+    while (video.currentTime < ${PLAYED_FROM_SECONDS + 4} || !isLit()) {
+      if (performance.now() > until) throw new Error("the video does not play");
+      await new Promise(requestAnimationFrame);
+    }
+  })()`);
 }
 
 function heading(name: string) {
