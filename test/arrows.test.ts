@@ -32,6 +32,7 @@ const SERVER_ROOMS: Record<string, string[]> = {
     "outages.ts",
   ],
   webhooks: [
+    "audit",
     "storage",
     "db",
     "queue.ts",
@@ -43,6 +44,7 @@ const SERVER_ROOMS: Record<string, string[]> = {
     "limits.ts",
     "metadata.ts",
   ],
+  audit: ["db", "clock.ts", "ids.ts"],
   "representations.ts": ["storage", "db"],
   search: ["db"],
   // Opens what the settings name.

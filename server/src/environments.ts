@@ -2,12 +2,13 @@ import { MOST_RETENTION_DAYS, type RetentionView } from "@subtext/dashboard/cont
 import type { Clock } from "./clock.ts";
 import {
   findEnvironment,
+  findEnvironmentForUpdate,
   insertEnvironment,
   setAiTranscription,
   setAllowedOrigins,
 } from "./db/environments.ts";
 import { setRetention } from "./db/retention.ts";
-import type { Db, EnvironmentRow } from "./db/schema.ts";
+import type { Db, EnvironmentRow, Tx } from "./db/schema.ts";
 import { AppError } from "./errors.ts";
 import { newId } from "./ids.ts";
 
@@ -43,6 +44,36 @@ export async function getEnvironment(db: Db, idOrName: string): Promise<Environm
   const row = await findEnvironment(db, idOrName);
   if (!row) throw new AppError("environment_not_found", `There is no environment ${idOrName}.`);
   return row;
+}
+
+/**
+ * By id or name, held still until the transaction ends, so that what a change is from is what it was.
+ * @throws AppError `environment_not_found`
+ */
+export async function lockEnvironment(tx: Tx, idOrName: string): Promise<EnvironmentRow> {
+  const { id } = await getEnvironment(tx, idOrName);
+  const row = await findEnvironmentForUpdate(tx, id);
+  if (!row) throw new AppError("environment_not_found", `There is no environment ${idOrName}.`);
+  return row;
+}
+
+/**
+ * Changes what is given; all of it or nothing.
+ * @throws AppError `invalid_request`, `environment_not_found`
+ */
+export async function changeEnvironment(
+  tx: Tx,
+  id: string,
+  {
+    allowedOrigins,
+    aiTranscription,
+    retention,
+  }: { allowedOrigins?: string[]; aiTranscription?: boolean; retention?: RetentionView | null },
+): Promise<EnvironmentRow> {
+  if (allowedOrigins !== undefined) await setUploadOrigins(tx, id, allowedOrigins);
+  if (aiTranscription !== undefined) await switchAiTranscription(tx, id, aiTranscription);
+  if (retention !== undefined) await changeRetention(tx, id, retention);
+  return await getEnvironment(tx, id);
 }
 
 /**

@@ -10,7 +10,8 @@ export type IdPrefix =
   | "delivery"
   | "operator"
   | "invitation"
-  | "session";
+  | "session"
+  | "audit";
 
 /** A TypeID: a prefix that tells the kind, and a UUIDv7 in base 32, so that ids sort by their making. */
 export function newId(prefix: IdPrefix): string {

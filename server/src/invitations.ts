@@ -3,7 +3,7 @@ import type { OperatorRole } from "@subtext/dashboard/contract/operator";
 import { JOIN_PATH } from "@subtext/dashboard/contract/pages";
 import type { Clock } from "./clock.ts";
 import { findInvitation, insertInvitation, listOperators, takeInvitation } from "./db/operators.ts";
-import type { Db, OperatorInvitationRow } from "./db/schema.ts";
+import type { Db, OperatorInvitationRow, Tx } from "./db/schema.ts";
 import { AppError } from "./errors.ts";
 import { newId } from "./ids.ts";
 import { type Credentials, checkEmail, type Operators } from "./operators.ts";
@@ -54,16 +54,21 @@ export async function lookUpInvitation(
   return invitation;
 }
 
-/** @throws AppError `invitation_invalid`, `invalid_request`, `operator_email_taken` */
+/**
+ * @param also what belongs to it and must succeed or fail with it
+ * @throws AppError `invitation_invalid`, `invalid_request`, `operator_email_taken`
+ */
 export async function acceptInvitation(
   { clock, operators }: InvitationDeps,
   { token, name, password }: { token: string; name: string; password: string },
+  also: NonNullable<Parameters<Operators["join"]>[2]>,
 ): Promise<Credentials> {
-  return await operators.join({ name, password }, async (tx) => {
+  const entitled = async (tx: Tx) => {
     const invitation = await takeInvitation(tx, hashOf(token), clock.now());
     if (!invitation) throw noInvitation();
     return invitation;
-  });
+  };
+  return await operators.join({ name, password }, entitled, also);
 }
 
 function noInvitation(): AppError {

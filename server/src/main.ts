@@ -258,6 +258,7 @@ async function wire(
             storage,
             log,
             uploadExpiryMs: config.uploadExpiryMs,
+            auditLogDays: config.auditLogDays,
             onAccepted: telemetry.onAccepted,
           },
           SWEEP_EVERY_MS,

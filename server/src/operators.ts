@@ -11,7 +11,7 @@ import {
   replacePassword,
   takeSetUpToken,
 } from "./db/operators.ts";
-import type { Db, Tx } from "./db/schema.ts";
+import type { Db, OperatorRow, Tx } from "./db/schema.ts";
 import { serviceSecret } from "./db/secrets.ts";
 import { AppError } from "./errors.ts";
 import { newId } from "./ids.ts";
@@ -50,6 +50,8 @@ export interface OperatorsOptions {
   publicUrl: string;
 }
 
+type Also = (tx: Tx, operator: OperatorRow) => Promise<unknown>;
+
 export type Operators = ReturnType<typeof openOperators>;
 
 /** The people who run the service: their sign-in, by email and password, and their sessions. */
@@ -64,9 +66,9 @@ export function openOperators(options: OperatorsOptions) {
   const insert = async (
     tx: Tx,
     { name, email, role, passwordHash }: Omit<Parameters<typeof insertOperator>[1], "id" | "now">,
-  ): Promise<void> => {
+  ): Promise<string> => {
     const id = newId("operator");
-    if (await insertOperator(tx, { id, name, email, role, passwordHash, now: clock.now() })) return;
+    if (await insertOperator(tx, { id, name, email, role, passwordHash, now: clock.now() })) return id;
     throw new AppError("operator_email_taken", `There is an operator ${email} already.`);
   };
 
@@ -90,7 +92,7 @@ export function openOperators(options: OperatorsOptions) {
     async setUp(
       token: string,
       request: NewOperatorRequest,
-      also: (tx: Tx) => Promise<unknown>,
+      also: (tx: Tx, operatorId: string) => Promise<unknown>,
     ): Promise<Credentials> {
       const email = checkEmail(request.email);
       const name = checkName(request.name);
@@ -103,8 +105,7 @@ export function openOperators(options: OperatorsOptions) {
             "This link was used already, or belongs to another service. The terminal of the service shows the right one.",
           );
         }
-        await insert(tx, { name, email, role: "owner", passwordHash });
-        await also(tx);
+        await also(tx, await insert(tx, { name, email, role: "owner", passwordHash }));
       });
       return { email, password: request.password };
     },
@@ -112,16 +113,22 @@ export function openOperators(options: OperatorsOptions) {
     /**
      * Makes an operator whose right to it was found in the same transaction.
      * @param entitled gives the email and role, or throws
+     * @param also what belongs to it and must succeed or fail with it
      */
     async join(
       request: { name: string; password: string },
       entitled: (tx: Tx) => Promise<{ email: string; role: OperatorRole }>,
+      also: (
+        tx: Tx,
+        operator: { id: string; email: string; role: OperatorRole },
+      ) => Promise<unknown> = async () => {},
     ): Promise<Credentials> {
       const name = checkName(request.name);
       const passwordHash = await hashPassword(request.password);
       return await db.transaction().execute(async (tx) => {
         const { email, role } = await entitled(tx);
-        await insert(tx, { name, email, role, passwordHash });
+        const id = await insert(tx, { name, email, role, passwordHash });
+        await also(tx, { id, email, role });
         return { email, password: request.password };
       });
     },
@@ -129,9 +136,10 @@ export function openOperators(options: OperatorsOptions) {
     /**
      * A new password for an operator; every session ends.
      * @param email may be null where there is one operator alone
+     * @param also what belongs to it and must succeed or fail with it
      * @throws AppError `operator_not_found`, `invalid_request`
      */
-    async resetPassword(email: string | null): Promise<Credentials> {
+    async resetPassword(email: string | null, also: Also = async () => {}): Promise<Credentials> {
       const all = await listOperators(db);
       if (all.length === 0) {
         throw new AppError(
@@ -148,13 +156,21 @@ export function openOperators(options: OperatorsOptions) {
       const credentials = { email: operator.email, password: newPassword() };
       const passwordHash = await hashPassword(credentials.password);
       const replaced = { operatorId: operator.id, passwordHash, now: clock.now() };
-      await db.transaction().execute((tx) => replacePassword(tx, replaced));
+      await db.transaction().execute(async (tx) => {
+        await replacePassword(tx, replaced);
+        await also(tx, operator);
+      });
       return credentials;
     },
 
     /** @throws AppError `operator_not_found`, `last_owner` */
-    async remove(id: string): Promise<void> {
-      const outcome = await db.transaction().execute((tx) => deleteOperator(tx, id));
+    async remove(id: string, also: Also): Promise<void> {
+      const outcome = await db.transaction().execute(async (tx) => {
+        const operator = (await listOperators(tx)).find((each) => each.id === id);
+        const ended = await deleteOperator(tx, id);
+        if (operator && ended === "deleted") await also(tx, operator);
+        return ended;
+      });
       if (outcome === "unknown") throw new AppError("operator_not_found", "There is no such operator.");
       if (outcome === "last owner") {
         throw new AppError("last_owner", "This is the only owner; invite another first.");

@@ -137,10 +137,22 @@ describe("a delivery", () => {
   });
 
   test("that is answered 410 disables its endpoint, which gets nothing more", async () => {
-    const { receiver, attempt, readEndpoint } = await emitted();
+    const { receiver, attempt, readEndpoint, db, endpoint } = await emitted();
     receiver.answers.push(410);
     expect(await attempt()).toMatchObject({ status: "failed" });
     expect(await readEndpoint()).toMatchObject({ disabled_reason: "It answered 410 Gone." });
+    const audited = await db
+      .selectFrom("audit_entry")
+      .selectAll()
+      .where("subject_id", "=", endpoint.id)
+      .execute();
+    expect(audited).toMatchObject([
+      {
+        action: "webhook_endpoint.disabled",
+        actor_kind: "service",
+        detail: { reason: "It answered 410 Gone." },
+      },
+    ]);
   });
 
   test("that is given up disables an endpoint that nothing has reached for five days, and not before", async () => {

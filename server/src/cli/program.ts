@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
+import { addAudit } from "./audit.ts";
 import { addBackup } from "./backup.ts";
 import type { Terminal } from "./context.ts";
 import { addDoctor } from "./doctor.ts";
@@ -48,6 +49,7 @@ function createProgram(terminal: Terminal): Command {
   addTranscriptions(program, terminal);
   addModels(program, terminal);
   addOperator(program, terminal);
+  addAudit(program, terminal);
   addDoctor(program, terminal);
   addMigrate(program, terminal);
   addBackup(program, terminal);

@@ -35,6 +35,10 @@ export async function findEnvironment(db: Db, idOrName: string): Promise<Environ
     .executeTakeFirst();
 }
 
+export async function findEnvironmentForUpdate(tx: Tx, id: string): Promise<EnvironmentRow | undefined> {
+  return await tx.selectFrom("environment").selectAll().where("id", "=", id).forUpdate().executeTakeFirst();
+}
+
 export async function setAiTranscription(
   db: Db,
   id: string,

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import { attempts } from "./migration-attempts.ts";
+import { audit } from "./migration-audit.ts";
 import { dashboard } from "./migration-dashboard.ts";
 import { deletions } from "./migration-deletions.ts";
 import { housekeeping } from "./migration-housekeeping.ts";
@@ -24,6 +25,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   "0009_kept_stretches": { up: keptStretches },
   "0010_housekeeping": { up: housekeeping },
   "0011_deletions": { up: deletions },
+  "0013_audit": { up: audit },
 };
 
 async function first(db: Kysely<unknown>): Promise<void> {

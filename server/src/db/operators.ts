@@ -102,12 +102,14 @@ export async function listInvitations(db: Db, now: Date): Promise<OperatorInvita
     .execute();
 }
 
-export async function deleteInvitation(db: Db, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
+/** @returns the email that it was made for; undefined where there is no such invitation */
+export async function deleteInvitation(db: Db, id: string): Promise<string | undefined> {
+  const row = await db
     .deleteFrom("operator_invitation")
     .where("id", "=", id)
-    .executeTakeFirstOrThrow();
-  return numDeletedRows > 0n;
+    .returning("email")
+    .executeTakeFirst();
+  return row?.email;
 }
 
 export async function findInvitation(

@@ -3,6 +3,7 @@ import type { TranscriptionStatus } from "@subtext/client/contract/transcription
 import type { VideoMetadata } from "@subtext/client/contract/video";
 import type { EventType, SentEventType } from "@subtext/client/contract/webhook";
 import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
+import type { ActorKind, AuditAction, AuditDetail } from "@subtext/dashboard/contract/audit";
 import type { RetentionView } from "@subtext/dashboard/contract/environment";
 import type { OperatorRole } from "@subtext/dashboard/contract/operator";
 import type { AttemptOutcome } from "@subtext/dashboard/contract/video-detail";
@@ -42,6 +43,7 @@ export interface Schema {
   search_passage: SearchPassageTable;
   missing_file: MissingFileTable;
   file_check: FileCheckTable;
+  audit_entry: AuditEntryTable;
 }
 
 /** The open database, outside any transaction. */
@@ -303,6 +305,24 @@ interface OperatorInvitationTable {
   expires_at: Date;
 }
 
+/** Who changed what. Ids and names of things as they were, which may be gone since. */
+interface AuditEntryTable {
+  id: string;
+  at: Date;
+  action: AuditAction;
+  actor_kind: ActorKind;
+  /** Of an operator or an API key. */
+  actor_id: string | null;
+  actor_name: string | null;
+  /** IP address. */
+  address: string | null;
+  environment_id: string | null;
+  environment_name: string | null;
+  subject_id: string | null;
+  subject_name: string | null;
+  detail: JSONColumnType<AuditDetail>;
+}
+
 /** A language that an environment's transcripts are searched in; it stays when the last of them goes. */
 interface SearchLanguageTable {
   environment_id: string;
@@ -368,6 +388,8 @@ interface FileCheckTable {
 
 export type SearchDocumentRow = Selectable<SearchDocumentTable>;
 export type OperatorRow = Selectable<OperatorTable>;
+export type AuditEntryRow = Selectable<AuditEntryTable>;
+export type NewAuditEntry = Insertable<AuditEntryTable>;
 export type OperatorInvitationRow = Selectable<OperatorInvitationTable>;
 export type EnvironmentRow = Selectable<EnvironmentTable>;
 export type ApiKeyRow = Selectable<ApiKeyTable>;

@@ -134,16 +134,19 @@ export async function markEndpointFailing(tx: Tx, id: string, since: Date): Prom
   return row?.failing_since ?? null;
 }
 
-export async function disableEndpoint(tx: Db | Tx, id: string, reason: string, now: Date): Promise<void> {
-  await tx
+/** @returns whether it was in use until now */
+export async function disableEndpoint(tx: Db | Tx, id: string, reason: string, now: Date): Promise<boolean> {
+  const row = await tx
     .updateTable("webhook_endpoint")
     .set({ disabled_at: now, disabled_reason: reason })
     .where("id", "=", id)
     .where("disabled_at", "is", null)
-    .execute();
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
-export async function deleteWebhookEndpoint(db: Db, id: string): Promise<boolean> {
+export async function deleteWebhookEndpoint(db: Db | Tx, id: string): Promise<boolean> {
   const row = await db.deleteFrom("webhook_endpoint").where("id", "=", id).returning("id").executeTakeFirst();
   return row !== undefined;
 }

@@ -13,6 +13,7 @@ const LAST_USE_EVERY_MS = 60_000;
 export interface Principal {
   environmentId: string;
   keyId: string;
+  keyName: string;
 }
 
 export type Authorize = (request: FastifyRequest, reply: FastifyReply) => Promise<Principal>;
@@ -52,7 +53,7 @@ export function authorizeWith(
       });
     }
     noteUse(deps, key, request);
-    return { environmentId: key.environment_id, keyId: key.id };
+    return { environmentId: key.environment_id, keyId: key.id, keyName: key.name };
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Locker } from "@tus/utils";
-import type { Db } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
 import { deleteVideoRows } from "../db/videos.ts";
 import type { Queue } from "../queue.ts";
 import type { Sources } from "../storage/sources.ts";
@@ -23,16 +23,19 @@ export interface DeleteVideoDeps {
  * there, whatever becomes of its files, and a crash leaves nothing but files without an owner, which the sweep
  * removes. What still works on it is ended: an upload lets go of its file, an attempt in this process drops
  * its work at once, one in another process within a second or two.
+ * @param also what belongs to the deletion and must succeed or fail with it
  * @returns false where the environment has no such video
  */
 export async function deleteVideo(
   { db, queue, sources, storage, locker, running, log }: DeleteVideoDeps,
   { environmentId, videoId }: { environmentId: string; videoId: string },
+  also: (tx: Tx) => Promise<unknown> = async () => {},
 ): Promise<boolean> {
   const deleted = await db.transaction().execute(async (tx) => {
     const rows = await deleteVideoRows(tx, environmentId, videoId);
     // It made room, or its job would have been the one to find the room.
     if (rows?.transcription) await wakeParked({ tx, queue }, environmentId);
+    if (rows) await also(tx);
     return rows;
   });
   if (!deleted) return false;

@@ -1,17 +1,19 @@
 import type { Clock } from "../clock.ts";
 import { lockRecording } from "../db/retention.ts";
-import type { Db, TranscriptionRow } from "../db/schema.ts";
+import type { Db, TranscriptionRow, Tx } from "../db/schema.ts";
 import { findTranscription, reopenFailedTranscription } from "../db/transcriptions.ts";
 import { AppError } from "../errors.ts";
 import { newJobId, type Queue } from "../queue.ts";
 
 /**
  * FAILED → PENDING, by an operator; what became of the attempts so far is kept.
+ * @param also what belongs to it and must succeed or fail with it
  * @throws AppError `transcription_not_found`, `transcription_not_failed`, `recording_deleted`
  */
 export async function reprocess(
   { db, queue, clock }: { db: Db; queue: Queue; clock: Clock },
   transcriptionId: string,
+  also: (tx: Tx, row: TranscriptionRow) => Promise<unknown> = async () => {},
 ): Promise<TranscriptionRow> {
   const reopened = await db.transaction().execute(async (tx) => {
     const found = await findTranscription(tx, transcriptionId);
@@ -20,7 +22,9 @@ export async function reprocess(
     }
     const jobId = newJobId();
     const row = await reopenFailedTranscription(tx, transcriptionId, jobId, clock.now());
-    if (row) await queue.send(tx, "transcribe", { id: jobId, subjectId: row.id });
+    if (!row) return undefined;
+    await queue.send(tx, "transcribe", { id: jobId, subjectId: row.id });
+    await also(tx, row);
     return row;
   });
   if (reopened) return reopened;

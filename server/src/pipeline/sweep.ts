@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { forgetAuditEntries } from "../db/audit.ts";
 import { ANSWERS_KEPT_MS, forgetAnswers } from "../db/idempotency-keys.ts";
 import type { Sources } from "../storage/sources.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -13,6 +14,8 @@ export interface SweepDeps extends AcceptDeps {
   sources: Sources;
   storage: Storage;
   uploadExpiryMs: number;
+  /** How long the audit log is kept; left out, it is kept. */
+  auditLogDays?: number;
   log: Logger;
 }
 
@@ -67,6 +70,7 @@ export async function sweep(
     ...(strays ? [sweepUnindexed] : []),
     sweepLostJobs,
     sweepOldAnswers,
+    sweepAuditLog,
     applyRetention,
     ...(strays ? [sweepStraySources, sweepStrayTranscripts, sweepMissing] : []),
   ];
@@ -81,4 +85,10 @@ export async function sweep(
 /** They hold what was shown once, such as signing secrets. */
 async function sweepOldAnswers({ db, clock }: SweepDeps): Promise<void> {
   await forgetAnswers(db, new Date(clock.now().getTime() - ANSWERS_KEPT_MS));
+}
+
+async function sweepAuditLog({ db, clock, auditLogDays }: SweepDeps, signal: AbortSignal): Promise<void> {
+  if (auditLogDays === undefined) return;
+  const before = new Date(clock.now().getTime() - auditLogDays * 86_400_000);
+  while (!signal.aborted && (await forgetAuditEntries(db, before)) > 0);
 }

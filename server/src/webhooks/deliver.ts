@@ -1,4 +1,6 @@
 import type { Logger } from "pino";
+import { SERVICE } from "../audit/audit.ts";
+import { writeDownEndpoint } from "../audit/endpoint-deeds.ts";
 import type { Clock } from "../clock.ts";
 import {
   type DeliveryTurn,
@@ -191,7 +193,9 @@ async function recordFailed(
       });
     }
     const reason = disablingReason(next, failingSince, now);
-    if (reason) await disableEndpoint(tx, endpoint.id, reason, now);
+    if (reason && (await disableEndpoint(tx, endpoint.id, reason, now))) {
+      await writeDownEndpoint({ tx, clock }, SERVICE, "webhook_endpoint.disabled", endpoint, { reason });
+    }
     return true;
   });
 }

@@ -4,6 +4,7 @@ import { API_KEY_STATES, type ApiKeyPageView, type NewApiKeyView } from "@subtex
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import { createApiKey } from "../../api-keys.ts";
+import { writeDown } from "../../audit/audit.ts";
 import type { Clock } from "../../clock.ts";
 import { findApiKey, listApiKeys, pageOfApiKeys, revokeApiKey } from "../../db/api-keys.ts";
 import type { Db } from "../../db/schema.ts";
@@ -11,6 +12,7 @@ import { getEnvironment } from "../../environments.ts";
 import { AppError } from "../../errors.ts";
 import { isPlausibleId } from "../../ids.ts";
 import { cutPage, readPageRequest } from "../public/cursor.ts";
+import { authorOf } from "./author.ts";
 import { viewApiKey } from "./representations.ts";
 
 const NewApiKey = Type.Object(
@@ -49,15 +51,20 @@ export function registerApiKeys(app: FastifyInstance, { db, clock }: { db: Db; c
     async (request, reply): Promise<NewApiKeyView> => {
       const environment = await getEnvironment(db, request.params.environment);
       const { name = "API key", permissions = ["get_video", "create_video"], expiresAt } = request.body;
-      const { id, key } = await createApiKey(
-        { db, clock },
-        {
-          environmentId: environment.id,
-          name,
-          permissions,
-          expiresAt: expiresAt === undefined ? null : futureDate(expiresAt, clock),
-        },
-      );
+      const ends = expiresAt === undefined ? null : futureDate(expiresAt, clock);
+      const { id, key } = await db.transaction().execute(async (tx) => {
+        const made = await createApiKey(
+          { db: tx, clock },
+          { environmentId: environment.id, name, permissions, expiresAt: ends },
+        );
+        await writeDown({ tx, clock }, authorOf(request), {
+          action: "api_key.created",
+          environment,
+          subject: { id: made.id, name },
+          detail: { permissions, expiresAt: ends?.toISOString() ?? null },
+        });
+        return made;
+      });
       request.log.info({ keyId: id, environmentId: environment.id, permissions }, "API key created");
       reply.code(201);
       return { ...viewApiKey((await findApiKey(db, id))!), key };
@@ -66,9 +73,19 @@ export function registerApiKeys(app: FastifyInstance, { db, clock }: { db: Db; c
 
   app.delete<{ Params: { id: string } }>("/api-keys/:id", async (request, reply) => {
     const { id } = request.params;
-    if (!isPlausibleId(id) || !(await revokeApiKey(db, id, clock.now()))) {
-      throw new AppError("api_key_not_found", "There is no API key with this id.");
-    }
+    await db.transaction().execute(async (tx) => {
+      const key = isPlausibleId(id) ? await findApiKey(tx, id) : undefined;
+      if (!key || !(await revokeApiKey(tx, id, clock.now()))) {
+        throw new AppError("api_key_not_found", "There is no API key with this id.");
+      }
+      // Revoking it again changes nothing.
+      if (key.revoked_at !== null) return;
+      await writeDown({ tx, clock }, authorOf(request), {
+        action: "api_key.revoked",
+        environment: await getEnvironment(tx, key.environment_id),
+        subject: { id, name: key.name },
+      });
+    });
     request.log.info({ keyId: id }, "API key revoked");
     return await reply.code(204).send();
   });

@@ -6,17 +6,14 @@ import {
 } from "@subtext/dashboard/contract/environment";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
+import { writeDown } from "../../audit/audit.ts";
+import { environmentDeeds } from "../../audit/environment-deeds.ts";
 import type { Clock } from "../../clock.ts";
 import { listEnvironments } from "../../db/environments.ts";
 import { countDue } from "../../db/retention.ts";
 import type { Db } from "../../db/schema.ts";
-import {
-  changeRetention,
-  createEnvironment,
-  getEnvironment,
-  setUploadOrigins,
-  switchAiTranscription,
-} from "../../environments.ts";
+import { changeEnvironment, createEnvironment, getEnvironment, lockEnvironment } from "../../environments.ts";
+import { authorOf } from "./author.ts";
 import { viewEnvironment } from "./representations.ts";
 
 const NewEnvironment = Type.Object(
@@ -61,7 +58,16 @@ export function registerEnvironments(app: FastifyInstance, { db, clock }: { db: 
     { schema: { body: NewEnvironment } },
     async (request, reply): Promise<EnvironmentView> => {
       const { name, aiTranscription = false } = request.body;
-      const row = await createEnvironment({ db, clock }, { name, aiTranscription });
+      const row = await db.transaction().execute(async (tx) => {
+        const made = await createEnvironment({ db: tx, clock }, { name, aiTranscription });
+        const detail = { aiTranscription };
+        await writeDown({ tx, clock }, authorOf(request), {
+          action: "environment.created",
+          environment: made,
+          detail,
+        });
+        return made;
+      });
       request.log.info({ environmentId: row.id, aiTranscription }, "environment created");
       reply.code(201);
       return viewEnvironment(row);
@@ -72,13 +78,16 @@ export function registerEnvironments(app: FastifyInstance, { db, clock }: { db: 
     "/environments/:environment",
     { schema: { body: EnvironmentChange } },
     async (request): Promise<EnvironmentView> => {
-      const { id } = await getEnvironment(db, request.params.environment);
-      const { aiTranscription, allowedOrigins, retention } = request.body;
-      if (allowedOrigins !== undefined) await setUploadOrigins(db, id, allowedOrigins);
-      if (aiTranscription !== undefined) await switchAiTranscription(db, id, aiTranscription);
-      if (retention !== undefined) await changeRetention(db, id, retention);
-      request.log.info({ environmentId: id, ...request.body }, "environment changed");
-      return viewEnvironment(await getEnvironment(db, id));
+      const changed = await db.transaction().execute(async (tx) => {
+        const before = await lockEnvironment(tx, request.params.environment);
+        const after = await changeEnvironment(tx, before.id, request.body);
+        for (const deed of environmentDeeds(before, after)) {
+          await writeDown({ tx, clock }, authorOf(request), deed);
+        }
+        return after;
+      });
+      request.log.info({ environmentId: changed.id, ...request.body }, "environment changed");
+      return viewEnvironment(changed);
     },
   );
 

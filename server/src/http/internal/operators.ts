@@ -7,6 +7,7 @@ import {
 } from "@subtext/dashboard/contract/operator";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
+import { writeDown } from "../../audit/audit.ts";
 import type { Clock } from "../../clock.ts";
 import { deleteInvitation, listInvitations, listOperators } from "../../db/operators.ts";
 import type { Db } from "../../db/schema.ts";
@@ -14,6 +15,7 @@ import { AppError } from "../../errors.ts";
 import { isPlausibleId } from "../../ids.ts";
 import { invite } from "../../invitations.ts";
 import type { Credentials, Operators } from "../../operators.ts";
+import { authorOf } from "./author.ts";
 import { viewInvitation, viewOperator } from "./representations.ts";
 
 const Invitation = Type.Object(
@@ -47,7 +49,13 @@ export function registerOperators(app: FastifyInstance, deps: OperatorsDeps): vo
   app.delete<{ Params: { id: string } }>("/operators/:id", async (request, reply) => {
     const { id } = request.params;
     if (!isPlausibleId(id)) throw new AppError("operator_not_found", "There is no such operator.");
-    await operators.remove(id);
+    await operators.remove(id, (tx, { email, role }) =>
+      writeDown({ tx, clock }, authorOf(request), {
+        action: "operator.removed",
+        subject: { id, name: email },
+        detail: { role },
+      }),
+    );
     request.log.info({ operatorId: id }, "operator removed");
     return await reply.code(204).send();
   });
@@ -60,7 +68,16 @@ export function registerOperators(app: FastifyInstance, deps: OperatorsDeps): vo
     "/invitations",
     { schema: { body: Invitation } },
     async (request, reply): Promise<NewInvitationView> => {
-      const { invitation, url } = await invite(deps, request.body);
+      const { invitation, url } = await db.transaction().execute(async (tx) => {
+        const made = await invite({ ...deps, db: tx }, request.body);
+        const { id, email, role } = made.invitation;
+        await writeDown({ tx, clock }, authorOf(request), {
+          action: "operator.invited",
+          subject: { id, name: email },
+          detail: { role },
+        });
+        return made;
+      });
       request.log.info({ invitationId: invitation.id, role: invitation.role }, "operator invited");
       reply.code(201);
       return { ...viewInvitation(invitation), url };
@@ -69,9 +86,16 @@ export function registerOperators(app: FastifyInstance, deps: OperatorsDeps): vo
 
   app.delete<{ Params: { id: string } }>("/invitations/:id", async (request, reply) => {
     const { id } = request.params;
-    if (!isPlausibleId(id) || !(await deleteInvitation(db, id))) {
-      throw new AppError("invitation_not_found", "The invitation was used, or taken back already.");
-    }
+    await db.transaction().execute(async (tx) => {
+      const email = isPlausibleId(id) ? await deleteInvitation(tx, id) : undefined;
+      if (email === undefined) {
+        throw new AppError("invitation_not_found", "The invitation was used, or taken back already.");
+      }
+      await writeDown({ tx, clock }, authorOf(request), {
+        action: "operator.invitation_revoked",
+        subject: { id, name: email },
+      });
+    });
     return await reply.code(204).send();
   });
 
@@ -86,7 +110,12 @@ export function registerOperators(app: FastifyInstance, deps: OperatorsDeps): vo
           "Only the command line may do this: subtext operator reset-password",
         );
       }
-      const credentials = await operators.resetPassword(request.body.email ?? null);
+      const credentials = await operators.resetPassword(request.body.email ?? null, (tx, { id, email }) =>
+        writeDown({ tx, clock }, authorOf(request), {
+          action: "operator.password_reset",
+          subject: { id, name: email },
+        }),
+      );
       request.log.warn("an operator's password was reset");
       return credentials;
     },

@@ -9,6 +9,7 @@ import { validateRequest } from "../validate.ts";
 import { type Actor, refuseOtherOrigins, requireOperator, requireRole } from "./access.ts";
 import { registerApiKeys } from "./api-keys.ts";
 import { Attempts } from "./attempts.ts";
+import { registerAudit } from "./audit.ts";
 import { type BackupRouteDeps, registerBackups } from "./backups.ts";
 import { type DeliveryDeps, registerDeliveries } from "./deliveries.ts";
 import { registerEnvironments } from "./environments.ts";
@@ -53,7 +54,7 @@ export function registerInternal(app: FastifyInstance, parts: InternalDeps): voi
   const deps = { ...parts, uploadSizes: new UploadSizes(parts.sources) };
   const { operators, commandLineToken } = deps;
   const attempts = new Attempts(deps.clock);
-  registerSignIn(app, { operators, attempts });
+  registerSignIn(app, { ...deps, attempts });
   registerSetUp(app, { ...deps, attempts });
   app.register(
     async (internal) => {
@@ -77,6 +78,7 @@ export function registerInternal(app: FastifyInstance, parts: InternalDeps): voi
       registerDeliveries(internal, deps);
       registerTranscriptions(internal, deps);
       registerOperators(internal, deps);
+      registerAudit(internal, deps);
       registerVideos(internal, deps);
       registerVideoStream(internal, deps);
       registerVideoDetail(internal, deps);

@@ -1,12 +1,13 @@
 import type { SetUpView } from "@subtext/dashboard/contract/operator";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
+import { writeDown } from "../../audit/audit.ts";
 import type { Clock } from "../../clock.ts";
 import { listEnvironments } from "../../db/environments.ts";
 import type { Db } from "../../db/schema.ts";
 import { createEnvironment } from "../../environments.ts";
 import { acceptInvitation, lookUpInvitation } from "../../invitations.ts";
-import type { Operators } from "../../operators.ts";
+import { checkEmail, type Operators } from "../../operators.ts";
 import { validateStrictly } from "../validate.ts";
 import { refuseOtherOrigins } from "./access.ts";
 import type { Attempts } from "./attempts.ts";
@@ -62,8 +63,20 @@ export function registerSetUp(app: FastifyInstance, deps: SetUpDeps): void {
         { schema: { body: SetUp } },
         async (request, reply) => {
           const { token, environment, ...operator } = request.body;
-          const credentials = await operators.setUp(token, operator, async (tx) => {
-            if (environment) await createEnvironment({ db: tx, clock }, environment);
+          const credentials = await operators.setUp(token, operator, async (tx, id) => {
+            const author = {
+              kind: "operator",
+              id,
+              name: checkEmail(operator.email),
+              address: request.ip,
+            } as const;
+            await writeDown({ tx, clock }, author, { action: "service.set_up" });
+            if (!environment) return;
+            await writeDown({ tx, clock }, author, {
+              action: "environment.created",
+              environment: await createEnvironment({ db: tx, clock }, environment),
+              detail: { aiTranscription: environment.aiTranscription },
+            });
           });
           request.log.info("the service was set up");
           await beginSession(operators, credentials, request, reply);
@@ -81,7 +94,13 @@ export function registerSetUp(app: FastifyInstance, deps: SetUpDeps): void {
         "/join",
         { schema: { body: Join } },
         async (request, reply) => {
-          const credentials = await acceptInvitation(deps, request.body);
+          const credentials = await acceptInvitation(deps, request.body, (tx, { id, email, role }) =>
+            writeDown(
+              { tx, clock },
+              { kind: "operator", id, name: email, address: request.ip },
+              { action: "operator.joined", detail: { role } },
+            ),
+          );
           request.log.info("an invited operator joined");
           await beginSession(operators, credentials, request, reply);
           return await reply.code(201).send({});

@@ -1,8 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "../../clock.ts";
+import type { Db } from "../../db/schema.ts";
 import { AppError } from "../../errors.ts";
 import { CLIENT_ADDRESS_HEADER, type Credentials, type Operators, SIGN_IN_PATH } from "../../operators.ts";
 import { authHeaders, refuseOtherOrigins } from "./access.ts";
 import type { Attempts } from "./attempts.ts";
+import { SignInLog } from "./sign-in-log.ts";
 
 /** Of better-auth's routes, the ones that an operator with a password needs; the rest is not there. */
 const ROUTES = [
@@ -19,8 +22,9 @@ const ROUTES = [
 /** Sign-in, and what goes with it, at `/internal/auth/…`: JSON in, JSON and cookies out. */
 export function registerSignIn(
   app: FastifyInstance,
-  { operators, attempts }: { operators: Operators; attempts: Attempts },
+  { operators, attempts, db, clock }: { operators: Operators; attempts: Attempts; db: Db; clock: Clock },
 ): void {
+  const log = new SignInLog({ db, clock });
   app.register(async (auth) => {
     for (const { method, path, takesPassword } of ROUTES) {
       auth.route({
@@ -36,8 +40,16 @@ export function registerSignIn(
           const { email } = (request.body ?? {}) as { email?: unknown };
           if (takesPassword && typeof email === "string") attempts.countAccount(email, request);
         },
-        handler: async (request, reply) =>
-          await answer(await operators.handle(toWebRequest(request, operators.origin)), reply),
+        handler: async (request, reply) => {
+          // A change of password may end the session that it was asked for in.
+          const session =
+            path === "/change-password" ? await operators.findSession(authHeaders(request)) : null;
+          const response = await operators.handle(toWebRequest(request, operators.origin));
+          // Before the cookie is given away: a sign-in that can not be written down has not happened.
+          if (path === "/sign-in/email") await log.noteSignIn(request, response);
+          if (session && response.ok) await log.notePasswordChange(request, session.operator);
+          return await answer(response, reply);
+        },
       });
     }
   });

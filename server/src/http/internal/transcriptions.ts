@@ -2,6 +2,7 @@ import { TRANSCRIPTION_STATUSES } from "@subtext/client/contract/transcription";
 import type { TranscriptionSummaryView } from "@subtext/dashboard/contract/video";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
+import { writeDownVideo } from "../../audit/video-deeds.ts";
 import type { Clock } from "../../clock.ts";
 import { listEventsOf } from "../../db/events.ts";
 import type { Db, TranscriptionRow } from "../../db/schema.ts";
@@ -12,6 +13,7 @@ import { AppError } from "../../errors.ts";
 import { isPlausibleId } from "../../ids.ts";
 import { reprocess } from "../../pipeline/reprocess.ts";
 import type { Queue } from "../../queue.ts";
+import { authorOf } from "./author.ts";
 import { type TranscriptionView, viewTranscription, viewTranscriptionSummary } from "./representations.ts";
 
 const LATEST_TRANSCRIPTIONS = 50;
@@ -40,7 +42,12 @@ export function registerTranscriptions(
 
   app.post<{ Params: { id: string } }>("/transcriptions/:id/reprocess", async (request, reply) => {
     const { id } = await getTranscription(db, request.params.id);
-    const row = await reprocess({ db, queue, clock }, id);
+    const row = await reprocess({ db, queue, clock }, id, (tx, { environment_id, video_id }) =>
+      writeDownVideo({ tx, clock }, authorOf(request), "transcription.reprocessed", {
+        environmentId: environment_id,
+        videoId: video_id,
+      }),
+    );
     request.log.info({ transcriptionId: id }, "transcription reopened by an operator");
     reply.code(202);
     return await describe(db, row);

@@ -1,6 +1,7 @@
 import type { MediaView, VideoDetailView } from "@subtext/dashboard/contract/video-detail";
 import type { Locker } from "@tus/utils";
 import type { FastifyInstance } from "fastify";
+import { writeDownVideo } from "../../audit/video-deeds.ts";
 import type { Clock } from "../../clock.ts";
 import { listEventsOf } from "../../db/events.ts";
 import type { Db, TranscriptionRow, VideoRow } from "../../db/schema.ts";
@@ -15,6 +16,7 @@ import type { Queue } from "../../queue.ts";
 import { representTranscription } from "../../representations.ts";
 import type { Sources } from "../../storage/sources.ts";
 import type { Storage } from "../../storage/storage.ts";
+import { authorOf } from "./author.ts";
 import { findVideoOf, VIDEO_PATH, type VideoParams } from "./video-address.ts";
 import { viewVideoDetail } from "./video-detail-view.ts";
 import { typeOfRecording } from "./video-media.ts";
@@ -32,13 +34,16 @@ export interface VideoDetailDeps extends VideoListDeps {
 
 /** What the page of one video shows, and what an owner does there. */
 export function registerVideoDetail(app: FastifyInstance, deps: VideoDetailDeps): void {
-  const { db } = deps;
+  const { db, clock } = deps;
 
   app.get<VideoParams>(VIDEO_PATH, async ({ params }) => await describe(deps, await findVideoOf(db, params)));
 
   app.delete<VideoParams>(VIDEO_PATH, async (request, reply) => {
     const { id, environment_id } = await findVideoOf(db, request.params);
-    await deleteVideo({ ...deps, log: request.log }, { environmentId: environment_id, videoId: id });
+    const subject = { environmentId: environment_id, videoId: id };
+    await deleteVideo({ ...deps, log: request.log }, subject, (tx) =>
+      writeDownVideo({ tx, clock }, authorOf(request), "video.deleted", subject),
+    );
     request.log.info({ videoId: id }, "video deleted by an operator");
     return await reply.code(204).send();
   });
@@ -46,7 +51,10 @@ export function registerVideoDetail(app: FastifyInstance, deps: VideoDetailDeps)
   app.post<VideoParams>(`${VIDEO_PATH}/reprocess`, async (request, reply) => {
     const video = await findVideoOf(db, request.params);
     const { id } = (await findTranscriptionOfVideo(db, video.id)) ?? noTranscription();
-    await reprocess(deps, id);
+    const subject = { environmentId: video.environment_id, videoId: video.id };
+    await reprocess(deps, id, (tx) =>
+      writeDownVideo({ tx, clock }, authorOf(request), "transcription.reprocessed", subject),
+    );
     request.log.info({ transcriptionId: id }, "transcription reopened by an operator");
     reply.code(202);
     return await describe(deps, video);

@@ -10,6 +10,7 @@ import {
 } from "@subtext/dashboard/contract/webhook";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
+import { writeDownEndpoint, writeDownEndpointChange } from "../../audit/endpoint-deeds.ts";
 import type { Clock } from "../../clock.ts";
 import type { Db, Tx, WebhookEndpointRow } from "../../db/schema.ts";
 import {
@@ -24,6 +25,7 @@ import { isPlausibleId } from "../../ids.ts";
 import { representWebhookEndpointWithSecret } from "../../representations.ts";
 import { changeWebhookEndpoint, createWebhookEndpoint, rotateSecret } from "../../webhooks/endpoints.ts";
 import { type EndpointPolicy, parseEndpointUrl } from "../../webhooks/guard-url.ts";
+import { authorOf } from "./author.ts";
 import { viewWebhookEndpoint } from "./representations.ts";
 
 interface WebhookEndpointDeps {
@@ -60,10 +62,14 @@ export function registerWebhookEndpoints(
     { schema: { body: NewWebhookEndpoint } },
     async (request, reply): Promise<WebhookEndpointWithSecret> => {
       const environment = await getEnvironment(db, request.params.environment);
-      const created = await createWebhookEndpoint(
-        { db, clock, policy },
-        { environmentId: environment.id, ...request.body },
-      );
+      const created = await db.transaction().execute(async (tx) => {
+        const row = await createWebhookEndpoint(
+          { db: tx, clock, policy },
+          { environmentId: environment.id, ...request.body },
+        );
+        await writeDownEndpoint({ tx, clock }, authorOf(request), "webhook_endpoint.created", row);
+        return row;
+      });
       request.log.info({ endpointId: created.id, environmentId: environment.id }, "webhook endpoint created");
       reply.code(201);
       return representWebhookEndpointWithSecret(created, clock.now());
@@ -96,7 +102,9 @@ export function registerWebhookEndpoints(
     async (request): Promise<WebhookEndpointView> => {
       const changed = await db.transaction().execute(async (tx) => {
         const { id } = await getEndpoint(tx, request.params.id);
-        return await changeWebhookEndpoint({ tx, clock, policy }, id, request.body);
+        const row = await changeWebhookEndpoint({ tx, clock, policy }, id, request.body);
+        await writeDownEndpointChange({ tx, clock }, authorOf(request), row, request.body);
+        return row;
       });
       request.log.info({ endpointId: changed.id }, "webhook endpoint changed");
       return (await viewWithHealth({ db, clock }, [changed]))[0]!;
@@ -104,8 +112,13 @@ export function registerWebhookEndpoints(
   );
 
   app.delete<OfEndpoint>("/webhook-endpoints/:id", async (request, reply) => {
-    const { id } = await getEndpoint(db, request.params.id);
-    await deleteWebhookEndpoint(db, id);
+    const id = await db.transaction().execute(async (tx) => {
+      const row = await getEndpoint(tx, request.params.id);
+      if (await deleteWebhookEndpoint(tx, row.id)) {
+        await writeDownEndpoint({ tx, clock }, authorOf(request), "webhook_endpoint.deleted", row);
+      }
+      return row.id;
+    });
     request.log.info({ endpointId: id }, "webhook endpoint deleted");
     return await reply.code(204).send();
   });
@@ -113,6 +126,7 @@ export function registerWebhookEndpoints(
   // No GET: a secret is an owner's to see, and that somebody saw it is logged.
   app.post<OfEndpoint>("/webhook-endpoints/:id/reveal-secret", async (request) => {
     const row = await getEndpoint(db, request.params.id);
+    await writeDownEndpoint({ tx: db, clock }, authorOf(request), "webhook_endpoint.secret_revealed", row);
     request.log.info({ endpointId: row.id }, "signing secret shown");
     return representWebhookEndpointWithSecret(row, clock.now());
   });
@@ -120,7 +134,9 @@ export function registerWebhookEndpoints(
   app.post<OfEndpoint>("/webhook-endpoints/:id/rotate-secret", async (request) => {
     const row = await db.transaction().execute(async (tx) => {
       const { id } = await getEndpoint(tx, request.params.id);
-      return await rotateSecret({ tx, clock }, id);
+      const rotated = await rotateSecret({ tx, clock }, id);
+      await writeDownEndpoint({ tx, clock }, authorOf(request), "webhook_endpoint.secret_rotated", rotated);
+      return rotated;
     });
     request.log.info({ endpointId: row.id }, "signing secret rotated");
     return representWebhookEndpointWithSecret(row, clock.now());

@@ -1,6 +1,7 @@
 import type { BodyOf, Operation, ParamsOf, QueryOf, SuccessOf } from "@subtext/client/contract/operation";
 import type { Permission } from "@subtext/client/contract/permission";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
+import type { Author } from "../../audit/audit.ts";
 import type { Clock } from "../../clock.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import type { Authorize, Principal } from "../authorize.ts";
@@ -22,6 +23,8 @@ export interface Call<O extends Operation> {
   body: BodyOf<O>;
   request: FastifyRequest;
   reply: FastifyReply;
+  /** Whose key it is, for the audit log. */
+  author: Author;
 }
 
 /**
@@ -86,7 +89,7 @@ function route<const O extends Operation>(
       principals.set(request, await authorize(request, reply));
     },
     handler: async (request, reply) => {
-      const { environmentId } = principals.get(request)!;
+      const { environmentId, keyId, keyName } = principals.get(request)!;
       // Validated against the operation's schemas above.
       const call = {
         environmentId,
@@ -95,6 +98,7 @@ function route<const O extends Operation>(
         body: request.body,
         request,
         reply,
+        author: { kind: "api_key", id: keyId, name: keyName, address: request.ip },
       } as Call<O>;
       const { status, body } = await answer(call);
       reply.code(status).header("cache-control", "no-store");

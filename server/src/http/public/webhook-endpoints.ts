@@ -1,5 +1,6 @@
 import { OPERATIONS } from "@subtext/client/contract/operations";
 import type { FastifyInstance } from "fastify";
+import { writeDownEndpoint, writeDownEndpointChange } from "../../audit/endpoint-deeds.ts";
 import { pageOfDeliveries } from "../../db/events.ts";
 import { deleteWebhookEndpoint, pageOfWebhookEndpoints } from "../../db/webhook-endpoints.ts";
 import type { Queue } from "../../queue.ts";
@@ -32,39 +33,63 @@ export function registerWebhookEndpoints(
     return { data: rows.map((row) => representWebhookEndpoint(row, clock.now())), nextCursor };
   });
 
-  serveOnce(app, deps, OPERATIONS.createWebhookEndpoint, async ({ environmentId, body, tx, request }) => {
-    const row = await createWebhookEndpoint({ db: tx, clock, policy }, { environmentId, ...body });
-    request.log.info({ endpointId: row.id, environmentId }, "webhook endpoint created");
-    return representWebhookEndpointWithSecret(row, clock.now());
-  });
+  serveOnce(
+    app,
+    deps,
+    OPERATIONS.createWebhookEndpoint,
+    async ({ environmentId, body, tx, request, author }) => {
+      const row = await createWebhookEndpoint({ db: tx, clock, policy }, { environmentId, ...body });
+      await writeDownEndpoint({ tx, clock }, author, "webhook_endpoint.created", row);
+      request.log.info({ endpointId: row.id, environmentId }, "webhook endpoint created");
+      return representWebhookEndpointWithSecret(row, clock.now());
+    },
+  );
 
   serve(app, deps, OPERATIONS.getWebhookEndpoint, async ({ environmentId, params }) => {
     const row = await getWebhookEndpoint(db, { environmentId, id: params.endpointId });
     return representWebhookEndpoint(row, clock.now());
   });
 
-  serve(app, deps, OPERATIONS.updateWebhookEndpoint, async ({ environmentId, params, body, request }) => {
-    const changed = await db.transaction().execute(async (tx) => {
-      const { id } = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
-      return await changeWebhookEndpoint({ tx, clock, policy }, id, body);
-    });
-    request.log.info({ endpointId: changed.id }, "webhook endpoint changed");
-    return representWebhookEndpoint(changed, clock.now());
-  });
+  serve(
+    app,
+    deps,
+    OPERATIONS.updateWebhookEndpoint,
+    async ({ environmentId, params, body, request, author }) => {
+      const changed = await db.transaction().execute(async (tx) => {
+        const { id } = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
+        const row = await changeWebhookEndpoint({ tx, clock, policy }, id, body);
+        await writeDownEndpointChange({ tx, clock }, author, row, body);
+        return row;
+      });
+      request.log.info({ endpointId: changed.id }, "webhook endpoint changed");
+      return representWebhookEndpoint(changed, clock.now());
+    },
+  );
 
-  serve(app, deps, OPERATIONS.deleteWebhookEndpoint, async ({ environmentId, params, request }) => {
-    const { id } = await getWebhookEndpoint(db, { environmentId, id: params.endpointId });
-    await deleteWebhookEndpoint(db, id);
+  serve(app, deps, OPERATIONS.deleteWebhookEndpoint, async ({ environmentId, params, request, author }) => {
+    const id = await db.transaction().execute(async (tx) => {
+      const row = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
+      if (await deleteWebhookEndpoint(tx, row.id)) {
+        await writeDownEndpoint({ tx, clock }, author, "webhook_endpoint.deleted", row);
+      }
+      return row.id;
+    });
     request.log.info({ endpointId: id }, "webhook endpoint deleted");
     return undefined;
   });
 
-  serveOnce(app, deps, OPERATIONS.rotateWebhookSecret, async ({ environmentId, params, tx, request }) => {
-    const { id } = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
-    const row = await rotateSecret({ tx, clock }, id);
-    request.log.info({ endpointId: id }, "signing secret rotated");
-    return representWebhookEndpointWithSecret(row, clock.now());
-  });
+  serveOnce(
+    app,
+    deps,
+    OPERATIONS.rotateWebhookSecret,
+    async ({ environmentId, params, tx, request, author }) => {
+      const { id } = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
+      const row = await rotateSecret({ tx, clock }, id);
+      await writeDownEndpoint({ tx, clock }, author, "webhook_endpoint.secret_rotated", row);
+      request.log.info({ endpointId: id }, "signing secret rotated");
+      return representWebhookEndpointWithSecret(row, clock.now());
+    },
+  );
 
   serveOnce(app, deps, OPERATIONS.sendTestEvent, async ({ environmentId, params, tx }) => {
     const endpoint = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });

@@ -1,0 +1,20 @@
+import type { AuditAction } from "@subtext/dashboard/contract/audit";
+import type { Clock } from "../clock.ts";
+import { findEnvironment } from "../db/environments.ts";
+import type { Tx } from "../db/schema.ts";
+import { type Author, writeDown } from "./audit.ts";
+
+/** By its id alone: what a video is called is its owner's. */
+export async function writeDownVideo(
+  { tx, clock }: { tx: Tx; clock: Clock },
+  author: Author,
+  action: AuditAction,
+  { environmentId, videoId }: { environmentId: string; videoId: string },
+): Promise<void> {
+  const environment = await findEnvironment(tx, environmentId);
+  await writeDown({ tx, clock }, author, {
+    action,
+    subject: { id: videoId, name: null },
+    ...(environment && { environment }),
+  });
+}

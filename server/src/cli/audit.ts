@@ -1,0 +1,50 @@
+import {
+  ACTOR_KINDS,
+  type ActorKind,
+  AUDIT_ACTIONS,
+  type AuditAction,
+  type AuditPageView,
+} from "@subtext/dashboard/contract/audit";
+import { type Command, Option } from "commander";
+import { parseDuration } from "./arguments.ts";
+import { configOf, type Terminal } from "./context.ts";
+import { connect } from "./internal-client.ts";
+
+const PAGE_SIZE = 100;
+
+interface Wanted {
+  action?: AuditAction;
+  by?: ActorKind;
+  operator?: string;
+  /** Milliseconds. */
+  last?: number;
+}
+
+export function addAudit(program: Command, terminal: Terminal): void {
+  program
+    .command("audit")
+    .description("who changed what: the audit log as JSON lines, newest first")
+    .addOption(new Option("--action <action>", "only this").choices(AUDIT_ACTIONS))
+    .addOption(new Option("--by <kind>", "only what these did").choices(ACTOR_KINDS))
+    .option("--operator <id>", "only what this operator did, or this API key")
+    .option("--last <time>", "only of the time until now, such as 90d or 12h", parseDuration)
+    .action(async ({ action, by, operator, last }: Wanted) => {
+      const since = last === undefined ? null : new Date(Date.now() - last).toISOString();
+      const query = new URLSearchParams({ limit: String(PAGE_SIZE) });
+      if (action !== undefined) query.set("action", action);
+      if (by !== undefined) query.set("actorKind", by);
+      if (operator !== undefined) query.set("actorId", operator);
+      const client = await connect(configOf(terminal));
+      try {
+        for (;;) {
+          const { data, nextCursor } = await client.send<AuditPageView>("GET", `/audit?${query}`);
+          const wanted = data.filter(({ at }) => since === null || at >= since);
+          terminal.out(wanted.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+          if (nextCursor === null || wanted.length < data.length) return;
+          query.set("cursor", nextCursor);
+        }
+      } finally {
+        await client.close();
+      }
+    });
+}
