@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTenant, shareService } from "../../server/test/support/service.ts";
+import { blocksRunBy } from "../../test/support/documented-blocks.ts";
 import { EVENTS } from "../src/contract/examples.ts";
 import { startScriptedServer } from "./scripted-server.ts";
 
@@ -62,6 +63,19 @@ const SNIPPETS: Record<string, Snippet> = {
       const file = bytes as unknown as File;
       const { upload: ticket } = await subtext.videos.create({ sizeBytes: bytes.length });
       void [openAsBlob, uploadTo];`,
+  },
+  server: {
+    page: "docs/uploading.md",
+    language: "js",
+    before: "// @ts-nocheck: the types are those of browsers",
+  },
+  readme: {
+    page: "README.md",
+    language: "js",
+    before: `// @ts-nocheck: the types are those of browsers
+      import { readFileSync } from "node:fs";
+      const file = readFileSync("meeting.mp4");
+      const apiKey = process.env.SUBTEXT_API_KEY;`,
   },
   uppy: {
     page: "docs/api.md",
@@ -155,5 +169,18 @@ describe("the programs in the documentation", () => {
 
   test("upload with tus-js-client by such an URL", async () => {
     expect(await runSnippet("tus")).toBe("done");
+  });
+
+  test("upload with tus-js-client and a key, also in pieces", async () => {
+    expect(await runSnippet("readme")).toMatch(/^video video_\w+$/);
+    expect(await runSnippet("server")).toMatch(/^video video_\w+$/);
+  });
+
+  test("are all that the documentation says are run here", () => {
+    const pages = Object.values(SNIPPETS).map(({ page }) => page);
+    for (const { page, language } of blocksRunBy(import.meta.filename)) {
+      expect([page, language]).toEqual([page, "js"]);
+      expect(pages).toContain(page);
+    }
   });
 });

@@ -1,0 +1,205 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { PERMISSIONS } from "@subtext/client/contract/permission";
+import { describe, expect, test } from "vitest";
+import packageJson from "../package.json" with { type: "json" };
+import { runCommandLine } from "../server/src/cli/program.ts";
+import { slugOf } from "../server/src/http/public/docs/markdown.ts";
+import { blocksOf, documentedPages } from "./support/documented-blocks.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+const pages = documentedPages();
+const others = [
+  "CONTRIBUTING.md",
+  "client/README.md",
+  "speech/README.md",
+  "captions/README.md",
+  "examples/README.md",
+];
+
+/** Of PostgreSQL, proxies and other programs; and a setting that is misspelt to show what is said then. */
+const OTHERS_NAMES = new Set([
+  "pg_dump",
+  "pg_restore",
+  "pg_stat_activity",
+  "OPENAI_API_KEY",
+  "OPENAI_BASE_URL",
+  "DATABASE_URI",
+  "hf_EXAMPLE",
+]);
+
+describe("a code block of the README and the docs", () => {
+  const blocks = pages.flatMap(blocksOf);
+  const where = ({ page, line }: { page: string; line: number }) => `${page}:${line}`;
+
+  test("says which test runs it, or why none does", () => {
+    expect(blocks.length).toBeGreaterThan(40);
+    const unmarked = blocks.filter(({ runBy, notRunBecause }) => runBy === null && notRunBecause === null);
+    expect(unmarked.map(where)).toEqual([]);
+    const terse = blocks.filter(({ notRunBecause }) => notRunBecause !== null && notRunBecause.length < 15);
+    expect(terse.map(where)).toEqual([]);
+  });
+
+  test("that is run, is handed to the test that its comment names", () => {
+    for (const block of blocks) {
+      if (block.runBy === null) continue;
+      expect([where(block), existsSync(join(ROOT, block.runBy))]).toEqual([where(block), true]);
+      const runner = read(block.runBy);
+      if (block.runBy.endsWith(".ts"))
+        expect(runner, where(block)).toContain("blocksRunBy(import.meta.filename)");
+      else
+        for (const [, script] of block.text.matchAll(/npm (?:run )?(\w+)/g))
+          expect(runner, where(block)).toMatch(
+            new RegExp(`npm[^\n]*\\b${script}\\b|run_tests[^\n]*\\b${script}\\b`),
+          );
+    }
+  });
+});
+
+describe("the README and the docs", () => {
+  test("have links that lead to files and headings that there are", () => {
+    const lost: string[] = [];
+    for (const page of [...pages, ...others]) {
+      for (const [, href = ""] of withoutBlocks(read(page)).matchAll(/\]\(([^()\s]+)\)/g)) {
+        if (/^[a-z]+:/.test(href)) continue;
+        const [path = "", anchor] = href.split("#");
+        const target = path === "" ? page : normalize(join(dirname(page), path));
+        const found =
+          existsSync(join(ROOT, target)) && (anchor === undefined || anchorsOf(target).includes(anchor));
+        if (!found) lost.push(`${page} → ${href}`);
+      }
+    }
+    expect(lost).toEqual([]);
+  });
+
+  test("name settings, codes and metrics only as the sources spell them", () => {
+    const sources = sourcesText();
+    const unknown = codeSpans().filter(
+      ({ text }) =>
+        /^[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)+$/.test(text) &&
+        !OTHERS_NAMES.has(text) &&
+        !sources.includes(text.replace(/_FILE$/, "")),
+    );
+    expect(unknown.map(({ page, text }) => `${page}: ${text}`)).toEqual([]);
+  });
+
+  test("name scripts of npm and permissions that there are", () => {
+    const text = [...pages, ...others].map(read).join("\n");
+    const scripts = [...text.matchAll(/npm run (?:--silent )?([a-z][\w:-]*)/g)].map(([, name]) => name!);
+    const manifests = ["package.json", ...packageJson.workspaces.map((name) => `${name}/package.json`)];
+    const known = manifests.flatMap((path) => Object.keys(JSON.parse(read(path)).scripts ?? {}));
+    expect(scripts.length).toBeGreaterThan(5);
+    expect(scripts.filter((name) => !known.includes(name))).toEqual([]);
+    const asked = [...text.matchAll(/--permissions ([a-z_,]+)/g)].flatMap(([, list = ""]) => list.split(","));
+    expect(asked.length).toBeGreaterThan(2);
+    expect(asked.filter((name) => !PERMISSIONS.some((permission) => permission === name))).toEqual([]);
+  });
+
+  test("name commands and options of `subtext` that there are", async () => {
+    const texts = [
+      ...codeSpans().map(({ text }) => text),
+      ...pages.flatMap(blocksOf).map(({ text }) => text),
+    ];
+    const lines = texts.flatMap((text) => text.split("\n")).map((line) => line.replace(/\s#.*$/, ""));
+    const calls = lines.flatMap((line) =>
+      [...line.matchAll(/npx subtext ([a-z][^|)`]*)/g)].map(([, call = ""]) => call),
+    );
+    expect(calls.length).toBeGreaterThan(10);
+    const faults: string[] = [];
+    for (const call of new Set(calls)) {
+      const words = call.trim().split(/\s+/);
+      const help = await helpOf(words);
+      if (help === null) faults.push(call);
+      const options = words.filter((word) => /^--[a-z]/.test(word)).map((word) => word.split("=")[0]!);
+      for (const option of options) if (!help?.includes(option)) faults.push(`${option} of ${call}`);
+    }
+    expect(faults).toEqual([]);
+  });
+
+  test("name files of the project that there are", () => {
+    const paths = codeSpans().filter(({ text }) =>
+      /^[\w.-]+(\/[\w.-]+)+\.(ts|md|json|yaml|yml|py|sh)$/.test(text),
+    );
+    expect(paths.length).toBeGreaterThan(5);
+    const lost = paths.filter(
+      ({ page, text }) =>
+        ![text, join(dirname(page), text), join("server/src", text), join("client/src", text)].some((path) =>
+          existsSync(join(ROOT, path)),
+        ),
+    );
+    expect(lost.map(({ page, text }) => `${page}: ${text}`)).toEqual([]);
+  });
+});
+
+function withoutBlocks(markdown: string): string {
+  return markdown.replaceAll(/^\s*(`{3,})[^\n]*\n[\s\S]*?^\s*\1\s*$/gm, "");
+}
+
+function codeSpans(): { page: string; text: string }[] {
+  return pages.flatMap((page) =>
+    [...withoutBlocks(read(page)).matchAll(/`([^`\n]+)`/g)].map(([, text = ""]) => ({ page, text })),
+  );
+}
+
+/** Of headings, as GitHub spells them, and of table rows that the service gives anchors. */
+function anchorsOf(page: string): string[] {
+  const counts = new Map<string, number>();
+  return [...withoutBlocks(read(page)).matchAll(/^#{1,6} +(.+)$/gm)].map(([, heading = ""]) => {
+    const slug = slugOf(heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll("`", ""));
+    const count = counts.get(slug) ?? 0;
+    counts.set(slug, count + 1);
+    return count === 0 ? slug : `${slug}-${count}`;
+  });
+}
+
+function sourcesText(): string {
+  const folders = [
+    "server/src",
+    "client/src",
+    "speech/src",
+    "captions/src",
+    "dashboard/src",
+    "deploy",
+    "examples",
+    "bench/src",
+    "server/test/support",
+  ];
+  const files = folders.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => /\.(tsx?|ya?ml|py|json)$/.test(name) && !name.includes("node_modules"))
+      .map((name) => `${folder}/${name}`),
+  );
+  return [".env.example", "package.json", ...files].map(read).join("\n");
+}
+
+/** What the program says of the command that the words begin with; null where it has none such. */
+async function helpOf(words: string[]): Promise<string | null> {
+  let help = await printed(["--help"]);
+  const path: string[] = [];
+  for (const word of words) {
+    const isCommand = /^[a-z][a-z-]*$/.test(word) && new RegExp(`^  ${word}\\b`, "m").test(commandsIn(help));
+    if (!isCommand) {
+      // Words behind a command that has commands of its own are to be one of them.
+      if (commandsIn(help) !== "" && /^[a-z]/.test(word)) return null;
+      break;
+    }
+    path.push(word);
+    help = await printed([...path, "--help"]);
+  }
+  return path.length === 0 ? null : help;
+}
+
+function commandsIn(help: string): string {
+  return /^Commands:\n((?: {2}.*\n?)*)/m.exec(help)?.[1]?.replace(/^ {2}help .*$/m, "") ?? "";
+}
+
+async function printed(args: string[]): Promise<string> {
+  let text = "";
+  const out = (more: string) => {
+    text += more;
+    return true;
+  };
+  await runCommandLine(args, { env: {}, out, err: out, errColumns: () => null });
+  return text;
+}
