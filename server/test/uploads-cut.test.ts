@@ -1,44 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import * as tus from "tus-js-client";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { CUTS, startCuttingProxy } from "./support/cutting-proxy.ts";
 import { createTenant, shareService } from "./support/service.ts";
 import { readRecording } from "./support/stored-recording.ts";
 
 const service = shareService({ start: false });
-const CUTS = 10;
-const PIECE = 64 * 1024;
-
-/** Stands before the service, and breaks a connection off in the middle of what it sends, so many times. */
-async function startCuttingProxy(port: number): Promise<{ url: string; cuts: () => number }> {
-  let cuts = 0;
-  const open = new Set<Socket>();
-  const proxy = createServer((client) => {
-    const server = connect(port, "127.0.0.1");
-    let passed = 0;
-    for (const socket of [client, server]) {
-      open.add(socket);
-      socket.on("error", () => {}).on("close", () => open.delete(socket));
-    }
-    client.on("data", (chunk: Buffer) => {
-      passed += chunk.length;
-      server.write(chunk);
-      if (passed < PIECE || cuts === CUTS) return;
-      cuts += 1;
-      passed = 0;
-      // Once what was passed on has left for the service, so that every cut leaves some of it behind.
-      server.end(() => client.destroy());
-    });
-    server.pipe(client);
-    client.on("close", () => server.destroy());
-  });
-  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    for (const socket of open) socket.destroy();
-    proxy.close();
-  });
-  return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, cuts: () => cuts };
-}
 
 test.each([
   ["with a key", true],

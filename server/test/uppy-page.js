@@ -2,9 +2,9 @@
 import Uppy from "@uppy/core";
 import Tus from "@uppy/tus";
 
-window.uploadWith = async ({ endpoint, key, uploadUrl, base64, name }) => {
+window.uploadWith = async ({ endpoint, key, uploadUrl, base64, name, retryDelays = [] }) => {
   const uppy = new Uppy().use(Tus, {
-    retryDelays: [],
+    retryDelays,
     ...(endpoint && { endpoint, headers: { authorization: `Bearer ${key}` } }),
   });
   const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));

@@ -3,10 +3,12 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import type { Page } from "playwright-core";
 import { rolldown } from "rolldown";
 import { expect, onTestFinished, test } from "vitest";
 import { startChromium } from "../../captions/test/chromium.ts";
 import { setUploadOrigins } from "../src/environments.ts";
+import { CUTS, startCuttingProxy } from "./support/cutting-proxy.ts";
 import { createTenant, shareService, temporaryFolder } from "./support/service.ts";
 import { readRecording } from "./support/stored-recording.ts";
 
@@ -30,20 +32,33 @@ async function startPage(): Promise<string> {
   return `http://localhost:${(server.address() as AddressInfo).port}`;
 }
 
-test("Uppy uploads from a page of another origin, by an upload URL and with a key, where the origin may", async () => {
+async function openPage(): Promise<{
+  page: Page;
+  origin: string;
+  upload(how: object, name: string, file: Buffer): Promise<string>;
+}> {
   const origin = await startPage();
   const browser = await startChromium();
   onTestFinished(() => browser.close());
   const page = await browser.newPage();
   await page.goto(origin);
   await page.waitForFunction("document.body.innerText.includes('ready')");
+  return {
+    page,
+    origin,
+    upload: (how, name, file) =>
+      page.evaluate<string>(
+        `window.uploadWith(${JSON.stringify({ ...how, name, base64: file.toString("base64") })})`,
+      ),
+  };
+}
+
+test("Uppy uploads from a page of another origin, by an upload URL and with a key, where the origin may", async () => {
+  const { page, origin, upload: uploadFile } = await openPage();
   const tenant = await createTenant(service, { aiTranscription: false });
   const headers = { authorization: `Bearer ${tenant.key}`, "content-type": "application/json" };
   const file = randomBytes(200_000);
-  const upload = (more: object, name: string) =>
-    page.evaluate<string>(
-      `window.uploadWith(${JSON.stringify({ ...more, name, base64: file.toString("base64") })})`,
-    );
+  const upload = (how: object, name: string) => uploadFile(how, name, file);
   const newTicket = async () => {
     const body = JSON.stringify({ sizeBytes: file.length });
     const created = await fetch(`${service.url}/api/v1/videos`, { method: "POST", headers, body });
@@ -72,4 +87,21 @@ test("Uppy uploads from a page of another origin, by an upload URL and with a ke
   if (!screenshots) return;
   await mkdir(screenshots, { recursive: true });
   await writeFile(join(screenshots, "uppy.png"), await page.screenshot());
+});
+
+test("a file of Uppy whose connection is cut ten times arrives whole", async () => {
+  const { upload } = await openPage();
+  const tenant = await createTenant(service, { aiTranscription: false });
+  const proxy = await startCuttingProxy(Number(new URL(service.url).port));
+  const file = randomBytes(3 * 1024 * 1024);
+  const how = { endpoint: `${proxy.url}/api/v1/uploads`, key: tenant.key, retryDelays: Array(2 * CUTS).fill(10) };
+  expect(await upload(how, "cut.mp4", file)).toBe("uploaded cut.mp4");
+  expect(proxy.cuts()).toBe(CUTS);
+  const db = service.service.parts.database.kysely;
+  const { id } = await db
+    .selectFrom("video")
+    .select("id")
+    .where("environment_id", "=", tenant.environmentId)
+    .executeTakeFirstOrThrow();
+  expect((await readRecording(service.service, id))?.equals(file)).toBe(true);
 });
