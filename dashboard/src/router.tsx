@@ -8,6 +8,7 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import { VIDEO_STATES, type VideoState } from "./contract/video.ts";
+import { readAuditFilter } from "./data/audit.ts";
 import { backTo, saysSignedOut } from "./data/ended-session.ts";
 import { environmentsQuery, meQuery } from "./data/queries.ts";
 import { readSearchAddress } from "./data/search.ts";
@@ -141,6 +142,13 @@ const systemRoute = createRoute({
   component: SystemPage,
 });
 
+const auditRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: "/audit",
+  validateSearch: readAuditFilter,
+  component: lazyRouteComponent(() => import("./pages/audit.tsx"), "AuditPage"),
+});
+
 const accountRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/account",
@@ -164,6 +172,7 @@ const routeTree = rootRoute.addChildren([
     ]),
     systemRoute,
     operatorsRoute,
+    auditRoute,
     accountRoute,
   ]),
 ]);

@@ -83,6 +83,7 @@ test("the pages are there, with something on each of them", async () => {
       shows: "Transcribe every video",
     },
     { route: "/system", path: "/system", title: "System", shows: "Data folder" },
+    { route: "/audit", path: "/audit", title: "Audit log", shows: "Service set up" },
     { route: "/operators", path: "/operators", title: "Operators", shows: "olive@" },
     { route: "/account", path: "/account", title: "Account", shows: "this one" },
   ];

@@ -11,6 +11,7 @@ export const PAGE_PATHS = [
   "/account",
   "/operators",
   "/system",
+  "/audit",
 ] as const;
 
 /** The page that the set-up link leads to; its token stands behind `#`, so that no server and no log sees it. */

@@ -57,6 +57,11 @@ export const AccountIcon = () => (
     <path d="M4 12.6c.7-1.7 2.2-2.5 4-2.5s3.3.8 4 2.5" />
   </Icon>
 );
+export const AuditIcon = () => (
+  <Icon>
+    <path d="M5.75 4.5h7.5M5.75 8h7.5M5.75 11.5h4.5M2.75 4.5h.01M2.75 8h.01M2.75 11.5h.01" />
+  </Icon>
+);
 export const SystemIcon = () => (
   <Icon>
     <path d="M1.75 8.5h2.5l2-5 3 9.5 2-4.5h3" />

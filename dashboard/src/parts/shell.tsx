@@ -7,6 +7,7 @@ import controls from "../design/controls.module.css";
 import { Button, ModalDialog, Notice } from "../design/controls.tsx";
 import {
   AccountIcon,
+  AuditIcon,
   KeyIcon,
   MenuIcon,
   PeopleIcon,
@@ -24,6 +25,7 @@ import css from "./shell.module.css";
 import { ThemeSwitch } from "./theme-switch.tsx";
 import { UploadPanel } from "./upload-panel.tsx";
 import { useUploads } from "./uploads-context.ts";
+import { useMe } from "./use-me.ts";
 import { useReachable } from "./use-reachable.ts";
 
 /** What stands around every page of someone who is signed in. */
@@ -100,6 +102,7 @@ export function Brand() {
 }
 
 function Side() {
+  const { isOwner } = useMe();
   const { environmentId = lastEnvironment() } = useParams({ strict: false });
   return (
     <div className={css.side}>
@@ -163,6 +166,13 @@ function Side() {
                 <PeopleIcon /> Operators
               </Link>
             </li>
+            {isOwner && (
+              <li>
+                <Link className={css.link} to="/audit">
+                  <AuditIcon /> Audit log
+                </Link>
+              </li>
+            )}
             <li>
               <Link className={css.link} to="/account">
                 <AccountIcon /> Account

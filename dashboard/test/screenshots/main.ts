@@ -108,6 +108,7 @@ try {
     { name: "settings", path: at(production.id, "/settings"), ready: heading("Settings") },
     { name: "system", path: "/system", ready: text("Data folder") },
     { name: "operators", path: "/operators", ready: text(OWNER.email) },
+    { name: "audit", path: "/audit", ready: text("Service set up") },
     { name: "account", path: "/account", ready: text("this one") },
     { name: "not-found", path: at(production.id, "/nothing"), ready: heading("Nothing here") },
   ];

@@ -1,0 +1,85 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { addViewer } from "../../server/test/operator-requests.ts";
+import { accessibilityFaults } from "./accessibility.ts";
+import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
+
+const dashboard = openDashboard();
+
+const rows = (page: Page) => page.getByRole("table", { name: "Audit log" }).locator("tbody").getByRole("row");
+
+test("what an owner does is found in the audit log, by what was done and by who did it", async () => {
+  const { page } = await dashboard.visit();
+  await setUpBy(page, dashboard);
+  await page.getByRole("link", { name: "API keys" }).click();
+  await page.getByRole("button", { name: "New key" }).click();
+  await page.getByLabel("Name").fill("Website backend");
+  await page.getByRole("button", { name: "Make the key" }).click();
+  const key = await page.getByLabel("API key", { exact: true }).inputValue();
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByRole("button", { name: "Yes, I have stored it" }).click();
+
+  await page.getByRole("link", { name: "Audit log" }).click();
+  await page.getByRole("heading", { level: 1, name: "Audit log" }).waitFor();
+  const made = rows(page).filter({ hasText: "API key made" });
+  await made.getByText("Website backend").waitFor();
+  await made.getByText(OWNER.email).waitFor();
+  await made.getByText("127.0.0.1").waitFor();
+  await rows(page).filter({ hasText: "Service set up" }).waitFor();
+  expect(await page.textContent("main")).not.toContain(key);
+  expect(await accessibilityFaults(page)).toEqual([]);
+
+  await page.getByLabel("What", { exact: true }).selectOption("Environment created");
+  await rows(page).filter({ hasText: "API key made" }).waitFor({ state: "detached" });
+  expect(await rows(page).count()).toBe(1);
+  await page.getByLabel("Who", { exact: true }).selectOption("Command line");
+  await page.getByText("Nothing fits this choice").waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.reload();
+  await page.getByText("Nothing fits this choice").waitFor();
+  await page.getByLabel("What", { exact: true }).selectOption("Everything");
+  await page.getByLabel("Who", { exact: true }).selectOption(OWNER.email);
+  await made.waitFor();
+});
+
+test("a long log is read page by page", async () => {
+  const { page } = await dashboard.visit();
+  const { database } = dashboard.service.parts;
+  const [entry] = await database.kysely.selectFrom("audit_entry").selectAll().limit(1).execute();
+  await database.kysely
+    .insertInto("audit_entry")
+    .values(
+      Array.from({ length: 60 }, (_, number) => ({
+        ...entry!,
+        id: `audit_0${number.toString().padStart(3, "0")}`,
+        action: "video.deleted" as const,
+        subject_id: `video_${number}`,
+        detail: "{}",
+      })),
+    )
+    .execute();
+  await signInBy(page, dashboard, OWNER);
+  await page.goto(`${dashboard.url}/audit?action=video.deleted`);
+  await rows(page).filter({ hasText: "video_59" }).waitFor();
+  expect(await rows(page).count()).toBe(50);
+  await page.getByRole("button", { name: "Show more" }).click();
+  await rows(page)
+    .getByText("video_0 ")
+    .or(rows(page).getByText("video_0", { exact: false }))
+    .last()
+    .waitFor();
+  await expect.poll(() => rows(page).count()).toBe(60);
+});
+
+test("a viewer is told that the log is for owners, and has no link to it", async () => {
+  const { page } = await dashboard.visit({ viewport: { width: 390, height: 844 } });
+  await signInBy(page, dashboard, await addViewer(dashboard));
+  await page.goto(`${dashboard.url}/audit`);
+  await page.getByText("The audit log is for owners.").waitFor();
+  expect(await page.getByRole("link", { name: "Audit log" }).count()).toBe(0);
+  expect(await accessibilityFaults(page)).toEqual([]);
+});
+
+test("no page was faulty, and none wanted what its Content-Security-Policy forbids", () => {
+  expect(dashboard.faults).toEqual([]);
+});
