@@ -1,6 +1,7 @@
 /**
- * Loaded before a process of the service where the campaign must show that it notices: attempts no longer hear that
- * their job was given to another worker, and their writes no longer look whether they still hold their transcription.
+ * Loaded before a process of the service where the campaign must show that it notices: attempts are no longer told
+ * that their job was given to another worker, nor do they look whether it was, which would end them before they
+ * write; and their writes no longer ask whether they still hold their transcription.
  */
 import { registerHooks } from "node:module";
 
@@ -13,6 +14,7 @@ const FENCES = [
     "AbortSignal.any([job.signal, cancel.signal])",
     "cancel.signal",
   ],
+  ["/server/src/pipeline/running-attempts.ts", "named || end(running)", "named"],
 ] as const;
 
 registerHooks({

@@ -1,17 +1,22 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
+import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
 import type { RunningProcess } from "../process-tree.ts";
 import { sleep } from "../spawned-service.ts";
-import { type Fault, isRunning, signal, soon } from "./faults.ts";
+import { type Fault, isRunning, signal, soon, type World } from "./faults.ts";
 import { type Fleet, isDecoder, isEngine, type Member } from "./fleet.ts";
-import { between, pickOne, type Random } from "./seeded.ts";
+import { between, pickByShare, pickOne, type Random } from "./seeded.ts";
 
 const KIBIBYTE = 1024;
 /** Room that an engine has left when its memory is limited: less than a recording takes. */
 const LEFT_BYTES = 4 * 1024 ** 2;
 /** Longer than a worker may be silent before its work is given to another. */
 const LONG_PAUSE_MS = [12_000, 20_000] as const;
+/** Behind all that waits. */
+const TAKEN_UP_WITHIN_MS = 60_000;
+/** The lease, its loss being noticed, and the work once more. */
+const TAKEN_OVER_WITHIN_MS = 60_000;
 const SHORT_PAUSE_MS = [1_000, 8_000] as const;
 /** Beyond what tells a hung engine from a busy one, too. */
 const HANG_MS = [8_000, 40_000] as const;
@@ -25,6 +30,7 @@ export function processFaults(fleet: Fleet): Fault[] {
       return { holds: `${kind} of ${member.name}`, member };
     };
   };
+  let pauses = 0;
   const anyWorker = oneOf((of) => of.workers, "process");
   const anyMember = oneOf((of) => of.members, "process");
   const front = oneOf((of) => [of.front], "process");
@@ -42,7 +48,10 @@ export function processFaults(fleet: Fleet): Fault[] {
       share: 18,
       // One at a time: another is to take over what it worked on.
       draw: (of) => ({ holds: "lease", member: of.front }),
-      apply: ({ fleet: of }, _member, random) => pauseAtWork(of, between(...LONG_PAUSE_MS, random), random),
+      apply(world, _member, random) {
+        pauses += 1;
+        return pauseAtWork(world, pauses % 2 === 1 ? "SKIPPED" : "COMPLETED", random);
+      },
     },
     {
       name: "ended and started again",
@@ -96,7 +105,8 @@ export function processFaults(fleet: Fleet): Fault[] {
       name: "api paused",
       share: 6,
       draw: front,
-      apply: ({ fleet: of }, member, random) => pause(of, member, between(...LONG_PAUSE_MS, random), random),
+      apply: ({ fleet: of }, member, random) =>
+        pause(of, member, random, () => sleep(between(...LONG_PAUSE_MS, random))),
     },
   ];
 }
@@ -108,23 +118,46 @@ async function endAndStart(fleet: Fleet, member: Member, how: "SIGKILL" | "SIGTE
   return true;
 }
 
-/** One that decodes: one that is paused while idle has nothing to wake up to. */
-async function pauseAtWork(fleet: Fleet, forMs: number, random: Random): Promise<boolean> {
-  const member = await soon(
-    () => fleet.workers.find((its) => its.wanted && fleet.treeOf(its).some(isDecoder)),
-    FIND_WITHIN_MS,
-  );
-  return member !== null && (await pause(fleet, member, forMs, random));
+/**
+ * One that is at work, on a video that comes for this, until another has ended it: it wakes up with something to
+ * say, and too late. A second completion the database refuses by itself (a transcript is indexed once), and so it
+ * does a return to PENDING of what has files; a second SKIPPED nothing refuses but the fence.
+ */
+async function pauseAtWork(
+  { fleet, customer, recordings, uploads }: World,
+  ends: TranscriptionStatus,
+  random: Random,
+): Promise<boolean> {
+  const suitable = recordings.filter((recording) => recording.ends === ends);
+  const upload = await customer.upload(pickByShare(suitable, random));
+  uploads.push(upload);
+  const { videoId } = upload;
+  const atWork = () => fleet.workers.find((member) => member.wanted && fleet.isAt(member, videoId));
+  const member = await soon(atWork, TAKEN_UP_WITHIN_MS);
+  if (member === null) return false;
+  return await pause(fleet, member, random, async () => {
+    // There is nobody else.
+    if (fleet.workers.length === 1) await sleep(between(...LONG_PAUSE_MS, random));
+    else await customer.untilEnded(videoId, TAKEN_OVER_WITHIN_MS);
+  });
 }
 
 /** The process alone, so that its engine goes on and has news for it when it wakes; or all, as a frozen machine. */
-async function pause(fleet: Fleet, member: Member, forMs: number, random: Random): Promise<boolean> {
+async function pause(
+  fleet: Fleet,
+  member: Member,
+  random: Random,
+  pass: () => Promise<unknown>,
+): Promise<boolean> {
   if (!member.wanted || !isRunning(member)) return false;
   const tree = fleet.treeOf(member);
   const stopped = random() < 0.6 ? tree.slice(0, 1) : tree;
   if (!stopped.some(({ pid }) => signal(pid, "SIGSTOP"))) return false;
-  await sleep(forMs);
-  for (const { pid } of stopped) signal(pid, "SIGCONT");
+  try {
+    await pass();
+  } finally {
+    for (const { pid } of stopped) signal(pid, "SIGCONT");
+  }
   return true;
 }
 

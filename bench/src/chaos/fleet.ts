@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startTcpProxy, type TcpProxy } from "../../../test/support/tcp-proxy.ts";
@@ -143,6 +144,20 @@ export class Fleet {
     const tree = service.pid === undefined || !service.running ? [] : processTree(service.pid);
     for (const { pid, command } of tree.slice(1)) this.#children.set(pid, command);
     return tree;
+  }
+
+  /** Whether a worker has begun with this video. */
+  isAt(member: Member, videoId: string): boolean {
+    // From a bucket, each attempt fetches a copy of its own; else the decoder names the recording.
+    if (!this.stores)
+      return this.treeOf(member).some((its) => isDecoder(its) && its.command.includes(videoId));
+    const scratch = join(member.service.dataFolder, "scratch");
+    try {
+      return readdirSync(scratch, { recursive: true }).some((name) => String(name).includes(videoId));
+    } catch {
+      // It has ended meanwhile and taken its folder along.
+      return false;
+    }
   }
 
   /** Children that live though the process that made them is gone. */

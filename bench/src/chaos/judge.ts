@@ -2,9 +2,11 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { FILE_FORMATS, type TranscriptionStatus } from "@subtext/client/contract/transcription";
 import { EVENT_TYPES, type EventType } from "@subtext/client/contract/webhook";
+import type { TranscriptionAttemptRow, TranscriptionRow } from "@subtext/server/db/schema";
 import { findWebhookEndpoint } from "@subtext/server/db/webhook-endpoints";
 import type { Service } from "@subtext/server/main";
 import { openBucket } from "@subtext/server/storage/bucket";
+import { PROBES } from "@subtext/server/storage/bucket-storage";
 import { confidenceKey, fileKey, waveformKey } from "@subtext/server/storage/transcript-files";
 import { redeliver } from "@subtext/server/webhooks/redeliver";
 import { sleep, type Tenant } from "../spawned-service.ts";
@@ -19,6 +21,7 @@ const EVENT_OF: Partial<Record<TranscriptionStatus, EventType>> = {
   FAILED: EVENT_TYPES[1],
   SKIPPED: EVENT_TYPES[2],
 };
+const PROBE_MAY_STAY_MS = 180_000;
 const SWEPT_WITHIN_MS = 45_000;
 const DELIVERED_WITHIN_MS = 60_000;
 
@@ -68,15 +71,19 @@ export async function untilDelivered({ uploads }: World, received: ReceivedEvent
   while (performance.now() < givesUpAt && !uploads.every(isIn)) await sleep(250);
 }
 
-/** What the database, the storage and the receiver hold, against each other. */
-export async function judgeRecords(
-  { database, sources, config }: Parts,
+/**
+ * What the database and the receiver hold, against each other.
+ * @param reprocessed videos whose transcription had failed before
+ */
+export async function judgeRows(
+  { database }: Parts,
   { uploads }: World,
-  received: ReceivedEvents,
+  { received, reprocessed }: { received: ReceivedEvents; reprocessed: ReadonlySet<string> },
 ): Promise<string[]> {
   const wrong: string[] = [];
   const db = database.kysely;
   const transcriptions = await db.selectFrom("transcription").selectAll().execute();
+  const attempts = await db.selectFrom("transcription_attempt").selectAll().execute();
   const videos = new Map((await db.selectFrom("video").selectAll().execute()).map((row) => [row.id, row]));
   const events = await db.selectFrom("event").selectAll().execute();
   const known = new Map(uploads.map((upload) => [upload.videoId, upload]));
@@ -89,7 +96,19 @@ export async function judgeRecords(
     }
     if (its.length !== 1) wrong.push(`${videoId} has ${its.length} transcriptions`);
     const type = EVENT_OF[recording.ends]!;
-    const stored = events.filter((event) => event.type === type && event.transcription_id === its[0]?.id);
+    const emitted = events.filter(({ transcription_id }) => transcription_id === its[0]?.id);
+    const stored = emitted.filter((event) => event.type === type);
+    for (const event of emitted) {
+      if (event.type === type || (event.type === EVENT_OF.FAILED && reprocessed.has(videoId))) continue;
+      wrong.push(`${videoId} has an event ${event.type} and ended otherwise`);
+    }
+    for (const row of its) {
+      const own = attempts.filter(({ transcription_id }) => transcription_id === row.id);
+      if (!endedByItsLast(row, own)) {
+        const outcomes = own.map(({ number, outcome }) => `${number} ${outcome}`).join(", ");
+        wrong.push(`${videoId} is ${row.status} and not by the last of its attempts: ${outcomes}`);
+      }
+    }
     if (stored.length !== 1) wrong.push(`${videoId} has ${stored.length} events of its end`);
     const ids = [...(received.taken.get(videoId)?.get(type) ?? [])];
     if (ids.length !== 1 || ids[0] !== stored[0]?.id) {
@@ -99,7 +118,37 @@ export async function judgeRecords(
   for (const { id, uploaded_at: uploadedAt } of videos.values()) {
     if (uploadedAt !== null && !known.has(id)) wrong.push(`${id} is complete and nobody knows of it`);
   }
+  return wrong;
+}
 
+const OUTCOME_OF: Partial<Record<TranscriptionStatus, string>> = {
+  COMPLETED: "completed",
+  FAILED: "failed",
+  SKIPPED: "skipped",
+};
+
+/** One attempt ended it, which no other followed, and nothing was written after that. */
+function endedByItsLast(
+  { status, attempt, finished_at }: TranscriptionRow,
+  attempts: TranscriptionAttemptRow[],
+): boolean {
+  const last = attempts.find(({ number }) => number === attempt);
+  const enders = attempts.filter(({ outcome }) => outcome === "completed" || outcome === "skipped");
+  return (
+    last !== undefined &&
+    last.outcome === OUTCOME_OF[status] &&
+    last.ended_at?.getTime() === finished_at?.getTime() &&
+    enders.every((ender) => ender === last) &&
+    attempts.every(({ outcome, number }) => outcome !== null && number <= attempt)
+  );
+}
+
+/** Nothing lies in the storage that no row owns, and all that rows own is there. */
+export async function judgeFiles({ database, sources, config }: Parts): Promise<string[]> {
+  const wrong: string[] = [];
+  const db = database.kysely;
+  const transcriptions = await db.selectFrom("transcription").selectAll().execute();
+  const videos = new Map((await db.selectFrom("video").selectAll().execute()).map((row) => [row.id, row]));
   const owned = new Set<string>();
   for (const { file_prefix: files, waveform_prefix: waveform } of transcriptions) {
     if (files !== null) {
@@ -137,11 +186,18 @@ export async function judgeWhenSwept(judge: () => Promise<string[]>): Promise<st
 async function bucketKeys(config: NonNullable<Parts["config"]["bucket"]>): Promise<string[]> {
   const bucket = openBucket(config);
   try {
-    const keys = (await Array.fromAsync(bucket.list(""))).map(({ key }) => key);
-    return keys.filter((key) => key !== "installation");
+    const objects = await Array.fromAsync(bucket.list(""));
+    return objects
+      .filter((object) => object.key !== "installation" && !isProbe(object))
+      .map(({ key }) => key);
   } finally {
     bucket.close();
   }
+}
+
+/** One that a process which was ended a moment ago has left to the next that starts. */
+function isProbe({ key, writtenAt }: { key: string; writtenAt: Date }): boolean {
+  return key.startsWith(PROBES) && Date.now() - writtenAt.getTime() < PROBE_MAY_STAY_MS;
 }
 
 async function diskKeys(dataFolder: string): Promise<string[]> {

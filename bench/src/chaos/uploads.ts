@@ -92,6 +92,17 @@ export class Customer {
     upload.deletion = "done";
   }
 
+  /** Waits until the transcription has ended or its video is gone, but no longer than that. */
+  async untilEnded(videoId: string, withinMs: number): Promise<void> {
+    const givesUpAt = performance.now() + withinMs;
+    while (performance.now() < givesUpAt) {
+      if ((await this.statusOf(`/api/v1/videos/${videoId}`)) === 404) return;
+      const seen = await this.#service.read(this.#tenant, videoId);
+      if (seen && seen.status !== "PENDING" && seen.status !== "PROCESSING") return;
+      await sleep(100);
+    }
+  }
+
   /** Null while no answer comes. */
   async statusOf(path: string): Promise<number | null> {
     return (await this.#send("GET", path))?.status ?? null;
