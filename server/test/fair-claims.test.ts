@@ -1,0 +1,68 @@
+import { sql } from "kysely";
+import { describe, expect, test } from "vitest";
+import { systemClock } from "../src/clock.ts";
+import { skipTranscription } from "../src/db/transcriptions.ts";
+import { claimTranscription } from "../src/pipeline/claim.ts";
+import { wakeParked } from "../src/pipeline/wake-waiting.ts";
+import { StateWorld } from "./state-model.ts";
+import { createTenant, shareService } from "./support/service.ts";
+
+const service = shareService({ start: false });
+const VIDEOS = 45;
+const WORKERS = 12;
+
+describe.each([[null], [1], [3]])("twelve workers that claim at one time, with a cap of %s", (cap) => {
+  test("get each transcription once, wait for nobody for ever, and keep to the cap", async () => {
+    const tenants = await Promise.all([1, 2, 3].map(() => createTenant(service)));
+    const environmentIds = tenants.map(({ environmentId }) => environmentId);
+    const { database, queue } = service.service.parts;
+    const db = database.kysely;
+    const world = new StateWorld(service.service.parts, environmentIds, cap);
+    await world.clear();
+    for (let video = 0; video < VIDEOS; video++) await world.upload(environmentIds[video % 3]!);
+
+    const claimed: string[] = [];
+    const running = new Map(environmentIds.map((id) => [id, 0]));
+    const worker = async () => {
+      while (claimed.length < VIDEOS) {
+        const id = await takeJob();
+        if (id === undefined) {
+          // Its work is in others' hands, or will come back when they end theirs.
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          continue;
+        }
+        const job = { id, subjectId: "", signal: new AbortController().signal };
+        const deps = { db, queue, clock: systemClock, maxConcurrentPerEnvironment: cap };
+        const claim = await claimTranscription(deps, job);
+        if (!claim) continue;
+        const { id: transcriptionId, environment_id: environmentId, attempt } = claim.row;
+        claimed.push(transcriptionId);
+        running.set(environmentId, running.get(environmentId)! + 1);
+        expect(running.get(environmentId)).toBeLessThanOrEqual(cap ?? WORKERS);
+        await new Promise((resolve) => setTimeout(resolve, 3));
+        running.set(environmentId, running.get(environmentId)! - 1);
+        await db.transaction().execute(async (tx) => {
+          const skip = { reason: "no_audio_track", duration: null, waveformPrefix: null, now: new Date() };
+          expect(await skipTranscription(tx, { transcriptionId, attempt }, skip)).toBe(true);
+          await wakeParked({ tx, queue }, environmentId);
+        });
+      }
+    };
+    const takeJob = async (): Promise<string | undefined> => {
+      const { rows } = await sql<{ id: string }>`
+        update pgboss.job set state = 'active' where id = (
+          select id from pgboss.job where name = 'transcribe' and state = 'created' and start_after <= now()
+          order by created_on, id limit 1 for update skip locked
+        ) and name = 'transcribe' returning id`.execute(db);
+      return rows[0]?.id;
+    };
+    await Promise.all(Array.from({ length: WORKERS }, worker));
+
+    expect(new Set(claimed).size).toBe(VIDEOS);
+    const rows = await world.rows();
+    expect([...rows.values()].map(({ status, attempt }) => ({ status, attempt }))).toEqual(
+      Array.from({ length: VIDEOS }, () => ({ status: "SKIPPED", attempt: 1 })),
+    );
+    await world.clear();
+  });
+});
