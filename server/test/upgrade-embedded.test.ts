@@ -30,7 +30,7 @@ beforeAll(async () => {
   made = kept.folder;
   contents = kept.contents;
   return kept.remove;
-}, 120_000);
+}, 240_000);
 
 async function makeOlderFolder() {
   const parent = await mkdtemp(join(tmpdir(), "subtext-older-"));
@@ -127,7 +127,7 @@ test("a folder of an older PostgreSQL is refused with the commands that carry it
 });
 
 test("a folder of an older PostgreSQL is carried over, row by row, and kept beside the new one", {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const dataFolder = await olderDataFolder({ installed: true });
   const folder = join(dataFolder, "database");

@@ -21,6 +21,10 @@ import { FIRST_RELEASE } from "./upgrade/first-release-names.ts";
 const { videos, environmentId, endpointId, apiKey } = FIRST_RELEASE;
 const tenant = { environmentId, key: apiKey };
 const RECORDING = join(import.meta.dirname, "../../speech/test/fixtures/speech/english-1.wav");
+const WORDS = [
+  { word: "Whimsical", start: 0.1, end: 0.5 },
+  { word: "lighthouses", start: 0.5, end: 1.25 },
+];
 
 /** The data folder that the first release left: its database, and the mark that ties both. */
 async function firstReleaseFolder(): Promise<string> {
@@ -38,13 +42,14 @@ async function get<T>({ url }: TestService, path: string): Promise<T> {
 }
 
 test("what the first release left is read by clients and operators of this one, and its work is ended", {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const dataFolder = await firstReleaseFolder();
   const still = await startService({ dataFolder, start: false });
   const { storage } = still.service.parts;
+  const files = { vtt: "the captions", json: JSON.stringify(WORDS), txt: "Whimsical lighthouses" };
   for (const format of ["vtt", "json", "txt"] as const)
-    await storage.put(fileKey(FIRST_RELEASE.completedPrefix, format), Buffer.from(`the ${format}`));
+    await storage.put(fileKey(FIRST_RELEASE.completedPrefix, format), Buffer.from(files[format]));
   for (const videoId of [videos.pending, videos.processing, videos.failed])
     await writeRecording(still.service, videoId, await readFile(RECORDING));
 
@@ -61,7 +66,7 @@ test("what the first release left is read by clients and operators of this one, 
     createdAt: "2024-11-20T10:01:00.000Z",
     completedAt: "2024-11-20T10:01:02.345Z",
   });
-  expect(await (await fetch(completed.files!.vtt.url)).text()).toBe("the vtt");
+  expect(await (await fetch(completed.files!.vtt.url)).text()).toBe("the captions");
   const statuses: Record<string, string> = {};
   for (const [name, videoId] of Object.entries(videos)) {
     const { status, body } = await readTranscription(still, tenant, videoId);
@@ -104,25 +109,25 @@ test("what the first release left is read by clients and operators of this one, 
   expect((await look("/operators")).data).toHaveLength(2);
   expect((await look("/invitations")).data).toMatchObject([{ email: "ivy@subtext.example" }]);
   expect((await look(`/environments/${environmentId}/videos`)).data).toHaveLength(6);
-  expect(await look(`/environments/${environmentId}/video-counts`)).toMatchObject({});
+  await look(`/environments/${environmentId}/video-counts`);
   expect((await look(`/environments/${environmentId}/api-keys`)).data).toHaveLength(2);
   expect((await look(`/environments/${environmentId}/webhook-endpoints`)).data).toHaveLength(2);
   expect((await look(`/webhook-endpoints/${endpointId}/deliveries`)).data).toHaveLength(2);
   for (const videoId of Object.values(videos))
     if (videoId !== videos.untranscribed) await look(`/environments/${environmentId}/videos/${videoId}`);
   await look("/system");
-  await still.service.stop();
-
-  // What the first release had begun.
   const receiver = await startReceiver();
   receiver.trust("whsec_Rmlyc3RSZWxlYXNlRmlyc3RSZWxlYXNl");
-  const running = await startService({ dataFolder });
-  const moved = await fetch(`${running.url}/api/v1/webhook-endpoints/${endpointId}`, {
+  const moved = await fetch(`${still.url}/api/v1/webhook-endpoints/${endpointId}`, {
     method: "PATCH",
     headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
     body: JSON.stringify({ url: receiver.url }),
   });
   expect(moved.status).toBe(200);
+  await still.service.stop();
+
+  // What the first release had begun.
+  const running = await startService({ dataFolder });
   const reprocessed = await send(
     running,
     `/environments/${environmentId}/videos/${videos.failed}/reprocess`,
@@ -139,6 +144,13 @@ test("what the first release left is read by clients and operators of this one, 
     new Set([videos.completed, videos.pending, videos.processing, videos.failed]),
   );
   expect(told.map(({ id }) => id)).toContain("event_01jd0000000000000000000001");
+
+  // What the first release did not know of: its transcripts are made searchable.
+  const search = `/environments/${environmentId}/search?q=lighthouse`;
+  await until(
+    async () =>
+      (await send(running, search, { headers: { cookie } })).json<{ data: object[] }>().data.length > 0,
+  );
 });
 
 describe("a process of the first release, beside tables of today", () => {
