@@ -31,7 +31,7 @@ export function renderShell(options: ShellOptions): string {
 <a class="skip" href="#main">Skip to the page</a>
 <header>
 <p class="brand"><a href="/docs">Subtext</a> <span>${escapeHtml(version)}</span></p>
-<form role="search" action="/docs/search"><label for="q">Search the documentation</label><input id="q" type="search" name="q" maxlength="200" value="${escapeHtml(question)}" autocomplete="off"><button>Search</button></form>
+<form role="search" action="/docs/search"><label for="q">Search the documentation</label><input id="q" type="search" name="q" placeholder="Search the documentation" maxlength="200" value="${escapeHtml(question)}" autocomplete="off"><button>Search</button></form>
 <a class="home" href="/">Dashboard</a>
 </header>
 <details class="contents"><summary>Contents</summary><nav aria-label="Contents">${contents}</nav></details>

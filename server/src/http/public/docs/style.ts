@@ -23,6 +23,7 @@ header label { position: absolute; width: 1px; height: 1px; overflow: hidden; cl
 header input { flex: 1; min-width: 0; }
 header input, header button { font: inherit; padding: .35rem .7rem; border: 1px solid light-dark(#767680, #8e8e99);
   border-radius: .45rem; background: var(--page); color: inherit; }
+header input::placeholder { color: var(--faint); opacity: 1; }
 .home { margin-left: auto; }
 nav.side { position: sticky; top: 3.6rem; height: calc(100vh - 3.6rem); overflow-y: auto; padding: .5rem 1rem 3rem 1.5rem;
   border-right: 1px solid var(--line); font-size: .9rem; }
