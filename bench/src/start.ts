@@ -1,0 +1,60 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { cpuSeconds, processTree } from "./process-tree.ts";
+import { freePort, SpawnedService, sleep } from "./spawned-service.ts";
+import { printTable } from "./table.ts";
+
+// How long the embedded service takes to start, the first time and later, and what it costs while nothing happens.
+// npm run bench:start -- [seconds of rest that are watched]
+
+const IDLE_SECONDS = Number(process.argv[2] ?? 60);
+const LATER_STARTS = 3;
+/** What follows a start: the first sweep, and whatever was left over. */
+const SETTLE_MS = 5_000;
+
+const folder = await mkdtemp(join(tmpdir(), "subtext-start-"));
+try {
+  const service = new SpawnedService(join(folder, "data"), await freePort());
+  const rows: string[][] = [];
+  for (let turn = 0; turn <= LATER_STARTS; turn++) {
+    const begin = performance.now();
+    await service.start();
+    const seconds = (performance.now() - begin) / 1000;
+    const { own, children } = cpuSeconds(service.pid!);
+    rows.push([
+      turn === 0 ? "first start" : `start ${turn + 1}`,
+      seconds.toFixed(2),
+      (own + children).toFixed(2),
+    ]);
+    if (turn < LATER_STARTS) await service.end("SIGTERM");
+  }
+  printTable(
+    "From the start of the process to the first answer of /readyz",
+    ["", "seconds", "processor seconds"],
+    rows,
+  );
+
+  await sleep(SETTLE_MS);
+  const before = cpuSeconds(service.pid!);
+  await sleep(IDLE_SECONDS * 1000);
+  const after = cpuSeconds(service.pid!);
+  const spent = after.own + after.children - before.own - before.children;
+  const tree = processTree(service.pid!);
+  const mebibytes = tree.reduce((sum, { residentBytes }) => sum + residentBytes, 0) / 1024 ** 2;
+  printTable(
+    `At rest, for ${IDLE_SECONDS} s, before the first recording`,
+    ["", ""],
+    [
+      ["processes", String(tree.length)],
+      ["resident memory, MiB", mebibytes.toFixed(0)],
+      ["processor time, % of one core", ((spent / IDLE_SECONDS) * 100).toFixed(2)],
+    ],
+  );
+  console.log(
+    `\n  ${cpus().length} cores, ${cpus()[0]?.model}; processor seconds do not depend on what else runs, seconds do.`,
+  );
+  await service.end("SIGTERM");
+} finally {
+  await rm(folder, { recursive: true });
+}
