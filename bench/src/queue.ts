@@ -12,15 +12,20 @@ import type { Schema } from "@subtext/server/db/schema";
 import { createEnvironment } from "@subtext/server/environments";
 import { createLog } from "@subtext/server/log";
 import { Queue } from "@subtext/server/queue";
+import { createWebhookEndpoint } from "@subtext/server/webhooks/endpoints";
+import { createEndpointPolicy } from "@subtext/server/webhooks/guard-url";
+import { sql } from "kysely";
 import pg from "pg";
 import { measureBacklog, quantile } from "./queue-backlog.ts";
+import { measureCost, startReceiver } from "./queue-cost.ts";
 import { acceptVideos, type QueueParts } from "./queue-videos.ts";
 import { printTable } from "./table.ts";
 
 /**
  * The queue alone, on the PostgreSQL of `--database-url`, where it makes databases of its own and removes them: how
- * soon what is enqueued starts; what 1, 2 and 4 worker processes make of it with an engine that only waits; and
- * what a claim and a list cost with a long backlog. `scripts/start-postgres FOLDER` prints such an address.
+ * soon what is enqueued starts; what 1, 2 and 4 worker processes make of it with an engine that only waits; what
+ * PostgreSQL does for one video; and what a claim and a list cost with a long backlog. `--only` takes `workers`,
+ * `cost` or `backlog`. Statements are counted where the server loads pg_stat_statements. `scripts/start-postgres FOLDER` prints such an address.
  */
 const { values } = parseArgs({
   options: {
@@ -47,8 +52,10 @@ const WORKER = join(import.meta.dirname, "../../server/test/waiting-worker.ts");
 
 const folder = await mkdtemp(join(tmpdir(), "subtext-bench-"));
 try {
-  if (values.only !== "backlog") await withDatabase(server, measureWorkers);
-  if (values.only !== "workers") {
+  const wants = (part: string) => values.only === undefined || values.only === part;
+  if (wants("workers")) await withDatabase(server, measureWorkers);
+  if (wants("cost")) await withDatabase(server, printCost);
+  if (wants("backlog")) {
     const sizes = [1_000, Number(values.backlog)];
     const cases = sizes.flatMap((rows) => [
       { rows, environments: 1, flood: false },
@@ -146,7 +153,31 @@ async function measureWorkers({ parts, url }: { parts: QueueParts; url: string }
   );
 }
 
-async function startWorkers(url: string, count: number): Promise<ChildProcess[]> {
+async function printCost({ parts, url }: { parts: QueueParts; url: string }): Promise<void> {
+  await sql`create extension if not exists pg_stat_statements`.execute(parts.db).catch(() => {});
+  const receiver = await startReceiver();
+  const { id: environmentId } = await createEnvironment(parts, { name: "Bench", aiTranscription: true });
+  const policy = createEndpointPolicy({ allowHttp: true, allowPrivateNetworks: ["127.0.0.1/32"] });
+  await createWebhookEndpoint({ ...parts, policy }, { environmentId, url: receiver.url });
+  const workers = await startWorkers(url, 1, 0);
+  try {
+    const since = systemClock.now();
+    const lines = await measureCost(parts, {
+      environmentId,
+      untilDone: (videos) => untilCompleted(parts, since, videos),
+    });
+    printTable("What PostgreSQL does", ["", "for one video", "a second for one idle worker"], lines);
+  } finally {
+    await stopWorkers(workers);
+    receiver.close();
+  }
+}
+
+async function startWorkers(
+  url: string,
+  count: number,
+  hearingMs: number = HEARING_MS,
+): Promise<ChildProcess[]> {
   return await Promise.all(
     Array.from({ length: count }, async (_, number) => {
       const worker = spawn(process.execPath, [WORKER], {
@@ -155,7 +186,7 @@ async function startWorkers(url: string, count: number): Promise<ChildProcess[]>
           DATABASE_URL: url,
           DATA_DIR: join(folder, `worker-${number}`),
           FILES_FOLDER: join(folder, "files"),
-          HEARING_MS: String(HEARING_MS),
+          HEARING_MS: String(hearingMs),
           WORKER_CONCURRENCY: String(CONCURRENCY),
           LOG_LEVEL: "error",
         },
