@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { NewApiKeyView } from "@subtext/dashboard/contract/api-key";
-import type { AuditEntryView, AuditPageView } from "@subtext/dashboard/contract/audit";
+import { AUDIT_ACTIONS, type AuditEntryView, type AuditPageView } from "@subtext/dashboard/contract/audit";
 import type { EnvironmentView } from "@subtext/dashboard/contract/environment";
 import type { NewInvitationView } from "@subtext/dashboard/contract/operator";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -61,6 +63,14 @@ beforeAll(async () => {
 });
 
 const OLIVE = { kind: "operator", id: expect.stringMatching(/^operator_/), name: "owner@subtext.example" };
+
+test("docs/audit.md tells of every action", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../docs/audit.md"), "utf8");
+  const told = [...page.matchAll(/^\| (`.+?) \|/gm)].flatMap(([, cell = ""]) =>
+    [...cell.matchAll(/`(.+?)`/g)].map(([, name]) => name),
+  );
+  expect(told.sort()).toEqual([...AUDIT_ACTIONS].sort());
+});
 
 describe("what an operator changes is written down with who, when, from where, and what it was", () => {
   test("of an environment", async () => {

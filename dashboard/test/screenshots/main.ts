@@ -9,6 +9,7 @@ import { createLog } from "../../../server/src/log.ts";
 import { openService, type Service } from "../../../server/src/main.ts";
 import { freePort } from "../../../server/test/support/free-port.ts";
 import { buildDashboard } from "../build-dashboard.ts";
+import { seedAudit } from "./audit.ts";
 import { LOCAL_WEBHOOKS, makeIntegrations, nameEndpoint } from "./integrations.ts";
 import { seedDay, seedShowcase } from "./seed.ts";
 import { transcribeSample } from "./transcribe-sample.ts";
@@ -82,6 +83,7 @@ try {
   service = await openService({ config, log, dashboardFolder });
   await seedDay(service, archive.id);
   await seedShowcase(service, production.id, sampleVideoId);
+  await seedAudit(service, production);
   await service.parts.app.listen({ host: config.host, port: config.port });
   const at = (environmentId: string, rest: string) => `/environments/${environmentId}${rest}`;
   const shots: Shot[] = [
