@@ -47,7 +47,7 @@ for (const { colorScheme, width } of [
         await takePicture(page, `${path.replaceAll(/\W+/g, "-")}-${colorScheme}-${width}`);
     }
     expect([faults, foreign, complaints]).toEqual([[], [], []]);
-  }, 180_000);
+  }, 420_000);
 }
 
 test("a reader without scripts comes from a question to the place that answers it", async () => {

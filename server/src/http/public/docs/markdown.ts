@@ -20,6 +20,7 @@ export interface MarkdownPage {
   passages: Passage[];
 }
 
+const WIDE_COLUMNS = 4;
 /** A first cell that is nothing but such a name can be linked to: codes, settings, metrics. */
 const ROW_NAME = /^[A-Za-z]\w*$/;
 
@@ -38,7 +39,7 @@ export function renderMarkdown(markdown: string, targetOf: (href: string) => Tar
         const text = this.parser.parseInline(token.tokens);
         const tag = `h${token.depth}`;
         return token.depth === 1
-          ? `<h1>${text}</h1>\n`
+          ? `<h1 id="${id}">${text}</h1>\n`
           : `<${tag} id="${id}"><a href="#${id}">${text}</a></${tag}>\n`;
       },
       table(token) {
@@ -50,7 +51,11 @@ export function renderMarkdown(markdown: string, targetOf: (href: string) => Tar
         });
         const isBare = token.header.every(({ text }) => text.trim() === "");
         const head = token.header.map((each) => (each.text.trim() ? cell("th", each) : "<td></td>")).join("");
-        return `<table>${isBare ? "" : `<thead><tr>${head}</tr></thead>`}<tbody>\n${rows.join("")}</tbody></table>\n`;
+        const table = `<table>${isBare ? "" : `<thead><tr>${head}</tr></thead>`}<tbody>\n${rows.join("")}</tbody></table>\n`;
+        // A phone scrolls it rather than break its words.
+        return token.header.length < WIDE_COLUMNS
+          ? table
+          : `<div class="wide" role="group" aria-label="Table" tabindex="0">${table}</div>\n`;
       },
       code: ({ text }) => `${renderCode(text)}\n`,
       html: ({ text }) => (isComment(text) ? "" : escapeHtml(text)),
@@ -89,13 +94,13 @@ function readOutline(tokens: Token[]): Outline {
   for (const token of tokens) {
     if (token.type === "heading") {
       const text = plainText(token.tokens ?? []);
+      const id = unused(slugOf(text), taken);
+      outline.ids.set(token, id);
       if (token.depth === 1) {
         outline.title ||= text;
         begin("", text);
         continue;
       }
-      const id = unused(slugOf(text), taken);
-      outline.ids.set(token, id);
       if (token.depth === 2) outline.sections.push({ id, title: text });
       begin(id, text);
     } else if (token.type === "table") {

@@ -70,7 +70,9 @@ mark { background: var(--found); color: inherit; border-radius: .2em; padding: 0
   details.contents summary { padding: .4rem 0; }
   nav li { padding: .3rem 0; }
   main { padding: 1.25rem 1.25rem 4rem; }
-  th, td { padding-right: .6rem; overflow-wrap: anywhere; }
+  th, td { padding-right: .6rem; overflow-wrap: anywhere; hyphens: auto; }
+  .wide { overflow-x: auto; }
+  .wide table { min-width: 46rem; }
   table { font-size: .88rem; }
 }
 `;
