@@ -33,7 +33,7 @@ nav li { padding: .15rem 0; }
 nav li ul { margin: .2rem 0 .3rem; padding-left: .8rem; border-left: 2px solid var(--line); font-size: .95em; }
 nav [aria-current] { font-weight: 700; color: inherit; }
 details.contents { display: none; }
-main { padding: 1.75rem 2.5rem 5rem; max-width: 62rem; }
+main { padding: 1.75rem 2.5rem 5rem; max-width: 62rem; overflow-wrap: break-word; }
 h1 { font-size: 2rem; letter-spacing: -.02em; line-height: 1.15; margin: 0 0 .75rem; }
 h2 { font-size: 1.4rem; margin: 2.75rem 0 .75rem; padding-top: 1rem; border-top: 1px solid var(--line); }
 h3 { font-size: 1.1rem; margin: 2rem 0 .25rem; }
