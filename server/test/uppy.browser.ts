@@ -94,7 +94,11 @@ test("a file of Uppy whose connection is cut ten times arrives whole", async () 
   const tenant = await createTenant(service, { aiTranscription: false });
   const proxy = await startCuttingProxy(Number(new URL(service.url).port));
   const file = randomBytes(3 * 1024 * 1024);
-  const how = { endpoint: `${proxy.url}/api/v1/uploads`, key: tenant.key, retryDelays: Array(2 * CUTS).fill(10) };
+  const how = {
+    endpoint: `${proxy.url}/api/v1/uploads`,
+    key: tenant.key,
+    retryDelays: Array(2 * CUTS).fill(10),
+  };
   expect(await upload(how, "cut.mp4", file)).toBe("uploaded cut.mp4");
   expect(proxy.cuts()).toBe(CUTS);
   const db = service.service.parts.database.kysely;
