@@ -10,6 +10,7 @@ import type { TranscribeResult } from "@subtext/speech/transcript";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../src/clock.ts";
+import type { Db } from "../src/db/schema.ts";
 import { AppError } from "../src/errors.ts";
 import { newId } from "../src/ids.ts";
 import { acceptUpload } from "../src/pipeline/accept.ts";
@@ -81,10 +82,10 @@ async function pendingTranscription() {
   });
   const run = async (
     hear: FakeHearing,
-    options: { job?: Job; shutdown?: AbortSignal; modelIsComing?: boolean | (() => boolean) } = {},
+    options: { job?: Job; db?: Db; shutdown?: AbortSignal; modelIsComing?: boolean | (() => boolean) } = {},
   ) => {
     const deps: PipelineDeps = {
-      db,
+      db: options.db ?? db,
       queue,
       sources,
       storage,
@@ -319,6 +320,63 @@ describe("an attempt", () => {
     );
     expect(stopped).toMatchObject({ status: "PENDING", faults: 0, losses: 0 });
     expect(await run(async () => HEARD)).toMatchObject({ status: "COMPLETED" });
+  });
+
+  test("that another took over while the database was away counts as no loss, for its worker lives", async () => {
+    const { run, read, jobOf, detail } = await pendingTranscription();
+    const job = jobOf(await read());
+    const asleep = Promise.withResolvers<TranscribeResult>();
+    const first = run(() => asleep.promise, { job });
+    while ((await read()).status !== "PROCESSING") await new Promise((resolve) => setTimeout(resolve, 5));
+    const successor = Promise.withResolvers<TranscribeResult>();
+    const second = run(() => successor.promise, { job });
+    while ((await read()).attempt !== 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await read()).toMatchObject({ status: "PROCESSING", losses: 1 });
+
+    asleep.reject(new AppError("service_unavailable", "The database does not answer now."));
+    expect(await first).toMatchObject({ status: "PROCESSING", attempt: 2, losses: 0, faults: 0 });
+    successor.resolve(HEARD);
+    expect(await second).toMatchObject({ status: "COMPLETED", attempt: 2, losses: 0 });
+    expect(await detail()).toMatchObject({
+      attempts: [
+        { outcome: "returned", failure: { code: "service_unavailable" } },
+        { outcome: "completed", failure: null },
+      ],
+    });
+  });
+
+  test("whose end can not be written is ended when the database is back, at the cost of no loss", async () => {
+    const { run, read, jobOf, db } = await pendingTranscription();
+    const job = jobOf(await read());
+    let isAway = false;
+    let refused = 0;
+    const away = () => {
+      refused += 1;
+      return Promise.reject(new AppError("service_unavailable", "The database does not answer now."));
+    };
+    // A stand-in for a database that is away for a while; that of the tests can not go.
+    const awayForAWhile = new Proxy(db, {
+      get: (real, name) => {
+        if (isAway && name === "transaction") return () => ({ execute: away });
+        const part: unknown = Reflect.get(real, name);
+        return typeof part === "function" ? part.bind(real) : part;
+      },
+    });
+    const first = run(
+      async () => {
+        isAway = true;
+        return HEARD;
+      },
+      { job, db: awayForAWhile },
+    );
+    while (refused === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    const successor = Promise.withResolvers<TranscribeResult>();
+    const second = run(() => successor.promise, { job });
+    while ((await read()).attempt !== 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    isAway = false;
+    expect(await first).toMatchObject({ status: "PROCESSING", attempt: 2, losses: 0 });
+    successor.resolve(HEARD);
+    expect(await second).toMatchObject({ status: "COMPLETED", attempt: 2, losses: 0 });
   });
 
   test("after more lost workers than can be chance fails for good", async () => {

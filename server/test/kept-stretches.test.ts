@@ -203,7 +203,7 @@ describe("what was heard of a recording", () => {
     const there = await pendingTranscription();
     await there.run(async () => HEARD);
     const { id } = await there.read();
-    expect(await keepStretch(there.db, { transcriptionId: id, attempt: 1 }, 1, stretch(300))).toBe(false);
+    expect(await keepStretch(there.db, { transcriptionId: id, attempt: 1 }, 1, stretch(300))).toBeNull();
     expect(await there.kept()).toEqual([]);
   });
 
@@ -215,6 +215,31 @@ describe("what was heard of a recording", () => {
       return HEARD;
     });
     expect(row).toMatchObject({ status: "COMPLETED" });
+  });
+});
+
+describe("faults and lost workers", () => {
+  test("are counted anew from each stretch that was kept", async () => {
+    const there = await pendingTranscription();
+    const { db, run, read } = there;
+    const fault = () => run(() => Promise.reject(crash()));
+    await fault();
+    expect(await fault()).toMatchObject({ status: "PENDING", faults: 2 });
+    const { id } = await read();
+    await db.updateTable("transcription").set({ losses: 10 }).where("id", "=", id).execute();
+    expect(await run(keeping(there, [300], () => Promise.reject(crash())))).toMatchObject({
+      status: "PENDING",
+      faults: 1,
+      losses: 0,
+    });
+  });
+
+  test("count on where what was kept leads no further than what lay there", async () => {
+    const there = await pendingTranscription();
+    const stuck = () => there.run(keeping(there, [300], () => Promise.reject(crash())));
+    await stuck();
+    expect(await stuck()).toMatchObject({ status: "PENDING", faults: 2 });
+    expect(await stuck()).toMatchObject({ status: "FAILED", failure_code: "engine_crashed" });
   });
 });
 

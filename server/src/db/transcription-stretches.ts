@@ -4,24 +4,36 @@ import type { Db, Tx } from "./schema.ts";
 import type { Hold } from "./transcriptions.ts";
 
 /**
- * Keeps one more stretch of what an attempt has heard, until the transcription ends.
+ * Keeps one more stretch of what an attempt has heard, until the transcription ends. Faults and losses are counted
+ * from the furthest stretch on: a recording of hours may meet more of them than a short one, as long as it gets on.
  * @param number Its place among those of the attempt.
- * @returns false where the hold is void
+ * @returns how many faults count from now on; null where the hold is void
  */
 export async function keepStretch(
   db: Db,
   { transcriptionId, attempt }: Hold,
   number: number,
   { settledSeconds, answers }: KeptStretch,
-): Promise<boolean> {
+): Promise<number | null> {
   // The lock lets no end of the transcription, which removes what is kept, go by unseen.
-  const { numAffectedRows } = await sql`
-    insert into transcription_stretch (transcription_id, attempt, number, settled_seconds, answers)
-    select id, attempt, ${number}::int, ${settledSeconds}::double precision, ${answers}
-    from transcription
-    where id = ${transcriptionId} and attempt = ${attempt} and status = 'PROCESSING'
-    for share`.execute(db);
-  return numAffectedRows === 1n;
+  const { rows } = await sql<{ faults: number }>`
+    with held as (
+      select id, attempt, faults from transcription
+      where id = ${transcriptionId} and attempt = ${attempt} and status = 'PROCESSING'
+      for no key update
+    ), kept as (
+      insert into transcription_stretch (transcription_id, attempt, number, settled_seconds, answers)
+      select id, attempt, ${number}::int, ${settledSeconds}::double precision, ${answers} from held
+    ), advanced as (
+      update transcription set faults = 0, losses = 0 from held
+      where transcription.id = held.id and not exists (
+        select from transcription_stretch
+        where transcription_id = ${transcriptionId} and settled_seconds >= ${settledSeconds}::double precision
+      )
+      returning transcription.faults
+    )
+    select coalesce((select faults from advanced), faults) as faults from held`.execute(db);
+  return rows[0]?.faults ?? null;
 }
 
 /** All that any attempt has kept of it, in no particular order. */

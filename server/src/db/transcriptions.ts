@@ -230,6 +230,33 @@ export async function returnToPending(
   return ended;
 }
 
+/**
+ * Counts no loss for an attempt that another took over as lost though its worker lived, and only could not tell:
+ * once, and nothing where it was not taken over.
+ */
+export async function excuseLoss(
+  tx: Tx,
+  { transcriptionId, attempt }: Hold,
+  { code, message }: Failure,
+): Promise<void> {
+  // In the order in which others lock the two.
+  await tx.selectFrom("transcription").select("id").where("id", "=", transcriptionId).forUpdate().execute();
+  const { numUpdatedRows } = await tx
+    .updateTable("transcription_attempt")
+    .set({ outcome: "returned", failure_code: code, failure_message: message })
+    .where("transcription_id", "=", transcriptionId)
+    .where("number", "=", attempt)
+    .where("outcome", "=", "lost")
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return;
+  await tx
+    .updateTable("transcription")
+    .set((set) => ({ losses: set("losses", "-", 1) }))
+    .where("id", "=", transcriptionId)
+    .where("losses", ">", 0)
+    .execute();
+}
+
 /** FAILED → PENDING: same id, same `created_at`, a fresh count of faults and losses; its attempts are kept. */
 export async function reopenFailedTranscription(
   tx: Tx,

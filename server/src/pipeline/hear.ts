@@ -9,6 +9,7 @@ import type { Db, TranscriptionRow } from "../db/schema.ts";
 import { noteDecoded } from "../db/transcription-attempts.ts";
 import { keepStretch, readKeptStretches } from "../db/transcription-stretches.ts";
 import { type Hold, reportProgress } from "../db/transcriptions.ts";
+import { isOutage } from "../outages.ts";
 import type { Sources } from "../storage/sources.ts";
 
 export interface HearDeps {
@@ -32,6 +33,10 @@ export interface HearingAttempt {
   replaced: AbortController;
   /** Aborted here where others are to go first. */
   yields: AbortController;
+  /** Set here where the database was away for a while: another may have taken over though this worker lives. */
+  metOutage: boolean;
+  /** How many count so far. */
+  faults: number;
   /** Known once the recording is decoded. */
   waveform: Waveform | null;
   /** When the recording lay on this machine, and when it was decoded. */
@@ -62,7 +67,10 @@ export async function hear(deps: HearDeps, attempt: HearingAttempt): Promise<Tra
         const progress = duration ? Math.min(done / duration, 1) : 0;
         reportProgress(deps.db, hold, { progress, remainingSeconds, duration })
           .then((stillHeld) => stillHeld || replaced.abort())
-          .catch((error) => log.warn({ err: error }, "progress could not be written"));
+          .catch((error) => {
+            attempt.metOutage ||= isOutage(error);
+            log.warn({ err: error }, "progress could not be written");
+          });
       },
       onWaveform: (waveform) => {
         attempt.waveform = waveform;
@@ -80,14 +88,17 @@ export async function hear(deps: HearDeps, attempt: HearingAttempt): Promise<Tra
 
 function keeper(
   { db, clock, shouldYield = (id) => othersWait(db, id) }: HearDeps,
-  { hold, log, replaced, yields }: HearingAttempt,
+  attempt: HearingAttempt,
 ): (stretch: KeptStretch) => void {
+  const { hold, log, replaced, yields } = attempt;
   let number = 0;
   let firstAt: Date | null = null;
   const keep = async (stretch: KeptStretch) => {
     firstAt ??= clock.now();
     number += 1;
-    if (!(await keepStretch(db, hold, number, stretch))) return replaced.abort();
+    const faults = await keepStretch(db, hold, number, stretch);
+    if (faults === null) return replaced.abort();
+    attempt.faults = faults;
     if (clock.now().getTime() - firstAt.getTime() < YIELD_AFTER_MS) return;
     if (await shouldYield(hold.transcriptionId)) yields.abort(new Error("others wait"));
   };

@@ -15,8 +15,9 @@ const PATIENCE_MS = 10 * 60_000;
 export async function patiently<T>(
   work: () => Promise<T>,
   { signal, log }: { signal: AbortSignal; log: Logger },
+  patienceMs = PATIENCE_MS,
 ): Promise<T> {
-  const deadline = performance.now() + PATIENCE_MS;
+  const deadline = performance.now() + patienceMs;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
       return await work();
@@ -27,4 +28,24 @@ export async function patiently<T>(
       await sleep(pauseMs, undefined, { signal });
     }
   }
+}
+
+/**
+ * Makes the move that ends an attempt, however long the database is away: a worker that does not make it is taken
+ * for dead, and without the database there is nothing else to do.
+ * @throws what the move throws; where the process is to end, the signal's reason
+ */
+export async function lastly<T>(
+  attempt: { shutdown: AbortSignal; log: Logger; metOutage: boolean },
+  move: () => Promise<T>,
+): Promise<T> {
+  const noting = async () => {
+    try {
+      return await move();
+    } catch (error) {
+      attempt.metOutage ||= isOutage(error);
+      throw error;
+    }
+  };
+  return await patiently(noting, { signal: attempt.shutdown, log: attempt.log }, Number.POSITIVE_INFINITY);
 }

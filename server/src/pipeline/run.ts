@@ -1,27 +1,27 @@
-import { SpeechError } from "@subtext/speech/errors";
 import type { NothingToTranscribe, Transcript } from "@subtext/speech/transcript";
 import type { Logger } from "pino";
+import { databaseAway } from "../db/lost-connection.ts";
 import { isMendedByModel, noteWait } from "../db/model-waits.ts";
 import type { Tx } from "../db/schema.ts";
 import { insertSearchDocument } from "../db/search-documents.ts";
 import { removeKeptStretches } from "../db/transcription-stretches.ts";
 import {
   completeTranscription,
-  type Failure,
+  excuseLoss,
   failTranscription,
   returnToPending,
   skipTranscription,
 } from "../db/transcriptions.ts";
-import { AppError } from "../errors.ts";
 import { isOutage } from "../outages.ts";
 import { type Job, newJobId } from "../queue.ts";
 import type { Storage } from "../storage/storage.ts";
 import { filePrefix } from "../storage/transcript-files.ts";
 import { emitEvent } from "../webhooks/emit.ts";
+import { judge, WorkerLostError } from "./attempt-failure.ts";
 import { type AttemptReport, couldBeginAt, lostAttempt, type ReportedOutcome } from "./attempt-report.ts";
 import { type ClaimDeps, claimTranscription } from "./claim.ts";
 import { type HearDeps, type HearingAttempt, hear } from "./hear.ts";
-import { patiently } from "./patience.ts";
+import { lastly, patiently } from "./patience.ts";
 import { renderTranscript, storeTranscript, storeWaveform } from "./render.ts";
 import { wakeParked, wakeWaiting } from "./wake-waiting.ts";
 
@@ -48,6 +48,8 @@ const LONGEST_MODEL_BACKOFF_SECONDS = 300;
 const MAX_LOSSES = 10;
 
 interface Attempt extends HearingAttempt {
+  /** Aborted when this process must hand its work back. */
+  shutdown: AbortSignal;
   /** Since when it could have begun. */
   queuedAt: Date | null;
   /** Whether a model was being downloaded when the attempt began: its engines were chosen without it. */
@@ -82,6 +84,9 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
     signal,
     replaced,
     yields,
+    shutdown,
+    metOutage: false,
+    faults: row.faults,
     modelWasComing: deps.modelIsComing(),
     waveform: null,
     fetchedAt: null,
@@ -92,17 +97,16 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
   };
 
   try {
-    if (row.losses > MAX_LOSSES) throw new WorkerLostError();
+    if (row.losses > MAX_LOSSES) throw new WorkerLostError(MAX_LOSSES);
     log.info("transcription started");
     const heard = await hear(deps, attempt);
     attempt.transcribedAt = deps.clock.now();
     if (heard.outcome === "skipped") await skip(deps, attempt, heard);
     else await complete(deps, attempt, heard);
   } catch (error) {
-    if (replaced.signal.aborted) dropWork(attempt);
+    if (replaced.signal.aborted) await giveUp(deps, attempt);
     else if (shutdown.aborted || yields.signal.aborted) await handBack(deps, attempt);
-    // The queue has given the job to another worker: nothing here is ours to move.
-    else if (job.signal.aborted) dropWork(attempt);
+    else if (job.signal.aborted) await giveUp(deps, attempt);
     else await settleFault(deps, attempt, error);
   } finally {
     report(deps, attempt);
@@ -159,8 +163,8 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
     await wakeParked({ tx, queue }, row.environment_id);
     return true;
   };
-  const completed = await patiently(() => db.transaction().execute(record), attempt);
-  if (!completed) return dropWork(attempt);
+  const completed = await lastly(attempt, () => db.transaction().execute(record));
+  if (!completed) return await giveUp(deps, attempt);
   const { language, duration, engine, stretches, stages } = transcript;
   const { wordCount } = rendered;
   attempt.end = { outcome: "completed", reason: null, transcript: { engine, duration, wordCount, stages } };
@@ -216,8 +220,9 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
   const modelBackoffSeconds = modelIsComing
     ? Math.min(LONGEST_MODEL_BACKOFF_SECONDS, FIRST_MODEL_BACKOFF_SECONDS * 2 ** (row.attempt - 1))
     : 0;
-  const faultBackoffSeconds = retryable ? FAULT_BACKOFF_SECONDS[row.faults] : undefined;
+  const faultBackoffSeconds = retryable ? FAULT_BACKOFF_SECONDS[attempt.faults] : undefined;
   const waitsForOutage = isOutage(error);
+  attempt.metOutage ||= waitsForOutage;
   const backoffSeconds = waitsForOutage
     ? OUTAGE_BACKOFF_SECONDS
     : waitsForModel
@@ -231,7 +236,10 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
       const jobId = newJobId();
       const retryAt = new Date(now.getTime() + backoffSeconds * 1000);
       const counts = !waitsForModel && !waitsForOutage;
-      if (!(await returnToPending(tx, hold, { jobId, failure, counts, retryAt, now }))) return false;
+      if (!(await returnToPending(tx, hold, { jobId, failure, counts, retryAt, now }))) {
+        if (attempt.metOutage) await excuseLoss(tx, hold, failure);
+        return false;
+      }
       if (waitsForModel && modelIsComing) await noteWait(tx, jobId, failure);
       await queue.send(tx, "transcribe", { id: jobId, subjectId: row.id, delayMs: backoffSeconds * 1000 });
     } else {
@@ -245,11 +253,10 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
     await wakeParked({ tx, queue }, row.environment_id);
     return true;
   };
-  const moved = await patiently(() => db.transaction().execute(settle), attempt);
-  if (moved) {
-    const ended = backoffSeconds === undefined ? "failed" : "returned";
-    attempt.end = { outcome: ended, reason: failure.code, transcript: null };
-  }
+  const moved = await lastly(attempt, () => db.transaction().execute(settle));
+  if (!moved) return dropWork(attempt);
+  const ended = backoffSeconds === undefined ? "failed" : "returned";
+  attempt.end = { outcome: ended, reason: failure.code, transcript: null };
   const outcome = waitsForModel
     ? "it waits for the speech model that is being downloaded, and will be tried again"
     : backoffSeconds === undefined
@@ -267,38 +274,25 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
 async function handBack({ db, queue, clock }: PipelineDeps, attempt: Attempt): Promise<void> {
   const { row, hold, log } = attempt;
   const yielded = attempt.yields.signal.aborted;
-  const moved = await db.transaction().execute(async (tx) => {
+  const moveBack = async (tx: Tx) => {
     const jobId = newJobId();
     const back = { jobId, failure: null, counts: false, retryAt: null, yields: yielded, now: clock.now() };
     if (!(await returnToPending(tx, hold, back))) return false;
     await queue.send(tx, "transcribe", { id: jobId, subjectId: hold.transcriptionId });
     await wakeParked({ tx, queue }, row.environment_id);
     return true;
-  });
+  };
+  const moved = await lastly(attempt, () => db.transaction().execute(moveBack));
   if (moved) attempt.end = { outcome: "handed_back", reason: null, transcript: null };
   log.info({ yielded }, "transcription handed back");
 }
 
+/** The queue, or another worker, has taken this one for dead. */
+async function giveUp(deps: PipelineDeps, attempt: Attempt): Promise<void> {
+  if (attempt.metOutage) await settleFault(deps, attempt, databaseAway(null));
+  else dropWork(attempt);
+}
+
 function dropWork({ log }: Attempt): void {
   log.info("another attempt has taken over; the work of this one is dropped");
-}
-
-function judge(error: unknown): { failure: Failure; retryable: boolean } {
-  if (error instanceof SpeechError || error instanceof AppError || error instanceof WorkerLostError) {
-    return { failure: { code: error.code, message: error.message }, retryable: error.retryable };
-  }
-  const failure = {
-    code: "internal_error",
-    message: "The service met an error of its own; its log tells more.",
-  };
-  return { failure, retryable: true };
-}
-
-class WorkerLostError extends Error {
-  readonly code = "worker_lost";
-  readonly retryable = false;
-
-  constructor() {
-    super(`Over ${MAX_LOSSES} workers died while they worked on this video.`);
-  }
 }

@@ -1,0 +1,24 @@
+import { SpeechError } from "@subtext/speech/errors";
+import type { Failure } from "../db/transcriptions.ts";
+import { AppError } from "../errors.ts";
+
+/** What an attempt failed by, as people are told of it, and whether another may do better. */
+export function judge(error: unknown): { failure: Failure; retryable: boolean } {
+  if (error instanceof SpeechError || error instanceof AppError || error instanceof WorkerLostError) {
+    return { failure: { code: error.code, message: error.message }, retryable: error.retryable };
+  }
+  const failure = {
+    code: "internal_error",
+    message: "The service met an error of its own; its log tells more.",
+  };
+  return { failure, retryable: true };
+}
+
+export class WorkerLostError extends Error {
+  readonly code = "worker_lost";
+  readonly retryable = false;
+
+  constructor(allowed: number) {
+    super(`Over ${allowed} workers died while they worked on this video.`);
+  }
+}
