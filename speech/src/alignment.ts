@@ -55,19 +55,18 @@ function tokenCosts({ attention, steps, frames, attentionFrames, quiet }: Alignm
   const heads = attention.length / (steps * attentionFrames);
   const costs = new Float32Array(steps * frames);
   const filtered = new Float32Array(steps * frames);
+  const sums = new Float64Array(frames);
   for (let head = 0; head < heads; head++) {
+    sums.fill(1e-9);
     for (let step = 0; step < steps; step++) {
-      const from = (step * heads + head) * attentionFrames;
-      medianFilter(
-        attention.subarray(from, from + frames),
-        filtered.subarray(step * frames, (step + 1) * frames),
-      );
+      const to = step * frames;
+      medianFilter(attention, (step * heads + head) * attentionFrames, filtered, to, frames);
+      for (let frame = 0; frame < frames; frame++) sums[frame] = sums[frame]! + filtered[to + frame]!;
     }
-    for (let frame = 0; frame < frames; frame++) {
-      let sum = 1e-9;
-      for (let place = frame; place < filtered.length; place += frames) sum += filtered[place] as number;
-      for (let place = frame; place < filtered.length; place += frames) {
-        costs[place] = (costs[place] as number) + (filtered[place] as number) / (sum * heads);
+    for (let step = 0; step < steps; step++) {
+      for (let frame = 0; frame < frames; frame++) {
+        const place = step * frames + frame;
+        costs[place] = costs[place]! + filtered[place]! / (sums[frame]! * heads);
       }
     }
   }
@@ -78,13 +77,28 @@ function tokenCosts({ attention, steps, frames, attentionFrames, quiet }: Alignm
   return costs;
 }
 
-/** The median of each value and its two neighbours; the ends stand for the neighbours that they lack. */
-function medianFilter(values: Float32Array, filtered: Float32Array): void {
-  for (let frame = 0; frame < values.length; frame++) {
-    const here = values[frame]!;
-    const before = values[frame - 1] ?? here;
-    const after = values[frame + 1] ?? here;
-    filtered[frame] = Math.max(Math.min(before, here), Math.min(Math.max(before, here), after));
+/**
+ * The median of each of `count` values from `from` on and its two neighbours, written from `to` on; the ends stand
+ * for the neighbours that they lack.
+ */
+function medianFilter(
+  values: Float32Array,
+  from: number,
+  filtered: Float32Array,
+  to: number,
+  count: number,
+): void {
+  let before = values[from]!;
+  let here = before;
+  // Nothing is read beyond the ends: that alone would cost as much as the rest.
+  for (let index = 0; index < count; index++) {
+    const after = index + 1 < count ? values[from + index + 1]! : here;
+    const low = before < here ? before : here;
+    const high = before < here ? here : before;
+    const upper = high < after ? high : after;
+    filtered[to + index] = low > upper ? low : upper;
+    before = here;
+    here = after;
   }
 }
 

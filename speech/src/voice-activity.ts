@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { SpeechError } from "./errors.ts";
+import { release } from "./onnx/tensors.ts";
 
 /** Samples a second of all audio in this package. */
 export const SAMPLE_RATE = 16_000;
@@ -103,6 +104,7 @@ class SileroVoiceActivity implements VoiceActivity {
         state,
         sr: this.#sampleRate,
       });
+      release([state]);
       state = outputs.stateN as typeof state;
       if (step < 0) continue;
       const output = outputs.output!.data as Float32Array;
@@ -111,6 +113,7 @@ class SileroVoiceActivity implements VoiceActivity {
         if (window < probabilities.length) probabilities[window] = output[stretch]!;
       }
     }
+    release([state]);
   }
 
   close(): Promise<void> {
@@ -129,6 +132,11 @@ class Preceded {
   }
 
   copy(start: number, target: Float32Array): void {
+    const end = start + target.length;
+    if (start >= 0 && end <= this.#samples.length) {
+      target.set(this.#samples.subarray(start, end));
+      return;
+    }
     target.fill(0);
     this.#copyFrom(this.#preceding, start + this.#preceding.length, target);
     this.#copyFrom(this.#samples, start, target);

@@ -112,6 +112,7 @@ class Moonshine implements Engine {
       for (const [row, utterance] of batch.entries()) {
         hearings.set(utterance, this.#hearing(utterance, sequences[row] as DecodedSequence));
       }
+      release(sequences.map(({ attention }) => attention));
     }
     return utterances.map((utterance) => hearings.get(utterance) as Hearing);
   }

@@ -30,18 +30,37 @@ export class MonoMixer {
 
   /** @param from first frame to take, a frame being one sample of every channel */
   *add(samples: Float32Array, from = 0): Generator<Float32Array> {
-    const channels = this.#channels;
-    for (let frame = from; frame < samples.length / channels; frame++) {
-      const left = clean(samples[frame * channels]!);
-      this.#left[this.#filled] = left;
-      if (Math.abs(left) > this.peak) this.peak = Math.abs(left);
-      if (channels === 2) {
-        const right = clean(samples[frame * 2 + 1]!);
-        this.#right[this.#filled] = right;
-        if (Math.abs(right) > this.peak) this.peak = Math.abs(right);
+    const frames = Math.floor(samples.length / this.#channels);
+    for (let frame = from; frame < frames; ) {
+      const end = Math.min(frames, frame + CHUNK - this.#filled);
+      if (this.#channels === 1) this.#take(samples, frame, end, this.#left);
+      else {
+        this.#take(samples, frame, end, this.#left, 0, 2);
+        this.#take(samples, frame, end, this.#right, 1, 2);
       }
-      if (++this.#filled === CHUNK) yield this.#mix();
+      this.#filled += end - frame;
+      frame = end;
+      if (this.#filled === CHUNK) yield this.#mix();
     }
+  }
+
+  #take(
+    samples: Float32Array,
+    from: number,
+    end: number,
+    side: Float32Array,
+    channel = 0,
+    channels = 1,
+  ): void {
+    let { peak } = this;
+    let place = this.#filled;
+    for (let frame = from; frame < end; frame++) {
+      const sample = clean(samples[frame * channels + channel]!);
+      side[place++] = sample;
+      if (sample > peak) peak = sample;
+      else if (-sample > peak) peak = -sample;
+    }
+    this.peak = peak;
   }
 
   *addSilence(frames: number): Generator<Float32Array> {

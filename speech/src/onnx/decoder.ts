@@ -96,8 +96,8 @@ export interface StepOutput {
   positions: number;
   /** A view of the logits after one of these tokens. */
   logits(row: number, position: number): Float32Array;
-  /** `[heads, frames]` of the last position. */
-  attention(row: number, frames: number): Float32Array;
+  /** Writes the last position's `[heads, frames]` to the beginning of `target`. */
+  copyAttention(row: number, frames: number, target: Float32Array): void;
   cache: Cache;
   /** Gives back the memory of all but the cache; call when done with it. */
   release(): void;
@@ -150,14 +150,12 @@ export async function runStep(decoder: Seq2SeqDecoder, input: StepInput): Promis
       const start = (row * positions + position) * vocabularySize;
       return logits.subarray(start, start + vocabularySize);
     },
-    attention(row, wantedFrames) {
-      const gathered = new Float32Array(attentionHeads.length * wantedFrames);
+    copyAttention(row, wantedFrames, target) {
       for (const [place, { layer, head }] of attentionHeads.entries()) {
         const start = ((row * decoder.heads + head) * positions + positions - 1) * frames;
         const values = attention.get(layer)?.subarray(start, start + wantedFrames) ?? [];
-        gathered.set(values, place * wantedFrames);
+        target.set(values, place * wantedFrames);
       }
-      return gathered;
     },
     cache: {
       ...cache,

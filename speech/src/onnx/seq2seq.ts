@@ -63,12 +63,15 @@ interface Row {
   logProbabilities: number[];
   endLogProbability: number | null;
   watchedProbability: number | null;
-  /** One `[heads, frames]` for each step. */
-  attention: Float32Array[];
+  /** `[steps, heads, frames]` so far, and room for more. */
+  attention: Float32Array;
+  steps: number;
   stop: DecodedSequence["stop"] | null;
 }
 
 const KEEP_ROWS_SHARE = 0.6;
+/** Of the attention of these there is room at first; about as many tokens come of half a minute of speech. */
+const STEPS_AT_FIRST = 80;
 
 /**
  * Decodes all rows together, each to its own end.
@@ -91,7 +94,8 @@ export async function decodeSequences(
       logProbabilities: [],
       endLogProbability: null,
       watchedProbability: null,
-      attention: [],
+      attention: new Float32Array(0),
+      steps: 0,
       stop: maxTokens > 0 ? null : "limit",
     }),
   );
@@ -115,7 +119,7 @@ export async function decodeSequences(
         const logits = step.logits(place, step.positions - 1);
         options.forbid?.(logits, row.tokens);
         const choice = chooseToken(logits, sampling ? { ...sampling, random: row.random } : null);
-        row.attention.push(step.attention(place, row.frames));
+        step.copyAttention(place, row.frames, nextAttention(row, attentionHeads.length));
         advance(row, choice, options.endToken);
       }
       step.release();
@@ -137,7 +141,7 @@ export async function decodeSequences(
   } finally {
     release(Object.values(cache));
   }
-  return rows.map((row) => finish(row, attentionHeads.length));
+  return rows.map((row) => finish(row, attentionHeads.length * row.frames));
 }
 
 export interface FirstStep {
@@ -181,25 +185,35 @@ function advance(row: Row, choice: TokenChoice, endToken: number): void {
   if (kept !== null) {
     row.tokens.length = kept;
     row.logProbabilities.length = kept;
-    row.attention.length = kept;
+    row.steps = kept;
     row.stop = "loop";
   } else if (row.tokens.length >= row.maxTokens) {
     row.stop = "limit";
   }
 }
 
-function finish(row: Row, heads: number): DecodedSequence {
-  const { tokens, logProbabilities, endLogProbability, watchedProbability, frames } = row;
-  const attention = new Float32Array(row.attention.length * heads * frames);
-  for (const [step, values] of row.attention.entries()) attention.set(values, step * heads * frames);
+/** Room for one more step's `[heads, frames]`. */
+function nextAttention(row: Row, heads: number): Float32Array {
+  const stepLength = heads * row.frames;
+  if (row.attention.length < (row.steps + 1) * stepLength) {
+    const room = Math.min(row.maxTokens, Math.max(STEPS_AT_FIRST, 2 * row.steps)) * stepLength;
+    const { buffer } = row.attention as Float32Array<ArrayBuffer>;
+    row.attention = new Float32Array(buffer.transfer(room * Float32Array.BYTES_PER_ELEMENT));
+  }
+  row.steps += 1;
+  return row.attention.subarray((row.steps - 1) * stepLength, row.steps * stepLength);
+}
+
+function finish(row: Row, stepLength: number): DecodedSequence {
+  const { tokens, logProbabilities, endLogProbability, watchedProbability, frames, steps } = row;
   return {
     tokens,
     logProbabilities,
     endLogProbability,
     watchedProbability,
     stop: row.stop ?? "end",
-    attention,
-    steps: row.attention.length,
+    attention: row.attention.subarray(0, steps * stepLength),
+    steps,
     frames,
   };
 }
