@@ -115,7 +115,7 @@ function renderOperation(operation: Operation): string {
 <h3><a href="#${id}">${escapeHtml(summary)}</a></h3>
 <p class="route"><span class="method">${method}</span> ${escapeHtml(path)}</p>
 <p>${prose(description)}${permission ? ` Needs <code>${permission}</code>.` : ""}</p>
-${rows.length > 0 ? `<table><thead><tr><th>Parameter</th><th>In</th><th></th></tr></thead><tbody>${rows.map(([name, place, text]) => `<tr><td><code>${name}</code></td><td>${place}</td><td>${ticked(text ?? "")}</td></tr>`).join("")}</tbody></table>` : ""}
+${rows.length > 0 ? `<table><thead><tr><th>Parameter</th><th>In</th><th>Meaning</th></tr></thead><tbody>${rows.map(([name, place, text]) => `<tr><td><code>${name}</code></td><td>${place}</td><td>${ticked(text ?? "")}</td></tr>`).join("")}</tbody></table>` : ""}
 ${body ? `<h4>Body: ${renderType(body as ShownSchema)}</h4>\n${renderProperties(body as ShownSchema)}` : ""}
 <h4>Request</h4>
 ${renderCode(curlOf(operation))}
@@ -158,7 +158,7 @@ function renderProperties(schema: ShownSchema): string {
     const inner = property.$id === undefined ? renderProperties(property) : "";
     return `<tr><td><code>${escapeHtml(name)}</code></td><td><span class="type">${renderType(property)}${optional}</span></td><td>${prose(property.description ?? "")}${inner}</td></tr>`;
   });
-  return `<table><thead><tr><th>Field</th><th>Type</th><th></th></tr></thead><tbody>${rows.join("")}</tbody></table>`;
+  return `<table><thead><tr><th>Field</th><th>Type</th><th>Meaning</th></tr></thead><tbody>${rows.join("")}</tbody></table>`;
 }
 
 function renderType(schema: ShownSchema): string {
