@@ -173,6 +173,17 @@ export const RUINOUS: readonly ApiErrorCode[] = [
   "webhook_endpoint_limit_reached",
 ];
 
+async function askInTrouble(operation: Operation, world: World): Promise<Response> {
+  const db = world.service.service.parts.database.kysely;
+  if (operation.access === "url") return await withBrokenClock(world, () => ask(operation, world));
+  await db.schema.alterTable("api_key").renameTo("api_key_gone").execute();
+  try {
+    return await ask(operation, world);
+  } finally {
+    await db.schema.alterTable("api_key_gone").renameTo("api_key").execute();
+  }
+}
+
 /** Gives an environment as many of a thing as it may have: copies of the one that it has. */
 async function fillUp({ service, tenant }: World, table: "video" | "webhook_endpoint"): Promise<void> {
   const db = service.service.parts.database.kysely;
@@ -238,16 +249,7 @@ export const PROVOCATIONS: Record<ApiErrorCode, Provoke | null> = {
   unsupported_media_type: (operation, world) =>
     ask(operation, world, { headers: { "content-type": "text/plain" } }),
   rate_limited: null,
-  internal_error: async (operation, world) => {
-    const db = world.service.service.parts.database.kysely;
-    if (operation.access === "url") return await withBrokenClock(world, () => ask(operation, world));
-    await db.schema.alterTable("api_key").renameTo("api_key_gone").execute();
-    try {
-      return await ask(operation, world);
-    } finally {
-      await db.schema.alterTable("api_key_gone").renameTo("api_key").execute();
-    }
-  },
+  internal_error: askInTrouble,
   service_unavailable: null,
 
   idempotency_key_reused: async (operation, world) => {
@@ -275,6 +277,7 @@ export const PROVOCATIONS: Record<ApiErrorCode, Provoke | null> = {
     return await ask(operation, world);
   },
   upload_locked: async (operation, world) => {
+    if (operation.insteadOfFault) return await askInTrouble(operation, world);
     // Each of these stalls, and gives way half a second after the next one asks: the last wait too long.
     const { url, init } = requestOf(operation, world);
     const headers = { ...Object.fromEntries(init.headers as Headers), "content-length": "5" };

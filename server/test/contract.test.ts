@@ -198,7 +198,10 @@ test("a service that is stopping says so to every operation, on the connections 
   for (const { operation, answer } of sockets) {
     const last = (await answer).split("HTTP/1.1 ").at(-1) ?? "";
     const [head = "", body = ""] = last.split("\r\n\r\n");
-    expect([operation.id, head.slice(0, 3)]).toEqual([operation.id, "503"]);
+    expect([operation.id, head.slice(0, 3)]).toEqual([
+      operation.id,
+      operation.insteadOfFault ? "423" : "503",
+    ]);
     expect(head.toLowerCase()).toContain("retry-after: 5");
     if (operation.method !== "HEAD") expect(JSON.parse(body)).toMatchObject({ code: "service_unavailable" });
   }

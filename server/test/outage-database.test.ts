@@ -67,6 +67,12 @@ describe.skipIf(!server)("a database that goes away and comes back", () => {
         headers: { authorization: `Bearer ${tenant.key}`, "tus-resumable": "1.0.0", "upload-length": "4" },
       });
       expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
+      // At 503 a stock client would send the whole file again, as another video.
+      const offset = await fetch(`${service.url}/api/v1/uploads/${before}`, {
+        method: "HEAD",
+        headers: { authorization: `Bearer ${tenant.key}`, "tus-resumable": "1.0.0" },
+      });
+      expect([offset.status, offset.headers.get("retry-after")]).toEqual([423, "5"]);
       expect(await readyz(service)).toBe(503);
       expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
 

@@ -39,6 +39,8 @@ export interface Operation {
   errors: readonly ApiErrorCode[];
   /** Whether the rate limit of the key counts it. */
   rateLimited: boolean;
+  /** What it answers instead of any 5xx: stock clients take one for the end of what they ask about. */
+  insteadOfFault?: ApiErrorCode;
 }
 
 type SchemaOf<T> = T extends TSchema ? Static<T> : undefined;
@@ -55,7 +57,7 @@ export function isIdempotent({ method, group }: Operation): boolean {
 
 /** Every error that an operation may answer with, without repetition. */
 export function errorCodesOf(operation: Operation): ApiErrorCode[] {
-  const { access, permission, params, query, body, rateLimited, errors } = operation;
+  const { access, permission, params, query, body, rateLimited, errors, insteadOfFault } = operation;
   const codes: ApiErrorCode[] = [];
   if (access !== "url") codes.push("missing_api_key", "invalid_api_key");
   if (permission !== null) codes.push("insufficient_permission");
@@ -66,6 +68,7 @@ export function errorCodesOf(operation: Operation): ApiErrorCode[] {
     codes.push("invalid_request", "idempotency_key_reused", "idempotency_key_in_use");
   codes.push(...errors);
   if (rateLimited) codes.push("rate_limited");
-  codes.push("headers_too_large", "internal_error", "service_unavailable");
+  codes.push("headers_too_large");
+  codes.push(...(insteadOfFault ? [insteadOfFault] : (["internal_error", "service_unavailable"] as const)));
   return [...new Set(codes)];
 }

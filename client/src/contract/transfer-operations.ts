@@ -78,7 +78,8 @@ export const UPLOAD_OPERATIONS = {
       body: null,
       headers: { "Upload-Offset": "Bytes that are here", "Upload-Length": "Bytes in all" },
     },
-    errors: [...ofUpload, "upload_expired", "storage_unavailable"],
+    errors: [...ofUpload, "upload_expired"],
+    insteadOfFault: "upload_locked",
   },
   uploadPiece: {
     ...upload,

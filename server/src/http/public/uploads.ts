@@ -1,3 +1,4 @@
+import { API_ERRORS } from "@subtext/client/contract/api-errors";
 import type { VideoMetadata } from "@subtext/client/contract/video";
 import { type ServerOptions, Server as TusServer } from "@tus/server";
 import { ERRORS, type Locker } from "@tus/utils";
@@ -75,6 +76,11 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
     if (!request.url.startsWith(UPLOADS_PATH)) return;
     reply.header("access-control-allow-origin", "*");
     reply.header("access-control-expose-headers", EXPOSED_HEADERS);
+  });
+  // At 423 stock clients ask again; at any other refusal they begin a second upload, which becomes a second video.
+  app.addHook("onSend", async (request, reply) => {
+    if (request.method !== "HEAD" || !request.url.startsWith(UPLOADS_PATH)) return;
+    if (reply.statusCode >= 500) reply.code(API_ERRORS.upload_locked.status);
   });
 
   await app.register(async (uploads) => {
