@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 
 /** 16 × 16, in the colour of the text around; always beside a name or in a control that has one. */
-export function Icon({ children }: { children: ReactNode }) {
+function Icon({ children }: { children: ReactNode }) {
   return (
     <svg
       width="16"
