@@ -171,7 +171,7 @@ export class StateWorld {
             ...hold,
             jobId,
             end: async (how) => {
-              this.running.splice(this.running.indexOf(running!), 1);
+              this.#leave(running!);
               if (how === "complete") resolve(HEARD);
               else if (how === "skip") {
                 resolve({
@@ -205,10 +205,14 @@ export class StateWorld {
     const ended = this.#attempts
       .run(job, async (its) => await runTranscription(deps, its, shutdown.signal))
       .then(async () => await this.#finishJob(jobId, taken.claim))
-      .finally(() => {
-        if (running && this.running.includes(running)) this.running.splice(this.running.indexOf(running), 1);
-      });
+      .finally(() => running && this.#leave(running));
     await Promise.race([begun, ended]);
+  }
+
+  /** Once or twice: it may be told to end by two at the same time. */
+  #leave(running: Running): void {
+    const place = this.running.indexOf(running);
+    if (place >= 0) this.running.splice(place, 1);
   }
 
   async #holdOf(jobId: string): Promise<{ transcriptionId: string; attempt: number }> {
