@@ -39,6 +39,8 @@ export async function startUnreliableBucket(
     response.on("error", () => {});
     if (random() >= bucket.failing) {
       const onward = relay(request, (answer) => {
+        // Whoever asked is gone: killed, or cut off.
+        if (response.destroyed) return answer.destroy();
         response.writeHead(answer.statusCode ?? 502, answer.headers);
         pipeline(answer, response, () => {});
       });
