@@ -71,7 +71,10 @@ function SetUpForm({ token, withEnvironment }: { token: string; withEnvironment:
     setUp.mutate();
   };
   return (
-    <Entrance title="Set up Subtext" lead="Make your account, and a first place for videos.">
+    <Entrance
+      title="Set up Subtext"
+      lead={withEnvironment ? "Make your account, and a first place for videos." : "Make your account."}
+    >
       <Form className={controls.form ?? ""} onSubmit={submit}>
         {setUp.error && <Notice tone="bad">{messageOf(setUp.error)}</Notice>}
         <Group name="Your account">
