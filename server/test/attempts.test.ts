@@ -22,6 +22,7 @@ import type { Job } from "../src/queue.ts";
 import { type DiskStorage, openDiskStorage } from "../src/storage/disk.ts";
 import { openDiskSources } from "../src/storage/disk-sources.ts";
 import { sendAsCommandLine } from "./operator-requests.ts";
+import { FAKE_HEARING } from "./support/fake-hearing.ts";
 import { createTenant, shareService } from "./support/service.ts";
 
 /** A stand-in for the engine: what a test wants to happen at a moment that it chooses. */
@@ -40,19 +41,6 @@ beforeAll(async () => {
   });
   return () => rm(folder, { recursive: true, force: true });
 });
-
-const HEARD: TranscribeResult = {
-  outcome: "transcribed",
-  words: [{ word: "Hello.", start: 0, end: 0.5, confidence: 1 }],
-  language: "en",
-  duration: 1,
-  voiced: 0.5,
-  stretches: [],
-  engine: "fake",
-  decoder: "fake",
-  incomplete: false,
-  stages: { probe: 0, decode: 0, voiceActivity: 0, engine: 0, total: 0 },
-};
 
 async function pendingTranscription() {
   const { database, queue } = service.service.parts;
@@ -137,7 +125,7 @@ async function pendingTranscription() {
 describe("an attempt", () => {
   test("that succeeds completes the transcription with one event, three files and their confidences", async () => {
     const { run, eventsOf, files } = await pendingTranscription();
-    const row = await run(async () => HEARD);
+    const row = await run(async () => FAKE_HEARING);
     expect(row).toMatchObject({ status: "COMPLETED", attempt: 1, word_count: 1, language: "en" });
     expect(await eventsOf()).toMatchObject([{ type: "transcriptions.transcription.completed" }]);
     expect((await files()).map((key) => key.split("/").at(-1)).toSorted()).toEqual([
@@ -159,7 +147,7 @@ describe("an attempt", () => {
   test("of a job that ran to its end already does nothing", async () => {
     const { run, jobOf, read, eventsOf } = await pendingTranscription();
     const job = jobOf(await read());
-    await run(async () => HEARD, { job });
+    await run(async () => FAKE_HEARING, { job });
     const row = await run(() => Promise.reject(new Error("must not be heard")), { job });
     expect(row).toMatchObject({ status: "COMPLETED", attempt: 1 });
     expect(await eventsOf()).toHaveLength(1);
@@ -172,10 +160,10 @@ describe("an attempt", () => {
     const first = run(() => asleep.promise, { job });
     while ((await read()).status !== "PROCESSING") await new Promise((resolve) => setTimeout(resolve, 5));
     // The queue took the first worker for dead and gave the same job to a second one.
-    const second = await run(async () => HEARD, { job });
+    const second = await run(async () => FAKE_HEARING, { job });
     expect(second).toMatchObject({ status: "COMPLETED", attempt: 2, losses: 1 });
 
-    asleep.resolve({ ...HEARD, words: [], language: "zxx" });
+    asleep.resolve({ ...FAKE_HEARING, words: [], language: "zxx" });
     expect(await first).toMatchObject({ status: "COMPLETED", attempt: 2, word_count: 1, language: "en" });
     expect(await eventsOf()).toHaveLength(1);
     expect((await files()).filter((key) => key.includes("/2/"))).toHaveLength(4);
@@ -208,7 +196,7 @@ describe("an attempt", () => {
       for (let attempt = 1; attempt <= 5; attempt++) {
         expect(await run(away)).toMatchObject({ status: "PENDING", attempt, faults: 0, failure_code: null });
       }
-      expect(await run(async () => HEARD)).toMatchObject({ status: "COMPLETED", faults: 0 });
+      expect(await run(async () => FAKE_HEARING)).toMatchObject({ status: "COMPLETED", faults: 0 });
     },
   );
 
@@ -250,8 +238,11 @@ describe("an attempt", () => {
     expect((await broken!.read()).job_id).toBe(fault.job_id);
     // The job that would have come for it finds itself replaced.
     const stale = { ...first!.jobOf(before), id: before.job_id };
-    expect(await first!.run(async () => HEARD, { job: stale })).toMatchObject({ status: "PENDING" });
-    expect(await first!.run(async () => HEARD)).toMatchObject({ status: "COMPLETED", failure_code: null });
+    expect(await first!.run(async () => FAKE_HEARING, { job: stale })).toMatchObject({ status: "PENDING" });
+    expect(await first!.run(async () => FAKE_HEARING)).toMatchObject({
+      status: "COMPLETED",
+      failure_code: null,
+    });
   });
 
   test("that ends while the model arrives does not wait for it any longer", async () => {
@@ -288,7 +279,7 @@ describe("an attempt", () => {
   test("after a fault that passed leaves no trace of it", async () => {
     const { run } = await pendingTranscription();
     await run(() => Promise.reject(new SpeechError("engine_hung", "No sign of life.")));
-    expect(await run(async () => HEARD)).toMatchObject({
+    expect(await run(async () => FAKE_HEARING)).toMatchObject({
       status: "COMPLETED",
       failure_code: null,
       attempt: 2,
@@ -319,7 +310,7 @@ describe("an attempt", () => {
       { shutdown: shutdown.signal },
     );
     expect(stopped).toMatchObject({ status: "PENDING", faults: 0, losses: 0 });
-    expect(await run(async () => HEARD)).toMatchObject({ status: "COMPLETED" });
+    expect(await run(async () => FAKE_HEARING)).toMatchObject({ status: "COMPLETED" });
   });
 
   test("that another took over while the database was away counts as no loss, for its worker lives", async () => {
@@ -335,7 +326,7 @@ describe("an attempt", () => {
 
     asleep.reject(new AppError("service_unavailable", "The database does not answer now."));
     expect(await first).toMatchObject({ status: "PROCESSING", attempt: 2, losses: 0, faults: 0 });
-    successor.resolve(HEARD);
+    successor.resolve(FAKE_HEARING);
     expect(await second).toMatchObject({ status: "COMPLETED", attempt: 2, losses: 0 });
     expect(await detail()).toMatchObject({
       attempts: [
@@ -365,7 +356,7 @@ describe("an attempt", () => {
     const first = run(
       async () => {
         isAway = true;
-        return HEARD;
+        return FAKE_HEARING;
       },
       { job, db: awayForAWhile },
     );
@@ -375,7 +366,7 @@ describe("an attempt", () => {
     while ((await read()).attempt !== 2) await new Promise((resolve) => setTimeout(resolve, 5));
     isAway = false;
     expect(await first).toMatchObject({ status: "PROCESSING", attempt: 2, losses: 0 });
-    successor.resolve(HEARD);
+    successor.resolve(FAKE_HEARING);
     expect(await second).toMatchObject({ status: "COMPLETED", attempt: 2, losses: 0 });
   });
 
@@ -387,7 +378,7 @@ describe("an attempt", () => {
       .set({ status: "PROCESSING", losses: 10 })
       .where("id", "=", row.id)
       .execute();
-    expect(await run(async () => HEARD, { job: jobOf(row) })).toMatchObject({
+    expect(await run(async () => FAKE_HEARING, { job: jobOf(row) })).toMatchObject({
       status: "FAILED",
       failure_code: "worker_lost",
     });
@@ -403,7 +394,7 @@ describe("an attempt", () => {
       await db.updateTable("transcription").set({ attempt: 7 }).where("id", "=", id).execute();
       onProgress?.({ done: 30, duration: 60, remainingSeconds: 1 });
       await new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
-      return HEARD;
+      return FAKE_HEARING;
     });
     expect(await read()).toMatchObject({ status: "PROCESSING", attempt: 7, progress: 0.25 });
   });
@@ -435,8 +426,8 @@ describe("the history of a transcription", () => {
     const first = run(() => asleep.promise, { job });
     while ((await read()).status !== "PROCESSING") await new Promise((resolve) => setTimeout(resolve, 5));
     expect((await detail()).attempts.at(-1)).toMatchObject({ number: 3, outcome: null, endedAt: null });
-    await run(async () => HEARD, { job });
-    asleep.resolve(HEARD);
+    await run(async () => FAKE_HEARING, { job });
+    asleep.resolve(FAKE_HEARING);
     await first;
     expect((await detail()).attempts).toMatchObject([
       {
@@ -491,7 +482,7 @@ describe("the waveform of a recording", () => {
 
     await reprocess({ db, queue, clock }, (await read()).id);
     expect(await swept()).toEqual(["1/waveform.json"]);
-    await run(decodedThen(async () => HEARD));
+    await run(decodedThen(async () => FAKE_HEARING));
     expect((await swept()).filter((name) => name.endsWith("waveform.json"))).toEqual(["2/waveform.json"]);
   });
 
@@ -505,7 +496,7 @@ describe("the waveform of a recording", () => {
       await put(key, content);
     };
     try {
-      await run(decodedThen(async () => HEARD));
+      await run(decodedThen(async () => FAKE_HEARING));
     } finally {
       storage.put = put;
     }

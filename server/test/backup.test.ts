@@ -24,6 +24,7 @@ import {
 } from "./support/service.ts";
 import { readRecording, writeRecording } from "./support/stored-recording.ts";
 
+/** A backup that holds files is one of the embedded database and the disk. */
 const isElsewhere = Boolean(process.env.TEST_DATABASE_URL || process.env.TEST_S3);
 /** Another file system than that of the tests' data folders, where there is one: no links lead there. */
 const OTHER_DISK = "/dev/shm";

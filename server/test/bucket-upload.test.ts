@@ -32,6 +32,7 @@ describe("the size of parts", () => {
   });
 });
 
+// There is no bucket without a server that TEST_S3 tells of; `.ci/run` starts one.
 describe.skipIf(!s3)("an upload into a bucket", () => {
   let bucket: Bucket;
   let name: string;

@@ -114,6 +114,7 @@ async function end({ process: worker }: Worker): Promise<void> {
   await ended;
 }
 
+// Several processes need a database that they share; `.ci/run` starts one.
 describe
   .skipIf(!server)
   .concurrent("a worker process that was stopped, and wakes up after its successor", () => {

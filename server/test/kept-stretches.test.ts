@@ -8,6 +8,7 @@ import { keepStretch } from "../src/db/transcription-stretches.ts";
 import { newId } from "../src/ids.ts";
 import { acceptUpload } from "../src/pipeline/accept.ts";
 import { type PipelineDeps, runTranscription } from "../src/pipeline/run.ts";
+import { FAKE_HEARING } from "./support/fake-hearing.ts";
 import { createTenant, MovableClock, shareService } from "./support/service.ts";
 
 type Hearing = Parameters<Speech["transcribe"]>[1];
@@ -16,18 +17,6 @@ type FakeHearing = (options: Hearing) => Promise<TranscribeResult>;
 
 const service = shareService({ start: false });
 
-const HEARD: TranscribeResult = {
-  outcome: "transcribed",
-  words: [{ word: "Hello.", start: 0, end: 0.5, confidence: 1 }],
-  language: "en",
-  duration: 1,
-  voiced: 0.5,
-  stretches: [],
-  engine: "fake",
-  decoder: "fake",
-  incomplete: false,
-  stages: { probe: 0, decode: 0, voiceActivity: 0, engine: 0, total: 0 },
-};
 const MINUTE_MS = 60_000;
 const stretch = (settledSeconds: number): KeptStretch => ({
   settledSeconds,
@@ -146,12 +135,12 @@ describe("what was heard of a recording", () => {
     const first = run(noting(keeping(there, [1200], () => asleep.promise)));
     await there.untilKept(4);
     const job = await read();
-    expect(await run(noting(keeping(there, [1500], async () => HEARD)))).toMatchObject({
+    expect(await run(noting(keeping(there, [1500], async () => FAKE_HEARING)))).toMatchObject({
       status: "COMPLETED",
       job_id: job.job_id,
     });
     expect(await kept()).toEqual([]);
-    asleep.resolve(HEARD);
+    asleep.resolve(FAKE_HEARING);
     await first;
     expect(given).toEqual([[], [300, 600], [300, 600, 900], [300, 600, 900, 1200]]);
   });
@@ -201,7 +190,7 @@ describe("what was heard of a recording", () => {
 
   test("is kept by nobody once the transcription has ended", async () => {
     const there = await pendingTranscription();
-    await there.run(async () => HEARD);
+    await there.run(async () => FAKE_HEARING);
     const { id } = await there.read();
     expect(await keepStretch(there.db, { transcriptionId: id, attempt: 1 }, 1, stretch(300))).toBeNull();
     expect(await there.kept()).toEqual([]);
@@ -212,7 +201,7 @@ describe("what was heard of a recording", () => {
     const row = await there.run(async ({ onStretch }) => {
       // No database takes this character.
       onStretch!({ settledSeconds: 300, answers: "\u0000" });
-      return HEARD;
+      return FAKE_HEARING;
     });
     expect(row).toMatchObject({ status: "COMPLETED" });
   });
@@ -263,7 +252,7 @@ describe("a long recording", () => {
     const done = await there.run(
       async (options) => {
         expect(settledOf(options)).toEqual([300, 600]);
-        return HEARD;
+        return FAKE_HEARING;
       },
       { shouldYield },
     );
@@ -282,7 +271,7 @@ describe("a long recording", () => {
     const shouldYield = () => Promise.reject(new Error("must not be asked"));
     expect(
       await there.run(
-        working(there, 9.9, async () => HEARD),
+        working(there, 9.9, async () => FAKE_HEARING),
         { shouldYield },
       ),
     ).toMatchObject({
@@ -301,7 +290,7 @@ describe("a long recording", () => {
     const hear = working(there, 10, async ({ signal }) => {
       await asked.promise;
       signal.throwIfAborted();
-      return HEARD;
+      return FAKE_HEARING;
     });
     expect(await there.run(hear, { shouldYield })).toMatchObject({ status: "COMPLETED", attempt: 1 });
   });

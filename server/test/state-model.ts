@@ -16,6 +16,7 @@ import { sweepLostJobs } from "../src/pipeline/sweep-jobs.ts";
 import { wakeWaiting } from "../src/pipeline/wake-waiting.ts";
 import type { Job } from "../src/queue.ts";
 import type { Sources } from "../src/storage/sources.ts";
+import { FAKE_HEARING } from "./support/fake-hearing.ts";
 
 /** How an attempt is let end. */
 export const ENDS = ["complete", "skip", "fail", "fault", "language", "hand back", "yield"] as const;
@@ -36,19 +37,6 @@ export interface WaitingJob {
 
 /** Beyond what any world holds: each round ends one attempt. */
 const MOST_ROUNDS = 500;
-
-const HEARD: TranscribeResult = {
-  outcome: "transcribed",
-  words: [{ word: "Hello.", start: 0, end: 0.5, confidence: 1 }],
-  language: "en",
-  duration: 1,
-  voiced: 0.5,
-  stretches: [],
-  engine: "fake",
-  decoder: "fake",
-  incomplete: false,
-  stages: { probe: 0, decode: 0, voiceActivity: 0, engine: 0, total: 0 },
-};
 
 /**
  * The service's own functions, with what happens around them in the hands of a test: which job is given to a worker
@@ -172,7 +160,7 @@ export class StateWorld {
             jobId,
             end: async (how) => {
               this.#leave(running!);
-              if (how === "complete") resolve(HEARD);
+              if (how === "complete") resolve(FAKE_HEARING);
               else if (how === "skip") {
                 resolve({
                   outcome: "skipped",

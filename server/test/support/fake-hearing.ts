@@ -1,0 +1,15 @@
+import type { Transcript } from "@subtext/speech/transcript";
+
+/** What a stand-in for the engine hears, where a test is about all but the hearing. */
+export const FAKE_HEARING: Transcript = {
+  outcome: "transcribed",
+  words: [{ word: "Hello.", start: 0, end: 0.5, confidence: 1 }],
+  language: "en",
+  duration: 1,
+  voiced: 0.5,
+  stretches: [],
+  engine: "fake",
+  decoder: "fake",
+  incomplete: false,
+  stages: { probe: 0, decode: 0, voiceActivity: 0, engine: 0, total: 0 },
+};
