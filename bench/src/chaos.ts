@@ -57,30 +57,34 @@ const folder = await mkdtemp(join(tmpdir(), "subtext-chaos-"));
 // PostgreSQL runs as another user where this runs as root.
 await chmod(folder, 0o755);
 const beganAt = performance.now();
-const stores = values.embedded ? null : await startSharedStores(join(folder, "stores"));
-console.log(
-  stores
-    ? `1 api process and ${WORKERS} workers on PostgreSQL and an S3 server, seed ${seed}`
-    : `one process with everything inside, seed ${seed}`,
-);
-const receiver = await Receiver.start(seed);
-const fleet = await Fleet.open({
-  folder,
-  stores,
-  workers: WORKERS,
-  breakFence: values.break === "fence",
-  random: seeded(seed + 1),
-});
-let faults: string[] = [];
-const clearAway = async () => {
-  receiver.close();
-  await fleet.close();
-  stores?.stop();
-};
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.once(signal, () => void clearAway().finally(() => process.exit(1)));
+const started = new AsyncDisposableStack();
+let ending: Promise<void> | undefined;
+const endAll = () => (ending ??= started.disposeAsync());
+for (const event of ["SIGINT", "SIGTERM", "uncaughtException", "unhandledRejection"]) {
+  process.on(event, (reason: unknown) => {
+    console.error(`ended by ${event}:`, reason);
+    void endAll().finally(() => process.exit(1));
+  });
 }
+let faults: string[] = [];
 try {
+  const stores = values.embedded ? null : await startSharedStores(join(folder, "stores"));
+  started.defer(() => stores?.stop());
+  console.log(
+    stores
+      ? `1 api process and ${WORKERS} workers on PostgreSQL and an S3 server, seed ${seed}`
+      : `one process with everything inside, seed ${seed}`,
+  );
+  const receiver = await Receiver.start(seed);
+  started.defer(() => receiver.close());
+  const fleet = await Fleet.open({
+    folder,
+    stores,
+    workers: WORKERS,
+    breakFence: values.break === "fence",
+    random: seeded(seed + 1),
+  });
+  started.defer(async () => await fleet.close());
   const withoutDisk = fleet.members.filter(({ disk }) => disk === null).length;
   if (withoutDisk > 0) console.log("file systems can not be mounted here: no disk gets full");
   const tenant = await fleet.front.service.createTenant(receiver.url, [...EVENT_TYPES]);
@@ -147,7 +151,7 @@ try {
     ],
   );
 } finally {
-  await clearAway();
+  await endAll();
 }
 for (const fault of faults) console.error(`FOUND: ${fault}`);
 if (values.break !== undefined) {
