@@ -34,6 +34,31 @@ describe("a hostile client", () => {
     expect(answer).toContain('"code":"invalid_request"');
   });
 
+  test("with a body nested a hundred thousand levels deep is refused, whoever is to read it", async () => {
+    const { key } = await createTenant(service);
+    const deep = "[".repeat(100_000) + "]".repeat(100_000);
+    const endpoint = `{"url":"https://example.com/hook","metadata":{"a":${deep}}}`;
+    const sent: [path: string, body: string, headers?: Record<string, string>][] = [
+      ["/api/v1/webhook-endpoints", endpoint],
+      ["/api/v1/webhook-endpoints", endpoint, { "idempotency-key": "deep" }],
+      ["/api/v1/videos", `{"sizeBytes":1,"metadata":${deep}}`],
+      ["/internal/auth/sign-in/email", `{"email":"a@b.example","password":"x","a":${deep}}`],
+      ["/internal/set-up", deep],
+    ];
+    for (const [path, body, headers] of sent) {
+      const answer = await fetch(service.url + path, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
+        body,
+      });
+      expect([path, answer.status]).toEqual([path, 400]);
+      expect([path, await answer.json()]).toEqual([
+        path,
+        expect.objectContaining({ code: "invalid_request" }),
+      ]);
+    }
+  });
+
   test("with `../` and odd bytes in names gets a plain file name and leaves nothing outside its folder", async () => {
     const tenant = await createTenant(service);
     const videoId = await upload(service, tenant, Buffer.from("not media"), {

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from "fastify";
 import type { Logger } from "pino";
 import { AppError, type AppErrorCode } from "../errors.ts";
+import { limitBodyDepth } from "./body-depth.ts";
 import { type BodyFloor, limitBodySlowness, limitBodyTime } from "./body-timeout.ts";
 import { registerProblems, sendProblem } from "./problems.ts";
 
@@ -102,6 +103,7 @@ export function createApp({
   registerProblems(app);
   limitBodyTime(app, limits.bodyTimeoutMs);
   limitBodySlowness(app, limits.streamedBodyFloor);
+  limitBodyDepth(app);
 
   let closing = false;
   app.addHook("preClose", async () => {
@@ -118,7 +120,10 @@ export function createApp({
     request.log.info({ req: request, res: reply, ms: Math.round(reply.elapsedTime) }, "request");
   });
 
-  app.get("/healthz", async () => ({ status: "ok" }));
+  app.get("/healthz", async (_request, reply) => {
+    reply.header("cache-control", "no-store");
+    return { status: "ok" };
+  });
   let checked: { at: number; result: Promise<void> } | undefined;
   app.get("/readyz", async (_request, reply) => {
     reply.header("cache-control", "no-store");
