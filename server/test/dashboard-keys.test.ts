@@ -57,3 +57,12 @@ test("a list that nobody can have asked for is refused", async () => {
     expect(codeOf(response)).toEqual([400, "invalid_request"]);
   }
 });
+
+test("a key ends neither in the past nor in a year that the database can not keep", async () => {
+  const { environmentId } = await createTenant(subtext, { clock });
+  const path = `/environments/${environmentId}/api-keys`;
+  for (const expiresAt of ["2020-01-01T00:00:00Z", "2999-12-31T23:59:60Z", "9999-12-31T23:59:59-23:59"]) {
+    const response = await sendAsCommandLine(subtext, path, { method: "POST", body: { expiresAt } });
+    expect([expiresAt, ...codeOf(response)]).toEqual([expiresAt, 400, "invalid_request"]);
+  }
+});

@@ -191,6 +191,22 @@ describe("a redelivery", () => {
     expect(receiver.received).toHaveLength(2);
   });
 
+  test("since a moment that the database can not keep is refused", async () => {
+    const { id } = await subscribe();
+    const none = ["2016-12-31T23:59:60Z", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59-23:59"];
+    for (const since of none) {
+      const refused = await ask(`/${id}/redeliver-failed`, "POST", { since });
+      expect(refused).toMatchObject({ status: 400, body: { code: "invalid_request" } });
+      const { commandLineToken } = service.service.parts;
+      const asked = await fetch(`${service.url}/internal/webhook-endpoints/${id}/redeliver-failed`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${commandLineToken}`, "content-type": "application/json" },
+        body: JSON.stringify({ since }),
+      });
+      expect(asked.status).toBe(400);
+    }
+  });
+
   test("of all that failed since a time leaves out what succeeded and what is older", async () => {
     const receiver = await startReceiver();
     const { id, secret } = await subscribe(receiver.url);

@@ -11,6 +11,7 @@ import type { Db } from "../../db/schema.ts";
 import { getEnvironment } from "../../environments.ts";
 import { AppError } from "../../errors.ts";
 import { isPlausibleId } from "../../ids.ts";
+import { readMoment } from "../moment.ts";
 import { cutPage, readPageRequest } from "../public/cursor.ts";
 import { authorOf } from "./author.ts";
 import { viewApiKey } from "./representations.ts";
@@ -92,11 +93,7 @@ export function registerApiKeys(app: FastifyInstance, { db, clock }: { db: Db; c
 }
 
 function futureDate(text: string, clock: Clock): Date {
-  const date = new Date(text);
-  if (!(date > clock.now()))
-    throw new AppError(
-      "invalid_request",
-      "A key can not end in the past: `expiresAt` must lie in the future.",
-    );
-  return date;
+  const date = readMoment(text, "expiresAt");
+  if (date > clock.now()) return date;
+  throw new AppError("invalid_request", "A key can not end in the past: `expiresAt` must lie in the future.");
 }

@@ -22,6 +22,7 @@ import type { Storage } from "../../storage/storage.ts";
 import { constantHeaders } from "../../webhooks/post.ts";
 import { redeliver, redeliverFailed, sendTestEvent } from "../../webhooks/redeliver.ts";
 import { renderRequest, secretsThen } from "../../webhooks/request.ts";
+import { readMoment } from "../moment.ts";
 import { cutPage, readPageRequest } from "../public/cursor.ts";
 import { getEndpoint } from "./webhook-endpoints.ts";
 
@@ -101,7 +102,7 @@ export function registerDeliveries(app: FastifyInstance, deps: DeliveryDeps): vo
     "/webhook-endpoints/:id/redeliver-failed",
     { schema: { body: RedeliverFailed } },
     async (request, reply): Promise<Redelivering> => {
-      const since = new Date(request.body.since);
+      const since = readMoment(request.body.since, "since");
       const redelivering = await db.transaction().execute(async (tx) => {
         const endpoint = await getEndpoint(tx, request.params.id);
         return await redeliverFailed({ tx, queue, clock }, endpoint, since);

@@ -17,6 +17,7 @@ import {
 } from "../../webhooks/endpoints.ts";
 import type { EndpointPolicy } from "../../webhooks/guard-url.ts";
 import { redeliver, redeliverFailed, sendTestEvent } from "../../webhooks/redeliver.ts";
+import { readMoment } from "../moment.ts";
 import { cutPage, readPageRequest } from "./cursor.ts";
 import { type OperationDeps, serve, serveOnce } from "./operation.ts";
 
@@ -115,8 +116,9 @@ export function registerWebhookEndpoints(
   });
 
   serveOnce(app, deps, OPERATIONS.redeliverFailed, async ({ environmentId, params, body, tx, request }) => {
+    const since = readMoment(body.since, "since");
     const endpoint = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
-    const redelivering = await redeliverFailed({ tx, queue, clock }, endpoint, new Date(body.since));
+    const redelivering = await redeliverFailed({ tx, queue, clock }, endpoint, since);
     request.log.info({ endpointId: endpoint.id, ...redelivering }, "failed deliveries begun anew");
     return redelivering;
   });

@@ -1,0 +1,14 @@
+import { AppError } from "../errors.ts";
+
+/**
+ * A moment that was sent as text and that the database can keep: ISO 8601 also writes leap seconds, which are
+ * none to JavaScript, and years that PostgreSQL writes differently.
+ * @param name of the field, for the message
+ * @throws AppError `invalid_request`
+ */
+export function readMoment(text: string, name: string): Date {
+  const moment = new Date(text);
+  const year = moment.getUTCFullYear();
+  if (year >= 1 && year <= 9999) return moment;
+  throw new AppError("invalid_request", `body/${name} must be a moment of the years 1 to 9999, UTC.`);
+}
