@@ -68,8 +68,7 @@ for (const event of ["SIGINT", "SIGTERM", "uncaughtException", "unhandledRejecti
 }
 let faults: string[] = [];
 try {
-  const stores = values.embedded ? null : await startSharedStores(join(folder, "stores"));
-  started.defer(() => stores?.stop());
+  const stores = values.embedded ? null : await startSharedStores(join(folder, "stores"), started);
   console.log(
     stores
       ? `1 api process and ${WORKERS} workers on PostgreSQL and an S3 server, seed ${seed}`

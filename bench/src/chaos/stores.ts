@@ -17,21 +17,21 @@ export interface SharedStores {
   settings(ports: { databasePort: number; bucketPort: number }): Record<string, string>;
   /** `fast` ends its sessions, `immediate` is a crash. */
   restartDatabase(mode: "fast" | "immediate"): Promise<void>;
-  stop(): void;
 }
 
-/** Null where they are not installed, which is told. */
-export async function startSharedStores(folder: string): Promise<SharedStores | null> {
+/** Null where they are not installed, which is told. What was started is stopped with the others of `started`. */
+export async function startSharedStores(
+  folder: string,
+  started: AsyncDisposableStack,
+): Promise<SharedStores | null> {
   const postgresFolder = join(folder, "postgres");
   const s3Folder = join(folder, "s3");
   const server = startOrNull("start-postgres", postgresFolder);
   if (server === null) return null;
-  const stopPostgres = () => run("stop-postgres", postgresFolder);
+  started.defer(() => void run("stop-postgres", postgresFolder));
   const s3Text = startOrNull("start-s3", s3Folder);
-  if (s3Text === null) {
-    stopPostgres();
-    return null;
-  }
+  if (s3Text === null) return null;
+  started.defer(() => void run("stop-s3", s3Folder));
   const s3 = JSON.parse(s3Text) as Parameters<typeof bucketEnv>[0];
   await makeTestBucket(s3, BUCKET);
   const database = new URL(await makeTestDatabase(server, DATABASE));
@@ -60,14 +60,6 @@ export async function startSharedStores(folder: string): Promise<SharedStores | 
       const restarting = spawn(program!, args, { stdio: "ignore" });
       const [code] = (await once(restarting, "exit")) as [number | null];
       if (code !== 0) throw new Error(`the database was not restarted (${code})`);
-    },
-    stop() {
-      for (const [script, its] of [
-        ["stop-s3", s3Folder],
-        ["stop-postgres", postgresFolder],
-      ] as const) {
-        run(script, its);
-      }
     },
   };
 }
