@@ -43,8 +43,10 @@ export function addServe(program: Command, terminal: Terminal): void {
       });
       const toldToStop = stopSignal();
       try {
+        // Before anybody may take the service for ready: what fails from then on is no failed start.
+        const setUpToken = config.role === "worker" ? null : await service.parts.operators.setUpToken();
         await service.start();
-        out(greeting(config, await service.parts.operators.setUpToken()));
+        out(greeting(config, setUpToken));
         await toldToStop;
       } catch (error) {
         throw explain(error, config);

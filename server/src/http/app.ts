@@ -137,6 +137,7 @@ export function createApp({
       const part = error instanceof AppError ? error.message : "A part of the service does not answer.";
       throw new AppError("service_unavailable", part, { cause: error });
     }
+    if (closing) throw new AppError("service_unavailable", "The service is stopping.");
     return { status: "ready" };
   });
   return app;
