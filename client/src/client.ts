@@ -29,8 +29,9 @@ export class Subtext {
   /** @throws TypeError where the URL or the key can not be one */
   constructor(options: SubtextOptions) {
     const { baseUrl, apiKey = null, fetch, timeoutMs = DEFAULT_TIMEOUT_MS, retry } = options;
-    const { protocol } = new URL(baseUrl);
+    const { protocol, username, password, search, hash } = new URL(baseUrl);
     if (protocol !== "https:" && protocol !== "http:") throw new TypeError("baseUrl is an http or https URL");
+    if (username || password || search || hash) throw new TypeError("baseUrl is an address alone");
     if (apiKey !== null && !/^[!-~]+$/.test(apiKey)) throw new TypeError("apiKey holds what no key does");
     const transport = new Transport({
       baseUrl: baseUrl.replace(/\/+$/, ""),

@@ -1,5 +1,6 @@
 import { SubtextError } from "./errors.ts";
 import { readRetryAfterMs } from "./retry.ts";
+import { abortAfter } from "./timers.ts";
 import type { Problem } from "./types.ts";
 
 /** As much of `fetch` as is used; anything of this form can be injected. */
@@ -28,7 +29,7 @@ export async function exchange<T>(
   read: (response: Response) => Promise<T>,
 ): Promise<T> {
   signal?.throwIfAborted();
-  const timeout = AbortSignal.timeout(timeoutMs);
+  const timeout = abortAfter(timeoutMs);
   const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
   try {
     // A redirected POST would come as a GET, and a key is for nobody else.

@@ -1,4 +1,5 @@
 import { SubtextError } from "./errors.ts";
+import { sleep } from "./timers.ts";
 
 export interface RetryPolicy {
   /** How often a request that failed is made again; 0 for never. */
@@ -55,29 +56,16 @@ export async function pauseBeforeRetry(
   await sleep(delayMs, signal);
 }
 
-/** @returns milliseconds; null where the header is missing or says nothing that can be read */
+/**
+ * @param nowMs used where the answer does not tell its own time, which a date is of
+ * @returns milliseconds; null where the header is missing or says nothing that can be read
+ */
 export function readRetryAfterMs(headers: Headers, nowMs: number): number | null {
   const value = headers.get("retry-after")?.trim() ?? "";
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
-  const dateMs = Date.parse(value);
-  return Number.isNaN(dateMs) ? null : Math.max(0, dateMs - nowMs);
-}
-
-/** @throws the signal's reason where it is aborted */
-export function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) {
-      reject(signal.reason);
-      return;
-    }
-    const abort = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", abort);
-      resolve();
-    }, durationMs);
-    signal?.addEventListener("abort", abort, { once: true });
-  });
+  // Date.parse alone makes a date of almost any number.
+  const dateMs = /^[A-Z][a-z]{2}/.test(value) ? Date.parse(value) : Number.NaN;
+  if (Number.isNaN(dateMs)) return null;
+  const answeredMs = Date.parse(headers.get("date") ?? "");
+  return Math.max(0, dateMs - (Number.isNaN(answeredMs) ? nowMs : answeredMs));
 }

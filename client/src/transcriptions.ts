@@ -1,6 +1,7 @@
 import { SubtextError } from "./errors.ts";
 import { exchange, readJson } from "./exchange.ts";
-import { pauseBeforeRetry, readRetryAfterMs, sleep } from "./retry.ts";
+import { pauseBeforeRetry, readRetryAfterMs } from "./retry.ts";
+import { abortAfter, sleep } from "./timers.ts";
 import type { RequestOptions, Transport } from "./transport.ts";
 import type { Transcription, TranscriptWord } from "./types.ts";
 
@@ -33,6 +34,8 @@ export interface WaitOptions extends RequestOptions {
 
 /** Where the service does not say when to ask again. */
 const POLL_MS = 2_000;
+/** Whatever it, or a proxy before it, says. */
+const [SHORTEST_POLL_MS, LONGEST_POLL_MS] = [500, 60_000];
 
 /** `subtext.transcriptions`. Everything needs `get_video`. */
 export class Transcriptions {
@@ -57,7 +60,7 @@ export class Transcriptions {
    */
   async wait(videoId: string, options: WaitOptions = {}): Promise<EndedTranscription> {
     const { waitTimeoutMs, signal, ...rest } = options;
-    const timeout = waitTimeoutMs === undefined ? undefined : AbortSignal.timeout(waitTimeoutMs);
+    const timeout = waitTimeoutMs === undefined ? undefined : abortAfter(waitTimeoutMs);
     const signals = [signal, timeout].filter((one) => one !== undefined);
     const either = AbortSignal.any(signals);
     try {
@@ -68,7 +71,7 @@ export class Transcriptions {
           { ...rest, signal: either },
         );
         if (hasEnded(body)) return body;
-        await sleep(readRetryAfterMs(headers, Date.now()) ?? POLL_MS, either);
+        await sleep(pollDelayMs(headers), either);
       }
     } catch (error) {
       signal?.throwIfAborted();
@@ -123,6 +126,11 @@ export class Transcriptions {
       }
     }
   }
+}
+
+function pollDelayMs(headers: Headers): number {
+  const askedMs = readRetryAfterMs(headers, Date.now()) ?? POLL_MS;
+  return Math.min(Math.max(askedMs, SHORTEST_POLL_MS), LONGEST_POLL_MS);
 }
 
 function hasEnded(transcription: Transcription): transcription is EndedTranscription {

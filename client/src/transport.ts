@@ -71,6 +71,7 @@ export class Transport {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     };
+    let mayBeDone = false;
     for (let failures = 0; ; ) {
       try {
         return await exchange(fetch, url, init, { timeoutMs, signal }, async (response) => ({
@@ -79,9 +80,10 @@ export class Transport {
         }));
       } catch (error) {
         // A deletion whose answer was lost: by then it is gone, as was asked.
-        if (method === "DELETE" && failures > 0 && error instanceof SubtextError && error.status === 404) {
+        if (method === "DELETE" && mayBeDone && error instanceof SubtextError && error.status === 404) {
           return { body: undefined as Operations[Id]["success"], headers: new Headers() };
         }
+        mayBeDone ||= !(error instanceof SubtextError) || error.status === null || error.status >= 500;
         failures += 1;
         await pauseBeforeRetry(retry, failures, error, signal);
       }

@@ -4,8 +4,10 @@ import type { TranscriptionCompletedEvent, WebhookEvent } from "./types.ts";
 
 /** For servers that have no `Request`: the headers as they came, and the body before anything parsed it. */
 export interface RawWebhook {
-  headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  body: string | Uint8Array;
+  headers:
+    | { get(name: string): string | null }
+    | Readonly<Record<string, string | readonly string[] | undefined>>;
+  body: string | Uint8Array | ArrayBuffer;
 }
 
 export interface VerifyOptions {
@@ -92,8 +94,9 @@ async function isSigned(signed: Uint8Array<ArrayBuffer>, header: string, keys: H
 }
 
 function readHeader(headers: RawWebhook["headers"], name: string): string {
+  // Not by their class: frameworks bring Headers of their own.
   const value =
-    headers instanceof Headers
+    typeof headers.get === "function"
       ? headers.get(name)
       : Object.entries(headers).find(([given]) => given.toLowerCase() === name)?.[1];
   if (typeof value !== "string" || value === "") throw headerMissing(name);
@@ -107,7 +110,8 @@ function headerMissing(name: string): SubtextError {
 async function readBody(webhook: Request | RawWebhook): Promise<Uint8Array<ArrayBuffer>> {
   const { body } = webhook;
   if (typeof body === "string") return new TextEncoder().encode(body);
-  if (body instanceof Uint8Array) return new Uint8Array(body);
+  if (body instanceof ArrayBuffer) return new Uint8Array(body.slice());
+  if (ArrayBuffer.isView(body)) return new Uint8Array(body as Uint8Array);
   if ("arrayBuffer" in webhook && !webhook.bodyUsed) return new Uint8Array(await webhook.arrayBuffer());
   throw new SubtextError({
     code: "webhook_body_not_raw",

@@ -193,7 +193,9 @@ describe("a deletion", () => {
     await expect(subtext.videos.delete("video_1")).resolves.toBeUndefined();
   });
 
-  test("of what was not there fails", async () => {
+  test("of what was not there fails, also where it had to wait its turn before", async () => {
+    const waited = await serve(problem(429, "rate_limited"), problem(404, "video_not_found"));
+    expect(await errorOf(waited.subtext.videos.delete("video_1"))).toMatchObject({ code: "video_not_found" });
     const { subtext } = await serve(problem(404, "video_not_found"));
     expect(await errorOf(subtext.videos.delete("video_1"))).toMatchObject({ code: "video_not_found" });
   });
@@ -257,8 +259,43 @@ describe("the wait before a retry", () => {
     expect(read("7")).toBe(7_000);
     expect(read("Fri, 02 Jan 2026 03:04:15 GMT")).toBe(10_000);
     expect(read("Fri, 02 Jan 2026 03:04:00 GMT")).toBe(0);
-    expect(read("soon")).toBeNull();
+    for (const nothing of ["soon", "-1", "1.5", "0x10"]) expect(read(nothing)).toBeNull();
     expect(readRetryAfterMs(new Headers(), now)).toBeNull();
+  });
+
+  test("is that of the service's own clock, whatever the client's says", () => {
+    const headers = new Headers({
+      date: "Fri, 02 Jan 2026 03:04:05 GMT",
+      "retry-after": "Fri, 02 Jan 2026 03:04:15 GMT",
+    });
+    expect(readRetryAfterMs(headers, Date.parse("2026-01-02T04:00:00Z"))).toBe(10_000);
+  });
+});
+
+describe("the wait for a transcription", () => {
+  const pending = (retryAfter: string) => ({
+    headers: { "retry-after": retryAfter },
+    body: { status: "PENDING" },
+  });
+
+  test.each(["0", "Thu, 01 Jan 1970 00:00:00 GMT", "999999999"])(
+    "asks at its own pace where it is told to come back after %s",
+    async (retryAfter) => {
+      const { subtext, asked } = await serve(pending(retryAfter));
+      const given = new AbortController();
+      const wait = subtext.transcriptions.wait("video_1", { signal: given.signal });
+      setTimeout(() => given.abort(new Error("enough")), 200);
+      await expect(wait).rejects.toThrow("enough");
+      expect(asked).toHaveLength(1);
+    },
+  );
+
+  test("may be given more time than timers take", async () => {
+    const { subtext } = await serve({ body: { status: "SKIPPED" } });
+    for (const longMs of [2 ** 31, Number.POSITIVE_INFINITY]) {
+      const options = { waitTimeoutMs: longMs, timeoutMs: longMs };
+      expect(await subtext.transcriptions.wait("video_1", options)).toEqual({ status: "SKIPPED" });
+    }
   });
 });
 
@@ -267,6 +304,10 @@ describe("a client", () => {
     expect(() => new Subtext({ baseUrl: "captions.example" })).toThrow(TypeError);
     expect(() => new Subtext({ baseUrl: "ftp://captions.example" })).toThrow(TypeError);
     expect(() => new Subtext({ baseUrl: "https://captions.example", apiKey: "a\nb" })).toThrow(TypeError);
+    for (const more of ["?a=b", "#a"]) {
+      expect(() => new Subtext({ baseUrl: `https://captions.example/${more}` })).toThrow(TypeError);
+    }
+    expect(() => new Subtext({ baseUrl: "https://me:secret@captions.example" })).toThrow(TypeError);
   });
 });
 

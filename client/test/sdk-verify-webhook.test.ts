@@ -45,6 +45,8 @@ describe("a webhook", () => {
       { headers, body: BODY },
       { headers: upper, body: Buffer.from(BODY) },
       { headers: new Headers(headers), body: new TextEncoder().encode(BODY) },
+      { headers: { get: (name: string) => new Map(Object.entries(headers)).get(name) ?? null }, body: BODY },
+      { headers, body: new TextEncoder().encode(BODY).buffer },
     ]) {
       expect(await verify(webhook)).toEqual(expected);
     }
