@@ -101,6 +101,19 @@ describe("signing in", () => {
     expect((await signIn(subtext, credentials, { from: "203.0.113.18" })).statusCode).toBe(200);
   });
 
+  test("hands nothing to the library that does it but what the route is for", async () => {
+    const body = { ...credentials, callbackURL: "https://evil.example/", rememberMe: false };
+    const response = await send(subtext, "/auth/sign-in/email", {
+      method: "POST",
+      body,
+      headers: { origin: subtext.url },
+      from: "198.51.100.20",
+    });
+    expect(response.statusCode).toBe(200);
+    expect(response.body).not.toContain("evil.example");
+    expect(response.cookies[0]?.maxAge).toBeGreaterThan(3600);
+  });
+
   test("counts all addresses of one IPv6 network as one", async () => {
     const wrong = { ...credentials, password: "not-the-password-at-all" };
     for (let attempt = 0; attempt < 5; attempt++) {
@@ -186,6 +199,20 @@ describe("a session", () => {
     expect((await signIn(subtext, credentials, { from })).statusCode).toBe(401);
     const changed = { ...credentials, password: "another-long-password" };
     expect((await signIn(subtext, changed, { from })).statusCode).toBe(200);
+  });
+
+  test("that was stolen can not be used to guess the password from many addresses", async () => {
+    const headers = { cookie: cookieOf(await signIn(subtext, credentials)), origin: subtext.url };
+    const guess = (n: number) =>
+      send(subtext, "/auth/change-password", {
+        method: "POST",
+        headers,
+        body: { currentPassword: `a guess, number ${n}`, newPassword: "another-long-password" },
+        from: `203.0.113.${n}`,
+      });
+    // The sign-in was the first of fifteen.
+    for (let n = 1; n < 15; n++) expect((await guess(n)).statusCode).toBe(400);
+    expect(codeOf(await guess(15))).toEqual([429, "rate_limited"]);
   });
 
   test("can not be used by a page of another origin, nor by one that hides its origin", async () => {

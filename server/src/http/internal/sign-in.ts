@@ -7,17 +7,30 @@ import { authHeaders, refuseOtherOrigins } from "./access.ts";
 import type { Attempts } from "./attempts.ts";
 import { SignInLog } from "./sign-in-log.ts";
 
+interface Route {
+  method: "GET" | "POST";
+  path: string;
+  takesPassword?: boolean;
+  /** Of the body, what better-auth is given to read; it knows more fields, such as where to redirect to. */
+  fields?: readonly string[];
+}
+
 /** Of better-auth's routes, the ones that an operator with a password needs; the rest is not there. */
-const ROUTES = [
-  { method: "POST", path: "/sign-in/email", takesPassword: true },
-  { method: "POST", path: "/change-password", takesPassword: true },
-  { method: "POST", path: "/sign-out", takesPassword: false },
-  { method: "GET", path: "/get-session", takesPassword: false },
-  { method: "GET", path: "/list-sessions", takesPassword: false },
-  { method: "POST", path: "/revoke-session", takesPassword: false },
-  { method: "POST", path: "/revoke-sessions", takesPassword: false },
-  { method: "POST", path: "/revoke-other-sessions", takesPassword: false },
-] as const;
+const ROUTES: readonly Route[] = [
+  { method: "POST", path: "/sign-in/email", takesPassword: true, fields: ["email", "password"] },
+  {
+    method: "POST",
+    path: "/change-password",
+    takesPassword: true,
+    fields: ["currentPassword", "newPassword", "revokeOtherSessions"],
+  },
+  { method: "POST", path: "/sign-out" },
+  { method: "GET", path: "/get-session" },
+  { method: "GET", path: "/list-sessions" },
+  { method: "POST", path: "/revoke-session", fields: ["token"] },
+  { method: "POST", path: "/revoke-sessions" },
+  { method: "POST", path: "/revoke-other-sessions" },
+];
 
 /** Sign-in, and what goes with it, at `/internal/auth/…`: JSON in, JSON and cookies out. */
 export function registerSignIn(
@@ -26,7 +39,7 @@ export function registerSignIn(
 ): void {
   const log = new SignInLog({ db, clock });
   app.register(async (auth) => {
-    for (const { method, path, takesPassword } of ROUTES) {
+    for (const { method, path, takesPassword = false, fields = [] } of ROUTES) {
       auth.route({
         method,
         url: SIGN_IN_PATH + path,
@@ -37,14 +50,19 @@ export function registerSignIn(
           if (takesPassword) attempts.countAddress(request);
         },
         preHandler: async (request) => {
-          const { email } = (request.body ?? {}) as { email?: unknown };
-          if (takesPassword && typeof email === "string") attempts.countAccount(email, request);
+          if (!takesPassword) return;
+          const { email = await emailOfSession(operators, request) } = (request.body ?? {}) as {
+            email?: unknown;
+          };
+          if (typeof email === "string") attempts.countAccount(email, request);
         },
         handler: async (request, reply) => {
           // A change of password may end the session that it was asked for in.
           const session =
             path === "/change-password" ? await operators.findSession(authHeaders(request)) : null;
-          const response = await operators.handle(toWebRequest(request, operators.origin));
+          const response = await operators.handle(
+            toWebRequest(request, { origin: operators.origin, fields }),
+          );
           // Before the cookie is given away: a sign-in that can not be written down has not happened.
           if (path === "/sign-in/email") await log.noteSignIn(request, response);
           if (session && response.ok) await log.notePasswordChange(request, session.operator);
@@ -72,7 +90,15 @@ export async function beginSession(
   for (const cookie of response.headers.getSetCookie()) reply.header("set-cookie", cookie);
 }
 
-function toWebRequest(request: FastifyRequest, origin: string): Request {
+/** Whose password is guessed at where the body does not say it. */
+async function emailOfSession(operators: Operators, request: FastifyRequest): Promise<string | undefined> {
+  return (await operators.findSession(authHeaders(request)))?.operator.email;
+}
+
+function toWebRequest(
+  request: FastifyRequest,
+  { origin, fields }: { origin: string; fields: readonly string[] },
+): Request {
   const headers = authHeaders(request);
   headers.set(CLIENT_ADDRESS_HEADER, request.ip);
   const { method, body } = request;
@@ -80,7 +106,8 @@ function toWebRequest(request: FastifyRequest, origin: string): Request {
     return new Request(new URL(request.url, origin), { method, headers });
   }
   headers.set("content-type", "application/json");
-  return new Request(new URL(request.url, origin), { method, headers, body: JSON.stringify(body) });
+  const known = Object.fromEntries(Object.entries(body).filter(([name]) => fields.includes(name)));
+  return new Request(new URL(request.url, origin), { method, headers, body: JSON.stringify(known) });
 }
 
 async function answer(response: Response, reply: FastifyReply): Promise<FastifyReply> {
