@@ -130,6 +130,15 @@ describe("a setting that can not be used", () => {
   );
 });
 
+test.each(["OTEL_EXPORTER_OTLP_ENDPOINT", "SPEECH_SERVERS", "MODEL_HUB_URL"])(
+  "%s holds no password, since requests with one are not made and the doctor tells where it leads",
+  (name) => {
+    expect(() => readConfig({ [name]: "https://me:hunter2@elsewhere.example/v1" })).toThrow(
+      new RegExp(`^${name}=https://…@elsewhere.example/v1 can not be used`),
+    );
+  },
+);
+
 describe("servers that transcribe", () => {
   test("get the one key, or each its own", () => {
     const SPEECH_SERVERS = "http://gpu1:8000/v1, http://gpu2:8000/v1";
@@ -229,6 +238,7 @@ describe("traces", () => {
     { OTEL_TRACES_SAMPLER_ARG: "2" },
     { OTEL_EXPORTER_OTLP_HEADERS: "secret" },
     { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" },
+    { OTEL_EXPORTER_OTLP_ENDPOINT: "https://collector/?token=secret" },
   ])("are refused with a reason: %o", (wrong) => {
     expect(() => readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT, ...wrong })).toThrow(ConfigError);
   });
@@ -406,7 +416,7 @@ describe("a secret in a file", () => {
 });
 
 test("settings are told with where each comes from, and passwords in addresses are not", () => {
-  const values = { PORT: "9000", SPEECH_SERVERS: "http://me:hunter2@gpu/v1" };
+  const values = { PORT: "9000", SPEECH_SERVERS: "http://gpu/v1" };
   const { settings: told } = readConfig(
     { ...values, LOG_LEVEL: "warn", DATABASE_URL: "postgres://me:hunter2@db/x?password=hunter2" },
     { path: ".env", values },

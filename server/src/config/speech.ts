@@ -31,9 +31,12 @@ function readSpeechServers(settings: SettingsReader): SpeechServers | null {
   const urls = settings.list("SPEECH_SERVERS");
   const keys = settings.list("SPEECH_SERVER_KEYS");
   for (const url of urls) {
-    const protocol = URL.canParse(url) ? new URL(url).protocol : null;
-    if (protocol !== "http:" && protocol !== "https:") {
+    const address = URL.canParse(url) ? new URL(url) : null;
+    if (address?.protocol !== "http:" && address?.protocol !== "https:") {
       settings.refuse("SPEECH_SERVERS", url, "it must be addresses that begin with http: or https:");
+    } else if (address.username || address.password) {
+      const expected = "it must be addresses without a password; SPEECH_SERVER_KEYS says who asks";
+      settings.refuse("SPEECH_SERVERS", url, expected);
     }
   }
   if (urls.length === 0) {

@@ -26,6 +26,11 @@ export function readTraces(settings: SettingsReader): TracesConfig | null {
   const endpoint = settings.url("OTEL_EXPORTER_OTLP_ENDPOINT", ["http:", "https:"]);
   // The others may be there for other programs.
   if (endpoint === null) return null;
+  const { username, password, search, hash } = new URL(endpoint);
+  if (username || password || search || hash) {
+    const expected = "it must be an address alone; OTEL_EXPORTER_OTLP_HEADERS says who asks";
+    settings.refuse("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint, expected);
+  }
   const ratio = settings.text("OTEL_TRACES_SAMPLER_ARG") ?? "";
   const sampledRatio = Number(ratio);
   if (!(sampledRatio >= 0 && sampledRatio <= 1)) {
