@@ -3,7 +3,8 @@ import { crc32 } from "node:zlib";
 import type { Permission } from "@subtext/client/contract/permission";
 import type { Clock } from "./clock.ts";
 import { insertApiKey } from "./db/api-keys.ts";
-import type { ApiKeyRow, Db } from "./db/schema.ts";
+import type { KeyRow } from "./db/keyed-videos.ts";
+import type { Db } from "./db/schema.ts";
 import { newId } from "./ids.ts";
 import { requireRoomForKey } from "./limits.ts";
 
@@ -52,17 +53,17 @@ export function keyPrefix(id: string): string {
   return `subtext_${id.slice("key_".length)}`;
 }
 
-export interface VerifyDeps {
+export interface VerifyDeps<Key extends KeyRow> {
   /** Reads the row now: an answer of an earlier moment may tell of a key that was revoked since. */
-  findKey(id: string): Promise<ApiKeyRow | undefined>;
+  findKey(id: string): Promise<Key | undefined>;
   clock: Clock;
 }
 
 /** The row of a key that is genuine, neither revoked nor expired; undefined for every other text. */
-export async function verifyApiKey(
-  { findKey, clock }: VerifyDeps,
+export async function verifyApiKey<Key extends KeyRow>(
+  { findKey, clock }: VerifyDeps<Key>,
   key: string,
-): Promise<ApiKeyRow | undefined> {
+): Promise<Key | undefined> {
   const match = KEY_PATTERN.exec(key);
   if (!match) return undefined;
   if (checksum(key.slice(0, -CHECKSUM_LENGTH)) !== match[3]) return undefined;

@@ -11,7 +11,8 @@ import type {
   WebhookEndpointWithSecret,
 } from "@subtext/client/contract/webhook-endpoint";
 import type { DeliveryWithAttempts } from "./db/events.ts";
-import type { TranscriptionRow, VideoRow, WebhookEndpointRow } from "./db/schema.ts";
+import type { ShownTranscription, ShownVideo } from "./db/keyed-videos.ts";
+import type { WebhookEndpointRow } from "./db/schema.ts";
 import { safeFileName } from "./storage/content-disposition.ts";
 import type { Storage } from "./storage/storage.ts";
 import { fileKey } from "./storage/transcript-files.ts";
@@ -20,7 +21,7 @@ export const FILE_URL_LIFETIME_SECONDS = 300;
 
 /** What a client sees of a transcription: ten fields, with file URLs that are made now. */
 export async function representTranscription(
-  row: TranscriptionRow,
+  row: ShownTranscription,
   { storage, now, videoMetadata }: { storage: Storage; now: Date; videoMetadata: VideoMetadata },
 ): Promise<Transcription> {
   const completed = row.status === "COMPLETED";
@@ -42,7 +43,7 @@ export async function representTranscription(
 }
 
 async function presignFiles(
-  row: TranscriptionRow,
+  row: ShownTranscription,
   prefix: string,
   { storage, now, videoMetadata }: { storage: Storage; now: Date; videoMetadata: VideoMetadata },
 ): Promise<TranscriptionFiles> {
@@ -61,7 +62,7 @@ async function presignFiles(
 }
 
 /** `holiday.en`, after the name of the uploaded file where one was told, as players look for captions. */
-function fileStem(row: TranscriptionRow, metadata: VideoMetadata): string {
+function fileStem(row: ShownTranscription, metadata: VideoMetadata): string {
   const uploadedName = uploadedFileName(metadata) ?? "";
   const base = uploadedName.split(/[\\/]/).at(-1) ?? "";
   const stem = base.replace(/\.[^.]{1,5}$/, "");
@@ -74,7 +75,7 @@ export function uploadedFileName(metadata: VideoMetadata): string | null {
 }
 
 /** @param transcription the one of this video, where there is one */
-export function representVideo(row: VideoRow, transcription: TranscriptionRow | undefined): Video {
+export function representVideo(row: ShownVideo, transcription: ShownTranscription | undefined): Video {
   return {
     id: row.id,
     environmentId: row.environment_id,

@@ -1,5 +1,4 @@
 import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
-import type { VideoMetadata } from "@subtext/client/contract/video";
 import type { LanguageStretch, StageSeconds } from "@subtext/speech/transcript";
 import type { Db, TranscriptionRow, Tx } from "./schema.ts";
 import { endAttempt } from "./transcription-attempts.ts";
@@ -45,21 +44,6 @@ export async function findTranscriptionOfVideo(
   videoId: string,
 ): Promise<TranscriptionRow | undefined> {
   return await db.selectFrom("transcription").selectAll().where("video_id", "=", videoId).executeTakeFirst();
-}
-
-/** The transcription of a video of this environment, with the video's metadata, by one query. */
-export async function findTranscriptionAndMetadata(
-  db: Db,
-  { environmentId, videoId }: { environmentId: string; videoId: string },
-): Promise<(TranscriptionRow & { video_metadata: VideoMetadata }) | undefined> {
-  return await db
-    .selectFrom("transcription")
-    .innerJoin("video", "video.id", "transcription.video_id")
-    .selectAll("transcription")
-    .select("video.metadata as video_metadata")
-    .where("transcription.video_id", "=", videoId)
-    .where("video.environment_id", "=", environmentId)
-    .executeTakeFirst();
 }
 
 /** The latest of an environment, newest first. */

@@ -1,26 +1,34 @@
 import type { Permission } from "@subtext/client/contract/permission";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { type VerifyDeps, verifyApiKey } from "../api-keys.ts";
+import { verifyApiKey } from "../api-keys.ts";
 import type { Clock } from "../clock.ts";
 import { touchApiKey } from "../db/api-keys.ts";
-import type { ApiKeyRow, Db } from "../db/schema.ts";
+import type { KeyRow } from "../db/keyed-videos.ts";
+import type { Db } from "../db/schema.ts";
 import { AppError } from "../errors.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 
 /** How exact the time of a key's last use is: reads must not become writes. */
 const LAST_USE_EVERY_MS = 60_000;
 
-export interface Principal {
+/** Whom a request comes from. */
+export interface Principal<Key extends KeyRow = KeyRow> {
   environmentId: string;
-  keyId: string;
-  keyName: string;
+  /** With whatever was read along with it. */
+  key: Key;
 }
 
-export type Authorize = (request: FastifyRequest, reply: FastifyReply) => Promise<Principal>;
+export type Authorize<Key extends KeyRow = KeyRow> = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+) => Promise<Principal<Key>>;
 
-export interface AuthorizeDeps extends VerifyDeps {
+export interface AuthorizeDeps<Key extends KeyRow> {
   db: Db;
+  clock: Clock;
   limiter: RateLimiter;
+  /** Reads a key, and what the request asks for where that is read along with it. */
+  findKey(id: string, request: FastifyRequest): Promise<Key | undefined>;
 }
 
 /**
@@ -30,13 +38,15 @@ export interface AuthorizeDeps extends VerifyDeps {
  * @param counted whether the request is one of those that the rate of a key limits
  * @throws AppError `missing_api_key`, `invalid_api_key`, `rate_limited`, `insufficient_permission`
  */
-export function authorizeWith(
-  deps: AuthorizeDeps,
+export function authorizeWith<Key extends KeyRow>(
+  deps: AuthorizeDeps<Key>,
   permission: Permission,
   { counted }: { counted: boolean } = { counted: true },
-): Authorize {
+): Authorize<Key> {
+  const { clock } = deps;
   return async (request, reply) => {
-    const key = await verifyApiKey(deps, bearerToken(request));
+    const findKey = (id: string) => deps.findKey(id, request);
+    const key = await verifyApiKey({ findKey, clock }, bearerToken(request));
     if (!key) {
       throw new AppError("invalid_api_key", "The API key is unknown, revoked or expired.", {
         headers: { "www-authenticate": 'Bearer error="invalid_token"' },
@@ -53,14 +63,14 @@ export function authorizeWith(
       });
     }
     noteUse(deps, key, request);
-    return { environmentId: key.environment_id, keyId: key.id, keyName: key.name };
+    return { environmentId: key.environment_id, key };
   };
 }
 
 /** Beside the request, which neither waits for it nor fails with it. */
 function noteUse(
   { db, clock }: { db: Db; clock: Clock },
-  { id, last_used_at: lastUsedAt }: ApiKeyRow,
+  { id, last_used_at: lastUsedAt }: KeyRow,
   request: FastifyRequest,
 ): void {
   const now = clock.now();

@@ -3,7 +3,9 @@ import type { Permission } from "@subtext/client/contract/permission";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import type { Author } from "../../audit/audit.ts";
 import type { Clock } from "../../clock.ts";
+import type { KeyRow, KeyWithVideo, VideoWithTranscription } from "../../db/keyed-videos.ts";
 import type { Db, Tx } from "../../db/schema.ts";
+import { AppError } from "../../errors.ts";
 import type { Authorize, Principal } from "../authorize.ts";
 import { answerOnce } from "./idempotency.ts";
 import { leaveBodiesAlone } from "./unread-bodies.ts";
@@ -13,6 +15,8 @@ export interface OperationDeps {
   clock: Clock;
   /** Checks key, rate and permission. */
   authorize(permission: Permission): Authorize;
+  /** The same, where the video that the address names is read along with the key. */
+  authorizeVideo(permission: Permission): Authorize<KeyWithVideo>;
 }
 
 /** A request that has passed all checks but those of the resource. */
@@ -37,10 +41,26 @@ export function serve<const O extends Operation>(
   operation: O,
   handle: (call: Call<O>) => Promise<SuccessOf<O>>,
 ): void {
-  route(app, deps, operation, async (call) => {
-    const body = await handle(call);
-    return { status: operation.success.status, body: body === undefined ? null : JSON.stringify(body) };
+  route(app, operation, deps.authorize(permissionOf(operation)), async (call) =>
+    succeed(operation, await handle(call)),
+  );
+}
+
+/** The same for a read of one video, which comes with the key that may see it. */
+export function serveVideo<const O extends Operation>(
+  app: FastifyInstance,
+  deps: OperationDeps,
+  operation: O,
+  handle: (call: Call<O> & { video: VideoWithTranscription }) => Promise<SuccessOf<O>>,
+): void {
+  route(app, operation, deps.authorizeVideo(permissionOf(operation)), async (call, { video }) => {
+    if (!video) throw noSuchVideo();
+    return succeed(operation, await handle({ ...call, video }));
   });
+}
+
+export function noSuchVideo(): AppError {
+  return new AppError("video_not_found", "This environment has no video with this id.");
 }
 
 /**
@@ -53,7 +73,7 @@ export function serveOnce<const O extends Operation>(
   operation: O,
   handle: (call: Call<O> & { tx: Tx }) => Promise<SuccessOf<O>>,
 ): void {
-  route(app, deps, operation, async (call) => {
+  route(app, operation, deps.authorize(permissionOf(operation)), async (call) => {
     const { environmentId, request, reply } = call;
     const answer = await answerOnce(deps, { environmentId, request }, async (tx) => ({
       status: operation.success.status,
@@ -70,16 +90,23 @@ interface Answer {
   body: string | null;
 }
 
-function route<const O extends Operation>(
+function succeed<O extends Operation>({ success }: O, body: SuccessOf<O>): Answer {
+  return { status: success.status, body: body === undefined ? null : JSON.stringify(body) };
+}
+
+function permissionOf({ id, permission }: Operation): Permission {
+  if (permission === null) throw new TypeError(`${id} has no permission to ask for`);
+  return permission;
+}
+
+function route<const O extends Operation, Key extends KeyRow>(
   app: FastifyInstance,
-  deps: OperationDeps,
   operation: O,
-  answer: (call: Call<O>) => Promise<Answer>,
+  authorize: Authorize<Key>,
+  answer: (call: Call<O>, key: Key) => Promise<Answer>,
 ): void {
-  const { method, path, permission, query, body } = operation;
-  if (permission === null) throw new TypeError(`${operation.id} has no permission to ask for`);
-  const authorize = deps.authorize(permission);
-  const principals = new WeakMap<FastifyRequest, Principal>();
+  const { method, path, query, body } = operation;
+  const principals = new WeakMap<FastifyRequest, Principal<Key>>();
   const options: RouteOptions = {
     method,
     url: path.replaceAll(/\{(\w+)\}/g, ":$1"),
@@ -89,7 +116,7 @@ function route<const O extends Operation>(
       principals.set(request, await authorize(request, reply));
     },
     handler: async (request, reply) => {
-      const { environmentId, keyId, keyName } = principals.get(request)!;
+      const { environmentId, key } = principals.get(request)!;
       // Validated against the operation's schemas above.
       const call = {
         environmentId,
@@ -98,9 +125,9 @@ function route<const O extends Operation>(
         body: request.body,
         request,
         reply,
-        author: { kind: "api_key", id: keyId, name: keyName, address: request.ip },
+        author: { kind: "api_key", id: key.id, name: key.name, address: request.ip },
       } as Call<O>;
-      const { status, body } = await answer(call);
+      const { status, body } = await answer(call, key);
       reply.code(status).header("cache-control", "no-store");
       if (body === null) return reply.send();
       return reply.type("application/json; charset=utf-8").send(body);

@@ -1,7 +1,8 @@
 import type { Permission } from "@subtext/client/contract/permission";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { findApiKeys } from "../../db/api-keys.ts";
-import type { ApiKeyRow } from "../../db/schema.ts";
+import { findKeysWithVideos, type KeyAndVideoIds } from "../../db/keyed-videos.ts";
+import { isPlausibleId } from "../../ids.ts";
 import type { Queue } from "../../queue.ts";
 import { together } from "../../together.ts";
 import type { EndpointPolicy } from "../../webhooks/guard-url.ts";
@@ -14,7 +15,7 @@ import { registerUploads } from "./uploads.ts";
 import { registerVideos, type VideosDeps } from "./videos.ts";
 import { registerWebhookEndpoints } from "./webhook-endpoints.ts";
 
-export interface PublicDeps extends Omit<VideosDeps, "authorize"> {
+export interface PublicDeps extends Omit<VideosDeps, "authorize" | "authorizeVideo"> {
   queue: Queue;
   limiter: RateLimiter;
   policy: EndpointPolicy;
@@ -25,13 +26,20 @@ export interface PublicDeps extends Omit<VideosDeps, "authorize"> {
 export async function registerPublic(app: FastifyInstance, publicDeps: PublicDeps): Promise<void> {
   const { db, clock, limiter } = publicDeps;
   // Requests of the same moment read their keys together; each is still read after its request came.
-  const findKey = together<string, ApiKeyRow | undefined>((ids) => findApiKeys(db, ids), {
-    lanes: 2,
-    most: 100,
-  });
+  const read = { lanes: 2, most: 100 };
+  const findKey = together((ids: readonly string[]) => findApiKeys(db, ids), read);
+  const findWithVideo = together((asks: readonly KeyAndVideoIds[]) => findKeysWithVideos(db, asks), read);
   const keys = { db, clock, limiter, findKey };
+  const keysWithVideos = {
+    ...keys,
+    findKey(keyId: string, { params }: FastifyRequest) {
+      const { videoId } = params as { videoId: string };
+      return findWithVideo({ keyId, videoId: isPlausibleId(videoId) ? videoId : null });
+    },
+  };
   const authorize = (permission: Permission) => authorizeWith(keys, permission);
-  const deps = { ...publicDeps, authorize };
+  const authorizeVideo = (permission: Permission) => authorizeWith(keysWithVideos, permission);
+  const deps = { ...publicDeps, authorize, authorizeVideo };
 
   await app.register(async (api) => {
     api.setValidatorCompiler(validateRequest);

@@ -1,12 +1,9 @@
 import { OPERATIONS } from "@subtext/client/contract/operations";
 import type { FastifyInstance } from "fastify";
-import { findTranscriptionAndMetadata } from "../../db/transcriptions.ts";
 import { AppError } from "../../errors.ts";
-import { isPlausibleId } from "../../ids.ts";
 import { representTranscription } from "../../representations.ts";
 import type { Storage } from "../../storage/storage.ts";
-import { type OperationDeps, serve } from "./operation.ts";
-import { getVideo } from "./videos.ts";
+import { type OperationDeps, serveVideo } from "./operation.ts";
 
 /** Seconds after which a client that polls may ask again. */
 const POLL_AFTER_SECONDS = 2;
@@ -15,14 +12,10 @@ export function registerTranscription(
   app: FastifyInstance,
   deps: OperationDeps & { storage: Storage },
 ): void {
-  const { db, storage, clock } = deps;
-  serve(app, deps, OPERATIONS.getTranscription, async ({ environmentId, params, reply }) => {
-    const { videoId } = params;
-    const row = isPlausibleId(videoId)
-      ? await findTranscriptionAndMetadata(db, { environmentId, videoId })
-      : undefined;
-    if (!row) {
-      const video = await getVideo(db, environmentId, videoId);
+  const { storage, clock } = deps;
+  serveVideo(app, deps, OPERATIONS.getTranscription, async ({ video, reply }) => {
+    const { transcription, metadata } = video;
+    if (!transcription) {
       throw new AppError(
         "transcription_not_found",
         video.uploaded_at
@@ -30,13 +23,13 @@ export function registerTranscription(
           : "This video has not finished uploading.",
       );
     }
-    if (row.status === "PENDING" || row.status === "PROCESSING") {
+    if (transcription.status === "PENDING" || transcription.status === "PROCESSING") {
       reply.header("retry-after", String(POLL_AFTER_SECONDS));
     }
-    return await representTranscription(row, {
+    return await representTranscription(transcription, {
       storage,
       now: clock.now(),
-      videoMetadata: row.video_metadata,
+      videoMetadata: metadata,
     });
   });
 }

@@ -4,9 +4,7 @@ import type { Locker } from "@tus/utils";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Db, VideoRow } from "../../db/schema.ts";
-import { findTranscriptionOfVideo } from "../../db/transcriptions.ts";
 import { findVideo, listVideos, transcriptionsOfVideos } from "../../db/videos.ts";
-import { AppError } from "../../errors.ts";
 import { isPlausibleId } from "../../ids.ts";
 import { deleteVideo } from "../../pipeline/delete-video.ts";
 import type { RunningAttempts } from "../../pipeline/running-attempts.ts";
@@ -15,7 +13,7 @@ import { representVideo } from "../../representations.ts";
 import type { Sources } from "../../storage/sources.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { cutPage, readPageRequest } from "./cursor.ts";
-import { type OperationDeps, serve, serveOnce } from "./operation.ts";
+import { noSuchVideo, type OperationDeps, serve, serveOnce, serveVideo } from "./operation.ts";
 import { type OfferDeps, offerUpload } from "./upload-offer.ts";
 
 export interface VideosDeps extends OperationDeps, Omit<OfferDeps, "db"> {
@@ -52,10 +50,7 @@ export function registerVideos(app: FastifyInstance, deps: VideosDeps): void {
     return { video: representVideo(row, undefined), upload };
   });
 
-  serve(app, deps, OPERATIONS.getVideo, async ({ environmentId, params }) => {
-    const video = await getVideo(db, environmentId, params.videoId);
-    return representVideo(video, await findTranscriptionOfVideo(db, video.id));
-  });
+  serveVideo(app, deps, OPERATIONS.getVideo, async ({ video }) => representVideo(video, video.transcription));
 
   serve(app, deps, OPERATIONS.deleteVideo, async ({ environmentId, params, request }) => {
     const { videoId } = params;
@@ -76,8 +71,4 @@ export async function getVideo(db: Db, environmentId: string, id: string): Promi
   const video = isPlausibleId(id) ? await findVideo(db, id) : undefined;
   if (video?.environment_id !== environmentId) throw noSuchVideo();
   return video;
-}
-
-function noSuchVideo(): AppError {
-  return new AppError("video_not_found", "This environment has no video with this id.");
 }
