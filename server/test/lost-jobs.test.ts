@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { systemClock } from "../src/clock.ts";
-import { findDeliveriesWithoutJob } from "../src/db/lost-jobs.ts";
+import { findDeliveriesWithoutJob, findTranscriptionsWithoutJob, MOST_LOSSES } from "../src/db/lost-jobs.ts";
 import { findWebhookEndpoint } from "../src/db/webhook-endpoints.ts";
 import { sweepLostJobs } from "../src/pipeline/sweep-jobs.ts";
 import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
@@ -49,4 +49,27 @@ test("a delivery's new job is counted with its endpoint's, and comes when the lo
     select group_id as "group", round(extract(epoch from start_after - now()) / 60)::int as minutes
     from pgboss.job where name = 'deliver'`.execute(db);
   expect(rows).toEqual([{ group: endpoint.id, minutes: 60 }]);
+});
+
+test("a queue that was emptied is filled again by one sweep, however long it was", async () => {
+  const { environmentId } = await createTenant(service);
+  const { database, queue, log } = service.service.parts;
+  const db = database.kysely;
+  const many = MOST_LOSSES + 1;
+  const idOf = (kind: string) => sql`${kind} || '_' || lpad(number::text, 26, '0')`;
+  const numbers = sql`generate_series(1, ${many}::int) as number`;
+  await sql`
+    insert into video (id, environment_id, metadata, created_at, uploaded_at)
+    select ${idOf("video")}, ${environmentId}, '{}', now(), now() from ${numbers}`.execute(db);
+  await sql`
+    insert into transcription (id, video_id, environment_id, status, job_id, created_at)
+    select ${idOf("transcription")}, ${idOf("video")}, ${environmentId}, 'PENDING', gen_random_uuid(), now()
+    from ${numbers}`.execute(db);
+  await sweepLostJobs({ db, queue, log }, new AbortController().signal);
+  expect(await findTranscriptionsWithoutJob(db)).toEqual([]);
+  const { rows } = await sql`
+    select from pgboss.job join transcription on job.id = job_id where environment_id = ${environmentId}`.execute(
+    db,
+  );
+  expect(rows).toHaveLength(many);
 });

@@ -16,7 +16,7 @@ export interface JobLoss extends NamedJob {
 }
 
 /** So many are told at a time: where a queue was emptied, all rows have lost their jobs. */
-const MOST = 500;
+export const MOST_LOSSES = 500;
 
 const msUntil = (time: string) => sql`extract(epoch from ${sql.ref(time)} - now())::float8 * 1000`;
 /** pg-boss forgets jobs that failed too often or waited too long; rows wait for ever. */
@@ -33,7 +33,7 @@ export async function findTranscriptionsWithoutJob(db: Db): Promise<JobLoss[]> {
       where status in ('PENDING', 'PROCESSING') and parked_at is null and not exists (
         select from pgboss.job where name = 'transcribe' and job.id = job_id and state in ${HELD}
       )
-      limit ${MOST}
+      limit ${MOST_LOSSES}
     )
     union all (
       select distinct on (environment_id) id, job_id, null::float8, null from transcription as parked
@@ -41,19 +41,24 @@ export async function findTranscriptionsWithoutJob(db: Db): Promise<JobLoss[]> {
         select from transcription as other where other.environment_id = parked.environment_id
           and (other.status = 'PROCESSING' or (other.status = 'PENDING' and other.parked_at is null))
       )
-      order by environment_id, coalesce(due_at, created_at), id limit ${MOST}
+      order by environment_id, coalesce(due_at, created_at), id limit ${MOST_LOSSES}
     )`.execute(db);
   return rows;
 }
 
 export async function findDeliveriesWithoutJob(db: Db): Promise<JobLoss[]> {
+  // By endpoint, as the index goes: most deliveries ended long ago.
   const { rows } = await sql<JobLoss>`
-    select id, job_id as "jobId", ${msUntil("next_attempt_at")} as "delayMs", endpoint_id as "group"
-    from delivery
-    where status = 'pending' and not exists (
-      select from pgboss.job where name = 'deliver' and job.id = job_id and state in ${HELD}
-    )
-    limit ${MOST}`.execute(db);
+    select pending.id, job_id as "jobId", ${msUntil("next_attempt_at")} as "delayMs", endpoint_id as "group"
+    from webhook_endpoint
+    cross join lateral (
+      select id, job_id, next_attempt_at, endpoint_id from delivery
+      where endpoint_id = webhook_endpoint.id and status = 'pending' and not exists (
+        select from pgboss.job where name = 'deliver' and job.id = job_id and state in ${HELD}
+      )
+      limit ${MOST_LOSSES}
+    ) as pending
+    limit ${MOST_LOSSES}`.execute(db);
   return rows;
 }
 

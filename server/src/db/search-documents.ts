@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { JobLoss, NamedJob } from "./lost-jobs.ts";
+import { type JobLoss, MOST_LOSSES, type NamedJob } from "./lost-jobs.ts";
 import type { Db, SearchDocumentRow, Tx } from "./schema.ts";
 
 /** A transcript whose passages are to be written, with what is needed to write them. */
@@ -151,7 +151,7 @@ export async function findDocumentsWithoutJob(db: Db): Promise<JobLoss[]> {
       select from pgboss.job
       where name = 'index' and job.id = job_id and state in ('created', 'retry', 'active')
     )
-    order by number limit 500`.execute(db);
+    order by number limit ${MOST_LOSSES}`.execute(db);
   return rows;
 }
 

@@ -3,6 +3,7 @@ import {
   findDeliveriesWithoutJob,
   findTranscriptionsWithoutJob,
   type JobLoss,
+  MOST_LOSSES,
   replaceDeliveryJob,
   replaceTranscriptionJob,
 } from "../db/lost-jobs.ts";
@@ -23,42 +24,54 @@ export interface JobSweepDeps {
 /** Small, for on the embedded database everybody else waits meanwhile. */
 const UNINDEXED_BATCH = 50;
 
-/** Gives rows a new job where theirs is gone. */
+/** Gives rows a new job where theirs is gone: all of them, where a queue was emptied or not carried over. */
 export async function sweepLostJobs(deps: JobSweepDeps, signal: AbortSignal): Promise<void> {
-  const { db } = deps;
-  await replaceJobs(
-    deps,
-    "transcribe",
-    await findTranscriptionsWithoutJob(db),
-    replaceTranscriptionJob,
-    signal,
-  );
-  await replaceJobs(deps, "deliver", await findDeliveriesWithoutJob(db), replaceDeliveryJob, signal);
-  await replaceJobs(deps, "index", await findDocumentsWithoutJob(db), replaceDocumentJob, signal);
+  await replaceJobs(deps, "transcribe", [findTranscriptionsWithoutJob, replaceTranscriptionJob], signal);
+  await replaceJobs(deps, "deliver", [findDeliveriesWithoutJob, replaceDeliveryJob], signal);
+  await replaceJobs(deps, "index", [findDocumentsWithoutJob, replaceDocumentJob], signal);
 }
 
 async function replaceJobs(
-  { db, queue, log }: JobSweepDeps,
+  deps: JobSweepDeps,
   name: QueueName,
-  losses: JobLoss[],
-  replace: (tx: Tx, loss: JobLoss, newId: string) => Promise<boolean>,
+  [find, replace]: [
+    find: (db: Db) => Promise<JobLoss[]>,
+    replace: (tx: Tx, loss: JobLoss, newId: string) => Promise<boolean>,
+  ],
   signal: AbortSignal,
 ): Promise<void> {
-  for (const loss of losses) {
-    if (signal.aborted) return;
-    const jobId = newJobId();
-    await db.transaction().execute(async (tx) => {
-      if (!(await replace(tx, loss, jobId))) return;
-      const { id: subjectId, delayMs, group } = loss;
-      await queue.send(tx, name, {
-        id: jobId,
-        subjectId,
-        ...(delayMs !== null && { delayMs }),
-        ...(group !== null && { group }),
-      });
-      log.warn({ queue: name, subjectId }, "a lost job was replaced");
-    });
+  for (;;) {
+    const losses = await find(deps.db);
+    let replaced = 0;
+    for (const loss of losses) {
+      if (signal.aborted) return;
+      if (await replaceJob(deps, name, loss, replace)) replaced += 1;
+    }
+    // Where others have moved all of them meanwhile, they sweep as well.
+    if (losses.length < MOST_LOSSES || replaced === 0) return;
   }
+}
+
+async function replaceJob(
+  { db, queue, log }: JobSweepDeps,
+  name: QueueName,
+  loss: JobLoss,
+  replace: (tx: Tx, loss: JobLoss, newId: string) => Promise<boolean>,
+): Promise<boolean> {
+  const jobId = newJobId();
+  const { id: subjectId, delayMs, group } = loss;
+  const replaced = await db.transaction().execute(async (tx) => {
+    if (!(await replace(tx, loss, jobId))) return false;
+    await queue.send(tx, name, {
+      id: jobId,
+      subjectId,
+      ...(delayMs !== null && { delayMs }),
+      ...(group !== null && { group }),
+    });
+    return true;
+  });
+  if (replaced) log.warn({ queue: name, subjectId }, "a lost job was replaced");
+  return replaced;
 }
 
 /** Has what was completed by a release that knew no search made searchable. */
