@@ -24,13 +24,20 @@ interface Row {
 const SELECT = `
   select video.id, video.uploaded_at is not null as is_uploaded,
     video.recording_deleted_at is not null as is_deleted, file_prefix, waveform_prefix
-  from video left join transcription on transcription.video_id = video.id`;
+  from video`;
+const JOINED = `${SELECT} left join transcription on transcription.video_id = video.id`;
+/** One by one: a join of the two tables may begin at their beginnings, for every page. */
+const LOOKED_UP = `${SELECT} left join lateral (
+    select file_prefix, waveform_prefix from transcription where video_id = video.id limit 1
+  ) as transcription on true`;
 
 /** Of every video, in the order of their ids. */
 export async function* listNamedFiles(query: MomentQuery): AsyncGenerator<NamedFiles> {
   let after = "";
   for (;;) {
-    const rows = await query<Row>(`${SELECT} where video.id > $1 order by video.id limit ${BATCH}`, [after]);
+    const rows = await query<Row>(`${LOOKED_UP} where video.id > $1 order by video.id limit ${BATCH}`, [
+      after,
+    ]);
     for (const row of rows) yield toNamedFiles(row);
     if (rows.length < BATCH) return;
     after = rows.at(-1)!.id;
@@ -44,7 +51,7 @@ export async function listNamedSince(
   videoIds: string[],
 ): Promise<NamedFiles[]> {
   const rows = await query<Row>(
-    `${SELECT} where video.changed_at >= $1 or transcription.changed_at >= $1
+    `${JOINED} where video.changed_at >= $1 or transcription.changed_at >= $1
       or video.id in (select jsonb_array_elements_text($2::jsonb))`,
     [since.toISOString(), JSON.stringify(videoIds)],
   );

@@ -22,7 +22,17 @@ export async function listStoredParts(
 ): Promise<StoredParts[]> {
   const rows = await db
     .selectFrom("video")
-    .leftJoin("transcription", "transcription.video_id", "video.id")
+    // One by one: a join of the two tables may begin at their beginnings, for every page.
+    .leftJoinLateral(
+      (of) =>
+        of
+          .selectFrom("transcription")
+          .select(["id", "file_prefix"])
+          .whereRef("video_id", "=", "video.id")
+          .limit(1)
+          .as("transcription"),
+      (join) => join.onTrue(),
+    )
     .select(["video.id", "video.uploaded_at", "video.recording_deleted_at"])
     .select(["transcription.id as transcription_id", "transcription.file_prefix"])
     .where("video.id", ">", after)

@@ -1,0 +1,67 @@
+import { CompiledQuery, sql } from "kysely";
+import { beforeAll, describe, expect, test } from "vitest";
+import { listNamedFiles } from "../src/backup/named-files.ts";
+import type { MomentQuery } from "../src/db/database.ts";
+import { findDeliveriesWithoutJob } from "../src/db/lost-jobs.ts";
+import { listStoredParts } from "../src/db/missing-files.ts";
+import { rowsRead, rowsReadBy } from "./support/rows-read.ts";
+import { createTenant, shareService } from "./support/service.ts";
+
+const subtext = shareService({ start: false });
+const VIDEOS = 3_000;
+const PENDING = 10;
+
+describe("with many videos that were transcribed and told of long ago", () => {
+  const open = () => subtext.service.parts.database.kysely;
+  const idOf = (kind: string, number = sql.ref("number")) =>
+    sql`${kind} || '_' || lpad(${number}::text, 26, '0')`;
+
+  beforeAll(async () => {
+    const { environmentId } = await createTenant(subtext);
+    const db = open();
+    const numbers = sql`generate_series(1, ${VIDEOS}::int) as number`;
+    await sql`
+      insert into video (id, environment_id, metadata, size_bytes, created_at, uploaded_at, ai_transcription)
+      select ${idOf("video")}, ${environmentId}, '{}', 1, now(), now(), true from ${numbers}`.execute(db);
+    await sql`
+      insert into transcription (id, video_id, environment_id, status, job_id, created_at, finished_at, file_prefix)
+      select ${idOf("transcription")}, ${idOf("video")}, ${environmentId}, 'COMPLETED', gen_random_uuid(), now(),
+        now(), 'transcripts/' || number from ${numbers}`.execute(db);
+    await sql`
+      insert into webhook_endpoint (id, environment_id, url, event_types, secret, metadata, created_at)
+      values ('endpoint_many', ${environmentId}, 'https://example.com', '[]', '', '{}', now())`.execute(db);
+    await sql`
+      insert into event (id, environment_id, type, transcription_id, detail, created_at)
+      select ${idOf("event")}, ${environmentId}, 'transcriptions.transcription.completed', ${idOf("transcription")},
+        '{}', now() from ${numbers}`.execute(db);
+    await sql`
+      insert into delivery (id, event_id, endpoint_id, status, job_id, created_at)
+      select ${idOf("delivery")}, ${idOf("event")}, 'endpoint_many',
+        case when number <= ${PENDING}::int then 'pending' else 'succeeded' end, gen_random_uuid(), now()
+      from ${numbers}`.execute(db);
+    await sql`analyze`.execute(db);
+  });
+
+  const later = `video_${String(VIDEOS - 500).padStart(26, "0")}`;
+
+  test("looking for missing files reads the videos that it looks at, however many come before", async () => {
+    const read = await rowsRead(open(), (db) => listStoredParts(db, { after: later, limit: 100 }));
+    expect(read).toBeLessThanOrEqual(2 * 100);
+  });
+
+  test("a backup reads every video once", async () => {
+    const db = open();
+    let read = 0;
+    const query: MomentQuery = async (statement, values = []) => {
+      read += await rowsReadBy(db, statement, values);
+      return (await db.executeQuery<never>(CompiledQuery.raw(statement, [...values]))).rows;
+    };
+    expect(await Array.fromAsync(listNamedFiles(query))).toHaveLength(VIDEOS);
+    expect(read).toBeLessThanOrEqual(2 * VIDEOS);
+  });
+
+  test("looking for deliveries whose job is lost reads those that wait", async () => {
+    expect(await findDeliveriesWithoutJob(open())).toHaveLength(PENDING);
+    expect(await rowsRead(open(), findDeliveriesWithoutJob)).toBeLessThan(VIDEOS / 10);
+  });
+});
