@@ -47,11 +47,12 @@ async function presignFiles(
   prefix: string,
   { storage, now, videoMetadata }: { storage: Storage; now: Date; videoMetadata: VideoMetadata },
 ): Promise<TranscriptionFiles> {
+  const stem = fileStem(row, videoMetadata);
   const presign = async <Format extends FileFormat>(format: Format) => {
     const contentType = FILE_CONTENT_TYPES[format];
     const { url, expiresAt } = await storage.presign(fileKey(prefix, format), {
       contentType,
-      fileName: `${fileStem(row, videoMetadata)}.${format}`,
+      fileName: `${stem}.${format}`,
       lifetimeSeconds: FILE_URL_LIFETIME_SECONDS,
       now,
     });

@@ -1,3 +1,4 @@
+import { createSecretKey } from "node:crypto";
 import { access, readdir, readlink, rm, truncate } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -56,7 +57,7 @@ describe("a file of a transcript over HTTP", () => {
   const signed = (claims: { key?: string; expires?: string }) =>
     `/files/${writeFileUrl(
       { key: "made/1", expires: "9999999999", fileName: "a.txt", contentType: "text/plain", ...claims },
-      files.secret,
+      createSecretKey(files.secret),
     )}`;
 
   it("is given whole, with all that a browser and a track element need", async () => {

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createSecretKey, randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import {
   type FileHandle,
@@ -48,8 +48,8 @@ const MAX_FOLDER_ROUNDS = 100;
 export async function openDiskStorage(options: DiskStorageOptions): Promise<DiskStorage> {
   const folder = resolve(options.folder);
   const baseUrl = options.baseUrl.replace(/\/+$/, "");
-  const { secret } = options;
-  if (secret.length < 32) throw new TypeError("the secret for file URLs needs at least 32 bytes");
+  if (options.secret.length < 32) throw new TypeError("the secret for file URLs needs at least 32 bytes");
+  const secret = createSecretKey(options.secret);
   const unfinishedFolder = join(folder, UNFINISHED_FOLDER);
   try {
     await mkdir(unfinishedFolder, { recursive: true, mode: 0o700 });

@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Clock } from "../../clock.ts";
 import { AppError } from "../../errors.ts";
@@ -26,7 +27,8 @@ export interface FilesOptions {
 
 /** Serves `/files/<key>?…`, the URLs that the disk storage presigns. */
 export function registerFiles(app: FastifyInstance, options: FilesOptions): void {
-  const { storage, secret, clock } = options;
+  const { storage, clock } = options;
+  const secret = createSecretKey(options.secret);
   // A plugin of its own, so that its hook stays with its routes.
   app.register(async (files) => {
     files.addHook("onRequest", async (_request, reply) => {
@@ -64,7 +66,7 @@ export function registerFiles(app: FastifyInstance, options: FilesOptions): void
 }
 
 /** @throws AppError `file_url_invalid`, `file_url_expired` */
-function readClaims(request: FastifyRequest, secret: Uint8Array, clock: Clock): FileUrlClaims {
+function readClaims(request: FastifyRequest, secret: KeyObject, clock: Clock): FileUrlClaims {
   // The address as it was sent: what needs decoding is not what was signed.
   const address = request.raw.url ?? "";
   const [path = "", query = ""] = splitOnce(address, "?");
