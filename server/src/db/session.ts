@@ -50,11 +50,12 @@ export async function openSession({
 }): Promise<DatabaseSession> {
   const listeners = new Map<string, ((payload: string) => void)[]>();
   const losers: (() => void)[] = [];
-  let client: pg.Client | null = await connect();
+  let client: pg.Client | null = null;
   let closed = false;
   let reconnecting: NodeJS.Timeout | undefined;
   /** Then nothing else is answered over the connection, and its end is noticed by itself. */
   let waitsForLock = false;
+  client = await connect();
   const heartbeat = setInterval(() => {
     // A connection that fails at it ends itself, which is noticed there.
     if (client && !waitsForLock) query("select 1", []).catch(() => {});
