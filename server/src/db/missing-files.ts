@@ -78,7 +78,7 @@ export async function noteMissing(
     for (const { videoId, part } of news) {
       await sql`
         insert into missing_file (video_id, part, noticed_at)
-        select id, ${part}, ${now} from video where id = ${videoId}
+        select id, ${part}, ${now} from video where id = ${videoId} for key share
         on conflict do nothing`.execute(tx);
     }
     return news;

@@ -109,7 +109,8 @@ export async function replaceSecret(
     .executeTakeFirst();
 }
 
-export async function listSubscribers(
+/** Held until the transaction ends: what is being deleted meanwhile is waited for, and is none of them. */
+export async function lockSubscribers(
   tx: Tx,
   environmentId: string,
   type: EventType,
@@ -120,6 +121,8 @@ export async function listSubscribers(
     .where("environment_id", "=", environmentId)
     .where("disabled_at", "is", null)
     .where(sql<boolean>`event_types @> ${JSON.stringify([type])}::jsonb`)
+    .orderBy("id")
+    .forKeyShare()
     .execute();
 }
 

@@ -1,7 +1,7 @@
 import { type EventType, TEST_EVENT_TYPE } from "@subtext/client/contract/webhook";
 import { insertDelivery, insertEvent } from "../db/events.ts";
 import type { EventDetail, Tx } from "../db/schema.ts";
-import { listSubscribers } from "../db/webhook-endpoints.ts";
+import { lockSubscribers } from "../db/webhook-endpoints.ts";
 import { newId } from "../ids.ts";
 import { newJobId, type Queue } from "../queue.ts";
 
@@ -18,7 +18,7 @@ export async function emitEvent(
   const eventId = newId("event");
   const environmentId = about.environment_id;
   await insertEvent(tx, { id: eventId, environmentId, type, transcriptionId: about.id, detail, now });
-  for (const endpoint of await listSubscribers(tx, environmentId, type)) {
+  for (const endpoint of await lockSubscribers(tx, environmentId, type)) {
     await beginDelivery({ tx, queue, now }, { id: newId("delivery"), eventId, endpointId: endpoint.id });
   }
 }
