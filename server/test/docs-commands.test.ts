@@ -96,7 +96,7 @@ let videoId: string;
 test("the commands of docs/quickstart.md lead to a transcript", async () => {
   const made = await runScript(scriptOf("docs/quickstart.md", [0, 1]));
   const [first = ""] = /subtext_[0-9a-z]{26}_[0-9A-Za-z]{49}/.exec(made) ?? [];
-  const out = await runScript(scriptOf("docs/quickstart.md", [1]), { SUBTEXT_KEY: first });
+  const out = await runScript(scriptOf("docs/quickstart.md", [1]), { SUBTEXT_API_KEY: first });
   [videoId = ""] = /video_[0-9a-z]+/.exec(out) ?? [];
   expect(out).toContain("COMPLETED");
   expect(out).toContain("WEBVTT");
@@ -117,7 +117,7 @@ test("the commands of every other page run as they stand, in their order", async
     body: '{"url":"https://example.com/hook"}',
   });
   const { id: endpointId } = (await created.json()) as { id: string };
-  const names = { SUBTEXT_KEY: key, API_KEY: key, ENDPOINT_ID: endpointId, METRICS_TOKEN };
+  const names = { SUBTEXT_API_KEY: key, ENDPOINT_ID: endpointId, METRICS_TOKEN };
   // Pages that delete come after those that read.
   const pages = [...new Set(blocks.map(({ page }) => page))].filter((page) => page !== "docs/quickstart.md");
   pages.sort((one, other) => Number(one === "docs/api.md") - Number(other === "docs/api.md"));

@@ -81,7 +81,7 @@ function conventions(serverUrl: string): string {
 <p>Send an API key of the environment as <code>Authorization: Bearer subtext_…</code>. Keys have permissions; checks
 are made in the order key, rate, permission, resource. What belongs to another environment is answered like what does
 not exist.</p>
-${renderCode(`export SUBTEXT_URL=${serverUrl}\nexport SUBTEXT_KEY=subtext_…`)}
+${renderCode(`export SUBTEXT_URL=${serverUrl}\nexport SUBTEXT_API_KEY=subtext_…`)}
 <h2 id="conventions">Conventions</h2>
 <ul>
 <li>Times are ISO 8601 in UTC with milliseconds; ids are opaque, at most 64 characters.</li>
@@ -137,7 +137,7 @@ function curlOf(operation: Operation): string {
   if (method === "HEAD") lines[0] = lines[0]!.replace("curl", "curl --head");
   else if (method !== "GET" && !(method === "POST" && bodyExample !== undefined))
     lines.push(`--request ${method}`);
-  if (access !== "url") lines.push(`--header "Authorization: Bearer $SUBTEXT_KEY"`);
+  if (access !== "url") lines.push(`--header "Authorization: Bearer $SUBTEXT_API_KEY"`);
   for (const [name, { example }] of Object.entries(requestHeaders))
     lines.push(`--header "${name}: ${example}"`);
   if (bodyMediaType !== undefined)
