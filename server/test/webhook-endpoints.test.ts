@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { WEBHOOK_EVENTS } from "@subtext/client/contract/webhook";
 import type {
   Delivery,
@@ -189,6 +190,29 @@ describe("a redelivery", () => {
     expect(done.attempts.map(({ number }) => number)).toEqual([1, 2]);
     expect(new Set(receiver.received.map((received) => received.id))).toEqual(new Set([first.eventId]));
     expect(receiver.received).toHaveLength(2);
+  });
+
+  test("adds its attempts to those before it, of which the latest are listed", async () => {
+    const { id } = await subscribe();
+    const { body: delivery } = await ask<Delivery>(`/${id}/test`, "POST");
+    const db = service.service.parts.database.kysely;
+    // Nothing makes attempts of it any more.
+    const done = { status: "failed", job_id: randomUUID(), attempts: 60 } as const;
+    await db.updateTable("delivery").set(done).where("id", "=", delivery.id).execute();
+    await db.deleteFrom("delivery_attempt").where("delivery_id", "=", delivery.id).execute();
+    const made = Array.from({ length: 60 }, (_, index) => ({
+      delivery_id: delivery.id,
+      number: index + 1,
+      attempted_at: new Date(),
+      latency_ms: 1,
+      status_code: 503,
+      failure: null,
+      response_start: "",
+    }));
+    await db.insertInto("delivery_attempt").values(made).execute();
+    const { body } = await ask<DeliveryPage>(`/${id}/deliveries`);
+    const listed = body.data[0]?.attempts.map(({ number }) => number);
+    expect(listed).toEqual(made.slice(10).map(({ number }) => number));
   });
 
   test("since a moment that the database can not keep is refused", async () => {

@@ -106,6 +106,9 @@ export const DeliveryAttempt = Type.Object(
   { $id: "DeliveryAttempt", additionalProperties: false },
 );
 
+/** A delivery that is sent again and again may have any number of them. */
+export const MAX_LISTED_ATTEMPTS = 50;
+
 export const Delivery = Type.Object(
   {
     id: Type.String({ description: "Identifier of the delivery" }),
@@ -120,7 +123,10 @@ export const Delivery = Type.Object(
     createdAt: timestamp(),
     nextAttemptAt: nullable(timestamp(), "Null unless pending"),
     finishedAt: nullable(timestamp(), "Null while pending"),
-    attempts: Type.Array(DeliveryAttempt, { description: "In the order in which they were made" }),
+    attempts: Type.Array(DeliveryAttempt, {
+      maxItems: MAX_LISTED_ATTEMPTS,
+      description: `The latest ${MAX_LISTED_ATTEMPTS}, in the order in which they were made`,
+    }),
   },
   { $id: "Delivery", additionalProperties: false },
 );

@@ -110,7 +110,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
               shortNames([each.eventType]),
               each.id,
               each.status,
-              String(each.attempts.length),
+              String(each.attempts.at(-1)?.number ?? 0),
               lastAnswer(each),
               time(each.nextAttemptAt),
             ]),

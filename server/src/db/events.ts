@@ -1,5 +1,5 @@
 import type { SentEventType } from "@subtext/client/contract/webhook";
-import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
+import { type DeliveryStatus, MAX_LISTED_ATTEMPTS } from "@subtext/client/contract/webhook-endpoint";
 import type { Db, DeliveryAttemptRow, DeliveryRow, EventDetail, EventRow, Tx } from "./schema.ts";
 
 export async function insertEvent(
@@ -122,6 +122,7 @@ export async function cancelDelivery(db: Db, id: string, now: Date): Promise<voi
 export type DeliveryWithAttempts = DeliveryRow & {
   event_type: SentEventType;
   transcription_id: string | null;
+  /** The latest `MAX_LISTED_ATTEMPTS`. */
   made: DeliveryAttemptRow[];
 };
 
@@ -134,7 +135,7 @@ export interface DeliveryFilter {
   limit: number;
 }
 
-/** The deliveries to an endpoint, newest first, each with its attempts in order. */
+/** The deliveries to an endpoint, newest first, each with its latest attempts in order. */
 export async function pageOfDeliveries(
   db: Db,
   endpointId: string,
@@ -209,12 +210,14 @@ async function withAttempts(
   if (deliveries.length === 0) return [];
   const attempts = await db
     .selectFrom("delivery_attempt")
-    .selectAll()
+    .innerJoin("delivery", "delivery.id", "delivery_attempt.delivery_id")
+    .selectAll("delivery_attempt")
     .where(
-      "delivery_id",
+      "delivery_attempt.delivery_id",
       "in",
       deliveries.map(({ id }) => id),
     )
+    .where((where) => where("number", ">", where("delivery.attempts", "-", MAX_LISTED_ATTEMPTS)))
     .orderBy("number")
     .execute();
   const attemptsOf = Map.groupBy(attempts, (attempt) => attempt.delivery_id);

@@ -142,7 +142,7 @@ function Row({ delivery, now, isOpen, toggle }: RowProps) {
         </div>
       </td>
       <td data-column="Last answer">{last ? answerInWords(last) : "–"}</td>
-      <td data-column="Attempts">{attempts.length}</td>
+      <td data-column="Attempts">{last?.number ?? 0}</td>
       <td data-column="Next attempt">{nextAttemptAt === null ? "–" : until(nextAttemptAt, now)}</td>
       <td>
         <Button
