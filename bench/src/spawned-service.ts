@@ -71,7 +71,7 @@ export class SpawnedService {
     const log = logFile === undefined ? null : openSync(logFile, "a");
     const args = [
       ...preload.flatMap((module) => ["--import", module]),
-      join(ROOT, "server/src/cli.ts"),
+      join(ROOT, "server/bin/subtext.js"),
       "serve",
     ];
     const child = spawn(process.execPath, args, {

@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { type MeView, type OperatorRole, PASSWORD_LENGTH } from "@subtext/dashboard/contract/operator";
-import { type BetterAuthOptions, betterAuth } from "better-auth";
+import type { BetterAuthOptions } from "better-auth";
 import type { Logger } from "pino";
 import type { Clock } from "./clock.ts";
 import {
@@ -57,10 +57,18 @@ export type Operators = ReturnType<typeof openOperators>;
 /** The people who run the service: their sign-in, by email and password, and their sessions. */
 export function openOperators(options: OperatorsOptions) {
   const { db, clock } = options;
-  const auth = betterAuth(authOptions(options));
+  let opened: ReturnType<typeof openAuth> | undefined;
+  // At the first use: it is a fifth of what a start would load, and a service that nobody signs in to needs none of it.
+  const auth = () => {
+    opened ??= openAuth(options);
+    return opened;
+  };
 
-  const hashPassword = async (password: string): Promise<string> =>
-    await (await auth.$context).password.hash(checkPassword(password));
+  const hashPassword = async (password: string): Promise<string> => {
+    const checked = checkPassword(password);
+    const { password: passwords } = await (await auth()).$context;
+    return await passwords.hash(checked);
+  };
 
   /** @throws AppError `operator_email_taken` */
   const insert = async (
@@ -178,11 +186,11 @@ export function openOperators(options: OperatorsOptions) {
     },
 
     /** Answers a request to `SIGN_IN_PATH`. */
-    handle: (request: Request): Promise<Response> => auth.handler(request),
+    handle: async (request: Request): Promise<Response> => await (await auth()).handler(request),
 
     /** The session that the cookies belong to; null where they belong to none (any more). */
     async findSession(headers: Headers): Promise<OperatorSession | null> {
-      const found = await auth.api.getSession({ headers, returnHeaders: true });
+      const found = await (await auth()).api.getSession({ headers, returnHeaders: true });
       if (!found.response) return null;
       const { id, name, email, role } = found.response.user;
       return {
@@ -191,6 +199,11 @@ export function openOperators(options: OperatorsOptions) {
       };
     },
   };
+}
+
+async function openAuth(options: OperatorsOptions) {
+  const { betterAuth } = await import("better-auth");
+  return betterAuth(authOptions(options));
 }
 
 /** What better-auth is told; a test holds our tables against it. */

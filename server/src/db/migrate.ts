@@ -25,6 +25,8 @@ export async function migrate(db: Kysely<Schema>): Promise<void> {
     if (blocking !== undefined) throw tooNew(unknown.at(-1)!);
     return;
   }
+  // Kysely would look through the whole catalogue to find that nothing is missing: a tenth of a start.
+  if (made.length === known.length) return;
   const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
   const { error } = await migrator.migrateToLatest();
   if (error) throw error;

@@ -1,17 +1,10 @@
-import { randomUUID } from "node:crypto";
-import { mkdir, readdir, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import type { Db } from "../db/schema.ts";
-import { AppError } from "../errors.ts";
-import { type FolderLock, lockFolder } from "../folder-lock.ts";
-import { matchInstallation, placeInBucket, placeOnDisk } from "../installation.ts";
-import { type BucketConfig, openBucket } from "./bucket.ts";
-import { openBucketSources } from "./bucket-sources.ts";
-import { FILES, openBucketStorage } from "./bucket-storage.ts";
-import { partSizeFor, SOURCES, TAILS } from "./bucket-upload.ts";
-import { openBucketUploadStore } from "./bucket-upload-store.ts";
+import { lockFolder } from "../folder-lock.ts";
+import { matchInstallation, placeOnDisk } from "../installation.ts";
 import { type FileReader, openDiskStorage } from "./disk.ts";
 import { openDiskSources } from "./disk-sources.ts";
 import type { Sources } from "./sources.ts";
@@ -39,7 +32,10 @@ export interface StoresOptions {
 /** @throws AppError `data_folder_in_use`, `data_folder_mismatch`, `storage_unavailable` */
 export async function openStores(options: StoresOptions): Promise<Stores> {
   const { bucket } = options.config;
-  return bucket === null ? await openDiskStores(options) : await openBucketStores(options, bucket);
+  if (bucket === null) return await openDiskStores(options);
+  // Only then is the SDK of S3 loaded.
+  const { openBucketStores } = await import("./open-bucket-stores.ts");
+  return await openBucketStores(options, bucket);
 }
 
 async function openDiskStores({ config, db, secret }: StoresOptions): Promise<Stores> {
@@ -64,65 +60,4 @@ async function openDiskStores({ config, db, secret }: StoresOptions): Promise<St
     lock.release();
     throw error;
   }
-}
-
-async function openBucketStores(
-  { config, db, log }: StoresOptions,
-  bucketConfig: BucketConfig,
-): Promise<Stores> {
-  const { dataFolder, uploadExpiryMs, maxUploadBytes } = config;
-  const bucket = openBucket(bucketConfig, log);
-  try {
-    await matchInstallation(db, placeInBucket(bucket, [FILES, SOURCES, TAILS]));
-  } catch (error) {
-    bucket.close();
-    throw explain(error, bucketConfig);
-  }
-  const scratch = await openScratch(join(dataFolder, "scratch"));
-  return {
-    storage: openBucketStorage(bucket),
-    sources: openBucketSources(bucket, { scratchFolder: scratch.folder }),
-    uploads: openBucketUploadStore({
-      bucket,
-      db,
-      expiryMs: uploadExpiryMs,
-      partBytes: partSizeFor(maxUploadBytes),
-    }),
-    files: null,
-    async close() {
-      bucket.close();
-      await scratch.remove();
-    },
-  };
-}
-
-/** A folder of this process alone; what processes that died have left in theirs is removed. */
-async function openScratch(parent: string): Promise<{ folder: string; remove(): Promise<void> }> {
-  await mkdir(parent, { recursive: true, mode: 0o700 });
-  const removeHeld = async (folder: string, lock: FolderLock) => {
-    await rm(folder, { recursive: true, force: true });
-    await rm(`${folder}.lock`, { force: true });
-    lock.release();
-  };
-  for (const name of await readdir(parent)) {
-    if (name.endsWith(".lock")) continue;
-    try {
-      await removeHeld(join(parent, name), lockFolder(join(parent, name)));
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== "data_folder_in_use") throw error;
-    }
-  }
-  const folder = join(parent, randomUUID());
-  const lock = lockFolder(folder);
-  await mkdir(folder, { mode: 0o700 });
-  return { folder, remove: () => removeHeld(folder, lock) };
-}
-
-/** Names the settings to look at: at a start, nothing has worked yet that could pass for a fault of the storage. */
-function explain(error: unknown, { name, endpoint }: BucketConfig): unknown {
-  if (!(error instanceof AppError) || error.code !== "storage_unavailable") return error;
-  const where = endpoint === null ? "" : ` at ${endpoint}`;
-  const said = error.cause instanceof Error ? `: ${error.cause.message}` : "";
-  const message = `The bucket ${name}${where} can not be used${said}. See that the S3_… settings are right.`;
-  return new AppError("storage_unavailable", message, { cause: error.cause });
 }

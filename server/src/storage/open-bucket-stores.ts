@@ -1,0 +1,74 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { AppError } from "../errors.ts";
+import { type FolderLock, lockFolder } from "../folder-lock.ts";
+import { matchInstallation, placeInBucket } from "../installation.ts";
+import { type BucketConfig, openBucket } from "./bucket.ts";
+import { openBucketSources } from "./bucket-sources.ts";
+import { FILES, openBucketStorage } from "./bucket-storage.ts";
+import { partSizeFor, SOURCES, TAILS } from "./bucket-upload.ts";
+import { openBucketUploadStore } from "./bucket-upload-store.ts";
+import type { Stores, StoresOptions } from "./open-stores.ts";
+
+/** @throws AppError `data_folder_mismatch`, `storage_unavailable` */
+export async function openBucketStores(
+  { config, db, log }: StoresOptions,
+  bucketConfig: BucketConfig,
+): Promise<Stores> {
+  const { dataFolder, uploadExpiryMs, maxUploadBytes } = config;
+  const bucket = openBucket(bucketConfig, log);
+  try {
+    await matchInstallation(db, placeInBucket(bucket, [FILES, SOURCES, TAILS]));
+  } catch (error) {
+    bucket.close();
+    throw explain(error, bucketConfig);
+  }
+  const scratch = await openScratch(join(dataFolder, "scratch"));
+  return {
+    storage: openBucketStorage(bucket),
+    sources: openBucketSources(bucket, { scratchFolder: scratch.folder }),
+    uploads: openBucketUploadStore({
+      bucket,
+      db,
+      expiryMs: uploadExpiryMs,
+      partBytes: partSizeFor(maxUploadBytes),
+    }),
+    files: null,
+    async close() {
+      bucket.close();
+      await scratch.remove();
+    },
+  };
+}
+
+/** A folder of this process alone; what processes that died have left in theirs is removed. */
+async function openScratch(parent: string): Promise<{ folder: string; remove(): Promise<void> }> {
+  await mkdir(parent, { recursive: true, mode: 0o700 });
+  const removeHeld = async (folder: string, lock: FolderLock) => {
+    await rm(folder, { recursive: true, force: true });
+    await rm(`${folder}.lock`, { force: true });
+    lock.release();
+  };
+  for (const name of await readdir(parent)) {
+    if (name.endsWith(".lock")) continue;
+    try {
+      await removeHeld(join(parent, name), lockFolder(join(parent, name)));
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "data_folder_in_use") throw error;
+    }
+  }
+  const folder = join(parent, randomUUID());
+  const lock = lockFolder(folder);
+  await mkdir(folder, { mode: 0o700 });
+  return { folder, remove: () => removeHeld(folder, lock) };
+}
+
+/** Names the settings to look at: at a start, nothing has worked yet that could pass for a fault of the storage. */
+function explain(error: unknown, { name, endpoint }: BucketConfig): unknown {
+  if (!(error instanceof AppError) || error.code !== "storage_unavailable") return error;
+  const where = endpoint === null ? "" : ` at ${endpoint}`;
+  const said = error.cause instanceof Error ? `: ${error.cause.message}` : "";
+  const message = `The bucket ${name}${where} can not be used${said}. See that the S3_… settings are right.`;
+  return new AppError("storage_unavailable", message, { cause: error.cause });
+}
