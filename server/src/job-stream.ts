@@ -145,9 +145,9 @@ export class JobStream {
   }
 
   async #run(job: HeldJob): Promise<void> {
-    const { id, subjectId, lost } = job;
+    const { id, subjectId, retryCount: cameBack, lost } = job;
     try {
-      await this.#options.run({ id, subjectId, signal: lost.signal });
+      await this.#options.run({ id, subjectId, signal: lost.signal, cameBack });
       await this.#complete(job);
     } catch (error) {
       this.#log.warn({ err: error, queue: this.#name, jobId: id }, "a job ended early and will come back");

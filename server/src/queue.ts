@@ -14,7 +14,13 @@ export interface Job {
   signal: AbortSignal;
 }
 
-export type JobHandler = (job: Job) => Promise<void>;
+/** As the queue hands it to a worker. */
+export interface HandedJob extends Job {
+  /** How often it was handed out before: its worker died, or ended early. */
+  cameBack: number;
+}
+
+export type JobHandler = (job: HandedJob) => Promise<void>;
 
 interface QueueHandlers {
   transcribe: { run: JobHandler; concurrency: number };
@@ -99,7 +105,8 @@ export class Queue {
         async ([job]) => {
           if (!job) return;
           try {
-            await run({ id: job.id, subjectId: job.data.subjectId, signal: job.signal });
+            const { id, data, signal, retryCount: cameBack } = job;
+            await run({ id, subjectId: data.subjectId, signal, cameBack });
           } catch (error) {
             this.#log.warn(
               { err: error, queue: name, jobId: job.id },

@@ -1,9 +1,11 @@
 import type { SearchPageView } from "@subtext/dashboard/contract/search";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
+import { databaseAway } from "../src/db/lost-connection.ts";
 import type { Db } from "../src/db/schema.ts";
 import { deleteVideoRows } from "../src/db/videos.ts";
 import { sweep } from "../src/pipeline/sweep.ts";
+import { fileKey, filePrefix } from "../src/storage/transcript-files.ts";
 import { codeOf, sendAsCommandLine } from "./operator-requests.ts";
 import {
   indexSeeded,
@@ -314,6 +316,68 @@ describe("a transcript", () => {
     await indexSeeded(service, { transcriptionId, jobId: document.job_id });
     expect(await found(environmentId, "found")).toEqual(["Lost and [found]."]);
   });
+
+  test.each(['[{"word":"cut of', "{}", '[{"word":7,"start":0,"end":1}]'])(
+    "whose words are damaged (%s) is taken in without them, and the log tells of it",
+    async (damaged) => {
+      const { environmentId } = await createTenant(subtext);
+      const seeded = await seedTranscript(subtext.service, {
+        environmentId,
+        language: "en",
+        text: "Once whole.",
+      });
+      const key = fileKey(filePrefix(seeded.transcriptionId, 1), "json");
+      await subtext.service.parts.storage.put(key, Buffer.from(damaged));
+      await indexSeeded(subtext.service, seeded);
+      expect(await found(environmentId, "whole")).toEqual([]);
+      expect(await isIndexed(seeded.transcriptionId)).toBe(true);
+      const told = toldOf(seeded.transcriptionId);
+      expect(told).toContain("the words of a transcript are damaged; it can not be searched");
+    },
+  );
+
+  test("that can not be indexed is given up after twenty tries, which the log tells", async () => {
+    const { environmentId } = await createTenant(subtext);
+    const seeded = await seedTranscript(subtext.service, { environmentId, language: "en", text: "Cursed." });
+    const tryFor = (cameBack: number) => {
+      const db = atTransaction(1, () => {
+        throw new Error("it never works");
+      });
+      return indexSeeded(subtext.service, seeded, { db, cameBack });
+    };
+    await expect(tryFor(18)).rejects.toThrow("it never works");
+    expect(await isIndexed(seeded.transcriptionId)).toBe(false);
+    await tryFor(19);
+    expect(await isIndexed(seeded.transcriptionId)).toBe(true);
+    expect(toldOf(seeded.transcriptionId)).toContain("a transcript can not be indexed");
+  });
+
+  test("is never given up for an outage", async () => {
+    const { environmentId } = await createTenant(subtext);
+    const seeded = await seedTranscript(subtext.service, { environmentId, language: "en", text: "Patient." });
+    const db = atTransaction(1, () => {
+      throw databaseAway(null);
+    });
+    await expect(indexSeeded(subtext.service, seeded, { db, cameBack: 500 })).rejects.toThrow(
+      "does not answer",
+    );
+    await indexSeeded(subtext.service, seeded, { cameBack: 501 });
+    expect(await found(environmentId, "patient")).toEqual(["[Patient]."]);
+  });
+
+  async function isIndexed(transcriptionId: string): Promise<boolean> {
+    const row = await subtext.service.parts.database.kysely
+      .selectFrom("search_document")
+      .select("indexed_at")
+      .where("transcription_id", "=", transcriptionId)
+      .executeTakeFirstOrThrow();
+    return row.indexed_at !== null;
+  }
+
+  function toldOf(transcriptionId: string): string {
+    const lines = subtext.logged().split("\n");
+    return lines.filter((line) => line.includes(transcriptionId)).join("\n");
+  }
 
   /** The database, which calls back as that transaction begins: the first gives a place, others write. */
   function atTransaction(number: number, begin: () => void): Db {

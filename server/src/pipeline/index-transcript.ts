@@ -1,6 +1,8 @@
 import { text } from "node:stream/consumers";
 import type { Word } from "@subtext/captions/words";
 import type { Logger } from "pino";
+import { Type } from "typebox";
+import { Value } from "typebox/value";
 import type { Clock } from "../clock.ts";
 import type { Db } from "../db/schema.ts";
 import {
@@ -11,12 +13,16 @@ import {
   type Unindexed,
 } from "../db/search-documents.ts";
 import { AppError } from "../errors.ts";
-import type { Job } from "../queue.ts";
+import { isOutage } from "../outages.ts";
+import type { HandedJob } from "../queue.ts";
 import { dictionaryOf, lookUp, renderVector, wordsOf } from "../search/lexemes.ts";
 import { cutPassages, type Passage } from "../search/passages.ts";
 import { tokenize } from "../search/tokens.ts";
 import type { Storage } from "../storage/storage.ts";
 import { fileKey } from "../storage/transcript-files.ts";
+
+/** What is used of the words of the json file. */
+const Words = Type.Array(Type.Object({ word: Type.String(), start: Type.Number(), end: Type.Number() }));
 
 export interface IndexDeps {
   db: Db;
@@ -27,20 +33,29 @@ export interface IndexDeps {
 
 /** Passages are written so many at a time: the embedded database answers nobody else meanwhile. */
 const BATCH = 250;
+/** Of one that fails for no outage: with the queue's waits, a quarter of an hour. */
+const MOST_TRIES = 20;
 
 /**
  * Makes a completed transcript searchable, from its stored words, which never change. Run again after a
- * crash, it finds what is written already and writes the rest.
+ * crash, it finds what is written already and writes the rest. One that can not be indexed is given up at last,
+ * and told in the log.
  */
-export async function indexTranscript(deps: IndexDeps, job: Job, shutdown: AbortSignal): Promise<void> {
+export async function indexTranscript(deps: IndexDeps, job: HandedJob, shutdown: AbortSignal): Promise<void> {
   const { db, clock, log } = deps;
-  const document = await findUnindexed(db, job.subjectId, job.id);
+  const { subjectId: transcriptionId } = job;
+  const document = await findUnindexed(db, transcriptionId, job.id);
   if (!document) return;
-  const passages = cutPassages(await readWords(deps, document));
   const signal = AbortSignal.any([shutdown, job.signal]);
-  if (passages.length > 0) await writePassages(db, document, passages, signal);
+  try {
+    const passages = cutPassages(await readWords(deps, document));
+    if (passages.length > 0) await writePassages(db, document, passages, signal);
+    log.info({ transcriptionId, passages: passages.length }, "transcript indexed for search");
+  } catch (error) {
+    if (signal.aborted || isOutage(error) || job.cameBack + 1 < MOST_TRIES) throw error;
+    log.error({ err: error, transcriptionId }, "a transcript can not be indexed; it can not be searched");
+  }
   await finishDocument(db, document.number, clock.now());
-  log.info({ transcriptionId: job.subjectId, passages: passages.length }, "transcript indexed for search");
 }
 
 async function writePassages(
@@ -66,16 +81,24 @@ async function writePassages(
   }
 }
 
+/** None where they are gone or damaged: nothing will bring them back. */
 async function readWords({ storage, log }: IndexDeps, document: Unindexed): Promise<Word[]> {
+  const unreadable = (err: unknown, what: string) => {
+    log.warn({ err, transcriptionId: document.transcription_id }, `${what}; it can not be searched`);
+    return [];
+  };
+  let json: string;
   try {
-    return JSON.parse(await text(await storage.read(fileKey(document.file_prefix, "json")))) as Word[];
+    json = await text(await storage.read(fileKey(document.file_prefix, "json")));
   } catch (error) {
     if (!(error instanceof AppError && error.code === "storage_object_missing")) throw error;
-    // Nothing will bring it back; a job that fails for ever would.
-    log.warn(
-      { transcriptionId: document.transcription_id },
-      "the words of a transcript are gone; it can not be searched",
-    );
-    return [];
+    return unreadable(error, "the words of a transcript are gone");
+  }
+  try {
+    const words: unknown = JSON.parse(json);
+    Value.Assert(Words, words);
+    return words;
+  } catch (error) {
+    return unreadable(error, "the words of a transcript are damaged");
   }
 }

@@ -77,11 +77,12 @@ export async function indexSeeded(
   {
     db = service.parts.database.kysely,
     shutdown = new AbortController().signal,
-  }: { db?: Db; shutdown?: AbortSignal } = {},
+    cameBack = 0,
+  }: { db?: Db; shutdown?: AbortSignal; cameBack?: number } = {},
 ): Promise<void> {
   const { storage, clock, log } = service.parts;
   const deps = { db, storage, clock, log };
-  const job = { id: jobId, subjectId: transcriptionId, signal: new AbortController().signal };
+  const job = { id: jobId, subjectId: transcriptionId, signal: new AbortController().signal, cameBack };
   await indexTranscript(deps, job, shutdown);
 }
 
