@@ -28,6 +28,8 @@ export function registerVideoStream(
 
   app.get<{ Params: { environment: string } }>(
     "/environments/:environment/videos/changes",
+    // An answer to HEAD has no body, and would yet not end.
+    { exposeHeadRoute: false },
     async (request, reply) => {
       const environment = await getEnvironment(db, request.params.environment);
       const stream = reply.raw;
