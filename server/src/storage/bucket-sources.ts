@@ -104,12 +104,15 @@ async function fetchTo(
   };
   if (sizeBytes === 0) return await write(Readable.from([]));
   while (written < sizeBytes) {
+    let cause: unknown;
     const content = await bucket.get(key, { start: written, end: sizeBytes - 1, etag, signal });
     try {
       await write(content);
     } catch (error) {
-      if (signal.aborted || breaks >= MOST_BREAKS || isLocal(error)) throw error;
+      if (signal.aborted || isLocal(error)) throw error;
+      cause = error;
     }
+    if (breaks >= MOST_BREAKS) throw new Error(`${written} of ${sizeBytes} bytes came`, { cause });
   }
 }
 
