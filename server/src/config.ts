@@ -13,6 +13,8 @@ import type { BucketConfig } from "./storage/bucket.ts";
 /** Every setting of the service; `docs/configuration.md` explains them, and nothing else reads the environment. */
 export interface Config {
   role: Role;
+  /** How long a process that was told to stop goes on answering, so that a balancer sees that it is no longer ready. */
+  drainMs: number;
   host: string;
   port: number;
   /** Where clients reach the service, without a slash at its end; file URLs begin with it. */
@@ -71,6 +73,9 @@ export interface Config {
 export const ROLES = ["all", "api", "worker"] as const;
 export type Role = (typeof ROLES)[number];
 
+/** Processes of that role alone are several behind a balancer; whoever stops another is not kept waiting. */
+const API_DRAIN_SECONDS = 5;
+
 const LOG_LEVELS = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -101,9 +106,12 @@ function readAll(settings: SettingsReader): Config {
   const modelsFolder = resolve(settings.text("MODELS_DIR") ?? join(dataFolder, "models"));
   const speechProcesses = integer("SPEECH_PROCESSES", 1, 64);
   const speechThreads = settings.integer("SPEECH_THREADS", 1, 64) ?? Math.min(availableParallelism(), 4);
+  const role = readRole(settings);
+  const drainSeconds = settings.integer("DRAIN_SECONDS", 0, 300) ?? (role === "api" ? API_DRAIN_SECONDS : 0);
   const workerConcurrency = settings.integer("WORKER_CONCURRENCY", 1, 64) ?? speechProcesses;
   return {
-    role: readRole(settings),
+    role,
+    drainMs: drainSeconds * 1000,
     host,
     port,
     publicUrl,
@@ -136,6 +144,7 @@ function readAll(settings: SettingsReader): Config {
     traces: readTraces(settings),
     settings: settings.inForce({
       PUBLIC_URL: publicUrl,
+      DRAIN_SECONDS: drainSeconds,
       MODELS_DIR: modelsFolder,
       SPEECH_THREADS: speechThreads,
       WORKER_CONCURRENCY: workerConcurrency,

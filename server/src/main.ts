@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Speech } from "@subtext/speech/child/supervise";
 import type { ProgressTerminal } from "@subtext/speech/progress-bar";
 import type { FastifyInstance } from "fastify";
@@ -171,6 +172,7 @@ async function wire(
     version: packageJson.version,
   });
   const commandLineToken = randomBytes(32).toString("base64url");
+  const draining = new AbortController();
   const { app, listening } = await openApps({
     config,
     log,
@@ -199,6 +201,7 @@ async function wire(
     checkFiles: (signal) => checkAllFiles({ db, sources, storage, clock, log }, signal),
     uploadLockTimeoutMs,
     connectionLimits,
+    draining: draining.signal,
     dashboardFolder,
   });
   telemetry.register(listening);
@@ -285,6 +288,7 @@ async function wire(
     log.info("stopping");
     const steps: [string, () => unknown][] = [
       ["service file", () => removeServiceFile(config.dataFolder, commandLineToken)],
+      ["requests that a balancer still sends", () => drain()],
       ["queue paused", () => queue.pause()],
       ["work handed back", () => shutdown.abort(new Error("the service is stopping"))],
       ["connections", () => closeApp(app)],
@@ -308,6 +312,11 @@ async function wire(
       }
     }
     log.info("stopped");
+  }
+
+  async function drain(): Promise<void> {
+    draining.abort();
+    if (listening.server.listening) await sleep(config.drainMs);
   }
 }
 

@@ -27,6 +27,7 @@ export const SETTINGS = {
   S3_PREFIX: { default: null },
 
   ROLE: { default: "all" },
+  DRAIN_SECONDS: { default: null },
 
   ENGINE: { default: "auto" },
   WHISPER_MODEL: { default: DEFAULT_MODEL_NAME },

@@ -66,12 +66,15 @@ export function createApp({
   health,
   trustProxy,
   publicUrl,
+  draining,
   limits = CONNECTION_LIMITS,
 }: {
   log: Logger;
   health: Health;
   trustProxy: boolean;
   publicUrl: string;
+  /** Aborted when the service is to stop but answers for a while yet. */
+  draining: AbortSignal;
   limits?: ConnectionLimits;
 }): FastifyInstance {
   const app = fastify({
@@ -112,8 +115,9 @@ export function createApp({
   const secure = securityHeaders(publicUrl.startsWith("https:"));
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id).headers(secure);
+    // On a connection of its own, the next request goes to a process that stays.
+    if (draining.aborted || closing) reply.header("connection", "close");
     if (!closing) return;
-    reply.header("connection", "close");
     throw new AppError("service_unavailable", "The service is stopping.");
   });
   app.addHook("onResponse", async (request, reply) => {
@@ -127,6 +131,7 @@ export function createApp({
   let checked: { at: number; result: Promise<void> } | undefined;
   app.get("/readyz", async (_request, reply) => {
     reply.header("cache-control", "no-store");
+    if (draining.aborted) throw new AppError("service_unavailable", "The service is stopping.");
     // The check writes and reads; nobody who asks more often may make it do so.
     if (!checked || performance.now() - checked.at > CHECK_HOLDS_MS) {
       checked = { at: performance.now(), result: within(CHECK_TIMEOUT_MS, health.check()) };

@@ -44,6 +44,8 @@ export interface AppsOptions extends Pick<InternalDeps, "system" | "diagnose" | 
   version: string;
   uploadLockTimeoutMs: number | undefined;
   connectionLimits: ConnectionLimits | undefined;
+  /** Aborted when the service is to stop but answers for a while yet. */
+  draining: AbortSignal;
   /** Undefined where the dashboard is where `npm run build -w @subtext/dashboard` puts it. */
   dashboardFolder: string | undefined;
 }
@@ -52,7 +54,7 @@ export interface AppsOptions extends Pick<InternalDeps, "system" | "diagnose" | 
 export async function openApps(
   options: AppsOptions,
 ): Promise<{ app: FastifyInstance; listening: FastifyInstance }> {
-  const { config, log, clock, database, session, stores, secret, connectionLimits } = options;
+  const { config, log, clock, database, session, stores, secret, connectionLimits, draining } = options;
   const { uploadLockTimeoutMs: timeoutMs = UPLOAD_LOCK_TIMEOUT_MS } = options;
   const { dashboardFolder: folder = DASHBOARD_FOLDER } = options;
   const newApp = () =>
@@ -60,6 +62,7 @@ export async function openApps(
       log,
       trustProxy: config.trustProxy,
       publicUrl: config.publicUrl,
+      draining,
       ...(connectionLimits && { limits: connectionLimits }),
       health: {
         async check() {
