@@ -10,6 +10,7 @@ import { openBackups } from "./backup/backups.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./db/database.ts";
+import { type DatabaseClock, openDatabaseClock } from "./db/database-clock.ts";
 import { migrate } from "./db/migrate.ts";
 import { knownOfFiles } from "./db/missing-files.ts";
 import { openDatabase } from "./db/open.ts";
@@ -95,8 +96,11 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   });
   let session: DatabaseSession | null = null;
   let stores: Stores | null = null;
+  let databaseClock: DatabaseClock | null = null;
   try {
     const { kysely: db } = database;
+    // The embedded one's time is this process's own.
+    if (database.kind === "postgres") databaseClock = await openDatabaseClock({ db, log });
     // Only files that several processes can reach are shared by several processes.
     if (config.databaseUrl !== null && config.bucket !== null) {
       session = await openSession({ databaseUrl: config.databaseUrl, log });
@@ -104,8 +108,9 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     await oneAtATime(session, () => migrate(db));
     const secret = await serviceSecret(db, "url_signing");
     stores = await openStores({ config, db, secret, log });
-    return await wire({ database, session, stores, secret }, options);
+    return await wire({ database, databaseClock, session, stores, secret }, options);
   } catch (error) {
+    databaseClock?.stop();
     await stores?.close();
     await session?.close();
     await database.close();
@@ -121,11 +126,13 @@ async function oneAtATime(session: DatabaseSession | null, make: () => Promise<v
 async function wire(
   {
     database,
+    databaseClock,
     session,
     stores,
     secret,
   }: {
     database: Database<Schema>;
+    databaseClock: DatabaseClock | null;
     /** Null where this process is the only one. */
     session: DatabaseSession | null;
     stores: Stores;
@@ -134,7 +141,7 @@ async function wire(
   {
     config,
     log,
-    clock = systemClock,
+    clock = databaseClock ?? systemClock,
     resolve = createHostResolver(),
     uploadLockTimeoutMs,
     connectionLimits,
@@ -301,6 +308,7 @@ async function wire(
       ["telemetry", () => telemetry.close()],
       ["files", () => stores.close()],
       ["locks", () => session?.close()],
+      ["clock", () => databaseClock?.stop()],
       ["database", () => database.close()],
     ];
     for (const [step, stop] of steps) {
