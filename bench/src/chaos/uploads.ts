@@ -37,13 +37,10 @@ export class Customer {
   async uploadTwice(recording: Recording): Promise<Upload> {
     const { videoId, content } = await this.#begin(recording);
     const half = Math.floor(content.length / 2);
-    for (const [start, end] of [
-      [0, half],
-      [half, content.length],
-    ] as const) {
-      const piece = content.subarray(start, end);
-      await this.#untilOffset(videoId, end, async () => {
-        await Promise.all([this.#patch(videoId, start, piece), this.#patch(videoId, start, piece)]);
+    for (const end of [half, content.length]) {
+      await this.#untilOffset(videoId, end, async (from) => {
+        const piece = content.subarray(from, end);
+        await Promise.all([this.#patch(videoId, from, piece), this.#patch(videoId, from, piece)]);
       });
     }
     const nothing = Buffer.alloc(0);
