@@ -99,6 +99,29 @@ describe("a hostile client", () => {
     });
   });
 
+  test("that brings a query to fail finds in the log what failed, and none of its values", async () => {
+    const { parts } = service.service;
+    const row = { event_types: "[]", metadata: "{}", url: "https://example.com/SECRETPATH" };
+    const values = { ...row, id: "endpoint_x", environment_id: "env_none", secret: "whsec_SECRETSECRET" };
+    const query = parts.database.kysely
+      .insertInto("webhook_endpoint")
+      .values({ ...values, created_at: new Date() })
+      .execute();
+    const error: unknown = await query.catch((thrown: unknown) => thrown);
+    parts.log.error({ err: error }, "a query that failed");
+    const line = service
+      .logged()
+      .split("\n")
+      .find((each) => each.includes("a query that failed"));
+    expect(JSON.parse(line ?? "").err).toMatchObject({
+      message: expect.stringContaining("foreign key"),
+      stack: expect.stringContaining("at "),
+      code: "23503",
+      table: "webhook_endpoint",
+    });
+    expect(line).not.toMatch(/SECRET|env_none/);
+  });
+
   test("finds no key and no signed URL in the log", async () => {
     const tenant = await createTenant(service);
     const videoId = await upload(service, tenant, Buffer.from("x"));
