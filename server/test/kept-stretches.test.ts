@@ -3,10 +3,13 @@ import { SpeechError } from "@subtext/speech/errors";
 import type { KeptStretch } from "@subtext/speech/kept/kept-stretch";
 import type { TranscribeResult } from "@subtext/speech/transcript";
 import { describe, expect, test } from "vitest";
+import { databaseAway } from "../src/db/lost-connection.ts";
+import type { Db } from "../src/db/schema.ts";
 import { listAttempts } from "../src/db/transcription-attempts.ts";
 import { keepStretch } from "../src/db/transcription-stretches.ts";
 import { newId } from "../src/ids.ts";
 import { acceptUpload } from "../src/pipeline/accept.ts";
+import type { AttemptReport } from "../src/pipeline/attempt-report.ts";
 import { type PipelineDeps, runTranscription } from "../src/pipeline/run.ts";
 import { FAKE_HEARING } from "./support/fake-hearing.ts";
 import { createTenant, MovableClock, shareService } from "./support/service.ts";
@@ -108,6 +111,44 @@ const untilAborted: FakeHearing = ({ signal }) =>
   });
 const settledOf = ({ kept }: Hearing) =>
   kept!.map(({ settledSeconds }) => settledSeconds).toSorted((a, b) => a - b);
+
+test("a completion whose answer was lost is reported as one", async () => {
+  const there = await pendingTranscription();
+  let transactions = 0;
+  // The second one completes; its connection breaks after the commit.
+  const breaking = new Proxy(there.db, {
+    get(db, key) {
+      if (key === "transaction" && ++transactions === 2) {
+        return () => ({
+          async execute(work: Parameters<ReturnType<Db["transaction"]>["execute"]>[0]) {
+            await db.transaction().execute(work);
+            throw databaseAway(null);
+          },
+        });
+      }
+      const value: unknown = Reflect.get(db, key);
+      return typeof value === "function" ? value.bind(db) : value;
+    },
+  });
+  const reports: AttemptReport[] = [];
+  const row = await there.run(async () => FAKE_HEARING, {
+    db: breaking,
+    onAttempt: (attempt) => reports.push(attempt),
+  });
+  expect(row).toMatchObject({ status: "COMPLETED", attempt: 1 });
+  expect(reports).toMatchObject([{ outcome: "completed", transcript: { wordCount: 1 } }]);
+});
+
+test("a fault is told of whatever characters are in what an engine said", async () => {
+  const there = await pendingTranscription();
+  const refusal = new SpeechError("engine_refused", "It said: \0 \ud800.");
+  const row = await there.run(() => Promise.reject(refusal));
+  expect(row).toMatchObject({
+    status: "FAILED",
+    failure_code: "engine_refused",
+    failure_message: "It said: \uFFFD \uFFFD.",
+  });
+});
 
 describe("what was heard of a recording", () => {
   test("is given to the next attempt after a fault, a stop and a lost worker, and gone when it is completed", async () => {
@@ -261,9 +302,10 @@ describe("a long recording", () => {
 
   test("goes behind those that wait", async () => {
     const there = await pendingTranscription();
+    const { due_at: before } = await there.read();
     await there.run(working(there, 10, untilAborted), { shouldYield: async () => true });
-    const { due_at, created_at } = await there.read();
-    expect(due_at!.getTime()).toBeGreaterThan(created_at.getTime() + 9 * MINUTE_MS);
+    const { due_at } = await there.read();
+    expect(due_at!.getTime()).toBeGreaterThan(before!.getTime());
   });
 
   test("is not asked to make way before, however often it keeps something", async () => {

@@ -9,6 +9,7 @@ import {
   completeTranscription,
   excuseLoss,
   failTranscription,
+  findTranscription,
   returnToPending,
   skipTranscription,
 } from "../db/transcriptions.ts";
@@ -154,7 +155,8 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
       waveformPrefix,
       now,
     });
-    if (!moved) return false;
+    // This one may have done it, and only not been told.
+    if (!moved) return (await findTranscription(tx, row.id))?.file_prefix === prefix;
     await removeKeptStretches(tx, row.id);
     await emitEvent({ tx, queue, now }, row, "transcriptions.transcription.completed", {});
     const jobId = newJobId();
@@ -178,7 +180,7 @@ async function skip(
 ): Promise<void> {
   const waveformPrefix = await keepWaveform(deps, attempt);
   const now = deps.clock.now();
-  const skipped = await deps.db.transaction().execute(async (tx) => {
+  const record = async (tx: Tx) => {
     const moved = await skipTranscription(tx, attempt.hold, { reason, duration, waveformPrefix, now });
     if (moved) {
       await removeKeptStretches(tx, attempt.row.id);
@@ -188,7 +190,8 @@ async function skip(
       await wakeParked({ tx, queue: deps.queue }, attempt.row.environment_id);
     }
     return moved;
-  });
+  };
+  const skipped = await lastly(attempt, () => deps.db.transaction().execute(record));
   if (!skipped) return dropWork(attempt);
   attempt.end = { outcome: "skipped", reason, transcript: null };
   attempt.log.info({ reason }, "transcription skipped");
@@ -234,14 +237,14 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
   const settle = async (tx: Tx) => {
     if (backoffSeconds !== undefined) {
       const jobId = newJobId();
-      const retryAt = new Date(now.getTime() + backoffSeconds * 1000);
+      const retryAfterMs = backoffSeconds * 1000;
       const counts = !waitsForModel && !waitsForOutage;
-      if (!(await returnToPending(tx, hold, { jobId, failure, counts, retryAt, now }))) {
+      if (!(await returnToPending(tx, hold, { jobId, failure, counts, retryAfterMs, now }))) {
         if (attempt.metOutage) await excuseLoss(tx, hold, failure);
         return false;
       }
       if (waitsForModel && modelIsComing) await noteWait(tx, jobId, failure);
-      await queue.send(tx, "transcribe", { id: jobId, subjectId: row.id, delayMs: backoffSeconds * 1000 });
+      await queue.send(tx, "transcribe", { id: jobId, subjectId: row.id, delayMs: retryAfterMs });
     } else {
       const { transcribedAt } = attempt;
       const failed = await failTranscription(tx, hold, failure, { waveformPrefix, transcribedAt, now });
@@ -276,7 +279,14 @@ async function handBack({ db, queue, clock }: PipelineDeps, attempt: Attempt): P
   const yielded = attempt.yields.signal.aborted;
   const moveBack = async (tx: Tx) => {
     const jobId = newJobId();
-    const back = { jobId, failure: null, counts: false, retryAt: null, yields: yielded, now: clock.now() };
+    const back = {
+      jobId,
+      failure: null,
+      counts: false,
+      retryAfterMs: null,
+      yields: yielded,
+      now: clock.now(),
+    };
     if (!(await returnToPending(tx, hold, back))) return false;
     await queue.send(tx, "transcribe", { id: jobId, subjectId: hold.transcriptionId });
     await wakeParked({ tx, queue }, row.environment_id);
