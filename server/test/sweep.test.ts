@@ -4,6 +4,7 @@ import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { findDeliveriesWithoutJob, findTranscriptionsWithoutJob } from "../src/db/lost-jobs.ts";
 import { insertVideo } from "../src/db/videos.ts";
+import { AppError } from "../src/errors.ts";
 import { newId } from "../src/ids.ts";
 import { sweep } from "../src/pipeline/sweep.ts";
 import { freePort } from "./support/free-port.ts";
@@ -100,6 +101,33 @@ test("an answer to a POST is forgotten after a day, with the secret that it hold
   const db = after.service.parts.database.kysely;
   await until(async () => (await db.selectFrom("idempotency_key").select("key").execute()).length === 1);
   expect(await db.selectFrom("idempotency_key").select("key").execute()).toEqual([{ key: "young" }]);
+});
+
+test("a storage that is away ends the look at uploads at the first, and is told of once", async () => {
+  const service = await startService({ start: false });
+  const { database, queue, clock, log, sources, storage } = service.service.parts;
+  const db = database.kysely;
+  const { environmentId } = await createTenant(service, { aiTranscription: false });
+  for (let number = 0; number < 3; number++)
+    await insertVideo(db, {
+      id: newId("video"),
+      environmentId,
+      metadata: {},
+      sizeBytes: 1,
+      now: clock.now(),
+    });
+  let looks = 0;
+  const away = {
+    ...sources,
+    async inspect() {
+      looks += 1;
+      throw new AppError("storage_unavailable", "It is away.");
+    },
+  };
+  const deps = { db, queue, clock, log, storage, sources: away, uploadExpiryMs: 3_600_000 };
+  await sweep(deps, { strays: false, signal: new AbortController().signal });
+  expect(looks).toBe(1);
+  expect(service.logged().match(/a sweep failed/g)).toHaveLength(1);
 });
 
 test("an upload that is deleted while the sweep looks at it is no fault, and those after it are swept", async () => {

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Db, VideoRow } from "../db/schema.ts";
 import { deleteOpenUpload, findVideo, listOpenUploads } from "../db/videos.ts";
+import { isOutage } from "../outages.ts";
 import type { Sources } from "../storage/sources.ts";
 import { type AcceptDeps, acceptUpload } from "./accept.ts";
 
@@ -20,6 +21,8 @@ export async function sweepOpenUploads(deps: UploadSweepDeps, signal: AbortSigna
     try {
       await sweepOpenUpload(deps, video);
     } catch (error) {
+      // It would be the same with all others.
+      if (isOutage(error)) throw error;
       // Its file goes while it is looked at, where it is deleted meanwhile.
       if (await findVideo(db, video.id))
         log.error({ err: error, videoId: video.id }, "an upload can not be swept");
