@@ -66,3 +66,31 @@ describe.each([[null], [1], [3]])("twelve workers that claim at one time, with a
     await world.clear();
   });
 });
+
+test.each([-3600, 3600])(
+  "a worker whose clock is off by %s seconds chooses as fairly as the others",
+  async (seconds) => {
+    const environmentIds = await Promise.all(
+      [1, 2].map(async () => (await createTenant(service)).environmentId),
+    );
+    const [flooding, other] = environmentIds as [string, string];
+    const world = new StateWorld(service.service.parts, environmentIds, null);
+    await world.clear();
+    for (const environmentId of [flooding, flooding, flooding, other]) await world.upload(environmentId);
+    world.advance(seconds);
+    const jobs = await jobsInOrder();
+    for (const id of jobs.slice(0, 2)) await world.take(id);
+    const rows = [...(await world.rows()).values()];
+    const inWork = rows.filter(({ status }) => status === "PROCESSING").map((row) => row.environment_id);
+    expect(new Set(inWork)).toEqual(new Set(environmentIds));
+    await world.clear();
+  },
+);
+
+async function jobsInOrder(): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from pgboss.job where name = 'transcribe' and state = 'created' order by created_on, id`.execute(
+    service.service.parts.database.kysely,
+  );
+  return rows.map(({ id }) => id);
+}

@@ -25,6 +25,10 @@ test("a worker whose clock is two hours ahead has a transcription tried again in
     where name = 'transcribe' and state = 'created'`.execute(parts.database.kysely);
   expect(rows).toHaveLength(1);
   expect(rows[0]!.seconds).toBeLessThan(60);
+  const { rows: due } = await sql<{ seconds: number }>`
+    select extract(epoch from due_at - now())::float8 as seconds from transcription
+    where environment_id = ${environmentId}`.execute(parts.database.kysely);
+  expect(due[0]!.seconds).toBeLessThan(60);
   await world.clear();
 });
 

@@ -19,7 +19,7 @@ export async function see(world: StateWorld): Promise<Seen> {
     attempts.set(id, await world.attemptsOf(id));
     events.set(id, await world.eventsOf(id));
   }
-  return { at: world.now(), rows, attempts, events, livingJobs: await world.livingJobs() };
+  return { at: new Date(), rows, attempts, events, livingJobs: await world.livingJobs() };
 }
 
 const EVENT_OF: Record<string, string> = {

@@ -97,7 +97,7 @@ async function prepare(world: StateWorld, action: Action, seen: Seen): Promise<(
       return async () => job && (await world.forget(job.id));
     }
     case "advance":
-      return async () => world.advance(action.seconds);
+      return async () => await world.pass(action.seconds);
     case "model arrives":
       return () => world.modelArrives();
     case "sweep":

@@ -66,8 +66,16 @@ export class StateWorld {
     return this.#clock.now();
   }
 
+  /** Of the clock of all workers; the database's goes on as it does. */
   advance(seconds: number): void {
     this.#offsetMs += seconds * 1000;
+  }
+
+  /** Time passes for what waits, and for all workers. */
+  async pass(seconds: number): Promise<void> {
+    this.advance(seconds);
+    await sql`update transcription set due_at = due_at - ${seconds} * interval '1 second'
+      where status = 'PENDING'`.execute(this.#db);
   }
 
   async rows(): Promise<Map<string, TranscriptionRow>> {

@@ -23,16 +23,13 @@ const BUSY = sql`busy as materialized (
 /**
  * The transcription whose turn it is, locked: of the environment that has the fewest PROCESSING, and of several
  * such of the one that waits longest; within it the one that waits longest. Rows that other transactions hold
- * are passed over, so this never waits.
+ * are passed over, so this never waits. Times are the database's: workers' clocks may be off.
  * @returns undefined where nothing waits whose time has come and whose environment is below the cap
  */
-export async function chooseTranscription(
-  tx: Tx,
-  { now, cap }: { now: Date; cap: number | null },
-): Promise<TranscriptionRow | undefined> {
+export async function chooseTranscription(tx: Tx, cap: number | null): Promise<TranscriptionRow | undefined> {
   for (const list of [idleAtFront, fewestProcessing]) {
-    for (const environmentId of await list(tx, now, cap)) {
-      const row = await lockFirst(tx, environmentId, now);
+    for (const environmentId of await list(tx, cap)) {
+      const row = await lockFirst(tx, environmentId);
       if (row) return row;
     }
   }
@@ -40,11 +37,11 @@ export async function chooseTranscription(
 }
 
 /** Environments that have nothing in work, of those at the front of the line; by who waits longest. */
-async function idleAtFront(tx: Tx, now: Date): Promise<string[]> {
+async function idleAtFront(tx: Tx): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     with ${BUSY}, front as (
       select environment_id, ${PLACE} as place, id from transcription
-      where ${WAITS} and ${PLACE} <= ${now}::timestamptz
+      where ${WAITS} and ${PLACE} <= now()
       order by ${PLACE}, id limit ${FRONT}
     )
     select environment_id as id from front
@@ -57,7 +54,7 @@ async function idleAtFront(tx: Tx, now: Date): Promise<string[]> {
  * Of environments that wait, by how many they have in work and then by who waits longest. Looks at one row of each,
  * and at no more than some: from the one on that began last, so that all have their turn where more wait.
  */
-async function fewestProcessing(tx: Tx, now: Date, cap: number | null): Promise<string[]> {
+async function fewestProcessing(tx: Tx, cap: number | null): Promise<string[]> {
   const { rows: last } = await sql<{ id: string }>`
     select environment_id as id from transcription
     where status = 'PROCESSING' order by started_at desc nulls last limit 1`.execute(tx);
@@ -66,7 +63,7 @@ async function fewestProcessing(tx: Tx, now: Date, cap: number | null): Promise<
   const others = behind.length < LOOKED_AT ? await headsAfter(tx, "", LOOKED_AT - behind.length) : [];
   const heads = [...new Map([...behind, ...others].map((head) => [head.environmentId, head])).values()];
   return heads
-    .filter(({ place, processing }) => place <= now && (cap === null || processing < cap))
+    .filter(({ isDue, processing }) => isDue && (cap === null || processing < cap))
     .toSorted((a, b) => a.processing - b.processing || a.place.getTime() - b.place.getTime())
     .slice(0, CANDIDATES)
     .map(({ environmentId }) => environmentId);
@@ -76,6 +73,7 @@ interface Head {
   environmentId: string;
   /** Of the row that waits longest. */
   place: Date;
+  isDue: boolean;
   processing: number;
 }
 
@@ -92,15 +90,16 @@ async function headsAfter(tx: Tx, environmentId: string, limit: number): Promise
       cross join lateral (${after(sql`head.environment_id`)}) as next
       where number < ${limit}::int
     )
-    select environment_id as "environmentId", place, coalesce(processing, 0) as processing
+    select environment_id as "environmentId", place, place <= now() as "isDue",
+      coalesce(processing, 0) as processing
     from head left join busy using (environment_id)`.execute(tx);
   return rows;
 }
 
-async function lockFirst(tx: Tx, environmentId: string, now: Date): Promise<TranscriptionRow | undefined> {
+async function lockFirst(tx: Tx, environmentId: string): Promise<TranscriptionRow | undefined> {
   const { rows } = await sql<TranscriptionRow>`
     select * from transcription
-    where ${WAITS} and environment_id = ${environmentId} and ${PLACE} <= ${now}::timestamptz
+    where ${WAITS} and environment_id = ${environmentId} and ${PLACE} <= now()
     order by ${PLACE}, id limit 1 for update skip locked`.execute(tx);
   return rows[0];
 }

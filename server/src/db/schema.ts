@@ -133,7 +133,10 @@ interface TranscriptionTable {
   created_at: Date;
   /** When it became PENDING last; null for what was accepted by a release that did not keep it. */
   queued_at: ColumnType<Date | null, Date | undefined, Date>;
-  /** Its place among those that wait, and no attempt begins sooner; null where that is `created_at`. */
+  /**
+   * Its place among those that wait, and no attempt begins sooner, by the database's clock; null where that is
+   * `created_at`.
+   */
   due_at: ColumnType<Date | null, Date | undefined, Date | null>;
   /** Since when it waits, without a job, for its environment to be below its cap; null where it does not. */
   parked_at: ColumnType<Date | null, never, Date | null>;

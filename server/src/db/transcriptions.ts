@@ -1,5 +1,6 @@
 import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
 import type { LanguageStretch, StageSeconds } from "@subtext/speech/transcript";
+import { sql } from "kysely";
 import type { Db, TranscriptionRow, Tx } from "./schema.ts";
 import { endAttempt } from "./transcription-attempts.ts";
 
@@ -24,6 +25,7 @@ export async function insertPendingTranscription(
       stages: "null",
       created_at: row.now,
       queued_at: row.now,
+      due_at: sql<Date>`now()`,
     })
     .execute();
 }
@@ -179,8 +181,8 @@ export interface Return {
   failure: Failure | null;
   /** Whether the failure is one of the few that a transcription may meet. */
   counts: boolean;
-  /** The next attempt begins no sooner; null for at once. */
-  retryAt: Date | null;
+  /** The next attempt begins so much later; null for at once. */
+  retryAfterMs: number | null;
   /** Whether it goes behind those that wait by now; else it keeps its place, where it may go on at once. */
   yields?: boolean;
   now: Date;
@@ -190,8 +192,9 @@ export interface Return {
 export async function returnToPending(
   tx: Tx,
   hold: Hold,
-  { jobId, failure, counts, retryAt, yields = false, now }: Return,
+  { jobId, failure, counts, retryAfterMs, yields = false, now }: Return,
 ): Promise<boolean> {
+  const movesBack = retryAfterMs !== null || yields;
   const ended = await moved(
     held(tx, hold).set((set) => ({
       status: "PENDING",
@@ -200,7 +203,7 @@ export async function returnToPending(
       remaining_seconds: null,
       queued_at: now,
       started_at: null,
-      ...((retryAt ?? (yields && now)) && { due_at: retryAt ?? now }),
+      ...(movesBack && { due_at: sql<Date>`now() + ${retryAfterMs ?? 0} * interval '1 millisecond'` }),
       ...(failure &&
         counts && {
           faults: set("faults", "+", 1),
@@ -210,6 +213,7 @@ export async function returnToPending(
     })),
   );
   const outcome = failure !== null ? "returned" : yields ? "yielded" : "handed_back";
+  const retryAt = retryAfterMs === null ? null : new Date(now.getTime() + retryAfterMs);
   if (ended) await endAttempt(tx, hold, { outcome, failure, retryAt, now });
   return ended;
 }
@@ -259,7 +263,7 @@ export async function reopenFailedTranscription(
       failure_code: null,
       failure_message: null,
       queued_at: now,
-      due_at: now,
+      due_at: sql<Date>`now()`,
       started_at: null,
       finished_at: null,
     })

@@ -48,8 +48,8 @@ async function tryClaim(deps: ClaimDeps, tx: Tx, jobId: string): Promise<Claim |
     return { row: await takeOverAttempt(tx, named, now), lostSince: named.started_at };
   }
 
-  // That its job has come makes it due, whatever this process's clock says.
-  const chosen = (await chooseTranscription(tx, { now, cap })) ?? named;
+  // That its job has come makes it due.
+  const chosen = (await chooseTranscription(tx, cap)) ?? named;
   const processing = cap === null ? 0 : await lockProcessingCount(tx, chosen.environment_id);
   if (cap !== null && processing >= cap) {
     if (chosen.id !== named.id) return "overtaken";
