@@ -1,12 +1,37 @@
-import { defineConfig } from "vitest/config";
+import { join } from "node:path";
+import { configDefaults, defineConfig } from "vitest/config";
+
+const SERVER = "server/test/**/*.test.ts";
 
 export default defineConfig({
   test: {
-    include: ["*/test/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: ["server/test/support/made-data-folder.ts"],
     // Two cores: a third worker only makes the engine and the database wait for each other.
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // The hundreds of processes that tests start would each strip and compile the same sources.
+    env: {
+      NODE_COMPILE_CACHE:
+        process.env.NODE_COMPILE_CACHE ?? join(import.meta.dirname, "node_modules/.cache/compiled"),
+    },
+    projects: [
+      {
+        test: {
+          name: "rooms",
+          include: ["*/test/**/*.test.ts", "test/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, SERVER],
+        },
+      },
+      {
+        test: {
+          name: "server",
+          include: [SERVER],
+          // To load the service and to compile its embedded database takes longer than most of these files take
+          // for the rest: those that a worker runs share both.
+          isolate: false,
+        },
+      },
+    ],
   },
 });

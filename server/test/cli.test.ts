@@ -34,7 +34,12 @@ function start(
 ): ChildProcess & { seen: Outcome } {
   const child = spawn(process.execPath, [...nodeOptions, SUBTEXT, ...args], {
     cwd: tmpdir(),
-    env: { PATH: process.env.PATH, MODEL_DOWNLOAD: "off", ...env },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      MODEL_DOWNLOAD: "off",
+      ...env,
+    },
     stdio: ["ignore", "pipe", "pipe"],
     timeout: timeoutMs,
     killSignal: "SIGKILL",

@@ -42,7 +42,7 @@ interface Outcome {
 async function run(args: string[], env: Record<string, string>): Promise<Outcome> {
   const child = spawn(process.execPath, [SUBTEXT, ...args], {
     cwd: tmpdir(),
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
