@@ -76,7 +76,7 @@ try {
   );
   const receiver = await Receiver.start(seed);
   started.defer(() => receiver.close());
-  const fleet = await Fleet.open({
+  const fleet = new Fleet({
     folder,
     stores,
     workers: WORKERS,
@@ -84,6 +84,7 @@ try {
     random: seeded(seed + 1),
   });
   started.defer(async () => await fleet.close());
+  await fleet.open();
   const withoutDisk = fleet.members.filter(({ disk }) => disk === null).length;
   if (withoutDisk > 0) console.log("file systems can not be mounted here: no disk gets full");
   const tenant = await fleet.front.service.createTenant(receiver.url, [...EVENT_TYPES]);

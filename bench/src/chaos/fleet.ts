@@ -54,22 +54,21 @@ export class Fleet {
   readonly #options: FleetOptions;
   #supervising = false;
 
-  private constructor(options: FleetOptions) {
+  constructor(options: FleetOptions) {
     this.#options = options;
     this.stores = options.stores;
   }
 
-  static async open(options: FleetOptions): Promise<Fleet> {
-    const fleet = new Fleet(options);
-    const { stores } = options;
-    if (stores) fleet.unreliable = await startUnreliableBucket({ port: stores.bucketPort }, options.random);
+  /** Makes the members; `start` starts them. What was made when it fails is for `close`. */
+  async open(): Promise<void> {
+    const { stores, random, workers } = this.#options;
+    if (stores) this.unreliable = await startUnreliableBucket({ port: stores.bucketPort }, random);
     const roles = stores
-      ? (["api", ...Array.from({ length: options.workers }, () => "worker" as const)] as const)
+      ? (["api", ...Array.from({ length: workers }, () => "worker" as const)] as const)
       : (["all"] as const);
     for (const [index, role] of roles.entries()) {
-      fleet.members.push(await fleet.#newMember(role, role === "worker" ? `worker ${index}` : role));
+      this.members.push(await this.#newMember(role, role === "worker" ? `worker ${index}` : role));
     }
-    return fleet;
   }
 
   /** The one that takes requests. */
