@@ -1,8 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { insertDelivery, insertEvent } from "../src/db/events.ts";
 import { noteMissing } from "../src/db/missing-files.ts";
 import type { Tx } from "../src/db/schema.ts";
 import { deleteVideoRows } from "../src/db/videos.ts";
 import { deleteWebhookEndpoint } from "../src/db/webhook-endpoints.ts";
+import { newId } from "../src/ids.ts";
+import { newJobId } from "../src/queue.ts";
 import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
 import { emitCompleted } from "./support/emit-completed.ts";
 import { seedTranscript } from "./support/seed-transcript.ts";
@@ -12,10 +15,14 @@ import { createTenant, shareService } from "./support/service.ts";
 const isPostgres = Boolean(process.env.TEST_DATABASE_URL);
 const subtext = shareService({ start: false });
 
-/** Runs the work in a transaction, and commits it only after what was begun meanwhile waits for it. */
+/**
+ * Runs the work in a transaction, and commits it only after what was begun meanwhile waits for it.
+ * @param then the last of the work, when the other waits
+ */
 async function meanwhile(
   work: (tx: Tx) => Promise<unknown>,
   other: () => Promise<unknown>,
+  then: (tx: Tx) => Promise<unknown> = async () => {},
 ): Promise<unknown> {
   const db = subtext.service.parts.database.kysely;
   const { promise: done, resolve: tell } = Promise.withResolvers<void>();
@@ -24,14 +31,15 @@ async function meanwhile(
     await work(tx);
     tell();
     await letGo;
+    await then(tx);
   });
   await done;
   const second = other();
   // Whichever ends first: what waits for nothing shows so by ending.
   await Promise.race([second, new Promise((resolve) => setTimeout(resolve, 500))]).catch(() => {});
   release();
-  await first;
-  return await second;
+  const [, outcome] = await Promise.all([first, second]);
+  return outcome;
 }
 
 describe.skipIf(!isPostgres)("what happens while something is deleted", () => {
@@ -66,6 +74,46 @@ describe.skipIf(!isPostgres)("what happens while something is deleted", () => {
     );
     const noted = await db.selectFrom("missing_file").select("video_id").execute();
     expect(noted).toEqual([{ video_id: kept }]);
+  });
+
+  test.each<
+    [
+      string,
+      (tx: Tx, made: { videoId: string; endpointId: string; environmentId: string }) => Promise<unknown>,
+    ]
+  >([
+    ["a video", (tx, { environmentId, videoId }) => deleteVideoRows(tx, environmentId, videoId)],
+    ["a webhook endpoint", (tx, { endpointId }) => deleteWebhookEndpoint(tx, endpointId)],
+  ])("%s waits for the deliveries of it that are being settled, and they for none", async (_what, remove) => {
+    const { environmentId } = await createTenant(subtext);
+    const { database, clock, endpointPolicy: policy } = subtext.service.parts;
+    const db = database.kysely;
+    const { videoId, transcriptionId } = await seedTranscript(subtext.service, {
+      environmentId,
+      language: "en",
+      text: "Told.",
+    });
+    const wanted = { environmentId, url: "https://example.com/hook" };
+    const { id: endpointId } = await createWebhookEndpoint({ db, clock, policy }, wanted);
+    const now = clock.now();
+    // The later id first: rows are deleted in the order in which they lie there.
+    const ids = [newId("delivery"), newId("delivery")].toSorted();
+    for (const id of ids.toReversed()) {
+      const eventId = newId("event");
+      const about = { environmentId, transcriptionId, detail: {}, now };
+      await db.transaction().execute(async (tx) => {
+        await insertEvent(tx, { id: eventId, type: "transcriptions.transcription.completed", ...about });
+        await insertDelivery(tx, { id, eventId, endpointId, jobId: newJobId(), now });
+      });
+    }
+    const lock = async (tx: Tx, id: string) =>
+      await tx.selectFrom("delivery").select("id").where("id", "=", id).forUpdate().execute();
+    await meanwhile(
+      (tx) => lock(tx, ids[0]!),
+      () => db.transaction().execute((tx) => remove(tx, { videoId, endpointId, environmentId })),
+      (tx) => lock(tx, ids[1]!),
+    );
+    expect(await db.selectFrom("delivery").select("id").where("id", "in", ids).execute()).toEqual([]);
   });
 });
 

@@ -1,6 +1,7 @@
 import type { RetentionView } from "@subtext/dashboard/contract/environment";
 import { sql } from "kysely";
 import type { Db, EnvironmentRow, Tx, VideoRow } from "./schema.ts";
+import { lockDeliveries } from "./videos.ts";
 
 const ENDED = ["COMPLETED", "FAILED", "SKIPPED"] as const;
 
@@ -141,6 +142,7 @@ export async function deleteDue(
   if (since === null || since >= dueBefore(retention, now)) return null;
   const taken = { deleted: retention.deletes, transcriptionId: transcription?.id ?? null };
   if (retention.deletes === "video") {
+    if (transcription) await lockDeliveries(tx, transcription.id);
     await tx.deleteFrom("video").where("id", "=", videoId).execute();
     return taken;
   }

@@ -95,8 +95,21 @@ export async function deleteVideoRows(
     .where("video_id", "=", id)
     .forUpdate()
     .executeTakeFirst();
+  if (transcription) await lockDeliveries(tx, transcription.id);
   await tx.deleteFrom("video").where("id", "=", id).execute();
   return { video, transcription };
+}
+
+/** In the order in which those lock them who settle several at a time, before they are deleted in any. */
+export async function lockDeliveries(tx: Tx, transcriptionId: string): Promise<void> {
+  await tx
+    .selectFrom("delivery")
+    .innerJoin("event", "event.id", "delivery.event_id")
+    .select("delivery.id")
+    .where("event.transcription_id", "=", transcriptionId)
+    .orderBy("delivery.id")
+    .forUpdate("delivery")
+    .execute();
 }
 
 export async function declareVideoSize(db: Db, id: string, sizeBytes: number): Promise<void> {

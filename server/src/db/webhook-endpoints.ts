@@ -149,7 +149,16 @@ export async function disableEndpoint(tx: Db | Tx, id: string, reason: string, n
   return row !== undefined;
 }
 
+/** With its deliveries: those that may be settled now are locked first, in the order in which that is done. */
 export async function deleteWebhookEndpoint(db: Db | Tx, id: string): Promise<boolean> {
-  const row = await db.deleteFrom("webhook_endpoint").where("id", "=", id).returning("id").executeTakeFirst();
-  return row !== undefined;
+  const { rows } = await sql`
+    with endpoint as materialized (
+      select id from webhook_endpoint where id = ${id} for update
+    ), pending as materialized (
+      select delivery.id from delivery where endpoint_id = (select id from endpoint) and status = 'pending'
+      order by delivery.id for update
+    )
+    delete from webhook_endpoint where id = ${id} and (select count(*) from pending) >= 0
+    returning id`.execute(db);
+  return rows.length > 0;
 }
