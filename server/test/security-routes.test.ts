@@ -1,3 +1,5 @@
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import type { InjectOptions } from "fastify";
 import { beforeAll, describe, expect, test } from "vitest";
 import { newId } from "../src/ids.ts";
@@ -61,6 +63,22 @@ describe("every route", () => {
         expect.stringMatching(/^(?:no-referrer|same-origin)$/),
       ]);
       expect([route, headers["x-powered-by"], headers.server]).toEqual([route, undefined, undefined]);
+    }
+  });
+
+  test("answers so also where no route is reached, or no request understood", async () => {
+    const unread = await new Promise<string>((resolve) => {
+      const socket = connect(Number(new URL(subtext.url).port), "127.0.0.1", () =>
+        socket.end("no HTTP\r\n\r\n"),
+      );
+      text(socket).then(resolve, () => resolve(""));
+    });
+    const undecodable = await fetch(`${subtext.url}/api/v1/videos/%E0%A4%A`);
+    const nowhere = await fetch(`${subtext.url}/nowhere`);
+    for (const headers of [unread, ...[undecodable, nowhere].map((each) => [...each.headers].join("\n"))]) {
+      expect(headers).toMatch(/content-security-policy\W+default-src 'none'/i);
+      expect(headers).toMatch(/x-content-type-options\W+nosniff/i);
+      expect(headers).toMatch(/cache-control\W+no-store/i);
     }
   });
 

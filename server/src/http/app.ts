@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Socket } from "node:net";
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from "fastify";
 import type { Logger } from "pino";
 import { AppError, type AppErrorCode } from "../errors.ts";
@@ -77,6 +78,7 @@ export function createApp({
   draining: AbortSignal;
   limits?: ConnectionLimits;
 }): FastifyInstance {
+  const secure = securityHeaders(publicUrl.startsWith("https:"));
   const app = fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -97,8 +99,9 @@ export function createApp({
     return503OnClosing: false,
     // An id of any length is the route's to judge: what is not there is 404, however it is spelt.
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
-    frameworkErrors: (error, request, reply) => sendProblem(error, request, reply),
-    clientErrorHandler: answerUnparsable,
+    // No hook is called for these.
+    frameworkErrors: (error, request, reply) => sendProblem(error, request, reply.headers(secure)),
+    clientErrorHandler: (error, socket) => answerUnparsable(error, socket, secure),
   });
   app.server.maxConnections = limits.maxConnections;
   // Node would answer 417 by itself, which is no problem document; what is not known may be passed over.
@@ -112,7 +115,6 @@ export function createApp({
   app.addHook("preClose", async () => {
     closing = true;
   });
-  const secure = securityHeaders(publicUrl.startsWith("https:"));
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id).headers(secure);
     // On a connection of its own, the next request goes to a process that stays.
@@ -167,9 +169,9 @@ const UNPARSABLE: Record<string, [AppErrorCode, string]> = {
 
 /** For bytes that are no HTTP request, or too much of one, where there is no request to answer. */
 function answerUnparsable(
-  this: FastifyInstance,
   error: NodeJS.ErrnoException,
-  socket: import("node:net").Socket,
+  socket: Socket,
+  headers: Record<string, string>,
 ): void {
   // What a client sends on after it was answered is reported here again.
   if (socket.writableEnded) return;
@@ -188,9 +190,14 @@ function answerUnparsable(
     code,
     requestId: randomUUID(),
   });
-  socket.end(
-    `HTTP/1.1 ${status} ${title}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
+  const lines = Object.entries({
+    ...headers,
+    "content-type": "application/problem+json",
+    "content-length": Buffer.byteLength(body),
+    "cache-control": "no-store",
+    connection: "close",
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${title}\r\n${lines.join("")}\r\n${body}`);
   // Closed with bytes unread, the connection would be reset before the client has seen the answer.
   socket.resume();
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
