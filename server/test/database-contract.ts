@@ -4,6 +4,9 @@ import { type Kysely, sql } from "kysely";
 import { fromKysely, PgBoss } from "pg-boss";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Database } from "../src/db/database.ts";
+import { prepared } from "../src/db/prepared.ts";
+
+const MOMENT = new Date("2026-07-01T23:59:59.999Z");
 
 interface Schema {
   [table: string]: { id: number; name: string };
@@ -131,6 +134,65 @@ export function describeDatabase(name: string, open: () => Promise<Database<Sche
           table,
         });
         await expect(sql`select ${"x"}::integer`.execute(db)).rejects.toMatchObject({ code: "22P02" });
+      });
+    });
+
+    describe("prepared statements", () => {
+      test("give what is there at each run, whatever happens to the table meanwhile", async () => {
+        const table = await createTable();
+        const named = async (id: number) =>
+          (
+            await sql<{ name: string; at: Date; twice: string[] }>`${prepared}
+              select name, ${MOMENT}::timestamptz as at, array[name, ${"é"}::text] as twice
+              from ${sql.table(table)} where id = ${id}`.execute(db)
+          ).rows;
+        // PostgreSQL weighs whether to keep a plan at the sixth run.
+        for (let run = 1; run <= 8; run++) {
+          await db
+            .insertInto(table)
+            .values({ id: run, name: `name ${run}` })
+            .execute();
+          if (run === 4) await sql`alter table ${sql.table(table)} add column more text`.execute(db);
+          if (run === 7) await sql`create index on ${sql.table(table)} (name)`.execute(db);
+          const name = `name ${run}`;
+          expect(await named(run)).toEqual([{ name, at: MOMENT, twice: [name, "é"] }]);
+          expect(await named(-run)).toEqual([]);
+        }
+      });
+
+      test("that fail do so with PostgreSQL's code, and work with other values", async () => {
+        const divide = async (by: number | null) =>
+          (await sql<{ result: number | null }>`${prepared} select 6 / ${by}::integer as result`.execute(db))
+            .rows;
+        expect(await divide(3)).toEqual([{ result: 2 }]);
+        for (let run = 0; run < 3; run++) {
+          await expect(divide(0)).rejects.toMatchObject({ code: "22012" });
+          expect(await divide(2)).toEqual([{ result: 3 }]);
+        }
+        expect(await divide(null)).toEqual([{ result: null }]);
+        const malformed = sql`${prepared} select nonsense`;
+        await expect(malformed.execute(db)).rejects.toMatchObject({ code: "42703" });
+        await expect(malformed.execute(db)).rejects.toMatchObject({ code: "42703" });
+        expect(await divide(1)).toEqual([{ result: 6 }]);
+      });
+
+      test("take their place in a transaction", async () => {
+        const table = await createTable();
+        const count = async (on: Kysely<Schema>) =>
+          (await sql<{ count: number }>`${prepared} select count(*) from ${sql.table(table)}`.execute(on))
+            .rows;
+        await db.transaction().execute(async (tx) => {
+          await tx.insertInto(table).values({ id: 1, name: "a" }).execute();
+          expect(await count(tx)).toEqual([{ count: 1 }]);
+        });
+        await expect(
+          db.transaction().execute(async (tx) => {
+            await tx.insertInto(table).values({ id: 2, name: "b" }).execute();
+            expect(await count(tx)).toEqual([{ count: 2 }]);
+            throw new Error("given up");
+          }),
+        ).rejects.toThrow("given up");
+        expect(await count(db)).toEqual([{ count: 1 }]);
       });
     });
 

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { prepared } from "./prepared.ts";
 import type { ApiKeyRow, Db, TranscriptionRow, VideoRow } from "./schema.ts";
 
 /** What shows whose a key is, whether it is good, and for what. */
@@ -48,7 +49,7 @@ export async function findKeysWithVideos(
     ({ keyId, videoId }, place) => sql`(${sql.lit(place)}, ${keyId}::text, ${videoId}::text)`,
   );
   // No query builder: to build this one takes as long as to plan it.
-  const { rows } = await sql<FoundRow>`
+  const { rows } = await sql<FoundRow>`${prepared}
     select
       asked.place,
       k.id as key_id, k.environment_id, k.name, k.key_hash, k.permissions,

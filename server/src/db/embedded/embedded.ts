@@ -6,10 +6,12 @@ import { fromPglite, type Db as QueueDatabase } from "pg-boss";
 import type { AppError } from "../../errors.ts";
 import { lockFolder } from "../../folder-lock.ts";
 import type { Database, DatabaseOptions } from "../database.ts";
+import { isPrepared } from "../prepared.ts";
 import { guardPool, ScopedKysely, TransactionScope } from "../transaction-scope.ts";
 import { prepareDataFolder } from "./data-folder.ts";
 import { Exclusive } from "./exclusive.ts";
 import { startMaintenance } from "./maintenance.ts";
+import { PreparedStatements } from "./prepared-statements.ts";
 import { snapshotDatabase } from "./snapshot.ts";
 import { startPglite } from "./start-pglite.ts";
 
@@ -81,8 +83,11 @@ export async function openEmbedded<Schema>(options: EmbeddedOptions): Promise<Da
 
 /** What Kysely's PostgreSQL driver takes for a pool: one connection, handed to one user at a time. */
 function createPool(pglite: PGlite, exclusive: Exclusive, end: () => Promise<void>): PostgresPool {
+  const preparedStatements = new PreparedStatements(pglite);
   const query = async (statement: string, parameters: readonly unknown[]) => {
-    const { command, affectedRows, rows } = await pglite.query(statement, [...parameters]);
+    const { command, affectedRows, rows } = isPrepared(statement)
+      ? await preparedStatements.query(statement, parameters)
+      : await pglite.query(statement, [...parameters]);
     return { command, rowCount: affectedRows ?? 0, rows };
   };
   return {
