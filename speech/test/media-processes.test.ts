@@ -134,18 +134,30 @@ describe("the choice of a decoder", () => {
     expect(ffmpeg).toMatchObject({ name: "ffmpeg", usable: false });
   });
 
-  test("says that there is no ffmpeg at a path", async () => {
-    expect(await openFfmpeg({ ffmpegPath: join(folder, "ffmpeg") })).toBeNull();
-    const [ffmpeg] = await describeDecoders({ ffmpegPath: join(folder, "ffmpeg") });
-    expect(ffmpeg).toMatchObject({ usable: false, advice: expect.stringContaining(folder) });
-  });
-
-  test("takes no other for one that was named and is not there", async () => {
-    const ffmpegPath = join(folder, "ffmpeg");
-    await expect(openDecoder({ ffmpegPath })).rejects.toMatchObject({
-      code: "decoder_unavailable",
-      message: expect.stringContaining(ffmpegPath),
-    });
+  test("takes no other for one that is named and can not be used, and says why", async () => {
+    await mkdir(join(folder, "unusable"));
+    const file = async (name: string, mode: number) => {
+      const path = await written(join(folder, "unusable"), name, "#!/bin/sh\necho a program\n");
+      await chmod(path, mode);
+      return path;
+    };
+    const reasons = {
+      [join(folder, "unusable/ffmpeg")]: "There is nothing at",
+      [join(folder, "unusable")]: "is no file",
+      [await file("ffmpeg-text", 0o644)]: "may not be executed",
+      [await file("ffmpeg-other", 0o755)]: "is no ffmpeg",
+      "ffmpeg-that-nobody-has": "usual folders",
+    };
+    for (const [ffmpegPath, reason] of Object.entries(reasons)) {
+      await expect(openDecoder({ ffmpegPath })).rejects.toMatchObject({
+        code: "decoder_unavailable",
+        message: expect.stringContaining(reason),
+      });
+      // Also where node-av is there: it would not be taken.
+      expect(await describeDecoders({ ffmpegPath })).toEqual([
+        { name: "ffmpeg", version: null, usable: false, advice: expect.stringContaining(ffmpegPath) },
+      ]);
+    }
   });
 
   test.each([

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { SET_UP_PATH } from "@subtext/dashboard/contract/pages";
+import { faultOfNamedFfmpeg } from "@subtext/speech/media/open-decoder";
 import { type Command, Option } from "commander";
 import { type Config, ROLES } from "../config.ts";
 import { createLog } from "../log.ts";
@@ -35,6 +36,7 @@ export function addServe(program: Command, terminal: Terminal): void {
         process.on(event, (error) => exitOver(error, "a fault that nothing was ready for"));
       }
       await requirePort(config);
+      await requireDecoder(config);
       const service = await openServiceFor({
         config,
         log,
@@ -69,6 +71,13 @@ async function requirePort(config: Config): Promise<void> {
   }
   probe.close();
   await once(probe, "close");
+}
+
+/** @throws Error where every recording would fail by the ffmpeg that is named */
+async function requireDecoder({ role, ffmpegPath }: Config): Promise<void> {
+  if (role === "api" || ffmpegPath === null) return;
+  const fault = await faultOfNamedFfmpeg({ ffmpegPath });
+  if (fault !== null) throw new Error(`FFMPEG_PATH=${ffmpegPath} can not be used: ${fault}`);
 }
 
 /**

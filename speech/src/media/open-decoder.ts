@@ -1,5 +1,8 @@
+import { constants } from "node:fs";
+import { access, stat } from "node:fs/promises";
+import { basename } from "node:path";
 import { SpeechError } from "../errors.ts";
-import { findFfmpeg, openFfmpeg } from "./ffmpeg.ts";
+import { type FfmpegInstallation, findFfmpeg, openFfmpeg } from "./ffmpeg.ts";
 import type { Decoder } from "./media.ts";
 import { findNodeAv, openNodeAv } from "./node-av.ts";
 
@@ -9,29 +12,54 @@ export interface OpenDecoderOptions {
 }
 
 const REMEDY = "Install ffmpeg 5.1 or newer (on Debian: apt install ffmpeg), or the npm package node-av.";
+const REMEDY_OF_NAMED = "Name one of 5.1 or newer, with its ffprobe beside it, or none at all.";
 
 /**
  * The ffmpeg that was named; where none was, the system's, else node-av.
  * @throws SpeechError `decoder_unavailable`
  */
 export async function openDecoder(options: OpenDecoderOptions = {}): Promise<Decoder> {
-  const { ffmpegPath } = options;
-  const isNamed = ffmpegPath !== undefined && ffmpegPath !== "none";
-  if (isNamed) return await openNamedFfmpeg(ffmpegPath);
-  const decoder = (await openSystemFfmpeg(options)) ?? (await openNodeAv());
-  if (decoder === null) {
-    throw new SpeechError("decoder_unavailable", `Recordings can not be decoded on this machine. ${REMEDY}`);
-  }
-  return decoder;
+  const decoder = isNamed(options)
+    ? await openFfmpeg(options)
+    : ((await openSystemFfmpeg(options)) ?? (await openNodeAv()));
+  if (decoder !== null) return decoder;
+  const fault = await faultOfNamedFfmpeg(options);
+  throw new SpeechError(
+    "decoder_unavailable",
+    fault ?? `Recordings can not be decoded on this machine. ${REMEDY}`,
+  );
 }
 
-/** Whoever names one wants that one: another in its place would hide that it is not there. */
-async function openNamedFfmpeg(ffmpegPath: string): Promise<Decoder> {
-  const decoder = await openFfmpeg({ ffmpegPath });
-  if (decoder !== null) return decoder;
-  const { version, advice } = await describeFfmpeg({ ffmpegPath });
-  const which = version === null ? "" : `ffmpeg ${version}: `;
-  throw new SpeechError("decoder_unavailable", `${which}${advice} ${REMEDY}`);
+/**
+ * Why the ffmpeg that is named can not be used and what to do; null where it can, and where none is named.
+ * Whoever names one wants that one: another in its place would hide that it is not there.
+ */
+export async function faultOfNamedFfmpeg(options: OpenDecoderOptions): Promise<string | null> {
+  if (!isNamed(options)) return null;
+  const found = await findFfmpeg(options);
+  return found?.supported ? null : `${await whyUnusable(options.ffmpegPath, found)} ${REMEDY_OF_NAMED}`;
+}
+
+async function whyUnusable(ffmpegPath: string, found: FfmpegInstallation | null): Promise<string> {
+  if (found !== null) return `${ffmpegPath} is ffmpeg ${found.version}, which is older than 5.1.`;
+  // A name without a folder is looked for in the usual ones.
+  if (basename(ffmpegPath) === ffmpegPath) {
+    return `No ffmpeg with its ffprobe was found as ${ffmpegPath} in the usual folders.`;
+  }
+  const file = await stat(ffmpegPath).catch(() => null);
+  if (file === null) return `There is nothing at ${ffmpegPath}.`;
+  if (!file.isFile()) return `${ffmpegPath} is no file.`;
+  const runs = await access(ffmpegPath, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+  return runs
+    ? `${ffmpegPath} is no ffmpeg that runs here with an ffprobe beside it.`
+    : `${ffmpegPath} may not be executed.`;
+}
+
+function isNamed(options: OpenDecoderOptions): options is { ffmpegPath: string } {
+  return options.ffmpegPath !== undefined && options.ffmpegPath !== "none";
 }
 
 async function openSystemFfmpeg(options: OpenDecoderOptions): Promise<Decoder | null> {
@@ -50,7 +78,9 @@ export interface DecoderDescription {
 
 /** What there is to decode with on this machine, in the order in which it is chosen. */
 export async function describeDecoders(options: OpenDecoderOptions = {}): Promise<DecoderDescription[]> {
-  const [ffmpeg, nodeAv] = await Promise.all([describeFfmpeg(options), describeNodeAv()]);
+  const ffmpeg = await describeFfmpeg(options);
+  if (isNamed(options)) return [ffmpeg];
+  const nodeAv = await describeNodeAv();
   return ffmpeg.usable || nodeAv.usable ? [ffmpeg, nodeAv] : [{ ...ffmpeg, advice: REMEDY }, nodeAv];
 }
 
@@ -61,9 +91,12 @@ async function describeFfmpeg(options: OpenDecoderOptions): Promise<DecoderDescr
   const missing = { name: "ffmpeg" as const, version: null, usable: false };
   if (options.ffmpegPath === "none") return { ...missing, advice: "It is left aside by the settings." };
   const found = await findFfmpeg(options);
+  if (isNamed(options) && !found?.supported) {
+    const fault = await faultOfNamedFfmpeg(options);
+    return { ...missing, version: found?.version ?? null, advice: fault };
+  }
   if (found === null) {
-    const where = options.ffmpegPath ?? "the usual folders";
-    return { ...missing, advice: `No ffmpeg with its ffprobe was found at ${where}.` };
+    return { ...missing, advice: "No ffmpeg with its ffprobe was found in the usual folders." };
   }
   const { version, supported, prlimit } = found;
   if (!supported) return { ...missing, version, advice: "It is older than 5.1 and not used." };

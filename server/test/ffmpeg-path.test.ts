@@ -1,0 +1,72 @@
+import { execFile } from "node:child_process";
+import { chmod, readdir, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { readConfig } from "../src/config.ts";
+import { diagnose } from "../src/doctor.ts";
+import { freePort } from "./support/free-port.ts";
+import { temporaryFolder } from "./support/service.ts";
+
+const SUBTEXT = join(import.meta.dirname, "../bin/subtext.js");
+
+async function decoderOf(ffmpegPath: string) {
+  const config = readConfig({ DATA_DIR: await temporaryFolder(), FFMPEG_PATH: ffmpegPath });
+  const findings = await diagnose(config, {
+    engine: async () => ({ text: "one", warnings: [] }),
+    model: () => ({
+      wanted: null,
+      state: "unwanted",
+      folder: null,
+      progress: null,
+      error: null,
+      hint: null,
+      nextTryAt: null,
+    }),
+    database: async () => "PostgreSQL",
+    storage: async () => {},
+    files: async () => null,
+  });
+  return findings.find(({ name }) => name === "decoder");
+}
+
+test("the doctor misses an ffmpeg that is named and is none, whatever else could decode", async () => {
+  const program = join(await temporaryFolder(), "ffmpeg");
+  expect(await decoderOf(program)).toMatchObject({
+    status: "missing",
+    remedy: expect.stringContaining(`There is nothing at ${program}.`),
+  });
+  await writeFile(program, "#!/bin/sh\necho something else\n");
+  await chmod(program, 0o755);
+  expect(await decoderOf(program)).toMatchObject({
+    status: "missing",
+    remedy: expect.stringContaining(`${program} is no ffmpeg`),
+  });
+});
+
+test("the doctor takes the decoder of npm where ffmpeg is to be left aside", async () => {
+  expect(await decoderOf("none")).toMatchObject({ detail: expect.stringMatching(/^node-av \d/) });
+});
+
+test("the service does not start with an ffmpeg that is named and not there, and touches no data", async () => {
+  const folder = await temporaryFolder();
+  const env = {
+    PATH: process.env.PATH,
+    DATA_DIR: folder,
+    PORT: String(await freePort()),
+    MODEL_DOWNLOAD: "off",
+    FFMPEG_PATH: join(folder, "ffmpeg"),
+  };
+  const { code, err } = await new Promise<{ code: unknown; err: string }>((resolve) => {
+    const options = { env, cwd: tmpdir(), timeout: 45_000, killSignal: "SIGKILL" as const };
+    execFile(process.execPath, [SUBTEXT, "serve"], options, (error, _out, err) =>
+      resolve({ code: error?.code ?? null, err }),
+    );
+  });
+  expect(code).toBe(1);
+  expect(err).toBe(
+    `subtext: FFMPEG_PATH=${env.FFMPEG_PATH} can not be used: There is nothing at ${env.FFMPEG_PATH}. ` +
+      "Name one of 5.1 or newer, with its ffprobe beside it, or none at all.\n",
+  );
+  expect(await readdir(folder)).toEqual([]);
+});
