@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
+import { CreateMultipartUploadCommand, ListMultipartUploadsCommand } from "@aws-sdk/client-s3";
 import fc from "fast-check";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { newId } from "../src/ids.ts";
@@ -117,6 +118,35 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
     await expect(appendToUpload(bucket, id, Readable.from([]), elsewhere)).rejects.toMatchObject({
       code: "upload_conflict",
     });
+    await openSources().remove(id);
+  });
+
+  test("keeps what another writer added while one was paused, whose line is broken when it wakes up", async () => {
+    const id = newId("video");
+    const options = { offset: 0, sizeBytes: content.length, partBytes: PART_BYTES };
+    const paused = (async function* () {
+      yield content.subarray(0, MIB);
+      await send(id, 3 * MIB);
+      throw new Error("the line broke");
+    })();
+    await expect(appendToUpload(bucket, id, paused, options)).rejects.toThrow();
+    expect(await readUpload(bucket, id)).toMatchObject({ sizeBytes: 3 * MIB });
+    await send(id, content.length);
+    expect(Buffer.compare(await buffer(await bucket.get(`uploads/${id}`)), content)).toBe(0);
+    await openSources().remove(id);
+  });
+
+  test("that is whole has nothing beside it once it is taken in, whatever a crash has left", async () => {
+    const id = newId("video");
+    await send(id, content.length);
+    // Its writer died before it had removed the last tail, and one that was paused has begun anew.
+    await bucket.put(`tails/${id}/${2 * PART_BYTES}`, content.subarray(0, 5));
+    const begin = new CreateMultipartUploadCommand({ Bucket: name, Key: bucket.fullKey(`uploads/${id}`) });
+    await bucket.run((client, sent) => client.send(begin, sent));
+    await completeUpload(bucket, id);
+    expect((await keysLeft()).filter((key) => key.includes(id))).toEqual([`uploads/${id}`]);
+    const { Uploads = [] } = await bucket.client.send(new ListMultipartUploadsCommand({ Bucket: name }));
+    expect(Uploads.filter(({ Key }) => Key?.includes(id))).toEqual([]);
     await openSources().remove(id);
   });
 

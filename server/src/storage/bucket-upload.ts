@@ -1,14 +1,15 @@
 import { buffer } from "node:stream/consumers";
-import {
-  AbortMultipartUploadCommand,
-  CompleteMultipartUploadCommand,
-  CreateMultipartUploadCommand,
-  ListMultipartUploadsCommand,
-  ListPartsCommand,
-  UploadPartCommand,
-} from "@aws-sdk/client-s3";
 import { AppError } from "../errors.ts";
 import type { Bucket } from "./bucket.ts";
+import {
+  abortMultiparts,
+  beginMultipart,
+  completeMultipart,
+  listMultiparts,
+  listParts,
+  type Part,
+  sendPart,
+} from "./bucket-multipart.ts";
 
 /** Finished recordings, and the multipart uploads that become them, by the id of the video. */
 export const SOURCES = "uploads/";
@@ -19,11 +20,8 @@ export const TAILS = "tails/";
 const SMALLEST_PART_BYTES = 5 * 1024 ** 2;
 const MOST_PARTS = 10_000;
 
-interface Part {
-  number: number;
-  etag: string;
-  sizeBytes: number;
-}
+/** A process that is frozen or cut off keeps its lock of the upload for longer. */
+const LOCK_MAY_BE_LOST_AFTER_MS = 10_000;
 
 /** How much of a recording is in the bucket. */
 export interface UploadState {
@@ -47,7 +45,7 @@ export async function readUpload(bucket: Bucket, videoId: string): Promise<Uploa
   const whole = await readWhole(bucket, videoId);
   if (whole) return whole;
   const [multipart] = await listMultiparts(bucket, SOURCES + videoId);
-  const parts = multipart ? await listParts(bucket, videoId, multipart.id) : [];
+  const parts = multipart ? await listParts(bucket, multipart) : [];
   // Null where it was completed or given up since it was listed.
   if (parts === null) return await readWhole(bucket, videoId);
   const partsBytes = sumOf(parts);
@@ -78,6 +76,7 @@ export async function appendToUpload(
   content: AsyncIterable<Buffer>,
   { offset, sizeBytes, partBytes }: { offset: number; sizeBytes: number | null; partBytes: number },
 ): Promise<number> {
+  const begunAt = performance.now();
   const state = (await readUpload(bucket, videoId)) ?? NOTHING;
   // Told once more that it is complete, with no more to add.
   if (state.whole && state.sizeBytes === offset && sizeBytes === offset) return offset;
@@ -109,7 +108,13 @@ export async function appendToUpload(
   const partsBytes = sumOf(writing.parts);
   const comeBytes = partsBytes + pending.length;
   if (comeBytes === sizeBytes) await makeWhole(bucket, videoId, writing, pending);
-  else if (pending.length > 0 && comeBytes > offset) await bucket.put(tailKey(videoId, partsBytes), pending);
+  else if (pending.length > 0 && comeBytes > offset) {
+    if (broken || performance.now() - begunAt > LOCK_MAY_BE_LOST_AFTER_MS) {
+      const leftBytes = partsBytes > sumOf(state.parts) ? partsBytes : offset;
+      await assertNobodyElseWrote(bucket, videoId, leftBytes);
+    }
+    await bucket.put(tailKey(videoId, partsBytes), pending);
+  }
   // Those that are parts now.
   if (partsBytes > sumOf(state.parts) || comeBytes === sizeBytes) {
     await removeTails(bucket, videoId, comeBytes === sizeBytes ? null : partsBytes);
@@ -118,22 +123,35 @@ export async function appendToUpload(
   return comeBytes;
 }
 
-/** Makes one object of a recording whose bytes have all come. @throws AppError `storage_object_missing` */
+/**
+ * A writer that was paused may find that another has gone on meanwhile. A part it may write again, for parts have one
+ * size and hold the same bytes; a tail of its own would replace a longer one, which was acknowledged.
+ * @param bytes what this one left
+ * @throws AppError `upload_conflict`
+ */
+async function assertNobodyElseWrote(bucket: Bucket, videoId: string, bytes: number): Promise<void> {
+  const { sizeBytes } = (await readUpload(bucket, videoId)) ?? NOTHING;
+  if (sizeBytes !== bytes) throw new AppError("upload_conflict", `${sizeBytes} bytes have come.`);
+}
+
+/**
+ * Makes one object of a recording whose bytes have all come, and removes what a crash has left beside it.
+ * @throws AppError `storage_object_missing`
+ */
 export async function completeUpload(bucket: Bucket, videoId: string): Promise<void> {
   const state = await readUpload(bucket, videoId);
   if (!state) throw new AppError("storage_object_missing", "The uploaded recording is missing.");
-  if (state.whole) return;
-  const tail = state.tailBytes === 0 ? Buffer.alloc(0) : await readTail(bucket, videoId, state);
-  await makeWhole(bucket, videoId, { ...state, parts: [...state.parts] }, tail);
+  if (!state.whole) {
+    const tail = state.tailBytes === 0 ? Buffer.alloc(0) : await readTail(bucket, videoId, state);
+    await makeWhole(bucket, videoId, { ...state, parts: [...state.parts] }, tail);
+  }
+  await abortMultiparts(bucket, SOURCES + videoId);
   await removeTails(bucket, videoId, null);
 }
 
 /** Removes what is there, whole or in parts; where there is nothing, that is no error. */
 export async function removeUpload(bucket: Bucket, videoId: string): Promise<void> {
-  for (const { id } of await listMultiparts(bucket, SOURCES + videoId)) {
-    const aborted = new AbortMultipartUploadCommand({ ...place(bucket, videoId), UploadId: id });
-    await unlessMissing(bucket.run((s3, options) => s3.send(aborted, options)));
-  }
+  await abortMultiparts(bucket, SOURCES + videoId);
   await bucket.remove(SOURCES + videoId);
   await removeTails(bucket, videoId, null);
 }
@@ -166,32 +184,18 @@ async function addPart(
   writing: UploadState,
   content: Buffer,
 ): Promise<void> {
-  if (writing.multipartId === null) {
-    const create = new CreateMultipartUploadCommand(place(bucket, videoId));
-    const created = await bucket.run((s3, options) => s3.send(create, options));
-    writing.multipartId = created.UploadId ?? "";
-  }
+  const key = SOURCES + videoId;
+  writing.multipartId ??= await beginMultipart(bucket, key);
   const number = (writing.parts.at(-1)?.number ?? 0) + 1;
-  const command = new UploadPartCommand({
-    ...place(bucket, videoId),
-    UploadId: writing.multipartId,
-    PartNumber: number,
-    Body: content,
-  });
-  const { ETag = "" } = await bucket.run((s3, options) => s3.send(command, options));
-  writing.parts.push({ number, etag: ETag, sizeBytes: content.length });
+  writing.parts.push(await sendPart(bucket, { key, id: writing.multipartId }, number, content));
 }
 
 async function makeWhole(bucket: Bucket, videoId: string, writing: UploadState, rest: Buffer): Promise<void> {
-  if (writing.multipartId === null) return await bucket.put(SOURCES + videoId, rest);
+  const key = SOURCES + videoId;
+  if (writing.multipartId === null) return await bucket.put(key, rest);
   if (rest.length > 0) await addPart(bucket, videoId, writing, rest);
-  const command = new CompleteMultipartUploadCommand({
-    ...place(bucket, videoId),
-    UploadId: writing.multipartId,
-    MultipartUpload: { Parts: writing.parts.map(({ number, etag }) => ({ PartNumber: number, ETag: etag })) },
-  });
   try {
-    await bucket.run((s3, options) => s3.send(command, options));
+    await completeMultipart(bucket, { key, id: writing.multipartId }, writing.parts);
   } catch (error) {
     // A repetition, where the answer to the first was lost, or another process was faster.
     const whole = await readWhole(bucket, videoId);
@@ -207,71 +211,6 @@ async function readTail(bucket: Bucket, videoId: string, state: UploadState): Pr
 async function removeTails(bucket: Bucket, videoId: string, keptStart: number | null): Promise<void> {
   const kept = keptStart === null ? null : tailKey(videoId, keptStart);
   for await (const { key } of bucket.list(tailsOf(videoId))) if (key !== kept) await bucket.remove(key);
-}
-
-/** The oldest first: where two came to be, by whatever accident, all see the same. */
-async function listMultiparts(
-  bucket: Bucket,
-  key: string,
-  { below = false } = {},
-): Promise<{ id: string; key: string; begunAt: Date }[]> {
-  const found: { id: string; key: string; begunAt: Date }[] = [];
-  let from: { KeyMarker?: string; UploadIdMarker?: string } = {};
-  for (;;) {
-    const command = new ListMultipartUploadsCommand({
-      Bucket: bucket.name,
-      Prefix: bucket.fullKey(key),
-      ...from,
-    });
-    const page = await bucket.run((s3, options) => s3.send(command, options));
-    for (const { Key = "", UploadId = "", Initiated = new Date(0) } of page.Uploads ?? []) {
-      const own = Key.slice(bucket.fullKey("").length);
-      if (below || own === key) found.push({ id: UploadId, key: own, begunAt: Initiated });
-    }
-    if (!page.IsTruncated || !page.NextKeyMarker) break;
-    from = {
-      KeyMarker: page.NextKeyMarker,
-      ...(page.NextUploadIdMarker && { UploadIdMarker: page.NextUploadIdMarker }),
-    };
-  }
-  return found.sort((a, b) => a.begunAt.getTime() - b.begunAt.getTime() || (a.id < b.id ? -1 : 1));
-}
-
-/** Null where there is no such multipart upload (any more). */
-async function listParts(
-  bucket: Bucket,
-  videoId: string,
-  multipartId: string,
-): Promise<(Part & { writtenAt: Date })[] | null> {
-  const parts: (Part & { writtenAt: Date })[] = [];
-  let after: string | undefined;
-  do {
-    const command = new ListPartsCommand({
-      ...place(bucket, videoId),
-      UploadId: multipartId,
-      ...(after !== undefined && { PartNumberMarker: after }),
-    });
-    const page = await unlessMissing(bucket.run((s3, options) => s3.send(command, options)));
-    if (!page) return null;
-    for (const { PartNumber = 0, ETag = "", Size = 0, LastModified = new Date(0) } of page.Parts ?? []) {
-      parts.push({ number: PartNumber, etag: ETag, sizeBytes: Size, writtenAt: LastModified });
-    }
-    after = page.IsTruncated ? page.NextPartNumberMarker : undefined;
-  } while (after !== undefined);
-  return parts.sort((a, b) => a.number - b.number);
-}
-
-async function unlessMissing<T>(answer: Promise<T>): Promise<T | null> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof AppError && error.code === "storage_object_missing") return null;
-    throw error;
-  }
-}
-
-function place(bucket: Bucket, videoId: string): { Bucket: string; Key: string } {
-  return { Bucket: bucket.name, Key: bucket.fullKey(SOURCES + videoId) };
 }
 
 function tailsOf(videoId: string): string {
