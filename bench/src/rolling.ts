@@ -1,0 +1,170 @@
+import { once } from "node:events";
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { json } from "node:stream/consumers";
+import { startSharedStores } from "./chaos/stores.ts";
+import { startBalancer } from "./rolling/balancer.ts";
+import { type Reads, readAllTheWhile, type Uploads, uploadAllTheWhile } from "./rolling/load.ts";
+import { freePort, SpawnedService, sleep } from "./spawned-service.ts";
+import { printTable } from "./table.ts";
+
+// Every process of a set-up on PostgreSQL and S3 is stopped and started in turn, as an upgrade does it, while others
+// upload and read through a balancer that asks /readyz. No request may fail, no job may be lost.
+// npm run bench:rolling -- [rounds]
+
+const ROUNDS = Number(process.argv[2] ?? 1);
+const SAMPLE = resolve(import.meta.dirname, "../../demo/sample/sample.mp4");
+const ROLES = ["api", "api", "worker", "worker", "worker"] as const;
+const READERS = 6;
+/** Each upload on the slow line takes longer than a process takes to stop, so that some are cut. */
+const SLOW_BYTES_PER_SECOND = 256 * 1024;
+const SLOW_PADDING_BYTES = 5 * 1024 ** 2;
+const ENDED_WITHIN_MS = 300_000;
+
+const folder = await mkdtemp(join(tmpdir(), "subtext-rolling-"));
+// PostgreSQL runs as another user where this runs as root.
+await chmod(folder, 0o755);
+const started = new AsyncDisposableStack();
+for (const end of ["SIGINT", "SIGTERM"] as const) {
+  process.once(end, () => void started.disposeAsync().finally(() => process.exit(1)));
+}
+const beganAt = performance.now();
+let faults: string[] = [];
+try {
+  const stores = await startSharedStores(join(folder, "stores"), started);
+  if (stores === null) throw new Error("this wants PostgreSQL and python3-swift");
+  const ports = await Promise.all(ROLES.map(() => freePort()));
+  const apiPorts = ports.filter((_port, index) => ROLES[index] === "api");
+  const balancer = await startBalancer(apiPorts, { slowBytesPerSecond: SLOW_BYTES_PER_SECOND });
+  started.defer(() => balancer.close());
+  const members = ROLES.map((role, index) => {
+    const name = `${role} ${ROLES.slice(0, index + 1).filter((each) => each === role).length}`;
+    const dataFolder = join(folder, name.replace(" ", "-"));
+    const settings = {
+      ...stores.settings({ databasePort: stores.databasePort, bucketPort: stores.bucketPort }),
+      ROLE: role,
+      PUBLIC_URL: balancer.url,
+      SPEECH_THREADS: "1",
+      LOG_LEVEL: "info",
+    };
+    const logFile = `${dataFolder}.log`;
+    return {
+      name,
+      role,
+      port: ports[index]!,
+      service: new SpawnedService(dataFolder, ports[index]!, settings, { logFile }),
+    };
+  });
+  started.defer(async () => void (await Promise.all(members.map(({ service }) => service.end("SIGKILL")))));
+
+  const told = new Set<string>();
+  const receiver = createServer(async (request, response) => {
+    const { data } = (await json(request)) as { data: { videoId: string } };
+    told.add(data.videoId);
+    response.writeHead(204).end();
+  }).listen(0, "127.0.0.1");
+  started.defer(() => {
+    receiver.close();
+    receiver.closeAllConnections();
+  });
+  await once(receiver, "listening");
+  const webhookUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  const tenant = await members[0]!.service.createTenant(webhookUrl);
+  await Promise.all(members.map(({ service }) => service.start()));
+  await Promise.all(apiPorts.map((port) => balancer.untilReady(port)));
+  say("all processes are ready; the load begins");
+
+  const reads: Reads = { requests: 0, failures: [], longestMs: 0 };
+  const uploads: Uploads = { videoIds: [], failures: [], resumed: 0 };
+  const slowUploads: Uploads = { videoIds: [], failures: [], resumed: 0 };
+  const large = join(folder, "large.mp4");
+  await writeFile(large, await padded(SAMPLE));
+  const { key } = tenant;
+  const over = new AbortController();
+  const load = [
+    ...Array.from({ length: READERS }, () =>
+      readAllTheWhile(
+        { url: balancer.url, key, pauseMs: 40, videoIds: uploads.videoIds },
+        reads,
+        over.signal,
+      ),
+    ),
+    uploadAllTheWhile({ url: balancer.url, key, pauseMs: 2_000, path: SAMPLE }, uploads, over.signal),
+    uploadAllTheWhile({ url: balancer.slowUrl, key, pauseMs: 0, path: large }, slowUploads, over.signal),
+  ];
+  await sleep(3_000);
+
+  const restarts: string[][] = [];
+  for (let round = 1; round <= ROUNDS; round++) {
+    for (const { name, role, port, service } of members) {
+      const stopAt = performance.now();
+      await service.end("SIGTERM");
+      const startAt = performance.now();
+      if (service.howEnded !== "exit code 0") faults.push(`${name} ended by ${service.howEnded}`);
+      await service.start();
+      if (role === "api") await balancer.untilReady(port);
+      const seconds = (from: number, to: number) => ((to - from) / 1000).toFixed(1);
+      restarts.push([name, seconds(stopAt, startAt), seconds(startAt, performance.now())]);
+      say(`${name} was restarted`);
+    }
+  }
+  over.abort();
+  await Promise.all(load);
+
+  say("the load has ended; waiting for the queue to end");
+  const videoIds = [...uploads.videoIds, ...slowUploads.videoIds];
+  const givesUpAt = performance.now() + ENDED_WITHIN_MS;
+  const lost: string[] = [];
+  for (const videoId of videoIds) {
+    const { service } = members[0]!;
+    let seen = await service.read(tenant, videoId);
+    while ((seen?.status !== "COMPLETED" || !told.has(videoId)) && performance.now() < givesUpAt) {
+      await sleep(250);
+      seen = await service.read(tenant, videoId);
+    }
+    if (seen?.status !== "COMPLETED") lost.push(`${videoId} is ${seen?.status ?? "not there"}`);
+    else if (!told.has(videoId)) lost.push(`${videoId}: no webhook came`);
+  }
+  await Promise.all(members.map(({ service }) => service.end("SIGTERM")));
+
+  printTable("Restarts, one after the other", ["", "seconds to stop", "seconds until ready"], restarts);
+  printTable(
+    "Meanwhile, through a balancer that asks /readyz",
+    ["", ""],
+    [
+      ["requests that read", String(reads.requests)],
+      ["of these failed", String(reads.failures.length)],
+      ["longest, ms", reads.longestMs.toFixed(0)],
+      ["uploads on a fast line", String(uploads.videoIds.length)],
+      ["of their requests cut and resumed", String(uploads.resumed)],
+      ["uploads on a slow line", String(slowUploads.videoIds.length)],
+      ["of their requests cut and resumed", String(slowUploads.resumed)],
+      ["uploads that failed", String(uploads.failures.length + slowUploads.failures.length)],
+      ["jobs", String(videoIds.length)],
+      ["of these lost, or without their webhook", String(lost.length)],
+    ],
+  );
+  if (uploads.resumed > 0) faults.push(`${uploads.resumed} requests of uploads on a fast line were cut`);
+  faults = [...faults, ...reads.failures, ...uploads.failures, ...slowUploads.failures, ...lost];
+} finally {
+  await started.disposeAsync();
+}
+for (const fault of faults) console.error(`FOUND: ${fault}`);
+if (faults.length === 0) await rm(folder, { recursive: true });
+else console.error(`The logs of all processes are in ${folder}`);
+process.exit(faults.length === 0 ? 0 : 1);
+
+function say(what: string): void {
+  console.log(`${((performance.now() - beganAt) / 1000).toFixed(0).padStart(5)} s  ${what}`);
+}
+
+/** The recording with an empty box at its end, which players pass over. */
+async function padded(path: string): Promise<Buffer> {
+  const box = Buffer.alloc(SLOW_PADDING_BYTES);
+  box.writeUInt32BE(SLOW_PADDING_BYTES, 0);
+  box.write("free", 4, "latin1");
+  return Buffer.concat([await readFile(path), box]);
+}

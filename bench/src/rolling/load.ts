@@ -1,0 +1,82 @@
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import * as tus from "tus-js-client";
+
+const READ_TIMEOUT_MS = 60_000;
+
+export interface Reads {
+  requests: number;
+  /** What came instead of an answer in the two hundreds. */
+  failures: string[];
+  longestMs: number;
+}
+
+export interface Uploads {
+  /** Of those that the client was told are complete. */
+  videoIds: string[];
+  failures: string[];
+  /** Requests that broke off and were made up for by the stock client. */
+  resumed: number;
+}
+
+/** Programs that read all the while, one request after the other each, on connections that they keep. */
+export async function readAllTheWhile(
+  { url, key, pauseMs, videoIds }: { url: string; key: string; pauseMs: number; videoIds: readonly string[] },
+  reads: Reads,
+  signal: AbortSignal,
+): Promise<void> {
+  const headers = { authorization: `Bearer ${key}` };
+  for (let turn = 0; !signal.aborted; turn++) {
+    const video = videoIds.at(turn % Math.max(1, videoIds.length));
+    const path = [`/videos`, `/videos/${video}`, `/videos/${video}/transcription`][video ? turn % 3 : 0];
+    const begin = performance.now();
+    try {
+      const response = await fetch(`${url}/api/v1${path}`, {
+        headers,
+        signal: AbortSignal.timeout(READ_TIMEOUT_MS),
+      });
+      const body = await response.text();
+      if (!response.ok) reads.failures.push(`GET ${path}: ${response.status} ${body}`);
+    } catch (error) {
+      const { cause } = error as Error;
+      reads.failures.push(`GET ${path}: ${cause instanceof Error ? cause.message : error}`);
+    }
+    reads.requests += 1;
+    reads.longestMs = Math.max(reads.longestMs, performance.now() - begin);
+    await sleep(pauseMs);
+  }
+}
+
+/** Uploads one after the other, with the stock client as it comes. */
+export async function uploadAllTheWhile(
+  { url, key, pauseMs, path }: { url: string; key: string; pauseMs: number; path: string },
+  uploads: Uploads,
+  signal: AbortSignal,
+): Promise<void> {
+  const { size } = await stat(path);
+  while (!signal.aborted) {
+    await new Promise<void>((done) => {
+      const upload = new tus.Upload(createReadStream(path), {
+        endpoint: `${url}/api/v1/uploads`,
+        headers: { authorization: `Bearer ${key}` },
+        uploadSize: size,
+        chunkSize: 16 * 1024 ** 2,
+        onShouldRetry: () => {
+          uploads.resumed += 1;
+          return true;
+        },
+        onError: (error) => {
+          uploads.failures.push(error.message);
+          done();
+        },
+        onSuccess: () => {
+          uploads.videoIds.push(upload.url?.split("/").at(-1) ?? "");
+          done();
+        },
+      });
+      upload.start();
+    });
+    await sleep(pauseMs);
+  }
+}
