@@ -60,6 +60,7 @@ mark { background: var(--found); color: inherit; border-radius: .2em; padding: 0
   border-top: 1px solid var(--line); }
 .neighbours span { display: block; }
 .neighbours a:last-child { text-align: right; }
+@media (min-width: 70rem) { td:first-child code { overflow-wrap: break-word; } }
 @media (max-width: 56rem) {
   body { display: block; }
   nav.side { display: none; }
