@@ -4,6 +4,8 @@ import { listNamedFiles } from "../src/backup/named-files.ts";
 import type { MomentQuery } from "../src/db/database.ts";
 import { findDeliveriesWithoutJob } from "../src/db/lost-jobs.ts";
 import { listStoredParts } from "../src/db/missing-files.ts";
+import type { Db } from "../src/db/schema.ts";
+import { listTranscriptions } from "../src/db/transcriptions.ts";
 import { rowsRead, rowsReadBy } from "./support/rows-read.ts";
 import { createTenant, shareService } from "./support/service.ts";
 
@@ -12,12 +14,13 @@ const VIDEOS = 3_000;
 const PENDING = 10;
 
 describe("with many videos that were transcribed and told of long ago", () => {
+  let environmentId: string;
   const open = () => subtext.service.parts.database.kysely;
   const idOf = (kind: string, number = sql.ref("number")) =>
     sql`${kind} || '_' || lpad(${number}::text, 26, '0')`;
 
   beforeAll(async () => {
-    const { environmentId } = await createTenant(subtext);
+    ({ environmentId } = await createTenant(subtext));
     const db = open();
     const numbers = sql`generate_series(1, ${VIDEOS}::int) as number`;
     await sql`
@@ -59,6 +62,16 @@ describe("with many videos that were transcribed and told of long ago", () => {
     expect(await Array.fromAsync(listNamedFiles(query))).toHaveLength(VIDEOS);
     expect(read).toBeLessThanOrEqual(2 * VIDEOS);
   });
+
+  test.each([null, "COMPLETED"] as const)(
+    "the latest transcriptions (%s) are read, and no others",
+    async (status) => {
+      const latest = (db: Db) => listTranscriptions(db, environmentId, { status, limit: 10 });
+      const numbers = (await latest(open())).map(({ id }) => Number(id.split("_")[1]));
+      expect(numbers).toEqual(Array.from({ length: 10 }, (_, index) => VIDEOS - index));
+      expect(await rowsRead(open(), latest)).toBeLessThanOrEqual(2 * 10);
+    },
+  );
 
   test("looking for deliveries whose job is lost reads those that wait", async () => {
     expect(await findDeliveriesWithoutJob(open())).toHaveLength(PENDING);

@@ -48,19 +48,28 @@ export async function findTranscriptionOfVideo(
   return await db.selectFrom("transcription").selectAll().where("video_id", "=", videoId).executeTakeFirst();
 }
 
-/** The latest of an environment, newest first. */
+/** The latest of an environment, newest first: their videos' ids sort by their making, as the indexes do. */
 export async function listTranscriptions(
   db: Db,
   environmentId: string,
   { status, limit }: { status: TranscriptionStatus | null; limit: number },
 ): Promise<TranscriptionRow[]> {
+  if (status !== null) {
+    return await db
+      .selectFrom("transcription")
+      .selectAll()
+      .where("environment_id", "=", environmentId)
+      .where("status", "=", status)
+      .orderBy("video_id", "desc")
+      .limit(limit)
+      .execute();
+  }
   return await db
-    .selectFrom("transcription")
-    .selectAll()
-    .where("environment_id", "=", environmentId)
-    .$if(status !== null, (query) => query.where("status", "=", status!))
-    .orderBy("created_at", "desc")
-    .orderBy("id", "desc")
+    .selectFrom("video")
+    .innerJoin("transcription", "transcription.video_id", "video.id")
+    .selectAll("transcription")
+    .where("video.environment_id", "=", environmentId)
+    .orderBy("video.id", "desc")
     .limit(limit)
     .execute();
 }
