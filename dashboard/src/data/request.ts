@@ -24,6 +24,13 @@ export async function request<T>(
   path: string,
   { body, signal }: { body?: unknown; signal?: AbortSignal } = {},
 ): Promise<T> {
+  if (isOther(path)) {
+    throw new ProblemError({
+      status: 404,
+      code: "route_not_found",
+      detail: "There is nothing at this address.",
+    });
+  }
   const response = await fetch(`/internal${path}`, {
     method,
     ...(body !== undefined && {
@@ -35,6 +42,12 @@ export async function request<T>(
   const text = await response.text();
   if (response.ok) return (text === "" ? undefined : JSON.parse(text)) as T;
   throw new ProblemError(parseProblem(response.status, text));
+}
+
+/** Ids come from the page's address, which a link may have made up: `..` in one would ask for something else. */
+function isOther(path: string): boolean {
+  const asked = `/internal${path.replace(/[?#].*$/s, "")}`;
+  return new URL(asked, "http://service").pathname !== asked;
 }
 
 /** What a proxy in between answers is no problem document. */
