@@ -4,6 +4,7 @@ import { availableParallelism, cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
+import { heapFlags } from "@subtext/speech/child/heap-flags";
 import { cpuSeconds, memoryOverTime } from "./process-tree.ts";
 import { secondsByFunction } from "./speech-profile.ts";
 import type { SpeechRun } from "./speech-run.ts";
@@ -159,6 +160,7 @@ async function measure(
 ): Promise<Measured> {
   const args = [
     "--disable-warning=ExperimentalWarning",
+    ...heapFlags(),
     // Threads take it over from their process.
     `--import=${pathToFileURL(MODEL_TIME)}`,
     ...(profiles === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profiles}`]),

@@ -63,16 +63,17 @@ function tokenCosts({ attention, steps, frames, attentionFrames, quiet }: Alignm
       medianFilter(attention, (step * heads + head) * attentionFrames, filtered, to, frames);
       for (let frame = 0; frame < frames; frame++) sums[frame] = sums[frame]! + filtered[to + frame]!;
     }
-    for (let step = 0; step < steps; step++) {
-      for (let frame = 0; frame < frames; frame++) {
-        const place = step * frames + frame;
-        costs[place] = costs[place]! + filtered[place]! / (sums[frame]! * heads);
+    for (let frame = 0; frame < frames; frame++) sums[frame] = sums[frame]! * heads;
+    for (let place = 0; place < costs.length; ) {
+      for (let frame = 0; frame < frames; frame++, place++) {
+        costs[place] = costs[place]! + filtered[place]! / sums[frame]!;
       }
     }
   }
-  for (let place = 0; place < costs.length; place++) {
-    const share = (costs[place] as number) + ATTENTION_FLOOR;
-    costs[place] = WORD_COST_QUIET * (quiet[place % frames] as number) - Math.log(share);
+  for (let place = 0; place < costs.length; ) {
+    for (let frame = 0; frame < frames; frame++, place++) {
+      costs[place] = WORD_COST_QUIET * quiet[frame]! - Math.log(costs[place]! + ATTENTION_FLOOR);
+    }
   }
   return costs;
 }

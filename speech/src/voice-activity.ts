@@ -97,7 +97,7 @@ class SileroVoiceActivity implements VoiceActivity {
       signal.throwIfAborted();
       for (let stretch = 0; stretch < stretches; stretch++) {
         const start = (first + stretch * length + step) * WINDOW_SAMPLES - CONTEXT_SAMPLES;
-        audio.copy(start, input.subarray(stretch * inputSamples, (stretch + 1) * inputSamples));
+        audio.copy(start, input, stretch * inputSamples, inputSamples);
       }
       const outputs = await this.#session.run({
         input: new Tensor("float32", input, [stretches, inputSamples]),
@@ -131,13 +131,14 @@ class Preceded {
     this.#preceding = preceding;
   }
 
-  copy(start: number, target: Float32Array): void {
-    const end = start + target.length;
+  /** Copies `count` samples from `start` on to `place` and on. */
+  copy(start: number, input: Float32Array, place: number, count: number): void {
+    const end = start + count;
     if (start >= 0 && end <= this.#samples.length) {
-      target.set(this.#samples.subarray(start, end));
+      input.set(this.#samples.subarray(start, end), place);
       return;
     }
-    target.fill(0);
+    const target = input.subarray(place, place + count).fill(0);
     this.#copyFrom(this.#preceding, start + this.#preceding.length, target);
     this.#copyFrom(this.#samples, start, target);
   }

@@ -46,10 +46,12 @@ export class WaveformMeter {
       const missing = SAMPLES_PER_PEAK - (this.#position % SAMPLES_PER_PEAK);
       const end = Math.min(samples.length, taken + missing);
       this.#position += end - taken;
+      let loudest = this.#loudest;
       for (; taken < end; taken++) {
         const amplitude = Math.abs(samples[taken]!);
-        if (amplitude > this.#loudest) this.#loudest = amplitude;
+        if (amplitude > loudest) loudest = amplitude;
       }
+      this.#loudest = loudest;
       if (this.#position % SAMPLES_PER_PEAK === 0) this.#write();
     }
   }

@@ -50,7 +50,8 @@ export class Lane {
   }
 
   /**
-   * Calls may be made while others are under way; the model computes one step at a time.
+   * Calls may be made while others are under way; the model computes one step at a time. Arrays of samples are
+   * given away.
    * @throws SpeechError, or the signal's reason as soon as the thread has let go.
    */
   async call<Call extends LaneCall>(call: Call, signal: AbortSignal): Promise<LaneResults[Call["method"]]> {
@@ -64,7 +65,7 @@ export class Lane {
     signal.addEventListener("abort", abort, { once: true });
     this.#worker.ref();
     try {
-      this.#send({ type: "call", id, call });
+      this.#send({ type: "call", id, call }, samplesOf(call));
       return (await answer.promise) as LaneResults[Call["method"]];
     } catch (error) {
       signal.throwIfAborted();
@@ -85,8 +86,11 @@ export class Lane {
     await this.#worker.terminate();
   }
 
-  #send(message: ToLane): void {
-    this.#worker.postMessage(message);
+  #send(message: ToLane, given: readonly Float32Array[] = []): void {
+    this.#worker.postMessage(
+      message,
+      given.map(({ buffer }) => buffer as ArrayBuffer),
+    );
   }
 
   #receive(message: FromLane): void {
@@ -98,6 +102,11 @@ export class Lane {
     this.#fault ??= fault;
     for (const { reject } of this.#calls.values()) reject(this.#fault);
   }
+}
+
+function samplesOf(call: LaneCall): Float32Array[] {
+  if (call.method === "probabilities") return [call.samples, call.preceding];
+  return call.utterances.flatMap(({ samples }) => samples ?? []);
 }
 
 function crash(message: string, cause?: unknown): SpeechError {
@@ -125,7 +134,8 @@ export async function openVoiceActivityLane(): Promise<VoiceActivity> {
   const lane = await Lane.open({ kind: "voiceActivity" });
   return {
     probabilities: (samples, preceding, signal) =>
-      lane.call({ method: "probabilities", samples, preceding }, signal),
+      // Copied once and given away: left to the channel, they would be copied into its message and out of it.
+      lane.call({ method: "probabilities", samples: samples.slice(), preceding: preceding.slice() }, signal),
     close: () => lane.close(),
   };
 }

@@ -145,7 +145,7 @@ class LanedEngine implements Engine {
     const known = this.#known.get(utterance);
     if (known?.lane === lane) return { id: known.id, start: utterance.start, samples: null };
     this.#lastUtterance += 1;
-    return { id: this.#lastUtterance, start: utterance.start, samples: onlyItsOwn(utterance.samples) };
+    return { id: this.#lastUtterance, start: utterance.start, samples: utterance.samples.slice() };
   }
 
   #keep(lane: Lane, utterances: readonly { utterance: Utterance; id: number }[]): void {
@@ -175,9 +175,4 @@ class LanedEngine implements Engine {
   #unknow(utterance: Utterance | undefined): void {
     if (utterance !== undefined) this.#known.delete(utterance);
   }
-}
-
-/** Between threads a view travels with all of what it is a view of. */
-function onlyItsOwn(samples: Float32Array): Float32Array {
-  return samples.byteLength === samples.buffer.byteLength ? samples : samples.slice();
 }

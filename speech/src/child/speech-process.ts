@@ -6,6 +6,7 @@ import type { KeptStretch } from "../kept/kept-stretch.ts";
 import type { TranscribeProgress, TranscribeResult } from "../transcript.ts";
 import type { Waveform } from "../waveform.ts";
 import { environmentFor } from "./environment.ts";
+import { heapFlags } from "./heap-flags.ts";
 import { furtherBytes } from "./memory.ts";
 import {
   type FromSpeechProcess,
@@ -94,7 +95,7 @@ export class SpeechProcess {
       // Leader of a process group: what it starts can be ended with it.
       detached: true,
       env: environmentFor(options.parts, process.env),
-      execArgv: ["--disable-warning=ExperimentalWarning"],
+      execArgv: ["--disable-warning=ExperimentalWarning", ...heapFlags()],
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
     this.#process.on("message", (value) => this.#receive(value));

@@ -56,8 +56,8 @@ export interface DecodeReport {
 }
 
 export interface RunningDecode {
-  /** Breaking out of it ends the decoder. Throws SpeechError `decoder_crashed`. */
-  blocks: AsyncIterable<AudioBlock>;
+  /** As many at a time as came together. Breaking out of it ends the decoder. Throws SpeechError `decoder_crashed`. */
+  blocks: AsyncIterable<readonly AudioBlock[]>;
   /** Valid after `blocks` is read to its end. */
   report(): DecodeReport;
 }

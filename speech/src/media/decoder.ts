@@ -109,15 +109,18 @@ async function* decodeChunks(
   const timeline = new Timeline(probe.audioOffset);
   const mixer = new MonoMixer(channels);
   let decodedSamples = 0;
-  for await (const block of running.blocks) {
-    const length = block.samples.length / channels;
-    decodedSamples += length;
-    const { silence, drop } = timeline.place(block, length);
-    if (probe.audioOffset + timeline.samples / SAMPLE_RATE > maxDurationSeconds + 1) {
-      throw tooLong(maxDurationSeconds);
+  for await (const blocks of running.blocks) {
+    for (const block of blocks) {
+      const length = block.samples.length / channels;
+      decodedSamples += length;
+      const { silence, drop } = timeline.place(block, length);
+      if (probe.audioOffset + timeline.samples / SAMPLE_RATE > maxDurationSeconds + 1) {
+        throw tooLong(maxDurationSeconds);
+      }
+      // Without `yield*`, which waits for each of these generators even where it has nothing to give.
+      for (const chunk of mixer.addSilence(silence)) yield chunk;
+      for (const chunk of mixer.add(block.samples, drop)) yield chunk;
     }
-    yield* mixer.addSilence(silence);
-    yield* mixer.add(block.samples, drop);
   }
   yield* mixer.flush();
   finish(

@@ -82,7 +82,7 @@ class FfmpegBackend implements Backend {
   }
 
   async inspect(path: string, signal: AbortSignal): Promise<Inspection> {
-    const shown = ["-v", "warning", "-show_entries", INSPECTED, "-of", "json"];
+    const shown = ["-v", "warning", "-show_entries", INSPECTED, ...FIRST_PACKETS, "-of", "json"];
     const { result, complaints } = await this.#ffprobe(shown, path, signal, (child) => child.text());
     const headers = parseHeaders(result);
     // The exit code tells less: ffprobe also fails where it shows all that it was asked for.
@@ -90,7 +90,10 @@ class FfmpegBackend implements Backend {
     const { format, streams } = headers;
     const audio = (streams ?? []).filter((stream) => stream.codec_type === "audio").map(toTrack);
     if (format.format_name?.startsWith("mov,")) {
-      for (const track of audio) track.encrypted = await this.#isEncrypted(path, track.stream, signal);
+      for (const track of audio) {
+        const first = headers.packets?.find(({ stream_index }) => stream_index === track.stream);
+        track.encrypted = first ? isEncrypted(first) : await this.#isEncrypted(path, track.stream, signal);
+      }
     }
     return {
       streams: format.nb_streams ?? 0,
@@ -100,11 +103,11 @@ class FfmpegBackend implements Backend {
     };
   }
 
-  /** The headers that ffprobe shows do not tell; the first packet does. */
+  /** For a track whose first packet comes late. */
   async #isEncrypted(path: string, stream: number, signal: AbortSignal): Promise<boolean> {
     const shown = ["-select_streams", `${stream}`, "-read_intervals", "%+#1", "-show_packets", "-of", "json"];
     const { result } = await this.#ffprobe(["-v", "error", ...shown], path, signal, (child) => child.text());
-    return result.includes("Encryption info");
+    return parseHeaders(result)?.packets?.some(isEncrypted) ?? false;
   }
 
   async measure(path: string, signal: AbortSignal): Promise<number> {
@@ -193,10 +196,22 @@ const INSPECTED =
   "format=format_name,nb_streams,start_time,duration:" +
   "stream=index,codec_type,codec_name,channels,sample_rate,start_time,duration:stream_disposition=default";
 
+/**
+ * Whether a track is encrypted is told by its first packet alone. Asked for together with the headers, it spares
+ * most files a start of the program, which costs more than reading them.
+ */
+const FIRST_PACKETS = ["-show_packets", "-read_intervals", "%+#64"];
+
 /** What is read of ffprobe's JSON; everything may be absent. */
 interface Headers {
+  packets?: HeaderPacket[];
   format?: { format_name?: string; nb_streams?: number; start_time?: string; duration?: string };
   streams?: HeaderStream[];
+}
+
+interface HeaderPacket {
+  stream_index?: number;
+  side_data_list?: { side_data_type?: string }[];
 }
 
 interface HeaderStream {
@@ -216,6 +231,10 @@ function parseHeaders(json: string): Headers | null {
   } catch {
     return null;
   }
+}
+
+function isEncrypted({ side_data_list }: HeaderPacket): boolean {
+  return side_data_list?.some(({ side_data_type }) => side_data_type === "Encryption info") ?? false;
 }
 
 function toTrack(stream: HeaderStream): AudioTrack {

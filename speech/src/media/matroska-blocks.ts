@@ -15,23 +15,25 @@ const MAX_ELEMENT_BYTES = 16_000_000;
 /**
  * Reads the one track of 32-bit float samples that ffmpeg writes as Matroska to a pipe: raw samples alone
  * would lose where they stand in time. Timestamps are milliseconds (ffmpeg's TimestampScale).
+ * @returns the blocks that each piece of the bytes brought to their end
  */
-export async function* readMatroskaBlocks(bytes: AsyncIterable<Buffer>): AsyncGenerator<AudioBlock> {
+export async function* readMatroskaBlocks(bytes: AsyncIterable<Buffer>): AsyncGenerator<AudioBlock[]> {
   let pending: Buffer = Buffer.alloc(0);
   let skip = 0;
   let clusterMs = 0;
   for await (const chunk of bytes) {
-    let data: Buffer = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+    const data: Buffer = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+    const blocks: AudioBlock[] = [];
+    let place = 0;
     while (true) {
-      if (skip > 0) {
-        const skipped = Math.min(skip, data.length);
-        data = data.subarray(skipped);
-        skip -= skipped;
-      }
-      const header = readHeader(data);
+      const skipped = Math.min(skip, data.length - place);
+      place += skipped;
+      skip -= skipped;
+      const header = readHeader(data, place);
       if (header === null) break;
+      const begin = place + header.bytes;
       if (CONTAINERS.has(header.id)) {
-        data = data.subarray(header.bytes);
+        place = begin;
         continue;
       }
       const isBlock = header.id === SIMPLE_BLOCK || header.id === BLOCK;
@@ -40,19 +42,17 @@ export async function* readMatroskaBlocks(bytes: AsyncIterable<Buffer>): AsyncGe
         continue;
       }
       if (header.size > MAX_ELEMENT_BYTES) throw new Error(`A Matroska block of ${header.size} bytes`);
-      if (data.length < header.bytes + header.size) break;
-      const body = data.subarray(header.bytes, header.bytes + header.size);
-      data = data.subarray(header.bytes + header.size);
-      if (isBlock) yield readBlock(body, clusterMs);
-      else clusterMs = body.readUIntBE(0, Math.min(6, body.length));
+      const end = begin + header.size;
+      if (data.length < end) break;
+      if (isBlock) {
+        const at = (clusterMs + data.readInt16BE(begin + 1)) / 1000;
+        blocks.push({ at, samples: toSamples(data.subarray(begin + BLOCK_HEADER_BYTES, end)) });
+      } else clusterMs = data.readUIntBE(begin, Math.min(6, header.size));
+      place = end;
     }
-    pending = data;
+    pending = data.subarray(place);
+    yield blocks;
   }
-}
-
-function readBlock(body: Buffer, clusterMs: number): AudioBlock {
-  const at = (clusterMs + body.readInt16BE(1)) / 1000;
-  return { at, samples: toSamples(body.subarray(BLOCK_HEADER_BYTES)) };
 }
 
 /** Copies, because a view of floats must begin at a multiple of four bytes. */
@@ -70,21 +70,21 @@ interface Header {
   bytes: number;
 }
 
-/** Null where more bytes are wanted. */
-function readHeader(data: Buffer): Header | null {
-  if (data.length < 2) return null;
-  const idBytes = Math.clz32(data[0]!) - 23;
+/** Null where more bytes are wanted. @param place of its first byte */
+function readHeader(data: Buffer, place: number): Header | null {
+  if (data.length - place < 2) return null;
+  const idBytes = Math.clz32(data[place]!) - 23;
   if (idBytes > 4) throw new Error("Not a Matroska element");
-  if (data.length <= idBytes) return null;
-  const sizeBytes = Math.clz32(data[idBytes]!) - 23;
+  if (data.length - place <= idBytes) return null;
+  const sizeBytes = Math.clz32(data[place + idBytes]!) - 23;
   if (sizeBytes > 8) throw new Error("Not a Matroska element");
   const bytes = idBytes + sizeBytes;
-  if (data.length < bytes) return null;
-  let size = data[idBytes]! & (0xff >> sizeBytes);
+  if (data.length - place < bytes) return null;
+  let size = data[place + idBytes]! & (0xff >> sizeBytes);
   let unknown = size === 0xff >> sizeBytes;
-  for (let i = idBytes + 1; i < bytes; i++) {
+  for (let i = place + idBytes + 1; i < place + bytes; i++) {
     size = size * 256 + data[i]!;
     unknown &&= data[i] === 0xff;
   }
-  return { id: data.readUIntBE(0, idBytes), size: unknown ? 0 : size, bytes };
+  return { id: data.readUIntBE(place, idBytes), size: unknown ? 0 : size, bytes };
 }

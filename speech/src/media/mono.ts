@@ -33,7 +33,7 @@ export class MonoMixer {
     const frames = Math.floor(samples.length / this.#channels);
     for (let frame = from; frame < frames; ) {
       const end = Math.min(frames, frame + CHUNK - this.#filled);
-      if (this.#channels === 1) this.#take(samples, frame, end, this.#left);
+      if (this.#channels === 1) this.#takeAll(samples.subarray(frame, end));
       else {
         this.#take(samples, frame, end, this.#left, 0, 2);
         this.#take(samples, frame, end, this.#right, 1, 2);
@@ -42,6 +42,24 @@ export class MonoMixer {
       frame = end;
       if (this.#filled === CHUNK) yield this.#mix();
     }
+  }
+
+  /** Of mono samples, most of which need nothing but to be copied. */
+  #takeAll(samples: Float32Array): void {
+    let highest = 0;
+    let lowest = 0;
+    let sum = 0;
+    for (let i = 0; i < samples.length; i++) {
+      const sample = samples[i]!;
+      if (sample > highest) highest = sample;
+      if (sample < lowest) lowest = sample;
+      sum += sample;
+    }
+    // A sum is no number where a sample is none.
+    if (highest <= 1 && lowest >= -1 && !Number.isNaN(sum)) {
+      this.#left.set(samples, this.#filled);
+      this.peak = Math.max(this.peak, highest, -lowest);
+    } else this.#take(samples, 0, samples.length, this.#left);
   }
 
   #take(

@@ -145,16 +145,21 @@ function crashed(reason: string): SpeechError {
 }
 
 /** What `node-av-decode.ts` writes. */
-async function* readBlocks(bytes: AsyncIterable<Buffer>): AsyncGenerator<AudioBlock> {
+async function* readBlocks(bytes: AsyncIterable<Buffer>): AsyncGenerator<AudioBlock[]> {
   let data: Buffer = Buffer.alloc(0);
   for await (const chunk of bytes) {
     data = data.length === 0 ? chunk : Buffer.concat([data, chunk]);
+    const blocks: AudioBlock[] = [];
     while (data.length >= BLOCK_HEADER_BYTES) {
       const at = data.readDoubleLE(0);
       const end = BLOCK_HEADER_BYTES + data.readUInt32LE(8);
       if (data.length < end) break;
-      yield { at: Number.isNaN(at) ? null : at, samples: toSamples(data.subarray(BLOCK_HEADER_BYTES, end)) };
+      blocks.push({
+        at: Number.isNaN(at) ? null : at,
+        samples: toSamples(data.subarray(BLOCK_HEADER_BYTES, end)),
+      });
       data = data.subarray(end);
     }
+    yield blocks;
   }
 }

@@ -42,23 +42,31 @@ function findPeaks(logits: Float32Array): Peaks {
   let highest = Number.NEGATIVE_INFINITY;
   let sum = 0;
   for (let block = 0; block < blocks.length; block++) {
-    // Two at a time, so that no comparison waits for the one before it.
+    // Several at a time, so that hardly a comparison or a sum waits for the one before it.
     let a = Number.NEGATIVE_INFINITY;
     let b = a;
-    const start = block * BLOCK_TOKENS;
-    const end = Math.min(start + BLOCK_TOKENS, logits.length);
-    for (let token = start; token < end - 1; token += 2) {
-      const even = logits[token]!;
-      const odd = logits[token + 1]!;
-      if (even > a) a = even;
-      if (odd > b) b = odd;
-      sum += even + odd;
+    let c = a;
+    let d = a;
+    const end = Math.min((block + 1) * BLOCK_TOKENS, logits.length);
+    let token = block * BLOCK_TOKENS;
+    for (; token + 4 <= end; token += 4) {
+      const first = logits[token]!;
+      const second = logits[token + 1]!;
+      const third = logits[token + 2]!;
+      const fourth = logits[token + 3]!;
+      if (first > a) a = first;
+      if (second > b) b = second;
+      if (third > c) c = third;
+      if (fourth > d) d = fourth;
+      sum += first + second + (third + fourth);
     }
-    if ((end - start) % 2 === 1) {
-      const last = logits[end - 1]!;
+    for (; token < end; token++) {
+      const last = logits[token]!;
       if (last > a) a = last;
       sum += last;
     }
+    if (c > a) a = c;
+    if (d > b) b = d;
     const peak = a > b ? a : b;
     blocks[block] = peak;
     if (peak > highest) highest = peak;
