@@ -4,7 +4,7 @@ const MEASURED_V8 = "13.6.";
 /**
  * Flags for a process that runs models, in its threads too. Tensors come and go at every token; with room for that,
  * and with their memory counted beside the heap's instead of looked through the heap for whenever there are 64 MB
- * of it, V8 takes two thirds of the processor time to collect garbage and 10 MB more memory a thread.
+ * of it, V8's own threads take half the processor time, and the process some 50 MB more memory (ten minutes of speech).
  */
 export function heapFlags(v8Version = process.versions.v8): string[] {
   if (!v8Version.startsWith(MEASURED_V8)) return [];
