@@ -10,7 +10,7 @@ import { AppError } from "../errors.ts";
 import type { Bucket } from "./bucket.ts";
 
 /** An object that comes in parts, and is none until it is completed. */
-export interface Multipart {
+interface Multipart {
   /** Of the object, without the bucket's prefix. */
   key: string;
   id: string;
