@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, type TestContext, test } from "vitest";
 import { systemClock } from "../src/clock.ts";
 import { migrate } from "../src/db/migrate.ts";
 import { openDatabase } from "../src/db/open.ts";
@@ -17,7 +19,7 @@ import { Queue } from "../src/queue.ts";
 import { openDiskStorage } from "../src/storage/disk.ts";
 import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
 import { createEndpointPolicy } from "../src/webhooks/guard-url.ts";
-import { temporaryFolder, until } from "./support/service.ts";
+import { until } from "./support/service.ts";
 import { makeTestDatabase } from "./support/test-database.ts";
 
 const server = process.env.TEST_DATABASE_URL;
@@ -27,9 +29,14 @@ interface Worker {
   output(): string;
 }
 
-/** One PostgreSQL and one folder, which worker processes share, and a receiver of webhooks. */
-async function setUp(answer: (number: number, response: ServerResponse) => void) {
-  const folder = await temporaryFolder();
+/**
+ * One PostgreSQL and one folder, which worker processes share, and a receiver of webhooks.
+ * @param context of the test that asks: of tests that run at once, vitest's `onTestFinished` takes another's for it
+ */
+async function setUp(context: TestContext, answer: (number: number, response: ServerResponse) => void) {
+  const { onTestFinished } = context;
+  const folder = await mkdtemp(join(tmpdir(), "subtext-test-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const databaseUrl = await makeTestDatabase(server!, `fencing_${randomUUID().replaceAll("-", "_")}`);
   const log = createLog("silent");
   const database = await openDatabase<Schema>({ databaseUrl, folder, log });
@@ -120,9 +127,10 @@ describe
   .concurrent("a worker process that was stopped, and wakes up after its successor", () => {
     test("changes nothing of the transcription: row, files, event and delivery are the successor's", {
       timeout: 120_000,
-    }, async () => {
-      const { db, startWorker, storage, read, readDelivery, posts } = await setUp((_number, response) =>
-        response.end(),
+    }, async (context) => {
+      const { db, startWorker, storage, read, readDelivery, posts } = await setUp(
+        context,
+        (_number, response) => response.end(),
       );
       const first = await startWorker({ HEARING_MS: "1000", SAYS: "First." });
       await until(async () => (await read()).status === "PROCESSING");
@@ -145,9 +153,11 @@ describe
       expect(text).toContain("Second.");
     });
 
-    test("changes nothing of a delivery that its successor has made", { timeout: 120_000 }, async () => {
+    test("changes nothing of a delivery that its successor has made", {
+      timeout: 120_000,
+    }, async (context) => {
       let held: ServerResponse | undefined;
-      const { db, startWorker, readDelivery } = await setUp((number, response) => {
+      const { db, startWorker, readDelivery } = await setUp(context, (number, response) => {
         if (number === 1) held = response;
         else response.end();
       });
