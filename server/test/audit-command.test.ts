@@ -1,0 +1,73 @@
+import type { AuditEntryView } from "@subtext/dashboard/contract/audit";
+import { beforeAll, expect, test } from "vitest";
+import { type Author, type Deed, writeDown } from "../src/audit/audit.ts";
+import { systemClock } from "../src/clock.ts";
+import { runCommand } from "./support/run-command.ts";
+import { shareService } from "./support/service.ts";
+
+const subtext = shareService();
+const DAY_MS = 86_400_000;
+/** More than one page of what the command asks for. */
+const OLD_ENTRIES = 120;
+const olive: Author = {
+  kind: "operator",
+  id: "operator_olive",
+  name: "olive@subtext.example",
+  address: null,
+};
+
+beforeAll(async () => {
+  const db = subtext.service.parts.database.kysely;
+  const write = (daysAgo: number, author: Author, deed: Deed) => {
+    const clock = { now: () => new Date(systemClock.now().getTime() - daysAgo * DAY_MS) };
+    return db.transaction().execute((tx) => writeDown({ tx, clock }, author, deed));
+  };
+  for (let day = OLD_ENTRIES; day > 0; day--) await write(day, olive, { action: "operator.signed_in" });
+  await write(0, { ...olive, id: "operator_oscar" }, { action: "operator.password_changed" });
+  const made = await runCommand(subtext.dataFolder, ["env", "create", "Production", "--transcription", "on"]);
+  expect(made).toMatchObject({ exitCode: 0, err: "" });
+});
+
+async function audit(...args: string[]): Promise<AuditEntryView[]> {
+  const { exitCode, out, err } = await runCommand(subtext.dataFolder, ["audit", ...args]);
+  expect({ exitCode, err }).toEqual({ exitCode: 0, err: "" });
+  return out.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as AuditEntryView]));
+}
+
+test("the audit log comes as one JSON text a line, newest first, all pages of it", async () => {
+  const entries = await audit();
+  expect(entries).toHaveLength(OLD_ENTRIES + 2);
+  expect(entries.map(({ at }) => at)).toEqual(
+    entries
+      .map(({ at }) => at)
+      .sort()
+      .reverse(),
+  );
+  expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
+  expect(entries[0]).toMatchObject({
+    action: "environment.created",
+    actor: { kind: "command_line" },
+    address: null,
+    environment: { name: "Production" },
+    detail: { aiTranscription: true },
+  });
+});
+
+test("what is asked for alone comes: an action, who did it, the time until now, and all of these together", async () => {
+  const actions = async (...args: string[]) => (await audit(...args)).map(({ action }) => action);
+  expect(await actions("--action", "environment.created")).toEqual(["environment.created"]);
+  expect(await actions("--by", "command_line")).toEqual(["environment.created"]);
+  expect(await actions("--operator", "operator_oscar")).toEqual(["operator.password_changed"]);
+  expect(await actions("--last", "12h")).toEqual(["environment.created", "operator.password_changed"]);
+  // Past the first page, and not to the end.
+  expect(await actions("--last", "110d", "--by", "operator", "--operator", "operator_olive")).toHaveLength(
+    109,
+  );
+  expect(await actions("--by", "stranger")).toEqual([]);
+});
+
+test("an action that there is none of is told with those that there are", async () => {
+  const { exitCode, out, err } = await runCommand(subtext.dataFolder, ["audit", "--action", "video.watched"]);
+  expect({ exitCode, out }).toEqual({ exitCode: 2, out: "" });
+  expect(err).toContain("video.deleted");
+});

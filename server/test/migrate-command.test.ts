@@ -1,0 +1,66 @@
+import { join } from "node:path";
+import { sql } from "kysely";
+import { pino } from "pino";
+import { expect, test } from "vitest";
+import type { Database } from "../src/db/database.ts";
+import { madeMigrations } from "../src/db/migrate.ts";
+import { MIGRATIONS } from "../src/db/migrations.ts";
+import { openDatabase } from "../src/db/open.ts";
+import type { Schema } from "../src/db/schema.ts";
+import { runCommand } from "./support/run-command.ts";
+import { postgresFor, startService } from "./support/service.ts";
+import { openEmptyDatabase } from "./upgrade/first-release-database.ts";
+
+async function inside<T>(dataFolder: string, look: (database: Database<Schema>) => Promise<T>): Promise<T> {
+  const database = await openDatabase<Schema>({
+    databaseUrl: await postgresFor(dataFolder),
+    folder: join(dataFolder, "database"),
+    log: pino({ level: "silent" }),
+  });
+  try {
+    return await look(database);
+  } finally {
+    await database.close();
+  }
+}
+
+test("subtext migrate makes all tables and ends, does nothing the next time, and refuses what a newer version has made", {
+  timeout: 60_000,
+}, async () => {
+  const { dataFolder, database } = await openEmptyDatabase<Schema>();
+  await database.close();
+  const done = {
+    exitCode: 0,
+    out: expect.stringMatching(/^The tables of (the embedded )?PostgreSQL \d+\S* .*are up to date\.\n$/),
+    err: "",
+  };
+  expect(await runCommand(dataFolder, ["migrate"])).toEqual(done);
+  await inside(dataFolder, async ({ kysely }) => {
+    expect(await madeMigrations(kysely)).toEqual(Object.keys(MIGRATIONS).sort());
+    const { rows } = await sql`select name from pgboss.queue where name = 'transcribe'`.execute(kysely);
+    expect(rows).toHaveLength(1);
+  });
+
+  expect(await runCommand(dataFolder, ["migrate"])).toEqual(done);
+
+  await inside(dataFolder, ({ kysely }) =>
+    sql`insert into kysely_migration (name, timestamp) values ('9999_columns_removal', '')`.execute(kysely),
+  );
+  expect(await runCommand(dataFolder, ["migrate"])).toEqual({
+    exitCode: 1,
+    out: "",
+    err: expect.stringMatching(/^subtext: The database was brought up to date by a newer version[^\n]+\n$/),
+  });
+});
+
+test.skipIf(process.env.TEST_DATABASE_URL)(
+  "subtext migrate leaves an embedded database alone that a service is using",
+  async () => {
+    const { dataFolder } = await startService();
+    expect(await runCommand(dataFolder, ["migrate"])).toEqual({
+      exitCode: 1,
+      out: "",
+      err: expect.stringContaining("in use by process"),
+    });
+  },
+);

@@ -1,0 +1,28 @@
+import { runCommandLine } from "../../src/cli/program.ts";
+import { bucketFor, postgresFor } from "./service.ts";
+
+/** Runs a command in this process, on the stores that the tests of a data folder have. */
+export async function runCommand(
+  dataFolder: string,
+  args: readonly string[],
+): Promise<{ exitCode: number; out: string; err: string }> {
+  const seen = { out: "", err: "" };
+  const databaseUrl = await postgresFor(dataFolder);
+  const exitCode = await runCommandLine(args, {
+    env: {
+      DATA_DIR: dataFolder,
+      LOG_LEVEL: "silent",
+      MODEL_DOWNLOAD: "off",
+      ...(databaseUrl && { DATABASE_URL: databaseUrl }),
+      ...(await bucketFor(dataFolder)),
+    },
+    out: (text) => {
+      seen.out += text;
+    },
+    err: (text) => {
+      seen.err += text;
+    },
+    errColumns: () => null,
+  });
+  return { exitCode, ...seen };
+}
