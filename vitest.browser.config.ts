@@ -5,7 +5,10 @@ export default defineConfig({
   test: {
     include: ["*/test/**/*.browser.ts"],
     globalSetup: ["server/test/support/made-data-folder.ts", "dashboard/test/build-dashboard.ts"],
-    maxWorkers: 1,
+    // Two cores: while one page waits for its service, the other is drawn.
+    maxWorkers: 2,
+    // The files of a worker load the service once.
+    isolate: false,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // As long as playwright waits by itself.

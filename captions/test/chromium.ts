@@ -9,6 +9,7 @@ export function startChromium(): Promise<Browser> {
   if (executablePath === undefined) {
     throw new Error(`No Chromium found at ${PLACES.join(", ")}; on Debian: apt-get install chromium`);
   }
-  // The sandbox wants privileges that containers do not give; only our own loopback page is opened.
-  return chromium.launch({ executablePath, args: ["--no-sandbox"] });
+  // The sandbox wants privileges that containers do not give; only our own loopback page is opened. Where there is
+  // no graphics card, Chromium would play one in software, at some cost.
+  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
 }

@@ -2,7 +2,7 @@ import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
-import { beforeAll, inject } from "vitest";
+import { beforeAll, inject, onTestFinished } from "vitest";
 import { startChromium } from "../../captions/test/chromium.ts";
 import { readConfig } from "../../server/src/config.ts";
 import { createLog } from "../../server/src/log.ts";
@@ -13,7 +13,7 @@ import { MovableClock } from "../../server/test/support/service.ts";
 export interface Dashboard {
   service: Service;
   url: string;
-  /** A browser of its own, without any session. Its pages' faults end up in `faults`. */
+  /** A browser of its own for the test, without any session. Its pages' faults end up in `faults`. */
   visit(options?: Parameters<import("playwright-core").Browser["newContext"]>[0]): Promise<{
     context: BrowserContext;
     page: Page;
@@ -53,6 +53,8 @@ export function openDashboard(env: Record<string, string> = {}): Dashboard {
         // All come from one address, whose attempts to sign in are limited.
         clock.advance(60_000);
         const context = await browser.newContext({ reducedMotion: "reduce", ...options });
+        // A page that stays goes on listening and playing, which all tests after it pay for.
+        onTestFinished(() => context.close());
         const page = await context.newPage();
         page.on("pageerror", (error) => dashboard.faults.push(String(error)));
         page.on("console", (message) => {

@@ -59,19 +59,28 @@ export interface LitSample {
   text: string;
 }
 
-/** Plays for a while and looks at every frame, after the page itself has. */
+/**
+ * Plays for a while and looks at every frame, after the page itself has: like the page it goes to the end of the
+ * next frame's line whenever the player tells the time, else it would look before it.
+ */
 export async function watch(page: Page, forMs: number): Promise<LitSample[]> {
   return await page.evaluate(`(async () => {
     const video = document.querySelector("video");
     video.muted = true;
     await video.play();
     const samples = [];
-    const until = performance.now() + ${forMs};
-    while (performance.now() < until) {
-      await new Promise((resolve) => requestAnimationFrame(resolve));
+    let frame = 0;
+    const look = () => {
+      cancelAnimationFrame(frame);
       const [range] = CSS.highlights.get("subtext-lit") ?? [];
       samples.push({ seconds: video.currentTime, text: range?.toString() ?? "" });
-    }
+      frame = requestAnimationFrame(look);
+    };
+    frame = requestAnimationFrame(look);
+    video.addEventListener("timeupdate", look);
+    await new Promise((resolve) => setTimeout(resolve, ${forMs}));
+    video.removeEventListener("timeupdate", look);
+    cancelAnimationFrame(frame);
     video.pause();
     return samples;
   })()`);
