@@ -13,10 +13,10 @@ import { createEnvironment } from "@subtext/server/environments";
 import { newId } from "@subtext/server/ids";
 import { createLog } from "@subtext/server/log";
 import { openService, type Service } from "@subtext/server/main";
-import { newJobId } from "@subtext/server/queue";
 import { emitTestEvent } from "@subtext/server/webhooks/emit";
 import { createWebhookEndpoint } from "@subtext/server/webhooks/endpoints";
 import { fastify } from "fastify";
+import { emitCompleted } from "../../server/test/support/emit-completed.ts";
 import type { Load } from "./api-load.ts";
 import { freePort } from "./spawned-service.ts";
 import { printTable } from "./table.ts";
@@ -79,7 +79,7 @@ async function measureReads({ parts }: Service, environmentId: string): Promise<
     { db, clock: systemClock },
     { environmentId, name: "bench", permissions: [...PERMISSIONS], expiresAt: null },
   );
-  const videoId = await insertCompleted({ parts }, environmentId);
+  const videoId = await emitCompleted({ parts }, environmentId);
   const bare = fastify();
   bare.get<{ Params: { id: string } }>("/videos/:id", ({ params }) =>
     db.selectFrom("transcription").selectAll().where("video_id", "=", params.id).executeTakeFirst(),
@@ -127,34 +127,6 @@ async function perSecond(load: Load): Promise<number> {
   const [answers] = await once(worker, "message");
   await worker.terminate();
   return answers as number;
-}
-
-async function insertCompleted({ parts }: Pick<Service, "parts">, environmentId: string): Promise<string> {
-  const db = parts.database.kysely;
-  const [videoId, transcriptionId] = [newId("video"), newId("transcription")];
-  const now = new Date();
-  await db
-    .insertInto("video")
-    .values({ id: videoId, environment_id: environmentId, metadata: "{}", size_bytes: 1, created_at: now })
-    .execute();
-  await db
-    .insertInto("transcription")
-    .values({
-      id: transcriptionId,
-      video_id: videoId,
-      environment_id: environmentId,
-      status: "COMPLETED",
-      job_id: newJobId(),
-      file_prefix: `transcripts/${transcriptionId}/1`,
-      language: "en",
-      word_count: 77,
-      duration: 43.348,
-      stages: "null",
-      created_at: now,
-      finished_at: now,
-    })
-    .execute();
-  return videoId;
 }
 
 async function measureDeliveries(

@@ -179,6 +179,23 @@ describe("a request for a transcription", () => {
     expect(answers[0]).toMatchObject({ code: "video_not_found", status: 404 });
   });
 
+  test("at the same moment as others is answered by what its own key may see", async () => {
+    const tenants = [tenant, await createTenant(service), await createTenant(service)];
+    const videos: { owner: Tenant; id: string }[] = [];
+    for (const owner of tenants) {
+      tenant = owner;
+      videos.push({ owner, id: await insertVideo("COMPLETED") }, { owner, id: await insertVideo("FAILED") });
+    }
+    const asks = tenants.flatMap((asker) => videos.map(({ owner, id }) => ({ asker, owner, id })));
+    await Promise.all(
+      asks.map(async ({ asker, owner, id }) => {
+        const { status, body } = await readTranscription(service, asker, id);
+        if (asker !== owner) expect([status, body]).toMatchObject([404, { code: "video_not_found" }]);
+        else expect([status, body]).toMatchObject([200, { videoId: id, environmentId: owner.environmentId }]);
+      }),
+    );
+  });
+
   test("for a video whose environment was off tells that there is none", async () => {
     const videoId = await insertVideo(null);
     expect(await problem(videoId, `Bearer ${tenant.key}`)).toMatchObject({

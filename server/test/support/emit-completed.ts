@@ -3,8 +3,11 @@ import type { Service } from "../../src/main.ts";
 import { newJobId } from "../../src/queue.ts";
 import { emitEvent } from "../../src/webhooks/emit.ts";
 
-/** A video whose transcription has completed, as rows alone, and the event that tells of it. */
-export async function emitCompleted({ parts }: Service, environmentId: string): Promise<void> {
+/** A video whose transcription has completed, as rows alone, and the event that tells of it; gives the id of the video. */
+export async function emitCompleted(
+  { parts }: Pick<Service, "parts">,
+  environmentId: string,
+): Promise<string> {
   const { database, queue, clock } = parts;
   const now = clock.now();
   const videoId = newId("video");
@@ -40,4 +43,5 @@ export async function emitCompleted({ parts }: Service, environmentId: string): 
     const about = { id: transcriptionId, environment_id: environmentId };
     await emitEvent({ tx, queue, now }, about, "transcriptions.transcription.completed", {});
   });
+  return videoId;
 }
