@@ -47,10 +47,11 @@ const SERVER_ROOMS: Record<string, string[]> = {
   audit: ["db", "clock.ts", "ids.ts"],
   "representations.ts": ["storage", "db"],
   search: ["db"],
-  // Opens what the settings name.
+  // Open what the settings name.
   "storage/open-stores.ts": ["db", "config.ts", "errors.ts", "folder-lock.ts", "installation.ts"],
+  "storage/open-bucket-stores.ts": ["errors.ts", "folder-lock.ts", "installation.ts"],
   storage: ["db", "errors.ts", "ids.ts", "clock.ts", "outage-watch.ts"],
-  db: ["errors.ts", "folder-lock.ts", "outage-watch.ts"],
+  db: ["clock.ts", "errors.ts", "folder-lock.ts", "outage-watch.ts"],
 };
 
 const root = resolve(import.meta.dirname, "..");
