@@ -5,6 +5,7 @@ import { AppError } from "../errors.ts";
 import { COLUMN_PARSERS } from "./column-types.ts";
 import type { Database } from "./database.ts";
 import { DatabaseWatch } from "./database-watch.ts";
+import { PreparingClient } from "./preparing-client.ts";
 import { guardPool, ScopedKysely, TransactionScope } from "./transaction-scope.ts";
 
 /** pg-boss asks for no less. */
@@ -27,6 +28,7 @@ export async function openPostgres<Schema>(options: {
     await client.query({ text: settings, query_timeout: CONNECT_TIMEOUT_MS } as pg.QueryConfig);
   };
   const pool = new pg.Pool({
+    Client: PreparingClient,
     connectionString: databaseUrl,
     application_name: "subtext",
     max: QUERY_CONNECTIONS,
