@@ -2,10 +2,12 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SystemView } from "@subtext/dashboard/contract/system";
 import { VIDEO_STATES, type VideoCountsView } from "@subtext/dashboard/contract/video";
+import { fastify } from "fastify";
 import { beforeAll, expect, test } from "vitest";
 import { seedEveryState } from "../../dashboard/test/seed-videos.ts";
 import { countVideosByState } from "../src/db/counts.ts";
 import { endedInLastDay } from "../src/db/throughput.ts";
+import { registerSystem } from "../src/http/internal/system.ts";
 import { describeProcesses } from "../src/processes.ts";
 import { diskUse } from "../src/storage/disk-use.ts";
 import { addViewer, codeOf, cookieOf, send, sendAsCommandLine, setUp, signIn } from "./operator-requests.ts";
@@ -113,4 +115,23 @@ test("a viewer sees the system, a stranger does not", async () => {
   await setUp(subtext);
   const cookie = cookieOf(await signIn(subtext, await addViewer(subtext)));
   expect((await send(subtext, "/system", { headers: { cookie } })).statusCode).toBe(200);
+});
+
+test("the doctor looks once for all who ask while he does, and again for who asks later", async () => {
+  let looks = 0;
+  const app = fastify();
+  registerSystem(app, {
+    system: { look: async () => Promise.reject(new Error("not asked for here")) },
+    settings: [],
+    diagnose: async () => {
+      looks += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+      return [];
+    },
+    checkFiles: async () => 0,
+  });
+  await Promise.all([app.inject("/doctor"), app.inject("/doctor"), app.inject("/doctor")]);
+  expect(looks).toBe(1);
+  await app.inject("/doctor");
+  expect(looks).toBe(2);
 });

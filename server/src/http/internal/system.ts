@@ -14,13 +14,19 @@ export interface SystemRouteDeps {
   checkFiles(signal: AbortSignal): Promise<number>;
 }
 
-/** How the service is doing. Only the doctor starts anything: he loads the engines, and is asked seldom. */
+/** How the service is doing. Only the doctor starts anything, the engines: who asks while he looks gets the same answer. */
 export function registerSystem(
   app: FastifyInstance,
   { system, settings, diagnose, checkFiles }: SystemRouteDeps,
 ): void {
   app.get("/system", async (): Promise<SystemView> => await system.look());
-  app.get("/doctor", async () => ({ data: await diagnose() }));
+  let diagnosis: Promise<FindingView[]> | null = null;
+  app.get("/doctor", async () => {
+    diagnosis ??= diagnose().finally(() => {
+      diagnosis = null;
+    });
+    return { data: await diagnosis };
+  });
   // They tell of paths and addresses inside, which are not for everybody who may sign in.
   app.get("/settings", async ({ actor }) => {
     if (actor === "command line") return { data: settings };
