@@ -44,6 +44,13 @@ describe("the OpenAPI description", () => {
     expect(described).toHaveLength(ALL_OPERATIONS.length);
   });
 
+  test("calls each operation and each event by a name of its own that code can have", () => {
+    const names = [...text.matchAll(/"operationId":"([^"]+)"/g)].map(([, name]) => name);
+    expect(names.length).toBe(ALL_OPERATIONS.length + Object.keys(document.webhooks as object).length);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.filter((name) => !/^[a-z]\w+$/i.test(name ?? ""))).toEqual([]);
+  });
+
   test("names every permission and every kind of event", () => {
     for (const permission of PERMISSIONS) expect(text).toContain(`"x-permission":"${permission}"`);
     expect(Object.keys(document.webhooks as object)).toEqual(Object.keys(WEBHOOK_EVENTS));

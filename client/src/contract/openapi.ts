@@ -217,7 +217,8 @@ function describeEvent(type: SentEventType, schema: TSchema, components: Map<str
     schema: { type: "string" },
   });
   return {
-    operationId: `on ${type}`,
+    // A name that generators of code can take: `onTranscriptionsTranscriptionCompleted`.
+    operationId: `on${type.replaceAll(/(?:^|\.)(\w)/g, (_match, letter: string) => letter.toUpperCase())}`,
     summary: type,
     description: `Sent as Standard Webhooks asks, at least once and in no promised order. Only 2xx within ${WEBHOOK_TIMEOUT_SECONDS} seconds is success; redirects are not followed.`,
     security: [],
