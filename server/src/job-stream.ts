@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { PgBoss } from "pg-boss";
 import type { Logger } from "pino";
+import { logLevelOf } from "./db/lost-connection.ts";
 import type { JobHandler } from "./queue.ts";
 import { together } from "./together.ts";
 
@@ -139,7 +140,7 @@ export class JobStream {
       this.#pauseMs = Math.max(LEAST_BETWEEN_LOOKS_MS, (performance.now() - startedAt) / LOOKS_SHARE_OF_TIME);
       return jobs.length;
     } catch (error) {
-      this.#log.error({ err: error, queue: this.#name }, "no jobs could be taken");
+      this.#log[logLevelOf(error)]({ err: error, queue: this.#name }, "no jobs could be taken");
       return 0;
     }
   }

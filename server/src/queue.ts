@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type ConstructorOptions, fromKysely, PgBoss } from "pg-boss";
 import type { Logger } from "pino";
+import { logLevelOf } from "./db/lost-connection.ts";
 import type { Tx } from "./db/schema.ts";
 import { JobStream, type JobStreamOptions } from "./job-stream.ts";
 
@@ -59,7 +60,7 @@ export class Queue {
       reindex: kind === "postgres",
       schedule: false,
     });
-    this.#boss.on("error", (error) => log.error({ err: error }, "the queue met an error"));
+    this.#boss.on("error", (error) => log[logLevelOf(error)]({ err: error }, "the queue met an error"));
     this.#boss.on("warning", (warning) => log.warn({ warning }, "the queue warns"));
   }
 

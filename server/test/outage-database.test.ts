@@ -84,6 +84,9 @@ describe.skipIf(!server)("a database that goes away and comes back", () => {
         async () => await upload(service, tenant, Buffer.from("none")).catch(() => false),
       );
       expect(await untilEnded(service, tenant, String(after))).toMatchObject({ status: "FAILED" });
+      // Told once; the queue asks twice a second.
+      const told = service.logged().split("\n");
+      expect(told.filter((line) => /no jobs could be taken|the queue met an error/.test(line))).toEqual([]);
     },
   );
 

@@ -19,15 +19,21 @@ const NETWORK = new Set([
   "EPIPE",
   "ETIMEDOUT",
 ]);
-/** Of the driver, which gives these no codes. */
+/** Of the driver and of the queue's library, which give these no codes. */
 const MESSAGES =
-  /^(?:Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded when trying to connect|timeout expired|Query read timeout)/;
+  /^(?:Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded when trying to connect|timeout expired|Query read timeout|LISTEN\/NOTIFY heartbeat timed out)/;
 
 /** Whether the database could not be asked, whatever the question was. */
 export function isLostConnection(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  return STATES.test(code) || NETWORK.has(code) || MESSAGES.test(error.message);
+  // The queue's library hands on copies of errors, which are no `Error`.
+  const { code = "", message = "" } = (error ?? {}) as { code?: unknown; message?: unknown };
+  return STATES.test(String(code)) || NETWORK.has(String(code)) || MESSAGES.test(String(message));
+}
+
+/** Quiet where the database is away: the watch over it says so once, while the queue asks it twice a second. */
+export function logLevelOf(error: unknown): "debug" | "error" {
+  const isNamed = error instanceof AppError && error.code === "service_unavailable";
+  return isNamed || isLostConnection(error) ? "debug" : "error";
 }
 
 export function databaseAway(cause: unknown): AppError {
