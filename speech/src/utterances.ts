@@ -58,7 +58,7 @@ export async function* packUtterances(
 class UtterancePacker {
   readonly #maxWindows: number;
   readonly #audioOffset: number;
-  #samples: Float32Array = new Float32Array(0);
+  readonly #audio = new HeldAudio();
   #probabilities: Float32Array = new Float32Array(0);
   #speaking = false;
   /** Windows of the recording before those held. */
@@ -70,7 +70,7 @@ class UtterancePacker {
   }
 
   add({ samples, probabilities }: ScoredAudio): UtteranceGroup {
-    this.#samples = joined(this.#samples, samples);
+    this.#audio.add(samples);
     this.#probabilities = joined(this.#probabilities, probabilities);
     return this.#take(false);
   }
@@ -96,7 +96,7 @@ class UtterancePacker {
 
   #cut({ start, end, segments }: UtterancePlan): SpokenUtterance {
     return {
-      samples: this.#samples.slice(start * WINDOW_SAMPLES, end * WINDOW_SAMPLES),
+      samples: this.#audio.samples.slice(start * WINDOW_SAMPLES, end * WINDOW_SAMPLES),
       start: this.#seconds(start),
       speech: segments.map((segment) => ({
         start: this.#seconds(segment.start),
@@ -112,10 +112,34 @@ class UtterancePacker {
   }
 
   #drop({ end, speaking }: UtterancePlan): void {
-    this.#samples = this.#samples.subarray(end * WINDOW_SAMPLES);
+    this.#audio.drop(end * WINDOW_SAMPLES);
     this.#probabilities = this.#probabilities.subarray(end);
     this.#dropped += end;
     this.#speaking = speaking;
+  }
+}
+
+/**
+ * Audio that was not yet cut into utterances, always in the same memory: fresh memory for each block would cost the
+ * system more than the packing.
+ */
+class HeldAudio {
+  samples = new Float32Array(0);
+  #memory = new Float32Array(0);
+
+  /** Copies them. */
+  add(samples: Float32Array): void {
+    const held = this.samples;
+    const length = held.length + samples.length;
+    // What is held grows from block to block, up to the longest utterance.
+    if (length > this.#memory.length) this.#memory = new Float32Array(Math.ceil(1.25 * length));
+    this.#memory.set(held);
+    this.#memory.set(samples, held.length);
+    this.samples = this.#memory.subarray(0, length);
+  }
+
+  drop(count: number): void {
+    this.samples = this.samples.subarray(count);
   }
 }
 

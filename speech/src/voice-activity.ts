@@ -27,7 +27,10 @@ const PRECEDING_SAMPLES = WARM_UP_WINDOWS * WINDOW_SAMPLES + CONTEXT_SAMPLES;
 
 /** A few minutes of a recording and how likely each window of it is speech. */
 export interface ScoredAudio {
-  /** A whole number of windows; silence follows the last sample of the recording. */
+  /**
+   * A whole number of windows; silence follows the last sample of the recording. They are there until the next are
+   * asked for.
+   */
   samples: Float32Array;
   /** Probability of speech of each window, 0 … 1. */
   probabilities: Float32Array;
@@ -151,38 +154,44 @@ class Preceded {
 }
 
 /**
- * Scores a recording as it comes in, a few minutes (15 MB) at a time.
+ * Scores a recording as it comes in, a few minutes (15 MB) at a time, all of them in the same memory.
  * @param score `VoiceActivity.probabilities`, bound to its signal
  */
 export async function* scoreAudio(
   chunks: AsyncIterable<Float32Array>,
   score: (samples: Float32Array, preceding: Float32Array) => Promise<Float32Array>,
 ): AsyncGenerator<ScoredAudio> {
-  let preceding: Float32Array = new Float32Array(0);
-  for await (const samples of inBlocks(chunks)) {
+  // Fresh memory for each block would cost the system more than all else that is done here.
+  const audio = new Float32Array(PRECEDING_SAMPLES + BLOCK_SAMPLES);
+  let preceding = audio.subarray(0, 0);
+  for await (const samples of inBlocks(chunks, audio.subarray(PRECEDING_SAMPLES))) {
     yield { samples, probabilities: await score(samples, preceding) };
-    preceding = samples.slice(-PRECEDING_SAMPLES);
+    preceding = audio.subarray(0, PRECEDING_SAMPLES);
+    preceding.set(audio.subarray(-PRECEDING_SAMPLES));
   }
+  release([audio]);
 }
 
-/** Gathers chunks of any length into blocks of equal length; the last is filled up to a whole window. */
-async function* inBlocks(chunks: AsyncIterable<Float32Array>): AsyncGenerator<Float32Array> {
-  let block = new Float32Array(BLOCK_SAMPLES);
+/** Gathers chunks of any length in `block` and gives it whenever it is full; the last is filled up to a whole window. */
+async function* inBlocks(
+  chunks: AsyncIterable<Float32Array>,
+  block: Float32Array,
+): AsyncGenerator<Float32Array> {
   let filled = 0;
   for await (const chunk of chunks) {
     for (let taken = 0; taken < chunk.length; ) {
-      const part = chunk.subarray(taken, taken + BLOCK_SAMPLES - filled);
+      const part = chunk.subarray(taken, taken + block.length - filled);
       block.set(part, filled);
       filled += part.length;
       taken += part.length;
-      if (filled === BLOCK_SAMPLES) {
+      if (filled === block.length) {
         yield block;
-        block = new Float32Array(BLOCK_SAMPLES);
         filled = 0;
       }
     }
   }
-  if (filled > 0) yield block.slice(0, Math.ceil(filled / WINDOW_SAMPLES) * WINDOW_SAMPLES);
+  const end = Math.ceil(filled / WINDOW_SAMPLES) * WINDOW_SAMPLES;
+  if (filled > 0) yield block.fill(0, filled, end).subarray(0, end);
 }
 
 /** A stretch of windows in which somebody speaks; `end` is the first window after it. */

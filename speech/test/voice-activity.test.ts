@@ -28,7 +28,7 @@ async function score(samples: Float32Array, chunkSamples = 10_000): Promise<Scor
   for await (const audio of scoreAudio(chunks(), (block, preceding) =>
     voiceActivity.probabilities(block, preceding, signal),
   )) {
-    scored.push(audio);
+    scored.push({ ...audio, samples: audio.samples.slice() });
   }
   return scored;
 }

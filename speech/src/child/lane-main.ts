@@ -42,11 +42,7 @@ function receive(sent: readonly SentUtterance[]): Utterance[] {
 async function answer({ engine, voiceActivity }: Loaded, call: LaneCall, signal: AbortSignal) {
   if (call.method === "probabilities") {
     if (voiceActivity === null) throw new Error("This lane does not know voice activity.");
-    try {
-      return await voiceActivity.probabilities(call.samples, call.preceding, signal);
-    } finally {
-      release([call.samples]);
-    }
+    return await voiceActivity.probabilities(call.samples, call.preceding, signal);
   }
   if (engine === null) throw new Error("This lane has no engine.");
   const utterances = receive(call.utterances);

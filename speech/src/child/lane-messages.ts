@@ -29,6 +29,7 @@ export interface SentUtterance {
 export type LaneCall =
   | { method: "hear"; utterances: SentUtterance[]; languages: readonly (string | null)[] | null }
   | { method: "detectLanguages"; utterances: SentUtterance[] }
+  /** Of samples that both threads see. */
   | { method: "probabilities"; samples: Float32Array; preceding: Float32Array };
 
 export interface LaneResults {

@@ -50,8 +50,8 @@ export class Lane {
   }
 
   /**
-   * Calls may be made while others are under way; the model computes one step at a time. Arrays of samples are
-   * given away.
+   * Calls may be made while others are under way; the model computes one step at a time. The samples of
+   * utterances are given away.
    * @throws SpeechError, or the signal's reason as soon as the thread has let go.
    */
   async call<Call extends LaneCall>(call: Call, signal: AbortSignal): Promise<LaneResults[Call["method"]]> {
@@ -105,8 +105,7 @@ export class Lane {
 }
 
 function samplesOf(call: LaneCall): Float32Array[] {
-  if (call.method === "probabilities") return [call.samples, call.preceding];
-  return call.utterances.flatMap(({ samples }) => samples ?? []);
+  return call.method === "probabilities" ? [] : call.utterances.flatMap(({ samples }) => samples ?? []);
 }
 
 function crash(message: string, cause?: unknown): SpeechError {
@@ -132,10 +131,31 @@ export async function readMoonshineInThread(): Promise<MoonshineModel> {
 /** Voice activity in a thread of its own, so that the next minutes are listened to while these are heard. */
 export async function openVoiceActivityLane(): Promise<VoiceActivity> {
   const lane = await Lane.open({ kind: "voiceActivity" });
+  // Memory that both threads see, kept from call to call: fresh memory costs the system more than the copy.
+  const spare: Float32Array<SharedArrayBuffer>[] = [];
   return {
-    probabilities: (samples, preceding, signal) =>
-      // Copied once and given away: left to the channel, they would be copied into its message and out of it.
-      lane.call({ method: "probabilities", samples: samples.slice(), preceding: preceding.slice() }, signal),
+    async probabilities(samples, preceding, signal) {
+      const audio = atLeast(preceding.length + samples.length, spare.pop());
+      audio.set(preceding);
+      audio.set(samples, preceding.length);
+      const lent = {
+        preceding: audio.subarray(0, preceding.length),
+        samples: audio.subarray(preceding.length, preceding.length + samples.length),
+      };
+      try {
+        return await lane.call({ method: "probabilities", ...lent }, signal);
+      } finally {
+        spare.push(audio);
+      }
+    },
     close: () => lane.close(),
   };
+}
+
+function atLeast(
+  length: number,
+  memory: Float32Array<SharedArrayBuffer> | undefined,
+): Float32Array<SharedArrayBuffer> {
+  if (memory !== undefined && memory.length >= length) return memory;
+  return new Float32Array(new SharedArrayBuffer(length * Float32Array.BYTES_PER_ELEMENT));
 }
