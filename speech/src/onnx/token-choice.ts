@@ -11,8 +11,6 @@ export interface TokenChoice {
  * logarithm by less than 0.02; what decoders gave changed it by 0.0006 at most. It saves most of the time.
  */
 const NEGLIGIBLE_BELOW = 15;
-/** Vocabularies are large, and few of their parts have a logit that counts. */
-const BLOCK_TOKENS = 128;
 
 /**
  * The likeliest token, or one drawn by chance where `sampling` is given.
@@ -20,78 +18,65 @@ const BLOCK_TOKENS = 128;
  * @throws SpeechError `model_unusable` where the logits are no numbers, or no token is allowed.
  */
 export function chooseToken(logits: Float32Array, sampling: Sampling | null): TokenChoice {
-  const peaks = findPeaks(logits);
-  const token = sampling ? drawToken(logits, peaks.highest, sampling) : likeliestToken(logits, peaks);
-  return { token, logProbability: (logits[token] as number) - logSumExp(logits, peaks) };
+  const { highest, near } = findHighest(logits);
+  const token = sampling ? drawToken(logits, highest, sampling) : logits.indexOf(highest, near);
+  return { token, logProbability: (logits[token] as number) - logSumExp(logits, highest) };
 }
 
 /** Probability of each of the tokens, among all tokens. */
 export function probabilitiesOf(logits: Float32Array, tokens: readonly number[]): number[] {
-  const logSum = logSumExp(logits, findPeaks(logits));
+  const logSum = logSumExp(logits, findHighest(logits).highest);
   return tokens.map((token) => Math.exp((logits[token] ?? Number.NEGATIVE_INFINITY) - logSum));
 }
 
-interface Peaks {
-  highest: number;
-  /** Highest logit of each block. */
-  blocks: Float32Array;
-}
-
-function findPeaks(logits: Float32Array): Peaks {
-  const blocks = new Float32Array(Math.ceil(logits.length / BLOCK_TOKENS));
+/**
+ * Vocabularies are large, and few logits are higher than all before them, or count at all: here and in `logSumExp`
+ * four at a time are passed over with one prediction, which takes a fifth of the time of finding the highest of each.
+ * @returns Where it stands first: at `near` or up to three after it.
+ */
+function findHighest(logits: Float32Array): { highest: number; near: number } {
   let highest = Number.NEGATIVE_INFINITY;
-  let sum = 0;
-  for (let block = 0; block < blocks.length; block++) {
-    // Several at a time, so that hardly a comparison or a sum waits for the one before it.
-    let a = Number.NEGATIVE_INFINITY;
-    let b = a;
-    let c = a;
-    let d = a;
-    const end = Math.min((block + 1) * BLOCK_TOKENS, logits.length);
-    let token = block * BLOCK_TOKENS;
-    for (; token + 4 <= end; token += 4) {
-      const first = logits[token]!;
-      const second = logits[token + 1]!;
-      const third = logits[token + 2]!;
-      const fourth = logits[token + 3]!;
-      if (first > a) a = first;
-      if (second > b) b = second;
-      if (third > c) c = third;
-      if (fourth > d) d = fourth;
-      sum += first + second + (third + fourth);
-    }
-    for (; token < end; token++) {
-      const last = logits[token]!;
-      if (last > a) a = last;
-      sum += last;
-    }
-    if (c > a) a = c;
-    if (d > b) b = d;
-    const peak = a > b ? a : b;
-    blocks[block] = peak;
-    if (peak > highest) highest = peak;
+  let near = 0;
+  let token = 0;
+  for (; token + 4 <= logits.length; token += 4) {
+    const first = logits[token]!;
+    const second = logits[token + 1]!;
+    const third = logits[token + 2]!;
+    const fourth = logits[token + 3]!;
+    if (first <= highest && second <= highest && third <= highest && fourth <= highest) continue;
+    // What is no number comes here too, and stays the highest.
+    highest = Math.max(highest, first, second, third, fourth);
+    near = token;
   }
-  if (Number.isNaN(sum) || !Number.isFinite(highest)) {
+  for (; token < logits.length; token++) {
+    if (logits[token]! <= highest) continue;
+    highest = Math.max(highest, logits[token]!);
+    near = token;
+  }
+  if (!Number.isFinite(highest)) {
     throw new SpeechError("model_unusable", "The decoder gave what are no probabilities of tokens.");
   }
-  return { highest, blocks };
-}
-
-function likeliestToken(logits: Float32Array, { highest, blocks }: Peaks): number {
-  return logits.indexOf(highest, blocks.indexOf(highest) * BLOCK_TOKENS);
+  return { highest, near };
 }
 
 /** Natural logarithm of the sum of the logits' exponentials. */
-function logSumExp(logits: Float32Array, { highest, blocks }: Peaks): number {
+function logSumExp(logits: Float32Array, highest: number): number {
   const negligible = highest - NEGLIGIBLE_BELOW;
   let sum = 0;
-  for (let block = 0; block < blocks.length; block++) {
-    if (blocks[block]! <= negligible) continue;
-    const end = Math.min((block + 1) * BLOCK_TOKENS, logits.length);
-    for (let token = block * BLOCK_TOKENS; token < end; token++) {
-      const logit = logits[token]!;
-      if (logit > negligible) sum += Math.exp(logit - highest);
-    }
+  let token = 0;
+  for (; token + 4 <= logits.length; token += 4) {
+    const first = logits[token]!;
+    const second = logits[token + 1]!;
+    const third = logits[token + 2]!;
+    const fourth = logits[token + 3]!;
+    if (first <= negligible && second <= negligible && third <= negligible && fourth <= negligible) continue;
+    if (first > negligible) sum += Math.exp(first - highest);
+    if (second > negligible) sum += Math.exp(second - highest);
+    if (third > negligible) sum += Math.exp(third - highest);
+    if (fourth > negligible) sum += Math.exp(fourth - highest);
+  }
+  for (; token < logits.length; token++) {
+    if (logits[token]! > negligible) sum += Math.exp(logits[token]! - highest);
   }
   return highest + Math.log(sum);
 }
