@@ -16,6 +16,7 @@ import { printTable } from "./table.ts";
 // npm run bench:rolling -- [rounds]
 
 const ROUNDS = Number(process.argv[2] ?? 1);
+if (!Number.isInteger(ROUNDS) || ROUNDS < 1) throw new Error("rounds are a whole number from 1 on");
 const SAMPLE = resolve(import.meta.dirname, "../../demo/sample/sample.mp4");
 const ROLES = ["api", "api", "worker", "worker", "worker"] as const;
 const READERS = 6;
