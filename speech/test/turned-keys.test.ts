@@ -60,8 +60,13 @@ test("the cache keeps the keys of every layer turned", async () => {
   });
   const { heads, headSize } = described;
   for (let layer = 0; layer < 6; layer++) {
-    expect(cache[`${layer}.encoder.key`]?.dims).toEqual([1, heads, headSize, states.dims[1]]);
-    expect(cache[`${layer}.encoder.value`]?.dims).toEqual([1, heads, states.dims[1], headSize]);
+    expect(cache[`past_key_values.${layer}.encoder.key`]?.dims).toEqual([1, heads, headSize, states.dims[1]]);
+    expect(cache[`past_key_values.${layer}.encoder.value`]?.dims).toEqual([
+      1,
+      heads,
+      states.dims[1],
+      headSize,
+    ]);
   }
   await session.release();
 });

@@ -118,7 +118,7 @@ async function* decodeChunks(
         throw tooLong(maxDurationSeconds);
       }
       // Without `yield*`, which waits for each of these generators even where it has nothing to give.
-      for (const chunk of mixer.addSilence(silence)) yield chunk;
+      if (silence > 0) for (const chunk of mixer.addSilence(silence)) yield chunk;
       for (const chunk of mixer.add(block.samples, drop)) yield chunk;
     }
   }

@@ -14,14 +14,23 @@ export interface AttentionHead {
   head: number;
 }
 
+/** A part of what a decoder remembers, by its names among inputs and outputs, put together once for all steps. */
+interface CacheNames {
+  /** `past_key_values.0.decoder.key`, `past_key_values.0.encoder.value`, … */
+  past: string;
+  /** `present.0.decoder.key`, … */
+  present: string;
+  /** Made by the first step only; it stays as it is. */
+  fixed: boolean;
+}
+
 /** A decoder session and what its metadata tell. */
 export interface Seq2SeqDecoder {
   session: InferenceSession;
   heads: number;
   headSize: number;
   vocabularySize: number;
-  /** `0.decoder.key`, `0.encoder.value`, …: the names of the caches without their `past_key_values.`. */
-  caches: readonly string[];
+  caches: readonly CacheNames[];
   cacheType: FloatType;
   statesType: FloatType;
   /** Layers whose cross-attention it gives. */
@@ -33,8 +42,11 @@ export function describeDecoder(session: InferenceSession): Seq2SeqDecoder {
   const prefix = "past_key_values.";
   const caches = session.inputNames
     .filter((name) => name.startsWith(prefix))
-    .map((name) => name.slice(prefix.length));
-  const cache = tensorOf(session.inputMetadata, `${prefix}${caches[0]}`);
+    .map((past): CacheNames => {
+      const name = past.slice(prefix.length);
+      return { past, present: `present.${name}`, fixed: name.includes(".encoder.") };
+    });
+  const cache = tensorOf(session.inputMetadata, caches[0]?.past ?? "");
   const [, heads, , headSize] = cache?.shape ?? [];
   const vocabularySize = tensorOf(session.outputMetadata, "logits")?.shape[2];
   const expected = ["input_ids", "encoder_hidden_states", "use_cache_branch"];
@@ -44,11 +56,11 @@ export function describeDecoder(session: InferenceSession): Seq2SeqDecoder {
     typeof headSize !== "number" ||
     typeof vocabularySize !== "number" ||
     !expected.every((name) => session.inputNames.includes(name)) ||
-    !caches.every((name) => session.outputNames.includes(`present.${name}`))
+    !caches.every(({ present }) => session.outputNames.includes(present))
   ) {
     throw new SpeechError("model_unusable", "The decoder is not a merged decoder with a key/value cache.");
   }
-  const layers = new Set(caches.map((name) => Number.parseInt(name, 10)));
+  const layers = new Set(caches.map(({ past }) => Number.parseInt(past.slice(prefix.length), 10)));
   return {
     session,
     heads,
@@ -69,14 +81,14 @@ function tensorOf(metadata: readonly InferenceSession.ValueMetadata[], name: str
   return found?.isTensor ? found : undefined;
 }
 
-/** Tensors by the names of `Seq2SeqDecoder.caches`. */
+/** Tensors by the names of inputs. */
 type Cache = Record<string, Tensor>;
 
 /** What a decoder that has seen no token remembers. */
 export function emptyCache(decoder: Seq2SeqDecoder, rows: number): Cache {
   const dims = [rows, decoder.heads, 0, decoder.headSize];
   return Object.fromEntries(
-    decoder.caches.map((name) => [name, floatTensor(decoder.cacheType, new Float32Array(0), dims)]),
+    decoder.caches.map(({ past }) => [past, floatTensor(decoder.cacheType, new Float32Array(0), dims)]),
   );
 }
 
@@ -112,29 +124,29 @@ export async function runStep(decoder: Seq2SeqDecoder, input: StepInput): Promis
   const { inputTokens, encoderStates, cache, cached, attentionHeads } = input;
   const rows = inputTokens.length;
   const positions = inputTokens[0]?.length ?? 0;
-  const feeds: Record<string, Tensor> = {
+  const feeds = asFeeds({
+    ...cache,
     input_ids: new Tensor("int64", BigInt64Array.from(inputTokens.flat(), BigInt), [rows, positions]),
     encoder_hidden_states: encoderStates,
     use_cache_branch: new Tensor("bool", [cached], [1]),
-  };
-  for (const name of decoder.caches) feeds[`past_key_values.${name}`] = cache[name] as Tensor;
-
-  // The encoder's half of the cache is made by the first step only and stays as it is.
-  const renewed = decoder.caches.filter((name) => !cached || !name.includes(".encoder."));
+  });
+  const renewed = decoder.caches.filter(({ fixed }) => !cached || !fixed);
   const layers = [...new Set(attentionHeads.map(({ layer }) => layer))];
   const frames = encoderStates.dims[1] ?? 0;
   let outputs: InferenceSession.OnnxValueMapType;
   try {
-    outputs = await decoder.session.run(asFeeds(feeds), [
+    outputs = await decoder.session.run(feeds, [
       "logits",
-      ...renewed.map((name) => `present.${name}`),
+      ...renewed.map(({ present }) => present),
       ...layers.map(crossAttentionOutput),
     ]);
   } catch (error) {
     throw new SpeechError("model_unusable", "The decoder model cannot be run.", { cause: error });
   }
 
-  release(renewed.map((name) => cache[name] as Tensor));
+  release(renewed.map(({ past }) => cache[past] as Tensor));
+  const nextCache = { ...cache };
+  for (const { past, present } of renewed) nextCache[past] = outputs[present] as Tensor;
 
   const { vocabularySize } = decoder;
   const logits = floatsOfLength(outputs, "logits", rows * positions * vocabularySize);
@@ -157,10 +169,7 @@ export async function runStep(decoder: Seq2SeqDecoder, input: StepInput): Promis
         target.set(values, place * wantedFrames);
       }
     },
-    cache: {
-      ...cache,
-      ...Object.fromEntries(renewed.map((name) => [name, outputs[`present.${name}`] as Tensor])),
-    },
+    cache: nextCache,
     release() {
       release(["logits", ...layers.map(crossAttentionOutput)].map((name) => outputs[name] as Tensor));
     },

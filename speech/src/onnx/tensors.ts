@@ -41,15 +41,15 @@ export function floatTensor(
  * Float16Array; it takes the same memory as Uint16Array, which its own tensors will not hold.
  */
 export function asFeeds(tensors: Readonly<Record<string, Tensor>>): Record<string, Tensor> {
-  return Object.fromEntries(
-    Object.entries(tensors).map(([name, tensor]) => {
-      const data: unknown = tensor.data;
-      if (!(data instanceof Float16Array)) return [name, tensor];
-      const { type, dims, location } = tensor;
-      const bits = new Uint16Array(data.buffer, data.byteOffset, data.length);
-      return [name, { type, dims, location, data: bits } as Tensor];
-    }),
-  );
+  const feeds = { ...tensors };
+  for (const [name, tensor] of Object.entries(tensors)) {
+    const data: unknown = tensor.data;
+    if (!(data instanceof Float16Array)) continue;
+    const { type, dims, location } = tensor;
+    const bits = new Uint16Array(data.buffer, data.byteOffset, data.length);
+    feeds[name] = { type, dims, location, data: bits } as Tensor;
+  }
+  return feeds;
 }
 
 /**
