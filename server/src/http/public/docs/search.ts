@@ -30,12 +30,16 @@ const PREFIX_WEIGHT = 0.5;
  * question come first; where there is none, those that hold some of them. The last word may be unfinished.
  */
 export function indexDocs(entries: SearchEntry[]): (question: string) => SearchHit[] {
-  const indexed = entries.map((entry): IndexedEntry => {
+  const lengths = entries.map(({ text }) => wordsOf(text).length);
+  const meanLength = lengths.reduce((sum, length) => sum + length, 0) / lengths.length;
+  const indexed = entries.map((entry, place): IndexedEntry => {
     const weights = new Map<string, number>();
+    // As in BM25F: a text as long as a book holds every word many times.
+    const textWeight = TEXT_WEIGHT / Math.max(1, lengths[place]! / meanLength);
     for (const [text, weight] of [
       [entry.heading, HEADING_WEIGHT],
       [entry.page, PAGE_WEIGHT],
-      [entry.text, TEXT_WEIGHT],
+      [entry.text, textWeight],
     ] as const) {
       for (const word of wordsOf(text)) weights.set(word, (weights.get(word) ?? 0) + weight);
     }
