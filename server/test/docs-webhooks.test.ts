@@ -26,8 +26,9 @@ const HARNESSES: Record<string, Harness> = {
     file: "verify.ts",
     after: `
 import { readFileSync } from "node:fs";
-const cases = JSON.parse(readFileSync("cases.json", "utf8"));
-console.log(JSON.stringify(cases.map(({ secret, headers, body }: any) => {
+type Case = { secret: string; headers: Record<string, string>; body: string };
+const cases: Case[] = JSON.parse(readFileSync("cases.json", "utf8"));
+console.log(JSON.stringify(cases.map(({ secret, headers, body }) => {
   try { verifyWebhook(secret, new Headers(headers), body); return true; } catch { return false; }
 })));`,
   },

@@ -1,28 +1,12 @@
 import { expect, test } from "vitest";
 import { readConfig } from "../src/config.ts";
 import { diagnose, type Patients } from "../src/doctor.ts";
-import type { ModelsState } from "../src/models.ts";
+import { HEALTHY_PATIENTS } from "./support/healthy-patients.ts";
 import { temporaryFolder } from "./support/service.ts";
-
-const UNWANTED: ModelsState = {
-  wanted: null,
-  state: "unwanted",
-  folder: null,
-  progress: null,
-  error: null,
-  hint: null,
-  nextTryAt: null,
-};
 
 async function findingsOfEngine(engine: Patients["engine"]) {
   const config = readConfig({ DATA_DIR: await temporaryFolder() });
-  const findings = await diagnose(config, {
-    engine,
-    model: () => UNWANTED,
-    database: async () => "PostgreSQL",
-    storage: async () => {},
-    files: async () => null,
-  });
+  const findings = await diagnose(config, { ...HEALTHY_PATIENTS, engine });
   return findings.filter(({ name }) => name === "engine");
 }
 

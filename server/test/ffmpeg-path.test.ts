@@ -7,27 +7,14 @@ import { expect, test } from "vitest";
 import { readConfig } from "../src/config.ts";
 import { diagnose } from "../src/doctor.ts";
 import { freePort } from "./support/free-port.ts";
+import { HEALTHY_PATIENTS } from "./support/healthy-patients.ts";
 import { temporaryFolder } from "./support/service.ts";
 
 const SUBTEXT = join(import.meta.dirname, "../bin/subtext.js");
 
 async function decoderOf(ffmpegPath: string) {
   const config = readConfig({ DATA_DIR: await temporaryFolder(), FFMPEG_PATH: ffmpegPath });
-  const findings = await diagnose(config, {
-    engine: async () => ({ text: "one", warnings: [] }),
-    model: () => ({
-      wanted: null,
-      state: "unwanted",
-      folder: null,
-      progress: null,
-      error: null,
-      hint: null,
-      nextTryAt: null,
-    }),
-    database: async () => "PostgreSQL",
-    storage: async () => {},
-    files: async () => null,
-  });
+  const findings = await diagnose(config, HEALTHY_PATIENTS);
   return findings.find(({ name }) => name === "decoder");
 }
 

@@ -13,6 +13,7 @@ import type { Sources } from "../src/storage/sources.ts";
 import { createEndpointPolicy } from "../src/webhooks/guard-url.ts";
 import { createHostResolver } from "../src/webhooks/resolve-host.ts";
 import { startWork, type WorkDeps } from "../src/work.ts";
+import { FAKE_HEARING } from "./support/fake-hearing.ts";
 
 /**
  * A worker process on a shared PostgreSQL and a shared folder, all of it real but the engine, which hears nothing:
@@ -41,18 +42,7 @@ async function hear(signal: AbortSignal): Promise<TranscribeResult> {
     if (signal.aborted) throw new SpeechError("engine_crashed", "It was told to stop.");
     await new Promise((resolve) => setTimeout(resolve, Math.min(50, until - Date.now())));
   }
-  return {
-    outcome: "transcribed",
-    words: [{ word: SAYS, start: 0, end: 0.5, confidence: 1 }],
-    language: "en",
-    duration: 1,
-    voiced: 0.5,
-    stretches: [],
-    engine: "fake",
-    decoder: "fake",
-    incomplete: false,
-    stages: { probe: 0, decode: 0, voiceActivity: 0, engine: 0, total: 0 },
-  };
+  return { ...FAKE_HEARING, words: [{ word: SAYS, start: 0, end: 0.5, confidence: 1 }] };
 }
 
 await startWork(

@@ -1,0 +1,18 @@
+import type { Patients } from "../../src/doctor.ts";
+
+/** What the doctor looks at in a service that lacks nothing. */
+export const HEALTHY_PATIENTS: Patients = {
+  engine: async () => ({ text: "one", warnings: [] }),
+  model: () => ({
+    wanted: null,
+    state: "unwanted",
+    folder: null,
+    progress: null,
+    error: null,
+    hint: null,
+    nextTryAt: null,
+  }),
+  database: async () => "PostgreSQL",
+  storage: async () => {},
+  files: async () => null,
+};
