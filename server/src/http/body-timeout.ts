@@ -29,8 +29,8 @@ export function limitBodySlowness(app: FastifyInstance, { bytes, everyMs }: Body
     const timer = setInterval(() => {
       const came = socket.bytesRead - before;
       before = socket.bytesRead;
-      // What came and was not taken yet waits for this service, for its disk or its turn.
-      if (came >= bytes || raw.readableLength > 0) return;
+      // What came and was not taken yet waits for this service: for its disk, its bucket or its turn.
+      if (came >= bytes || raw.readableLength > 0 || raw.complete) return;
       request.log.info({ came, everyMs }, "a connection is cut: hardly anything comes of its body");
       raw.destroy();
     }, everyMs);
