@@ -1,12 +1,14 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Clip, type SaidWord, samplesOf } from "./accuracy-made-speech.ts";
+import { type Clip, type SaidWord, samplesOfFile } from "./accuracy-made-speech.ts";
 
-/** Voices that flite learnt from recordings of people, nearer to them than espeak-ng's; 16 kHz. */
-export type FliteVoice = "rms" | "slt" | "awb";
-const WAV_HEADER_BYTES = 44;
+/**
+ * Voices that flite learnt from recordings of people, nearer to them than espeak-ng's, and the joined sounds of
+ * one man, of which `kal` has 4 kHz as on a telephone.
+ */
+export type FliteVoice = "rms" | "slt" | "awb" | "kal" | "kal16";
 
 export function hasFlite(): boolean {
   return spawnSync("flite", ["--version"]).error === undefined;
@@ -34,7 +36,7 @@ export class FliteSpeaker {
         .trim()
         .split(" ")
         .map((sound) => sound.split(":"));
-      const samples = samplesOf(readFileSync(wav).subarray(WAV_HEADER_BYTES));
+      const samples = samplesOfFile(wav);
       return { samples, words: wordTimes(text, sounds, counts) };
     } finally {
       rmSync(folder, { recursive: true });

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -49,6 +50,11 @@ export class Speaker {
 /** Samples of signed 16-bit little endian sound, −1 … 1. */
 export function samplesOf(pcm: Buffer): Float32Array {
   return Float32Array.from({ length: pcm.length >> 1 }, (_, index) => pcm.readInt16LE(2 * index) / 32_768);
+}
+
+export function samplesOfFile(path: string): Float32Array {
+  const raw = ["-ar", String(SAMPLE_RATE), "-ac", "1", "-f", "s16le", "-"];
+  return samplesOf(execFileSync("ffmpeg", ["-v", "error", "-i", path, ...raw], { maxBuffer: 1 << 28 }));
 }
 
 /** One clip after the other; numbers are seconds of silence. */

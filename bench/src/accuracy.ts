@@ -4,21 +4,25 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { openMoonshine } from "@subtext/speech/engines/moonshine";
 import { readMoonshine } from "@subtext/speech/engines/moonshine-model";
-import { CONDITIONS, englishClips, otherClips, VOICE_SETS, type VoiceSet } from "./accuracy-clips.ts";
+import { CONDITIONS, englishClips, otherClips } from "./accuracy-clips.ts";
+import { FestivalSpeaker, hasFestival } from "./accuracy-festival.ts";
 import { FliteSpeaker, hasFlite } from "./accuracy-flite.ts";
+import { CALIBRATION_LANGUAGES } from "./accuracy-languages-calibration.ts";
+import { CHECKED_LANGUAGES } from "./accuracy-languages-checked.ts";
+import { FRESH_LANGUAGES } from "./accuracy-languages-fresh.ts";
 import { openListening } from "./accuracy-listening.ts";
 import { Speaker } from "./accuracy-made-speech.ts";
 import { Confusion, TALLY_HEAD, Tally } from "./accuracy-scores.ts";
 import { nonSpeech } from "./accuracy-sounds.ts";
-import { CALIBRATION_LANGUAGES, CHECKED_LANGUAGES, FRESH_LANGUAGES } from "./accuracy-texts.ts";
+import { type Speakers, VOICE_SETS, type VoiceSet } from "./accuracy-voices.ts";
 import { measureWhisper } from "./accuracy-whisper.ts";
 import { printTable } from "./table.ts";
 
 /**
  * How right transcripts are: words, their times, what is invented where nobody speaks, and languages. All
- * speech is made by libespeak-ng, which tells when it says each word; noise and music are made by sox. Needs
- * cc, libespeak-ng-dev, sox and ffmpeg; flite adds voices. The same every time; about a quarter of an hour,
- * `--quick` a few minutes.
+ * speech is made by synthesisers that tell when they say each word; noise and music are made by sox. Needs cc,
+ * libespeak-ng-dev, sox and ffmpeg; flite and festival add voices. The same every time; about a quarter of an
+ * hour, `--quick` a few minutes.
  */
 const { values } = parseArgs({
   options: {
@@ -32,7 +36,7 @@ const { values } = parseArgs({
 const JFK =
   "and so my fellow americans ask not what your country can do for you ask what you can do for your country";
 /** Fresh voices are to show what to expect, so there are most of them. */
-const CLIPS_PER_VOICE: Record<VoiceSet, number> = { calibration: 3, checked: 3, fresh: 5 };
+const CLIPS_PER_VOICE: Record<VoiceSet, number> = { calibration: 3, checked: 3, fresh: 4 };
 const parts = new Set(values.parts.split(","));
 const speaker = new Speaker(join(tmpdir(), "subtext-accuracy"));
 const folder = mkdtempSync(join(tmpdir(), "subtext-accuracy-run-"));
@@ -54,13 +58,17 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** English with known word times. What is shorter than 10 s is left out of the languages' table. */
+/** English with known word times. */
 async function measureSpeech(): Promise<void> {
   const tallies = new Map<string, Tally>();
   const tally = (name: string) => tallies.get(name) ?? tallies.set(name, new Tally()).get(name)!;
-  const flite = hasFlite() ? new FliteSpeaker() : null;
+  const speakers: Speakers = {
+    espeak: speaker,
+    flite: hasFlite() ? new FliteSpeaker() : null,
+    festival: hasFestival() ? new FestivalSpeaker() : null,
+  };
   for (const set of VOICE_SETS) {
-    for (const clip of englishClips(speaker, set, values.quick ? 1 : CLIPS_PER_VOICE[set], flite)) {
+    for (const clip of englishClips(speakers, set, values.quick ? 1 : CLIPS_PER_VOICE[set])) {
       const { words, language } = await listening.hear(clip.samples);
       tally(`${set} voices, ${clip.condition}`).add(clip.words, words);
       tally(`all ${set} voices`).add(clip.words, words);

@@ -1,7 +1,7 @@
 import { Agent, request } from "node:http";
 import { parentPort, workerData } from "node:worker_threads";
 
-/** What a worker of `api.ts` is told: ask for one address, so many at a time, for so long. */
+/** What the thread is told: ask for one address, so many at a time, for so long. */
 export interface Load {
   url: string;
   headers: Record<string, string>;
@@ -9,8 +9,13 @@ export interface Load {
   milliseconds: number;
 }
 
-/** Answers a second. Throws where one is not 200. */
-async function measure({ url, headers, concurrency, milliseconds }: Load): Promise<number> {
+export interface Answers {
+  perSecond: number;
+  latenciesMs: number[];
+}
+
+/** Throws where an answer is not 200. */
+async function measure({ url, headers, concurrency, milliseconds }: Load): Promise<Answers> {
   const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
   const ask = () =>
     new Promise<void>((resolve, reject) => {
@@ -23,18 +28,19 @@ async function measure({ url, headers, concurrency, milliseconds }: Load): Promi
     });
   await Promise.all(Array.from({ length: concurrency }, ask));
   const startedAt = performance.now();
-  let answers = 0;
+  const latenciesMs: number[] = [];
   await Promise.all(
     Array.from({ length: concurrency }, async () => {
       while (performance.now() - startedAt < milliseconds) {
+        const askedAt = performance.now();
         await ask();
-        answers += 1;
+        latenciesMs.push(performance.now() - askedAt);
       }
     }),
   );
-  const perSecond = (1000 * answers) / (performance.now() - startedAt);
+  const perSecond = (1000 * latenciesMs.length) / (performance.now() - startedAt);
   agent.destroy();
-  return perSecond;
+  return { perSecond, latenciesMs };
 }
 
 parentPort?.postMessage(await measure(workerData as Load));

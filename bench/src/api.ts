@@ -17,7 +17,7 @@ import { emitTestEvent } from "@subtext/server/webhooks/emit";
 import { createWebhookEndpoint } from "@subtext/server/webhooks/endpoints";
 import { fastify } from "fastify";
 import { emitCompleted } from "../../server/test/support/emit-completed.ts";
-import type { Load } from "./api-load.ts";
+import { askFromThread } from "./api-ask.ts";
 import { freePort } from "./spawned-service.ts";
 import { printTable } from "./table.ts";
 
@@ -101,7 +101,7 @@ async function measureReads({ parts }: Service, environmentId: string): Promise<
       for (const [place, target] of targets.entries()) {
         const milliseconds = 1000 * Number(values.seconds);
         const before = process.threadCpuUsage();
-        const answers = await perSecond({ ...target, concurrency, milliseconds });
+        const { perSecond: answers } = await askFromThread({ ...target, concurrency, milliseconds });
         const { user, system } = process.threadCpuUsage(before);
         sums[place]! += answers;
         busyMs[place]! += (user + system) / 1000 / (answers * Number(values.seconds));
@@ -119,14 +119,6 @@ async function measureReads({ parts }: Service, environmentId: string): Promise<
   }
   await bare.close();
   return rows;
-}
-
-/** From another thread, so that who asks takes nothing from who answers. */
-async function perSecond(load: Load): Promise<number> {
-  const worker = new Worker(join(import.meta.dirname, "api-load.ts"), { workerData: load });
-  const [answers] = await once(worker, "message");
-  await worker.terminate();
-  return answers as number;
 }
 
 async function measureDeliveries(

@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,21 +14,24 @@ import { createWebhookEndpoint } from "@subtext/server/webhooks/endpoints";
 import { createEndpointPolicy } from "@subtext/server/webhooks/guard-url";
 import { sql } from "kysely";
 import pg from "pg";
+import { measureApiUnderWork } from "./api-under-work.ts";
 import { measureBacklog, quantile } from "./queue-backlog.ts";
 import { measureCost, startReceiver } from "./queue-cost.ts";
 import { acceptVideos, type QueueParts } from "./queue-videos.ts";
+import { CONCURRENCY, HEARING_MS, startWorkers, stopWorkers } from "./queue-workers.ts";
 import { printTable } from "./table.ts";
 
 /**
  * The queue alone, on the PostgreSQL of `--database-url`, where it makes databases of its own and removes them: how
  * soon what is enqueued starts; what 1, 2 and 4 worker processes make of it with an engine that only waits; what
- * PostgreSQL does for one video; and what a claim and a list cost with a long backlog. `--only` takes `workers`,
- * `cost` or `backlog`. Statements are counted where the server loads pg_stat_statements. `scripts/start-postgres FOLDER` prints such an address.
+ * PostgreSQL does for one video; how fast the API answers while workers run at full (in `--rounds`); and what a claim
+ * and a list cost with a long backlog. `--only` takes `workers`, `cost`, `api` or `backlog`. Statements are counted where the server loads pg_stat_statements. `scripts/start-postgres FOLDER` prints such an address.
  */
 const { values } = parseArgs({
   options: {
     "database-url": { type: "string" },
     backlog: { type: "string", default: "100000" },
+    rounds: { type: "string", default: "3" },
     only: { type: "string" },
   },
 });
@@ -42,19 +43,20 @@ if (server === undefined) {
   process.exit(1);
 }
 
-/** What each worker has in work at a time, and how long a video takes it. */
-const CONCURRENCY = 4;
-const HEARING_MS = 1_000;
 const WORKERS = [1, 2, 4];
 const VIDEOS_A_WORKER = 40;
 const STARTS = 100;
-const WORKER = join(import.meta.dirname, "../../server/test/waiting-worker.ts");
 
 const folder = await mkdtemp(join(tmpdir(), "subtext-bench-"));
 try {
   const wants = (part: string) => values.only === undefined || values.only === part;
   if (wants("workers")) await withDatabase(server, measureWorkers);
   if (wants("cost")) await withDatabase(server, printCost);
+  if (wants("api")) {
+    await withDatabase(server, ({ parts, url }) =>
+      measureApiUnderWork(parts, { url, folder, rounds: Number(values.rounds) }),
+    );
+  }
   if (wants("backlog")) {
     const sizes = [1_000, Number(values.backlog)];
     const cases = sizes.flatMap((rows) => [
@@ -108,7 +110,7 @@ async function measureWorkers({ parts, url }: { parts: QueueParts; url: string }
   const lines: string[][] = [];
   let alone = 0;
   for (const count of WORKERS) {
-    const workers = await startWorkers(url, count);
+    const workers = await startWorkers({ url, folder, count });
     const videos = VIDEOS_A_WORKER * count;
     const before = performance.now();
     const since = systemClock.now();
@@ -132,7 +134,7 @@ async function measureWorkers({ parts, url }: { parts: QueueParts; url: string }
     lines,
   );
 
-  const workers = await startWorkers(url, 1);
+  const workers = await startWorkers({ url, folder, count: 1 });
   const since = systemClock.now();
   for (let video = 0; video < STARTS; video++) {
     await acceptVideos(parts, [environmentId], 1);
@@ -159,7 +161,7 @@ async function printCost({ parts, url }: { parts: QueueParts; url: string }): Pr
   const { id: environmentId } = await createEnvironment(parts, { name: "Bench", aiTranscription: true });
   const policy = createEndpointPolicy({ allowHttp: true, allowPrivateNetworks: ["127.0.0.1/32"] });
   await createWebhookEndpoint({ ...parts, policy }, { environmentId, url: receiver.url });
-  const workers = await startWorkers(url, 1, 0);
+  const workers = await startWorkers({ url, folder, count: 1, hearingMs: 0 });
   try {
     const since = systemClock.now();
     const lines = await measureCost(parts, {
@@ -171,44 +173,6 @@ async function printCost({ parts, url }: { parts: QueueParts; url: string }): Pr
     await stopWorkers(workers);
     receiver.close();
   }
-}
-
-async function startWorkers(
-  url: string,
-  count: number,
-  hearingMs: number = HEARING_MS,
-): Promise<ChildProcess[]> {
-  return await Promise.all(
-    Array.from({ length: count }, async (_, number) => {
-      const worker = spawn(process.execPath, [WORKER], {
-        env: {
-          ...process.env,
-          DATABASE_URL: url,
-          DATA_DIR: join(folder, `worker-${number}`),
-          FILES_FOLDER: join(folder, "files"),
-          HEARING_MS: String(hearingMs),
-          WORKER_CONCURRENCY: String(CONCURRENCY),
-          LOG_LEVEL: "error",
-        },
-        stdio: ["ignore", "pipe", "inherit"],
-      });
-      await Promise.race([
-        once(worker.stdout!, "data"),
-        once(worker, "exit").then(() => Promise.reject(new Error("a worker ended at its start"))),
-      ]);
-      return worker;
-    }),
-  );
-}
-
-async function stopWorkers(workers: ChildProcess[]): Promise<void> {
-  await Promise.all(
-    workers.map(async (worker) => {
-      const ended = once(worker, "exit");
-      worker.kill("SIGTERM");
-      await ended;
-    }),
-  );
 }
 
 async function untilCompleted({ db }: QueueParts, since: Date, count: number): Promise<void> {
