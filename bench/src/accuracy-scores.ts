@@ -79,6 +79,11 @@ export class Confusion {
     this.#rows.set(truth, row);
   }
 
+  /** In the order in which they came first. */
+  truths(): string[] {
+    return [...this.#rows.keys()];
+  }
+
   count(truths: (truth: string) => boolean, told?: string): number {
     let sum = 0;
     for (const [truth, row] of this.#rows) {

@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { openMoonshine } from "@subtext/speech/engines/moonshine";
 import { readMoonshine } from "@subtext/speech/engines/moonshine-model";
 import { CONDITIONS, englishClips, otherClips } from "./accuracy-clips.ts";
+import { LanguageDecisions } from "./accuracy-decisions.ts";
 import { FestivalSpeaker, hasFestival } from "./accuracy-festival.ts";
 import { FliteSpeaker, hasFlite } from "./accuracy-flite.ts";
 import { CALIBRATION_LANGUAGES } from "./accuracy-languages-calibration.ts";
@@ -12,8 +13,9 @@ import { CHECKED_LANGUAGES } from "./accuracy-languages-checked.ts";
 import { FRESH_LANGUAGES } from "./accuracy-languages-fresh.ts";
 import { openListening } from "./accuracy-listening.ts";
 import { Speaker } from "./accuracy-made-speech.ts";
-import { Confusion, TALLY_HEAD, Tally } from "./accuracy-scores.ts";
+import { TALLY_HEAD, Tally } from "./accuracy-scores.ts";
 import { nonSpeech } from "./accuracy-sounds.ts";
+import type { OtherLanguage } from "./accuracy-texts.ts";
 import { type Speakers, VOICE_SETS, type VoiceSet } from "./accuracy-voices.ts";
 import { measureWhisper } from "./accuracy-whisper.ts";
 import { printTable } from "./table.ts";
@@ -37,6 +39,11 @@ const JFK =
   "and so my fellow americans ask not what your country can do for you ask what you can do for your country";
 /** Fresh voices are to show what to expect, so there are most of them. */
 const CLIPS_PER_VOICE: Record<VoiceSet, number> = { calibration: 3, checked: 3, fresh: 4 };
+const LANGUAGES_OF: Record<VoiceSet, readonly OtherLanguage[]> = {
+  calibration: CALIBRATION_LANGUAGES,
+  checked: CHECKED_LANGUAGES,
+  fresh: FRESH_LANGUAGES,
+};
 const parts = new Set(values.parts.split(","));
 const speaker = new Speaker(join(tmpdir(), "subtext-accuracy"));
 const folder = mkdtempSync(join(tmpdir(), "subtext-accuracy-run-"));
@@ -46,11 +53,12 @@ const listening = await openListening(folder, {
   bundledTakesEnglish: true,
   remedy: "",
 });
-const confusion = new Confusion();
+const decisions = new LanguageDecisions();
 try {
   if (parts.has("speech")) await measureSpeech();
   if (parts.has("sounds")) await measureSounds();
   if (parts.has("languages")) await measureLanguages();
+  if (parts.has("speech") || parts.has("languages")) decisions.print();
   if (parts.has("recordings")) await measureRecordings();
   if (parts.has("whisper")) await measureWhisper(speaker, folder, values.quick);
 } finally {
@@ -72,7 +80,7 @@ async function measureSpeech(): Promise<void> {
       const { words, language } = await listening.hear(clip.samples);
       tally(`${set} voices, ${clip.condition}`).add(clip.words, words);
       tally(`all ${set} voices`).add(clip.words, words);
-      confusion.add(`English, ${set} voices`, language);
+      decisions.addEnglish(set, clip.voice, clip.condition, language);
     }
   }
   const all = new Tally();
@@ -127,52 +135,13 @@ async function measureSounds(): Promise<void> {
 
 async function measureLanguages(): Promise<void> {
   const perLanguage = values.quick ? 2 : 10;
-  for (const language of [...CALIBRATION_LANGUAGES, ...CHECKED_LANGUAGES, ...FRESH_LANGUAGES]) {
-    for (const clip of otherClips(speaker, language, perLanguage)) {
-      confusion.add(language.code, (await listening.hear(clip.samples)).language);
+  for (const set of VOICE_SETS) {
+    for (const language of LANGUAGES_OF[set]) {
+      for (const clip of otherClips(speaker, language, perLanguage)) {
+        decisions.addOther(set, language.code, (await listening.hear(clip.samples)).language);
+      }
     }
   }
-  const { head, rows } = confusion.table();
-  printTable("What language is told, bundled engine, ten seconds or more", head, rows);
-  const share = (count: number, of: number) => `${((100 * count) / Math.max(1, of)).toFixed(1)} % of ${of}`;
-  const english = (truth: string) => truth.startsWith("English");
-  const freshEnglish = (truth: string) => truth === "English, fresh voices";
-  const fresh = (truth: string) => FRESH_LANGUAGES.some(({ code }) => code === truth);
-  const others = (truth: string) => !english(truth);
-  printTable(
-    "English or not",
-    ["decision", "measured", "to reach"],
-    [
-      [
-        "other languages that pass as English",
-        share(confusion.count(others, "en"), confusion.count(others)),
-        "≤ 2 %",
-      ],
-      ["… of fresh ones", share(confusion.count(fresh, "en"), confusion.count(fresh)), "≤ 2 %"],
-      [
-        "other languages that are refused",
-        share(confusion.count(others, "refused"), confusion.count(others)),
-        "≥ 95 %",
-      ],
-      ["… of fresh ones", share(confusion.count(fresh, "refused"), confusion.count(fresh)), "≥ 95 %"],
-      [
-        "other languages in which nobody is told to speak",
-        share(confusion.count(others, "zxx"), confusion.count(others)),
-        "0",
-      ],
-      [
-        "English that is refused",
-        share(confusion.count(english, "refused"), confusion.count(english)),
-        "≤ 1 %",
-      ],
-      [
-        "… of fresh voices",
-        share(confusion.count(freshEnglish, "refused"), confusion.count(freshEnglish)),
-        "≤ 1 %",
-      ],
-      ["English left undecided", share(confusion.count(english, "und"), confusion.count(english)), ""],
-    ],
-  );
 }
 
 async function measureRecordings(): Promise<void> {
