@@ -1,0 +1,15 @@
+import { once } from "node:events";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import type { Answers, Load } from "./api-load.ts";
+
+/** From another thread, so that who asks takes nothing from who answers. @throws where an answer is not 200 */
+export async function askFromThread(load: Load): Promise<Answers> {
+  const worker = new Worker(join(import.meta.dirname, "api-load.ts"), { workerData: load });
+  try {
+    const [answers] = (await once(worker, "message")) as [Answers];
+    return answers;
+  } finally {
+    await worker.terminate();
+  }
+}

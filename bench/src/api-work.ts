@@ -1,0 +1,94 @@
+import { availableParallelism } from "node:os";
+import { join, resolve } from "node:path";
+import { acceptVideos, type QueueParts } from "./queue-videos.ts";
+import { isRunning, startWorkers, stopWorkers } from "./queue-workers.ts";
+import { freePort, SpawnedService, sleep, type Tenant } from "./spawned-service.ts";
+
+const SAMPLE = resolve(import.meta.dirname, "../../demo/sample/sample.mp4");
+export const WAITING_WORKERS = 4;
+/** Videos that wait for the waiting workers at any time: two seconds of their work. */
+const KEPT_QUEUED = 32;
+const RECORDINGS = 80;
+const UPLOADS_AT_A_TIME = 4;
+
+/** Workers whose engine waits, and videos for them as fast as they are worked off. */
+export async function beginWaiting(
+  parts: QueueParts,
+  { url, folder, tenant }: { url: string; folder: string; tenant: Tenant },
+  begun: AsyncDisposableStack,
+): Promise<void> {
+  const workers = await startWorkers({ url, folder, count: WAITING_WORKERS });
+  begun.defer(() => stopWorkers(workers));
+  const full = new AbortController();
+  const feed = async () => {
+    while (!full.signal.aborted) {
+      const missing = KEPT_QUEUED - (await countOpen(parts, ["PENDING"]));
+      await acceptVideos(parts, [tenant.environmentId], Math.max(0, missing));
+      await sleep(100);
+    }
+  };
+  // What is left of the recordings of the round before is taken by these workers as well.
+  const fed = feed();
+  fed.catch(() => {});
+  begun.defer(async () => {
+    full.abort();
+    await fed;
+    // The recordings that come next are for the worker that hears alone.
+    while (workers.every(isRunning) && (await countOpen(parts)) > 0) await sleep(100);
+  });
+  while ((await countOpen(parts, ["PROCESSING"])) === 0) await sleep(50);
+  await sleep(1_000);
+}
+
+/** One worker process with the bundled engine, which takes as many recordings at a time as there are cores. */
+export async function beginHearing(
+  parts: QueueParts,
+  { settings, folder }: { settings: Record<string, string>; folder: string },
+  begun: AsyncDisposableStack,
+): Promise<void> {
+  const cores = String(availableParallelism());
+  const worker = new SpawnedService(join(folder, "worker"), await freePort(), {
+    ...settings,
+    ROLE: "worker",
+    SPEECH_PROCESSES: cores,
+    SPEECH_THREADS: "1",
+  });
+  begun.defer(() => worker.end("SIGTERM"));
+  await worker.start();
+  // Its engine is loaded when it has heard something.
+  const before = await countCompleted(parts);
+  while ((await countCompleted(parts)) < before + availableParallelism()) {
+    if ((await countOpen(parts)) === 0) throw new Error("the recordings could not be heard");
+    await sleep(50);
+  }
+}
+
+/** More recordings than a worker hears in one round. */
+export async function uploadRecordings(api: SpawnedService, tenant: Tenant): Promise<void> {
+  let left = RECORDINGS;
+  const upload = async () => {
+    while (left-- > 0) await api.upload(tenant, SAMPLE);
+  };
+  await Promise.all(Array.from({ length: UPLOADS_AT_A_TIME }, upload));
+}
+
+export async function countOpen(
+  { db }: QueueParts,
+  statuses: ("PENDING" | "PROCESSING")[] = ["PENDING", "PROCESSING"],
+): Promise<number> {
+  const { open } = await db
+    .selectFrom("transcription")
+    .select(({ fn }) => fn.countAll<number>().as("open"))
+    .where("status", "in", statuses)
+    .executeTakeFirstOrThrow();
+  return Number(open);
+}
+
+export async function countCompleted({ db }: QueueParts): Promise<number> {
+  const { completed } = await db
+    .selectFrom("transcription")
+    .select(({ fn }) => fn.countAll<number>().as("completed"))
+    .where("status", "=", "COMPLETED")
+    .executeTakeFirstOrThrow();
+  return Number(completed);
+}

@@ -1,0 +1,70 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+
+const WORKER = join(import.meta.dirname, "../../server/test/waiting-worker.ts");
+
+/** What each worker has in work at a time. */
+export const CONCURRENCY = 4;
+/** How long a video takes it, unless told otherwise. */
+export const HEARING_MS = 1_000;
+
+export interface WaitingWorkers {
+  url: string;
+  /** A folder for what they keep. */
+  folder: string;
+  count: number;
+  hearingMs?: number;
+}
+
+/** Worker processes on that PostgreSQL whose engine only waits; resolves when all of them take work. */
+export async function startWorkers({
+  url,
+  folder,
+  count,
+  hearingMs = HEARING_MS,
+}: WaitingWorkers): Promise<ChildProcess[]> {
+  const workers = Array.from({ length: count }, (_, number) =>
+    spawn(process.execPath, [WORKER], {
+      env: {
+        ...process.env,
+        DATABASE_URL: url,
+        DATA_DIR: join(folder, `worker-${number}`),
+        FILES_FOLDER: join(folder, "files"),
+        HEARING_MS: String(hearingMs),
+        WORKER_CONCURRENCY: String(CONCURRENCY),
+        LOG_LEVEL: "error",
+      },
+      stdio: ["ignore", "pipe", "inherit"],
+    }),
+  );
+  try {
+    await Promise.all(
+      workers.map((worker) =>
+        Promise.race([
+          once(worker.stdout!, "data"),
+          once(worker, "exit").then(() => Promise.reject(new Error("a worker ended at its start"))),
+        ]),
+      ),
+    );
+  } catch (error) {
+    await stopWorkers(workers);
+    throw error;
+  }
+  return workers;
+}
+
+export async function stopWorkers(workers: ChildProcess[]): Promise<void> {
+  await Promise.all(
+    workers.map(async (worker) => {
+      if (!isRunning(worker)) return;
+      const ended = once(worker, "exit");
+      worker.kill("SIGTERM");
+      await ended;
+    }),
+  );
+}
+
+export function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode === null && signalCode === null;
+}
