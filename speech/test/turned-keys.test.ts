@@ -57,6 +57,7 @@ test("the cache keeps the keys of every layer turned", async () => {
     cache: emptyCache(described, 1),
     cached: false,
     attentionHeads: [],
+    wanted: "logits",
   });
   const { heads, headSize } = described;
   for (let layer = 0; layer < 6; layer++) {

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { LlamaTokenizer } from "llama-tokenizer-js";
 import { SpeechError } from "../errors.ts";
 import { addCrossAttentionOutputs } from "../onnx/graph.ts";
+import { addLikeliestOutputs } from "../onnx/likeliest-outputs.ts";
 import { keepKeysTurned } from "../onnx/turned-keys.ts";
 
 /** Moonshine's files, ready to be loaded by as many threads as want to. */
@@ -24,7 +25,7 @@ export async function readMoonshine(): Promise<MoonshineModel> {
     const exported = await readFile(join(folder, "decoder_model_merged.onnx"));
     return {
       encoderPath: join(folder, "encoder_model.onnx"),
-      decoder: keepKeysTurned(addCrossAttentionOutputs(exported)),
+      decoder: addLikeliestOutputs(keepKeysTurned(addCrossAttentionOutputs(exported))),
       pieces: new LlamaTokenizer().vocabById,
     };
   } catch (error) {

@@ -1,7 +1,9 @@
 import { type InferenceSession, Tensor } from "onnxruntime-node";
 import { SpeechError } from "../errors.ts";
 import { crossAttentionOutput } from "./graph.ts";
+import { LIKELIEST_PROBABILITY, LIKELIEST_TOKEN } from "./likeliest-outputs.ts";
 import { asFeeds, type FloatType, floatsOf, floatTensor, floatType, release } from "./tensors.ts";
+import { noProbabilities, type TokenChoice } from "./token-choice.ts";
 
 /**
  * A decoder with a key/value cache, exported as `decoder_model_merged.onnx` (Optimum's layout), run step
@@ -35,6 +37,8 @@ export interface Seq2SeqDecoder {
   statesType: FloatType;
   /** Layers whose cross-attention it gives. */
   attentionLayers: readonly number[];
+  /** Whether it tells its likeliest token by itself. */
+  tellsLikeliest: boolean;
 }
 
 /** @throws SpeechError `model_unusable` where the session is no merged decoder with a key/value cache. */
@@ -73,6 +77,7 @@ export function describeDecoder(session: InferenceSession): Seq2SeqDecoder {
       "encoder_hidden_states",
     ),
     attentionLayers: [...layers].filter((layer) => session.outputNames.includes(crossAttentionOutput(layer))),
+    tellsLikeliest: session.outputNames.includes(LIKELIEST_TOKEN),
   };
 }
 
@@ -101,6 +106,8 @@ export interface StepInput {
   /** Whether the cache holds what a step gave. */
   cached: boolean;
   attentionHeads: readonly AttentionHead[];
+  /** Logits, or (of a decoder that tells it by itself) the likeliest token alone. */
+  wanted: "logits" | "likeliest";
 }
 
 export interface StepOutput {
@@ -108,6 +115,8 @@ export interface StepOutput {
   positions: number;
   /** A view of the logits after one of these tokens. */
   logits(row: number, position: number): Float32Array;
+  /** The likeliest token after the last of them. */
+  likeliest(row: number): TokenChoice;
   /** Writes the last position's `[heads, frames]` to the beginning of `target`. */
   copyAttention(row: number, frames: number, target: Float32Array): void;
   cache: Cache;
@@ -115,13 +124,15 @@ export interface StepOutput {
   release(): void;
 }
 
+const NONE = new Float32Array(0);
+
 /**
  * One run of the decoder. What it remembers anew takes the place of what was in the cache given, whose memory
  * is given back.
  * @throws SpeechError `model_unusable` where the model gives what its metadata do not promise.
  */
 export async function runStep(decoder: Seq2SeqDecoder, input: StepInput): Promise<StepOutput> {
-  const { inputTokens, encoderStates, cache, cached, attentionHeads } = input;
+  const { inputTokens, encoderStates, cache, cached, attentionHeads, wanted } = input;
   const rows = inputTokens.length;
   const positions = inputTokens[0]?.length ?? 0;
   const feeds = asFeeds({
@@ -133,10 +144,11 @@ export async function runStep(decoder: Seq2SeqDecoder, input: StepInput): Promis
   const renewed = decoder.caches.filter(({ fixed }) => !cached || !fixed);
   const layers = [...new Set(attentionHeads.map(({ layer }) => layer))];
   const frames = encoderStates.dims[1] ?? 0;
+  const wantedOutputs = wanted === "logits" ? ["logits"] : [LIKELIEST_TOKEN, LIKELIEST_PROBABILITY];
   let outputs: InferenceSession.OnnxValueMapType;
   try {
     outputs = await decoder.session.run(feeds, [
-      "logits",
+      ...wantedOutputs,
       ...renewed.map(({ present }) => present),
       ...layers.map(crossAttentionOutput),
     ]);
@@ -149,7 +161,10 @@ export async function runStep(decoder: Seq2SeqDecoder, input: StepInput): Promis
   for (const { past, present } of renewed) nextCache[past] = outputs[present] as Tensor;
 
   const { vocabularySize } = decoder;
-  const logits = floatsOfLength(outputs, "logits", rows * positions * vocabularySize);
+  const choices = rows * positions;
+  const logits = wanted === "logits" ? floatsOfLength(outputs, "logits", choices * vocabularySize) : NONE;
+  const probabilities =
+    wanted === "likeliest" ? floatsOfLength(outputs, LIKELIEST_PROBABILITY, choices) : NONE;
   const attention = new Map(
     layers.map((layer) => {
       const length = rows * decoder.heads * positions * frames;
@@ -162,6 +177,13 @@ export async function runStep(decoder: Seq2SeqDecoder, input: StepInput): Promis
       const start = (row * positions + position) * vocabularySize;
       return logits.subarray(start, start + vocabularySize);
     },
+    likeliest(row) {
+      const last = row * positions + positions - 1;
+      const probability = probabilities[last] ?? 0;
+      if (!(probability > 0)) throw noProbabilities();
+      const tokens = outputs[LIKELIEST_TOKEN]?.data as BigInt64Array;
+      return { token: Number(tokens[last]), logProbability: Math.log(probability) };
+    },
     copyAttention(row, wantedFrames, target) {
       for (const [place, { layer, head }] of attentionHeads.entries()) {
         const start = ((row * decoder.heads + head) * positions + positions - 1) * frames;
@@ -171,7 +193,7 @@ export async function runStep(decoder: Seq2SeqDecoder, input: StepInput): Promis
     },
     cache: nextCache,
     release() {
-      release(["logits", ...layers.map(crossAttentionOutput)].map((name) => outputs[name] as Tensor));
+      release([...wantedOutputs, ...layers.map(crossAttentionOutput)].map((name) => outputs[name] as Tensor));
     },
   };
 }

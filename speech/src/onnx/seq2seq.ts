@@ -1,5 +1,5 @@
 import type { Tensor } from "onnxruntime-node";
-import { type AttentionHead, emptyCache, runStep, type Seq2SeqDecoder } from "./decoder.ts";
+import { type AttentionHead, emptyCache, runStep, type Seq2SeqDecoder, type StepOutput } from "./decoder.ts";
 import { lengthBeforeLoop } from "./loops.ts";
 import { asFloats, keepRows, release } from "./tensors.ts";
 import { chooseToken, probabilitiesOf, seededRandom, type TokenChoice } from "./token-choice.ts";
@@ -99,6 +99,9 @@ export async function decodeSequences(
       stop: maxTokens > 0 ? null : "limit",
     }),
   );
+  const choosesByItself =
+    decoder.tellsLikeliest && !options.forbid && !sampling && typeof options.watchedToken !== "number";
+  const wanted = choosesByItself ? "likeliest" : "logits";
   let active = [...rows];
   let encoderStates = asFloats(options.encoderStates, decoder.statesType);
   let cache = emptyCache(decoder, rows.length);
@@ -108,7 +111,14 @@ export async function decodeSequences(
   try {
     while (active.some((row) => !row.stop)) {
       options.signal.throwIfAborted();
-      const step = await runStep(decoder, { inputTokens, encoderStates, cache, cached, attentionHeads });
+      const step = await runStep(decoder, {
+        inputTokens,
+        encoderStates,
+        cache,
+        cached,
+        attentionHeads,
+        wanted,
+      });
       cache = step.cache;
       for (const [place, row] of active.entries()) {
         if (!cached && typeof options.watchedToken === "number") {
@@ -116,9 +126,7 @@ export async function decodeSequences(
           row.watchedProbability = probabilitiesOf(first, [options.watchedToken])[0] ?? null;
         }
         if (row.stop) continue;
-        const logits = step.logits(place, step.positions - 1);
-        options.forbid?.(logits, row.tokens);
-        const choice = chooseToken(logits, sampling ? { ...sampling, random: row.random } : null);
+        const choice = choosesByItself ? step.likeliest(place) : chosen(step, place, row, options);
         step.copyAttention(place, row.frames, nextAttention(row, attentionHeads.length));
         advance(row, choice, options.endToken);
       }
@@ -164,6 +172,7 @@ export async function probabilitiesAfterStart(
     cache: emptyCache(decoder, rows),
     cached: false,
     attentionHeads: [],
+    wanted: "logits",
   });
   const probabilities = Array.from({ length: rows }, (_, row) =>
     probabilitiesOf(step.logits(row, 0), tokens),
@@ -171,6 +180,12 @@ export async function probabilitiesAfterStart(
   step.release();
   release(Object.values(step.cache));
   return probabilities;
+}
+
+function chosen(step: StepOutput, place: number, row: Row, { forbid, sampling }: DecodeOptions): TokenChoice {
+  const logits = step.logits(place, step.positions - 1);
+  forbid?.(logits, row.tokens);
+  return chooseToken(logits, sampling ? { ...sampling, random: row.random } : null);
 }
 
 function advance(row: Row, choice: TokenChoice, endToken: number): void {

@@ -53,10 +53,12 @@ function findHighest(logits: Float32Array): { highest: number; near: number } {
     highest = Math.max(highest, logits[token]!);
     near = token;
   }
-  if (!Number.isFinite(highest)) {
-    throw new SpeechError("model_unusable", "The decoder gave what are no probabilities of tokens.");
-  }
+  if (!Number.isFinite(highest)) throw noProbabilities();
   return { highest, near };
+}
+
+export function noProbabilities(): SpeechError {
+  return new SpeechError("model_unusable", "The decoder gave what are no probabilities of tokens.");
 }
 
 /** Natural logarithm of the sum of the logits' exponentials. */

@@ -16,8 +16,10 @@ export const NODE_NAME = 3;
 export const NODE_OP_TYPE = 4;
 export const NODE_ATTRIBUTE = 5;
 export const ATTRIBUTE_NAME = 1;
+export const ATTRIBUTE_INT = 3;
 export const ATTRIBUTE_GRAPH = 6;
 export const ATTRIBUTE_INTS = 8;
+export const ATTRIBUTE_TYPE = 20;
 export const VALUE_NAME = 1;
 export const VALUE_TYPE = 2;
 export const TYPE_TENSOR = 1;
@@ -89,11 +91,26 @@ function field(number: number, content: Parts): Parts {
   return [new BinaryWriter().tag(number, WireType.LengthDelimited).uint32(length).finish(), ...content];
 }
 
-/** The bytes of a node with these inputs and outputs. */
-export function nodeBytes(opType: string, inputs: readonly string[], outputs: readonly string[]): Uint8Array {
+/** The bytes of a node with these inputs, outputs and attributes. */
+export function nodeBytes(
+  opType: string,
+  inputs: readonly string[],
+  outputs: readonly string[],
+  attributes: Readonly<Record<string, number>> = {},
+): Uint8Array {
   const writer = new BinaryWriter();
   const text = (number: number, value: string) => writer.tag(number, WireType.LengthDelimited).string(value);
   for (const input of inputs) text(NODE_INPUT, input);
   for (const output of outputs) text(NODE_OUTPUT, output);
+  for (const [name, value] of Object.entries(attributes)) {
+    writer.tag(NODE_ATTRIBUTE, WireType.LengthDelimited).bytes(intAttribute(name, value));
+  }
   return text(NODE_OP_TYPE, opType).finish();
+}
+
+function intAttribute(name: string, value: number): Uint8Array {
+  const TYPE_INT = 2;
+  const writer = new BinaryWriter().tag(ATTRIBUTE_NAME, WireType.LengthDelimited).string(name);
+  writer.tag(ATTRIBUTE_INT, WireType.Varint).int64(value);
+  return writer.tag(ATTRIBUTE_TYPE, WireType.Varint).int32(TYPE_INT).finish();
 }
