@@ -41,6 +41,14 @@ test("a body that drips after it was refused ends with its connection", async ()
   expect(answer).toMatch(/^HTTP\/1\.1 401 /);
 });
 
+test("a request that names no host is answered invalid_request where it is of HTTP/1.1, and as any other of HTTP/1.0", async () => {
+  const answer = await answerTo(open("GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n"));
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  expect(answer.toLowerCase()).toContain("content-type: application/problem+json");
+  expect(JSON.parse(answer.split("\r\n\r\n")[1] ?? "")).toMatchObject({ code: "invalid_request" });
+  expect(await answerTo(open("GET /healthz HTTP/1.0\r\n\r\n"))).toMatch(/^HTTP\/1\.1 200 /);
+});
+
 /** An upload that is begun: the beginning of a PATCH, and what may be sent on. */
 async function beginUpload(sizeBytes: number) {
   const { key } = await createTenant(service, { aiTranscription: false });

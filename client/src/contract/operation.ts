@@ -57,15 +57,14 @@ export function isIdempotent({ method, group }: Operation): boolean {
 
 /** Every error that an operation may answer with, without repetition. */
 export function errorCodesOf(operation: Operation): ApiErrorCode[] {
-  const { access, permission, params, query, body, rateLimited, errors, insteadOfFault } = operation;
+  const { access, permission, body, rateLimited, errors, insteadOfFault } = operation;
   const codes: ApiErrorCode[] = [];
   if (access !== "url") codes.push("missing_api_key", "invalid_api_key");
   if (permission !== null) codes.push("insufficient_permission");
-  // A path that can not be decoded, before anything is looked up.
-  if (query || Object.keys(params ?? {}).length > 0) codes.push("invalid_request");
-  if (body) codes.push("invalid_request", "request_timeout", "payload_too_large", "unsupported_media_type");
-  if (isIdempotent(operation))
-    codes.push("invalid_request", "idempotency_key_reused", "idempotency_key_in_use");
+  // What is no HTTP, names no host, or has a path that can not be decoded: before anything is looked up.
+  codes.push("invalid_request");
+  if (body) codes.push("request_timeout", "payload_too_large", "unsupported_media_type");
+  if (isIdempotent(operation)) codes.push("idempotency_key_reused", "idempotency_key_in_use");
   codes.push(...errors);
   if (rateLimited) codes.push("rate_limited");
   codes.push("headers_too_large");

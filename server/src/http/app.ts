@@ -88,6 +88,8 @@ export function createApp({
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: limits.headersTimeoutMs,
       connectionsCheckingInterval: Math.ceil(limits.headersTimeoutMs / 4),
+      // Node's own refusal is no problem document; the hook below gives one.
+      requireHostHeader: false,
     },
     connectionTimeout: IDLE_CONNECTION_MS,
     // An upload's request may take hours; a stalled one is ended by the limit above, a dripping one by its floor.
@@ -104,6 +106,8 @@ export function createApp({
     clientErrorHandler: (error, socket) => answerUnparsable(error, socket, secure),
   });
   app.server.maxConnections = limits.maxConnections;
+  // Whoever has said all, and closes that half of the connection, may still wait for the answer.
+  Object.assign(app.server, { httpAllowHalfOpen: true });
   // Node would answer 417 by itself, which is no problem document; what is not known may be passed over.
   app.server.on("checkExpectation", (request, response) => app.routing(request, response));
   registerProblems(app);
@@ -115,12 +119,21 @@ export function createApp({
   app.addHook("preClose", async () => {
     closing = true;
   });
+  const ending = new WeakSet<Socket>();
   app.addHook("onRequest", async (request, reply) => {
+    const { socket, httpVersion } = request.raw;
+    // One more, sent before the last answer of its connection was there, gets none: so nothing is done for it.
+    if (ending.has(socket)) return void reply.hijack();
     reply.header("x-request-id", request.id).headers(secure);
     // On a connection of its own, the next request goes to a process that stays.
-    if (draining.aborted || closing) reply.header("connection", "close");
-    if (!closing) return;
-    throw new AppError("service_unavailable", "The service is stopping.");
+    if (draining.aborted || closing) {
+      reply.header("connection", "close");
+      ending.add(socket);
+    }
+    if (closing) throw new AppError("service_unavailable", "The service is stopping.");
+    if (httpVersion === "1.1" && request.headers.host === undefined) {
+      throw new AppError("invalid_request", "A request of HTTP/1.1 has a `Host` header.");
+    }
   });
   app.addHook("onResponse", async (request, reply) => {
     request.log.info({ req: request, res: reply, ms: Math.round(reply.elapsedTime) }, "request");
