@@ -27,7 +27,9 @@ export function Timeline({ steps }: { steps: readonly TimelineStepView[] }) {
         const end = Math.min(whole, (Date.parse(step.at) - begin) / 1000);
         return (
           <li key={`${step.step} ${step.endpointUrl ?? ""}`} data-step={step.step}>
-            <span className={css.stepName}>{stepInWords(step)}</span>
+            <span className={css.stepName} title={stepInWords(step)}>
+              {stepInWords(step)}
+            </span>
             <span className={css.stepBar} aria-hidden="true">
               <span style={{ left: share(end - seconds), width: share(seconds) }} />
             </span>
