@@ -2,6 +2,7 @@ import { CompiledQuery, sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
 import { listNamedFiles } from "../src/backup/named-files.ts";
 import type { MomentQuery } from "../src/db/database.ts";
+import { pageOfDeliveries } from "../src/db/events.ts";
 import { findDeliveriesWithoutJob } from "../src/db/lost-jobs.ts";
 import { listStoredParts } from "../src/db/missing-files.ts";
 import type { Db } from "../src/db/schema.ts";
@@ -12,6 +13,7 @@ import { createTenant, shareService } from "./support/service.ts";
 const subtext = shareService({ start: false });
 const VIDEOS = 3_000;
 const PENDING = 10;
+const RARE = "transcriptions.transcription.failed";
 
 describe("with many videos that were transcribed and told of long ago", () => {
   let environmentId: string;
@@ -35,8 +37,9 @@ describe("with many videos that were transcribed and told of long ago", () => {
       values ('endpoint_many', ${environmentId}, 'https://example.com', '[]', '', '{}', now())`.execute(db);
     await sql`
       insert into event (id, environment_id, type, transcription_id, detail, created_at)
-      select ${idOf("event")}, ${environmentId}, 'transcriptions.transcription.completed', ${idOf("transcription")},
-        '{}', now() from ${numbers}`.execute(db);
+      select ${idOf("event")}, ${environmentId},
+        case when number <= ${PENDING}::int then ${RARE} else 'transcriptions.transcription.completed' end,
+        ${idOf("transcription")}, '{}', now() from ${numbers}`.execute(db);
     await sql`
       insert into delivery (id, event_id, endpoint_id, status, job_id, created_at)
       select ${idOf("delivery")}, ${idOf("event")}, 'endpoint_many',
@@ -77,4 +80,27 @@ describe("with many videos that were transcribed and told of long ago", () => {
     expect(await findDeliveriesWithoutJob(open())).toHaveLength(PENDING);
     expect(await rowsRead(open(), findDeliveriesWithoutJob)).toBeLessThan(VIDEOS / 10);
   });
+
+  test.each([
+    [null, RARE, PENDING],
+    ["pending", RARE, PENDING],
+    ["succeeded", RARE, 0],
+    ["failed", "transcriptions.transcription.completed", 0],
+    [null, "transcriptions.transcription.completed", 20],
+    [null, undefined, 20],
+  ] as const)(
+    "of deliveries in the state %s and of the kind %s those that are shown are read",
+    async (status, eventType, shown) => {
+      const page = (db: Db) =>
+        pageOfDeliveries(db, "endpoint_many", {
+          status,
+          before: null,
+          limit: 20,
+          ...(eventType && { eventType }),
+        });
+      expect(await page(open())).toHaveLength(shown);
+      // In each of four states, with the event and the attempts of each.
+      expect(await rowsRead(open(), page)).toBeLessThanOrEqual(4 * 20 + 4 * 20);
+    },
+  );
 });

@@ -145,7 +145,14 @@ test("what the first release left is read by clients and operators of this one, 
   );
   expect(told.map(({ id }) => id)).toContain("event_01jd0000000000000000000001");
 
-  // What the first release did not know of: its transcripts are made searchable.
+  // What the first release did not know of: deliveries are listed by what they are of, its transcripts are made searchable.
+  const { kysely } = running.service.parts.database;
+  const deliveries = await kysely
+    .selectFrom("delivery")
+    .innerJoin("event", "event.id", "delivery.event_id")
+    .select(["delivery.event_type", "event.type"])
+    .execute();
+  expect(deliveries.map(({ event_type }) => event_type)).toEqual(deliveries.map(({ type }) => type));
   const search = `/environments/${environmentId}/search?q=lighthouse`;
   await until(
     async () =>

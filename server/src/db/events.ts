@@ -1,5 +1,9 @@
 import type { SentEventType } from "@subtext/client/contract/webhook";
-import { type DeliveryStatus, MAX_LISTED_ATTEMPTS } from "@subtext/client/contract/webhook-endpoint";
+import {
+  DELIVERY_STATUSES,
+  type DeliveryStatus,
+  MAX_LISTED_ATTEMPTS,
+} from "@subtext/client/contract/webhook-endpoint";
 import type { Db, DeliveryAttemptRow, DeliveryRow, EventDetail, EventRow, Tx } from "./schema.ts";
 
 export async function insertEvent(
@@ -120,7 +124,6 @@ export async function cancelDelivery(db: Db, id: string, now: Date): Promise<voi
 }
 
 export type DeliveryWithAttempts = DeliveryRow & {
-  event_type: SentEventType;
   transcription_id: string | null;
   /** The latest `MAX_LISTED_ATTEMPTS`. */
   made: DeliveryAttemptRow[];
@@ -135,16 +138,34 @@ export interface DeliveryFilter {
   limit: number;
 }
 
-/** The deliveries to an endpoint, newest first, each with its latest attempts in order. */
+/**
+ * The deliveries to an endpoint, newest first, each with its latest attempts in order. An index holds those of each
+ * state in their order, and another those of each kind and state: so of every state no more are read than are shown.
+ */
 export async function pageOfDeliveries(
   db: Db,
   endpointId: string,
   { status, eventType, before, limit }: DeliveryFilter,
 ): Promise<DeliveryWithAttempts[]> {
-  const deliveries = await deliveriesTo(db, endpointId)
-    .$if(status !== null, (query) => query.where("delivery.status", "=", status!))
-    .$if(eventType !== undefined, (query) => query.where("event.type", "=", eventType!))
-    .$if(before !== null, (query) => query.where("delivery.id", "<", before!))
+  // Each state by itself, for then the database knows how many there are of it.
+  const [first, ...others] = (status === null ? DELIVERY_STATUSES : [status]).map((each) => {
+    const latest = db
+      .selectFrom("delivery")
+      .selectAll()
+      .where("endpoint_id", "=", endpointId)
+      .where("status", "=", each)
+      .$if(eventType !== undefined, (query) => query.where("event_type", "=", eventType!))
+      .$if(before !== null, (query) => query.where("id", "<", before!))
+      .orderBy("id", "desc")
+      .limit(limit);
+    return db.selectFrom(latest.as("latest")).selectAll();
+  });
+  const latest = others.reduce((union, each) => union.unionAll(each), first!);
+  const deliveries = await db
+    .selectFrom(latest.as("delivery"))
+    .innerJoin("event", "event.id", "delivery.event_id")
+    .selectAll("delivery")
+    .select("event.transcription_id")
     .orderBy("delivery.id", "desc")
     .limit(limit)
     .execute();
@@ -156,7 +177,14 @@ export async function findDelivery(
   endpointId: string,
   id: string,
 ): Promise<DeliveryWithAttempts | undefined> {
-  const rows = await deliveriesTo(db, endpointId).where("delivery.id", "=", id).execute();
+  const rows = await db
+    .selectFrom("delivery")
+    .innerJoin("event", "event.id", "delivery.event_id")
+    .selectAll("delivery")
+    .select("event.transcription_id")
+    .where("delivery.endpoint_id", "=", endpointId)
+    .where("delivery.id", "=", id)
+    .execute();
   return (await withAttempts(db, rows))[0];
 }
 
@@ -192,15 +220,6 @@ export async function restartDelivery(tx: Tx, id: string, jobId: string, now: Da
     }))
     .where("id", "=", id)
     .execute();
-}
-
-function deliveriesTo(db: Db | Tx, endpointId: string) {
-  return db
-    .selectFrom("delivery")
-    .innerJoin("event", "event.id", "delivery.event_id")
-    .selectAll("delivery")
-    .select(["event.type as event_type", "event.transcription_id"])
-    .where("delivery.endpoint_id", "=", endpointId);
 }
 
 async function withAttempts(

@@ -4,6 +4,7 @@ import { attempts } from "./migration-attempts.ts";
 import { audit } from "./migration-audit.ts";
 import { dashboard } from "./migration-dashboard.ts";
 import { deletions } from "./migration-deletions.ts";
+import { eventTypes } from "./migration-event-types.ts";
 import { housekeeping } from "./migration-housekeeping.ts";
 import { search } from "./migration-search.ts";
 import { keptStretches } from "./migration-stretches.ts";
@@ -26,6 +27,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   "0010_housekeeping": { up: housekeeping },
   "0011_deletions": { up: deletions },
   "0013_audit": { up: audit },
+  "0014_event_types": { up: eventTypes },
 };
 
 async function first(db: Kysely<unknown>): Promise<void> {

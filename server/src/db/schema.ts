@@ -214,6 +214,8 @@ interface WebhookEndpointTable {
 interface DeliveryTable {
   id: string;
   event_id: string;
+  /** The event's; set by a trigger. */
+  event_type: GeneratedAlways<SentEventType>;
   endpoint_id: string;
   status: DeliveryStatus;
   /** The one job that may make the next attempt. */
