@@ -48,6 +48,7 @@ export class JobStream {
   #nextLook: NodeJS.Timeout | undefined;
   #nextLookAt = Number.POSITIVE_INFINITY;
   #looking = false;
+  #looked = Promise.resolve();
   #lookAgain = false;
   /** Until that many of those that are held now have ended, more end soon. */
   #endsAwaited = 0;
@@ -91,7 +92,9 @@ export class JobStream {
     this.pause();
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, timeoutMs);
-    await Promise.race([Promise.all(this.#held.values()), late]);
+    // What a look that is under way takes is held by nobody else until its heartbeat is missed.
+    const ended = this.#looked.then(() => Promise.all(this.#held.values()));
+    await Promise.race([ended, late]);
     clearTimeout(timer);
     clearInterval(this.#heartbeat);
   }
@@ -102,14 +105,13 @@ export class JobStream {
     if (this.#paused || this.#nextLookAt <= at) return;
     clearTimeout(this.#nextLook);
     this.#nextLookAt = at;
-    this.#nextLook = setTimeout(() => void this.#apart(() => this.#look()), milliseconds);
+    this.#nextLook = setTimeout(() => {
+      if (this.#looking) this.#lookAgain = true;
+      else this.#looked = this.#apart(() => this.#look());
+    }, milliseconds);
   }
 
   async #look(): Promise<void> {
-    if (this.#looking) {
-      this.#lookAgain = true;
-      return;
-    }
     this.#looking = true;
     do {
       this.#lookAgain = false;
