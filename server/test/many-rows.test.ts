@@ -5,8 +5,10 @@ import type { MomentQuery } from "../src/db/database.ts";
 import { pageOfDeliveries } from "../src/db/events.ts";
 import { findDeliveriesWithoutJob } from "../src/db/lost-jobs.ts";
 import { listStoredParts } from "../src/db/missing-files.ts";
-import type { Db } from "../src/db/schema.ts";
+import type { Db, Tx } from "../src/db/schema.ts";
+import { insertMissingDocuments, nextStretch } from "../src/db/search-documents.ts";
 import { listTranscriptions } from "../src/db/transcriptions.ts";
+import { sweepUnindexed } from "../src/pipeline/sweep-jobs.ts";
 import { rowsRead, rowsReadBy } from "./support/rows-read.ts";
 import { createTenant, shareService } from "./support/service.ts";
 
@@ -103,4 +105,33 @@ describe("with many videos that were transcribed and told of long ago", () => {
       expect(await rowsRead(open(), page)).toBeLessThanOrEqual(4 * 20 + 4 * 20);
     },
   );
+
+  test("transcripts that can not be searched yet are found wherever they are, by looks at some of all", async () => {
+    const db = open();
+    const missing = [1, VIDEOS / 2, VIDEOS].map(
+      (number) => `transcription_${String(number).padStart(26, "0")}`,
+    );
+    await sql`
+      insert into search_document (transcription_id, environment_id, job_id, indexed_at)
+      select id, environment_id, job_id, now() from transcription where id <> all (${missing}::text[])`.execute(
+      db,
+    );
+    await sql`analyze`.execute(db);
+    const { queue, log } = subtext.service.parts;
+    await sweepUnindexed({ db, queue, log }, AbortSignal.timeout(60_000));
+    const found = await db
+      .selectFrom("search_document")
+      .select("transcription_id")
+      .where("indexed_at", "is", null)
+      .orderBy("transcription_id")
+      .execute();
+    expect(found.map(({ transcription_id }) => transcription_id)).toEqual(missing);
+
+    const read = await rowsRead(db, async (db) => {
+      const stretch = await nextStretch(db, missing[1]!, 100);
+      expect(stretch).not.toBeNull();
+      expect(await insertMissingDocuments(db as Tx, stretch!, 50)).toEqual([]);
+    });
+    expect(read).toBeLessThanOrEqual(3 * 100);
+  });
 });

@@ -125,16 +125,35 @@ export async function finishDocument(db: Db, number: number, now: Date): Promise
   await db.updateTable("search_document").set({ indexed_at: now }).where("number", "=", number).execute();
 }
 
+/** Transcriptions by their ids: those behind `after`, up to `last`. */
+export interface Stretch {
+  after: string;
+  last: string;
+}
+
+/** So many behind that id, or as many as there are; null where there are none. */
+export async function nextStretch(db: Db, after: string, length: number): Promise<Stretch | null> {
+  const { rows } = await sql<{ last: string | null }>`
+    select max(id) as last from (
+      select id from transcription where id > ${after} order by id limit ${length}
+    ) as stretch`.execute(db);
+  const last = rows[0]?.last ?? null;
+  return last === null ? null : { after, last };
+}
+
 /** Makes documents of completed transcriptions that have none, oldest first; their jobs are still to be sent. */
 export async function insertMissingDocuments(
   tx: Tx,
+  { after, last }: Stretch,
   limit: number,
 ): Promise<{ id: string; jobId: string }[]> {
+  // Told of both tables, so that of neither more is read.
   const { rows } = await sql<{ id: string; jobId: string }>`
     insert into search_document (transcription_id, environment_id, job_id)
     select id, environment_id, gen_random_uuid() from transcription
-    where status = 'COMPLETED' and not exists (
-      select from search_document where transcription_id = transcription.id
+    where status = 'COMPLETED' and id > ${after} and id <= ${last} and not exists (
+      select from search_document
+      where transcription_id = transcription.id and transcription_id > ${after} and transcription_id <= ${last}
     )
     order by id limit ${limit}
     on conflict do nothing

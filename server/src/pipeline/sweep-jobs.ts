@@ -11,7 +11,9 @@ import type { Db, Tx } from "../db/schema.ts";
 import {
   findDocumentsWithoutJob,
   insertMissingDocuments,
+  nextStretch,
   replaceDocumentJob,
+  type Stretch,
 } from "../db/search-documents.ts";
 import { newJobId, type Queue, type QueueName } from "../queue.ts";
 
@@ -21,7 +23,8 @@ export interface JobSweepDeps {
   log: Logger;
 }
 
-/** Small, for on the embedded database everybody else waits meanwhile. */
+/** Looked at together. Small, as the next, for on the embedded database everybody else waits meanwhile. */
+const UNINDEXED_STRETCH = 1_000;
 const UNINDEXED_BATCH = 50;
 
 /** Gives rows a new job where theirs is gone: all of them, where a queue was emptied or not carried over. */
@@ -75,14 +78,22 @@ async function replaceJob(
 }
 
 /** Has what was completed by a release that knew no search made searchable. */
-export async function sweepUnindexed({ db, queue, log }: JobSweepDeps, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const documents = await db.transaction().execute(async (tx) => {
-      const made = await insertMissingDocuments(tx, UNINDEXED_BATCH);
-      for (const { id, jobId } of made) await queue.send(tx, "index", { id: jobId, subjectId: id });
-      return made;
-    });
-    if (documents.length === 0) return;
-    log.info({ transcripts: documents.length }, "transcripts will be made searchable");
+export async function sweepUnindexed(deps: JobSweepDeps, signal: AbortSignal): Promise<void> {
+  let stretch = await nextStretch(deps.db, "", UNINDEXED_STRETCH);
+  while (stretch && !signal.aborted) {
+    const made = await indexMissing(deps, stretch);
+    if (made < UNINDEXED_BATCH) stretch = await nextStretch(deps.db, stretch.last, UNINDEXED_STRETCH);
   }
+}
+
+/** @returns of how many, which is a batch at most */
+async function indexMissing({ db, queue, log }: JobSweepDeps, stretch: Stretch): Promise<number> {
+  const documents = await db.transaction().execute(async (tx) => {
+    const made = await insertMissingDocuments(tx, stretch, UNINDEXED_BATCH);
+    for (const { id, jobId } of made) await queue.send(tx, "index", { id: jobId, subjectId: id });
+    return made;
+  });
+  if (documents.length > 0)
+    log.info({ transcripts: documents.length }, "transcripts will be made searchable");
+  return documents.length;
 }
