@@ -24,7 +24,7 @@ export interface JobSweepDeps {
 }
 
 /** Looked at together. Small, as the next, for on the embedded database everybody else waits meanwhile. */
-const UNINDEXED_STRETCH = 1_000;
+const UNINDEXED_STRETCH = 5_000;
 const UNINDEXED_BATCH = 50;
 
 /** Gives rows a new job where theirs is gone: all of them, where a queue was emptied or not carried over. */
