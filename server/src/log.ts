@@ -28,11 +28,42 @@ export function createLog(level: LogLevel, destination?: DestinationStream): Log
 }
 
 function tellError(error: unknown): unknown {
-  if (!(error instanceof Error)) return String(error);
-  const told = Object.entries(pino.stdSerializers.err(error)).filter(
-    ([name, value]) => TOLD_OF_ERRORS.includes(name) && typeof value !== "object",
-  );
+  if (!isErrorLike(error)) return String(error);
+  const shown = error instanceof Error ? pino.stdSerializers.err(error) : error;
+  const told = Object.entries(shown)
+    .filter(([name, value]) => TOLD_OF_ERRORS.includes(name) && typeof value !== "object")
+    .map(([name, value]) => [name, typeof value === "string" ? withoutValues(value, error) : value]);
   // Of a connection that was tried at several addresses, the message alone says nothing.
   const errors = error instanceof AggregateError ? error.errors.map(tellError) : [];
   return { ...Object.fromEntries(told), ...(errors.length > 0 && { errors }) };
+}
+
+interface ErrorLike {
+  message: string;
+  code?: unknown;
+  severity?: unknown;
+  cause?: unknown;
+}
+
+/** Also the copies that the queue's library hands on, which are no `Error`. */
+function isErrorLike(error: unknown): error is ErrorLike {
+  return (
+    typeof error === "object" && error !== null && "message" in error && typeof error.message === "string"
+  );
+}
+
+/** Of PostgreSQL: what is wrong with a value, or with a text that it was to read; both are quoted. */
+const STATES_WITH_VALUES = /^(?:22|42601)/;
+
+/** A text that repeats what an error and its causes say, without the values that those of the database quote. */
+function withoutValues(text: string, error: ErrorLike): string {
+  let safe = text;
+  const seen = new Set<unknown>();
+  for (let each: unknown = error; isErrorLike(each) && !seen.has(each); each = each.cause) {
+    seen.add(each);
+    const { code, severity, message } = each;
+    if (severity === undefined || !STATES_WITH_VALUES.test(String(code))) continue;
+    safe = safe.replaceAll(message, () => message.replace(/".*"/s, '"…"'));
+  }
+  return safe;
 }
