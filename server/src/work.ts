@@ -54,11 +54,11 @@ export async function startWork(deps: WorkDeps, shutdown: AbortSignal): Promise<
     },
   });
   const wake = () =>
-    wakeWaiting({ db, queue, log }).catch((error) =>
+    wakeWaiting({ db, queue, log }, shutdown).catch((error) =>
       log.error({ err: error }, "transcriptions that wait for the speech model could not be woken"),
     );
   models.onChange(wake);
   models.start();
-  // It may have come while nobody was there to tell.
-  if (models.installed() !== null) await wake();
+  // It may have come while nobody was there to tell. Not waited for: those that wait may be many.
+  if (models.installed() !== null) void wake();
 }

@@ -228,7 +228,7 @@ describe("an attempt", () => {
 
     const { db } = first!;
     const { queue, log } = service.service.parts;
-    await wakeWaiting({ db, queue, log });
+    await wakeWaiting({ db, queue, log }, new AbortController().signal);
     for (const { read } of [first!, second!]) {
       const { job_id } = await read();
       const { rows } = await sql<{ due: boolean }>`

@@ -248,7 +248,7 @@ export class StateWorld {
 
   async modelArrives(): Promise<void> {
     const { queue, log } = this.#parts;
-    await wakeWaiting({ db: this.#db, queue, log });
+    await wakeWaiting({ db: this.#db, queue, log }, new AbortController().signal);
   }
 
   async reprocess({ id }: TranscriptionRow): Promise<void> {

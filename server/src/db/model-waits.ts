@@ -1,4 +1,5 @@
 import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
+import { sql } from "kysely";
 import type { NamedJob } from "./lost-jobs.ts";
 import type { Db, Tx } from "./schema.ts";
 import type { Failure } from "./transcriptions.ts";
@@ -25,15 +26,28 @@ export async function noteWait(tx: Tx, jobId: string, failure: Failure): Promise
     .execute();
 }
 
-/** All that wait for the model, with the jobs that come for them later. */
-export async function findWaitsForModel(db: Db): Promise<NamedJob[]> {
+/** One that waits for the model, with the job that comes for it later. */
+export interface WaitForModel extends NamedJob {
+  createdAt: Date;
+}
+
+/** Those that wait for the model, oldest first, some at a time. */
+export async function findWaitsForModel(
+  db: Db,
+  { after, limit }: { after: WaitForModel | null; limit: number },
+): Promise<WaitForModel[]> {
   return await db
     .selectFrom("transcription")
-    .select(["id", "job_id as jobId"])
+    .select(["id", "job_id as jobId", "created_at as createdAt"])
     .where("status", "=", "PENDING")
     .where("parked_at", "is", null)
     .where("failure_code", "in", MENDED_BY_MODEL)
+    .$if(after !== null, (query) =>
+      query.where(sql<boolean>`(created_at, id) > (${after!.createdAt}, ${after!.id})`),
+    )
     .orderBy("created_at")
+    .orderBy("id")
+    .limit(limit)
     .execute();
 }
 

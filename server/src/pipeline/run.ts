@@ -267,7 +267,7 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
       : "attempt failed; it will be tried again";
   log.warn({ err: error, code: failure.code, backoffSeconds }, outcome);
   // Whoever woke those that wait may have done so before this one was among them.
-  if (waitsForModel && modelIsComing && !deps.modelIsComing()) await wakeWaiting(deps);
+  if (waitsForModel && modelIsComing && !deps.modelIsComing()) await wakeWaiting(deps, attempt.shutdown);
 }
 
 /**

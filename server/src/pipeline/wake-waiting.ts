@@ -1,22 +1,43 @@
 import type { Logger } from "pino";
 import { unparkOldest } from "../db/environment-cap.ts";
-import { endWaitForModel, findWaitsForModel } from "../db/model-waits.ts";
+import { endWaitForModel, findWaitsForModel, type WaitForModel } from "../db/model-waits.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import { newJobId, type Queue } from "../queue.ts";
+
+/** Read at a time: a model that is long in coming may have a hundred thousand wait for it. */
+const BATCH = 200;
 
 /**
  * Has every transcription that waits for the speech model tried at once, by whichever process takes it: the model
  * has come, or will not come soon. The jobs that would have come for them later find themselves replaced.
+ * @param shutdown ends it before the next; who waits is tried later all the same
  */
-export async function wakeWaiting({ db, queue, log }: { db: Db; queue: Queue; log: Logger }): Promise<void> {
-  for (const wait of await findWaitsForModel(db)) {
-    const jobId = newJobId();
-    await db.transaction().execute(async (tx) => {
-      if (!(await endWaitForModel(tx, wait, jobId))) return;
-      await queue.send(tx, "transcribe", { id: jobId, subjectId: wait.id });
-      log.info({ transcriptionId: wait.id }, "a transcription waits for the speech model no longer");
-    });
+export async function wakeWaiting(
+  deps: { db: Db; queue: Queue; log: Logger },
+  shutdown: AbortSignal,
+): Promise<void> {
+  let after: WaitForModel | null = null;
+  for (;;) {
+    const batch: WaitForModel[] = await findWaitsForModel(deps.db, { after, limit: BATCH });
+    for (const wait of batch) {
+      if (shutdown.aborted) return;
+      await wake(deps, wait);
+    }
+    after = batch.at(-1) ?? null;
+    if (batch.length < BATCH) return;
   }
+}
+
+async function wake(
+  { db, queue, log }: { db: Db; queue: Queue; log: Logger },
+  wait: WaitForModel,
+): Promise<void> {
+  const jobId = newJobId();
+  await db.transaction().execute(async (tx) => {
+    if (!(await endWaitForModel(tx, wait, jobId))) return;
+    await queue.send(tx, "transcribe", { id: jobId, subjectId: wait.id });
+    log.info({ transcriptionId: wait.id }, "a transcription waits for the speech model no longer");
+  });
 }
 
 /**
