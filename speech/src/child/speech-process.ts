@@ -7,6 +7,7 @@ import type { TranscribeProgress, TranscribeResult } from "../transcript.ts";
 import type { Waveform } from "../waveform.ts";
 import { environmentFor } from "./environment.ts";
 import { heapFlags } from "./heap-flags.ts";
+import { lowerPriority } from "./lower-priority.ts";
 import { furtherBytes } from "./memory.ts";
 import {
   type FromSpeechProcess,
@@ -98,6 +99,7 @@ export class SpeechProcess {
       execArgv: ["--disable-warning=ExperimentalWarning", ...heapFlags()],
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
+    if (this.#process.pid !== undefined) lowerPriority(this.#process.pid);
     this.#process.on("message", (value) => this.#receive(value));
     this.#process.once("error", (error) => this.#ended(`did not start: ${error.message}`));
     this.#process.once("exit", (code, signal) => this.#ended(`ended by ${signal ?? `exit code ${code}`}`));
