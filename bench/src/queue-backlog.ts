@@ -1,4 +1,5 @@
 import { listVideos, transcriptionsOfVideos } from "@subtext/server/db/videos";
+import { createLog } from "@subtext/server/log";
 import { claimTranscription } from "@subtext/server/pipeline/claim";
 import { PgBoss } from "pg-boss";
 import { fillBacklog, type QueueParts } from "./queue-videos.ts";
@@ -20,12 +21,14 @@ export async function measureBacklog(parts: QueueParts, url: string, backlog: Ba
   const boss = new PgBoss({ connectionString: url, supervise: false, schedule: false, max: 1 });
   await boss.start();
   const claims: number[] = [];
+  const { signal } = new AbortController();
   for (let number = 0; number < CLAIMS; number++) {
     const before = performance.now();
     const [job] = await boss.fetch<{ subjectId: string }>("transcribe");
     const row = await claimTranscription(
-      { ...parts, maxConcurrentPerEnvironment: null },
-      { id: job!.id, subjectId: job!.data.subjectId, signal: new AbortController().signal },
+      { ...parts, log: createLog("silent"), maxConcurrentPerEnvironment: null },
+      { id: job!.id, subjectId: job!.data.subjectId, signal },
+      signal,
     );
     claims.push(performance.now() - before);
     if (!row) throw new Error("a job had nothing to do");

@@ -15,7 +15,7 @@ describe.each([[null], [1], [3]])("twelve workers that claim at one time, with a
   test("get each transcription once, wait for nobody for ever, and keep to the cap", async () => {
     const tenants = await Promise.all([1, 2, 3].map(() => createTenant(service)));
     const environmentIds = tenants.map(({ environmentId }) => environmentId);
-    const { database, queue } = service.service.parts;
+    const { database, queue, log } = service.service.parts;
     const db = database.kysely;
     const world = new StateWorld(service.service.parts, environmentIds, cap);
     await world.clear();
@@ -32,8 +32,8 @@ describe.each([[null], [1], [3]])("twelve workers that claim at one time, with a
           continue;
         }
         const job = { id, subjectId: "", signal: new AbortController().signal };
-        const deps = { db, queue, clock: systemClock, maxConcurrentPerEnvironment: cap };
-        const claim = await claimTranscription(deps, job);
+        const deps = { db, queue, log, clock: systemClock, maxConcurrentPerEnvironment: cap };
+        const claim = await claimTranscription(deps, job, new AbortController().signal);
         if (!claim) continue;
         const { id: transcriptionId, environment_id: environmentId, attempt } = claim.row;
         claimed.push(transcriptionId);

@@ -56,6 +56,17 @@ export async function endAttempt(
     .execute();
 }
 
+/** Null where no such attempt was made. */
+export async function attemptBegunAt(db: Db, { transcriptionId, attempt }: Hold): Promise<Date | null> {
+  const row = await db
+    .selectFrom("transcription_attempt")
+    .select("started_at")
+    .where("transcription_id", "=", transcriptionId)
+    .where("number", "=", attempt)
+    .executeTakeFirst();
+  return row?.started_at ?? null;
+}
+
 /** Of every round, in order. */
 export async function listAttempts(db: Db, transcriptionId: string): Promise<TranscriptionAttemptRow[]> {
   return await db

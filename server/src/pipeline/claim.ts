@@ -1,15 +1,23 @@
+import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
 import { lockProcessingCount, park } from "../db/environment-cap.ts";
 import { chooseTranscription } from "../db/fair-choice.ts";
+import { databaseAway } from "../db/lost-connection.ts";
 import type { Db, TranscriptionRow, Tx } from "../db/schema.ts";
+import { attemptBegunAt } from "../db/transcription-attempts.ts";
 import { lockTranscriptionOfJob, startAttempt, takeOverAttempt } from "../db/transcription-claims.ts";
+import { excuseLoss, findTranscription } from "../db/transcriptions.ts";
+import { isOutage } from "../outages.ts";
 import type { Job, Queue } from "../queue.ts";
+import { judge } from "./attempt-failure.ts";
+import { lastly } from "./patience.ts";
 import { wakeParked } from "./wake-waiting.ts";
 
 export interface ClaimDeps {
   db: Db;
   queue: Queue;
   clock: Clock;
+  log: Logger;
   /** Transcriptions of one environment that are PROCESSING at a time, in all processes; null for any number. */
   maxConcurrentPerEnvironment: number | null;
 }
@@ -19,6 +27,8 @@ export interface Claim {
   row: TranscriptionRow;
   /** When the attempt began that was taken over, whose worker died; null where there was none. */
   lostSince: Date | null;
+  /** Whether the database was away meanwhile, so that the queue may have taken this worker for dead. */
+  metOutage?: boolean;
 }
 
 /**
@@ -29,13 +39,46 @@ export interface Claim {
  *
  * Locks: first the row of the job, which is waited for with nothing else in hand; then the row that is chosen,
  * which is not waited for; then, where there is a cap, the environment's lock, whose holder waits for nothing.
+ * @param shutdown aborted when this process must hand its work back
  * @returns undefined where this job has nothing to do (any more)
  */
-export async function claimTranscription(deps: ClaimDeps, job: Job): Promise<Claim | undefined> {
+export async function claimTranscription(
+  deps: ClaimDeps,
+  job: Job,
+  shutdown: AbortSignal,
+): Promise<Claim | undefined> {
   for (;;) {
-    const claim = await deps.db.transaction().execute(async (tx) => await tryClaim(deps, tx, job.id));
+    let claim: Claim | undefined | "overtaken";
+    try {
+      await deps.db.transaction().execute(async (tx) => {
+        claim = await tryClaim(deps, tx, job.id);
+      });
+    } catch (error) {
+      if (claim === undefined || claim === "overtaken" || !isOutage(error)) throw error;
+      if (!(await wasMade(deps, claim, shutdown))) throw error;
+      return { ...claim, metOutage: true };
+    }
     if (claim !== "overtaken") return claim;
   }
+}
+
+/**
+ * Whether a claim stands whose transaction may have been committed and only the word of it been lost. Given up
+ * unasked, it would pass for the work of a worker that died, of which a recording may have only so many; one that
+ * another has taken over as such by now is excused.
+ */
+async function wasMade({ db, log }: ClaimDeps, { row }: Claim, shutdown: AbortSignal): Promise<boolean> {
+  const hold = { transcriptionId: row.id, attempt: row.attempt };
+  return await lastly({ shutdown, log: log.child(hold), metOutage: true }, async () => {
+    const begunAt = await attemptBegunAt(db, hold);
+    // Another's, of the same number.
+    if (begunAt?.getTime() !== row.started_at?.getTime()) return false;
+    const now = await findTranscription(db, row.id);
+    if (now?.status === "PROCESSING" && now.attempt === row.attempt) return true;
+    const { failure } = judge(databaseAway(null));
+    await db.transaction().execute((tx) => excuseLoss(tx, hold, failure));
+    return false;
+  });
 }
 
 /** @returns `overtaken` where another worker filled the environment's cap meanwhile: there is a choice to make anew */

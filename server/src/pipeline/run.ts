@@ -1,5 +1,4 @@
 import type { NothingToTranscribe, Transcript } from "@subtext/speech/transcript";
-import type { Logger } from "pino";
 import { databaseAway } from "../db/lost-connection.ts";
 import { isMendedByModel, noteWait } from "../db/model-waits.ts";
 import type { Tx } from "../db/schema.ts";
@@ -28,7 +27,6 @@ import { wakeParked, wakeWaiting } from "./wake-waiting.ts";
 
 export interface PipelineDeps extends ClaimDeps, HearDeps {
   storage: Storage;
-  log: Logger;
   /** Whether a model that knows more languages is on its way, and worth waiting for. */
   modelIsComing(): boolean;
   /** Told of every attempt that was made here, when it is over. */
@@ -68,7 +66,7 @@ interface Attempt extends HearingAttempt {
  * @param shutdown aborted when this process must hand its work back
  */
 export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: AbortSignal): Promise<void> {
-  const claim = await claimTranscription(deps, job);
+  const claim = await claimTranscription(deps, job, shutdown);
   if (!claim) return;
   const { row } = claim;
   if (claim.lostSince) deps.onAttempt?.(lostAttempt(row, claim.lostSince));
@@ -86,7 +84,7 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
     replaced,
     yields,
     shutdown,
-    metOutage: false,
+    metOutage: claim.metOutage === true,
     faults: row.faults,
     modelWasComing: deps.modelIsComing(),
     waveform: null,

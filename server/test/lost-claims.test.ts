@@ -1,0 +1,108 @@
+import { expect, test } from "vitest";
+import { systemClock } from "../src/clock.ts";
+import { databaseAway } from "../src/db/lost-connection.ts";
+import type { Db, Tx } from "../src/db/schema.ts";
+import { listAttempts } from "../src/db/transcription-attempts.ts";
+import { claimTranscription } from "../src/pipeline/claim.ts";
+import { StateWorld } from "./state-model.ts";
+import { createTenant, shareService } from "./support/service.ts";
+
+const service = shareService({ start: false });
+const { signal } = new AbortController();
+
+/** A database over a connection that breaks once, when it is to commit. */
+function breakingAtCommit(
+  db: Db,
+  fault: "before" | "after",
+  meanwhile: () => Promise<unknown> = async () => {},
+): Db {
+  let broken = false;
+  const execute = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+    if (broken) return await db.transaction().execute(work);
+    broken = true;
+    await db.transaction().execute(async (tx) => {
+      await work(tx);
+      if (fault === "before") throw databaseAway(null);
+    });
+    await meanwhile();
+    throw databaseAway(null);
+  };
+  return new Proxy(db, {
+    get(target, name) {
+      if (name === "transaction") return () => ({ execute });
+      const value = Reflect.get(target, name, target) as unknown;
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
+/** A transcription that waits, with its job, and what claims it. */
+async function setUp() {
+  const { environmentId } = await createTenant(service);
+  const { database, queue, log } = service.service.parts;
+  const world = new StateWorld(service.service.parts, [environmentId], null);
+  await world.clear();
+  await world.upload(environmentId);
+  const [row] = (await world.rows()).values();
+  const { id, job_id: jobId } = row!;
+  const claimOver = (db: Db) =>
+    claimTranscription(
+      { db, queue, log, clock: systemClock, maxConcurrentPerEnvironment: null },
+      { id: jobId, subjectId: id, signal },
+      signal,
+    );
+  const look = async () => ({
+    row: (await world.rows()).get(id),
+    attempts: (await listAttempts(database.kysely, id)).map(({ outcome }) => outcome),
+  });
+  return { db: database.kysely, claimOver, look };
+}
+
+test("a claim that was committed, and only its worker not told, is gone on with and counts as no loss", async () => {
+  const { db, claimOver, look } = await setUp();
+  const claim = await claimOver(breakingAtCommit(db, "after"));
+  expect(claim).toMatchObject({ row: { status: "PROCESSING", attempt: 1 }, metOutage: true });
+  expect(await look()).toMatchObject({
+    row: { status: "PROCESSING", attempt: 1, losses: 0 },
+    attempts: [null],
+  });
+});
+
+test("a claim that was committed, and that another worker took over before its own knew, is excused", async () => {
+  const { db, claimOver, look } = await setUp();
+  await expect(claimOver(breakingAtCommit(db, "after", () => claimOver(db)))).rejects.toMatchObject({
+    code: "service_unavailable",
+  });
+  expect(await look()).toMatchObject({
+    row: { status: "PROCESSING", attempt: 2, losses: 0 },
+    attempts: ["returned", null],
+  });
+});
+
+test("a claim that was not committed leaves all as it was, also to another who has claimed it since", async () => {
+  const { db, claimOver, look } = await setUp();
+  await expect(claimOver(breakingAtCommit(db, "before"))).rejects.toMatchObject({
+    code: "service_unavailable",
+  });
+  expect(await look()).toMatchObject({ row: { status: "PENDING", attempt: 0, losses: 0 }, attempts: [] });
+
+  const other = breakingAtCommit(db, "before");
+  const late = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+    try {
+      return await other.transaction().execute(work);
+    } catch (error) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      await claimOver(db);
+      throw error;
+    }
+  };
+  const overtaken = new Proxy(other, {
+    get: (target, name) =>
+      name === "transaction" ? () => ({ execute: late }) : Reflect.get(target, name, target),
+  });
+  await expect(claimOver(overtaken)).rejects.toMatchObject({ code: "service_unavailable" });
+  expect(await look()).toMatchObject({
+    row: { status: "PROCESSING", attempt: 1, losses: 0 },
+    attempts: [null],
+  });
+});
