@@ -102,9 +102,14 @@ describe("where nothing is heard", () => {
   });
 
   test("in noise, people speak, who knows what", () => {
-    expect(evidenceAfter(12, { loudnessRange: 14 }).verdict()).toBe("unknown");
-    expect(evidenceAfter(12, { loudnessRange: 14 }).peopleSpeak).toBe(true);
-    expect(evidenceAfter(200, { loudnessRange: 14 }).isHopeless()).toBe(false);
+    const asAtThirteenDecibels = { loudnessRange: 18.5 };
+    expect(evidenceAfter(12, asAtThirteenDecibels).verdict()).toBe("unknown");
+    expect(evidenceAfter(12, asAtThirteenDecibels).peopleSpeak).toBe(true);
+    expect(evidenceAfter(200, asAtThirteenDecibels).isHopeless()).toBe(false);
+  });
+
+  test("in little noise, it is another language", () => {
+    expect(evidenceAfter(12, { loudnessRange: 22.5 }).verdict()).toBe("other");
   });
 
   test("and voice activity is not sure either, nobody speaks", () => {
