@@ -171,7 +171,7 @@ function printWork(works: Work[], done: Map<string, Completed>): void {
       String(readers),
       String(done.get(`${name} ${readers}`)!.videos),
       rateOf(readers).toFixed(1),
-      (rateOf(readers) / rateOf(0)).toFixed(2),
+      rateOf(0) > 0 ? (rateOf(readers) / rateOf(0)).toFixed(2) : "-",
     ]);
   });
   printTable(

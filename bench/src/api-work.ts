@@ -8,7 +8,7 @@ const SAMPLE = resolve(import.meta.dirname, "../../demo/sample/sample.mp4");
 export const WAITING_WORKERS = 4;
 /** Videos that wait for the waiting workers at any time: two seconds of their work. */
 const KEPT_QUEUED = 32;
-const RECORDINGS = 80;
+const RECORDINGS = 60;
 const UPLOADS_AT_A_TIME = 4;
 
 /** Workers whose engine waits, and videos for them as fast as they are worked off. */
