@@ -20,6 +20,16 @@ test("a client that has said all and closes its half of the connection is answer
   expect(answer).toMatch(/^HTTP\/1\.1 200 /);
 });
 
+test("a listener to a stream of events who closes their half of the connection has left", async () => {
+  const { environmentId } = await createTenant(service);
+  const { commandLineToken } = service.service.parts;
+  const answer = await sayAll([
+    `GET /internal/environments/${environmentId}/videos/changes HTTP/1.1`,
+    `Authorization: Bearer ${commandLineToken}`,
+  ]);
+  expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+});
+
 test.each([1, 100_000, 6_000_000])(
   "an upload of %d bytes is taken in where its sender closes its half of the connection with the last of them",
   async (sizeBytes) => {

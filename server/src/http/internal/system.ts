@@ -35,7 +35,8 @@ export function registerSystem(
   app.post("/file-check", async ({ raw }): Promise<{ videos: number }> => {
     const gone = new AbortController();
     // Whoever closes one half of the connection does not wait for the answer of minutes either.
-    for (const sign of ["end", "close"]) raw.socket?.once(sign, () => gone.abort());
+    if (raw.socket.readableEnded) gone.abort();
+    for (const sign of ["end", "close"]) raw.socket.once(sign, () => gone.abort());
     return { videos: await checkFiles(gone.signal) };
   });
 }

@@ -69,7 +69,8 @@ export function registerVideoStream(
       // A connection that breaks is closed too; that it broke is no fault of the service.
       stream.on("error", (error) => request.log.debug({ err: error }, "a listener's connection broke"));
       // Who leaves closes both halves of the connection, of which one is told.
-      request.raw.socket.once("end", end);
+      if (request.raw.socket.readableEnded) end();
+      else request.raw.socket.once("end", end);
       await new Promise((resolve) => stream.once("close", resolve));
       endings.delete(end);
       clearInterval(heartbeat);
