@@ -62,11 +62,13 @@ export async function measureApiUnderWork(
   parts: QueueParts,
   { url, folder, rounds }: { url: string; folder: string; rounds: number },
 ): Promise<void> {
+  await using started = new AsyncDisposableStack();
   const interrupted = new AbortController();
   for (const end of ["SIGINT", "SIGTERM"] as const) {
-    process.once(end, () => interrupted.abort(new Error(`ended by ${end}`)));
+    const interrupt = () => interrupted.abort(new Error(`ended by ${end}`));
+    process.once(end, interrupt);
+    started.defer(() => void process.off(end, interrupt));
   }
-  await using started = new AsyncDisposableStack();
   const settings = { DATABASE_URL: url, ...(await startBucket(join(folder, "s3"), started)) };
   const api = new SpawnedService(join(folder, "api"), await freePort(), {
     ...settings,
