@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
+import pg from "pg";
 import { pino } from "pino";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { openSession } from "../src/db/session.ts";
 
 test("a connection that is never made is an error of the opening, and of nothing else", async () => {
@@ -23,3 +24,32 @@ test("a connection that is never made is an error of the opening, and of nothing
   }
   expect(uncaught).toEqual([]);
 });
+
+test.skipIf(process.env.TEST_DATABASE_URL === undefined)(
+  "locks asked for side by side are asked for one after the other (skipped without TEST_DATABASE_URL)",
+  async () => {
+    let atOnce = 0;
+    let most = 0;
+    const { query } = pg.Client.prototype as unknown as { query(...args: unknown[]): Promise<unknown> };
+    const watched = vi.spyOn(pg.Client.prototype as unknown as { query: typeof query }, "query");
+    watched.mockImplementation(async function (this: unknown, ...args) {
+      most = Math.max(most, ++atOnce);
+      try {
+        return await query.apply(this, args);
+      } finally {
+        atOnce--;
+      }
+    });
+    onTestFinished(() => watched.mockRestore());
+    const session = await openSession({
+      databaseUrl: process.env.TEST_DATABASE_URL!,
+      log: pino({ level: "silent" }),
+    });
+    const names = Array.from({ length: 20 }, (_, index) => `session-test-${process.pid}-${index}`);
+    const taken = await Promise.all(names.map((name) => session.tryLock(name)));
+    await Promise.all(names.map((name) => session.unlock(name)));
+    await session.close();
+    expect(taken).toEqual(names.map(() => true));
+    expect(most).toBe(1);
+  },
+);

@@ -51,6 +51,8 @@ export async function openSession({
   const listeners = new Map<string, ((payload: string) => void)[]>();
   const losers: (() => void)[] = [];
   let client: pg.Client | null = null;
+  /** When all that was asked before over a connection has been answered: its driver takes one query at a time. */
+  const answered = new WeakMap<pg.Client, Promise<unknown>>();
   let closed = false;
   let reconnecting: NodeJS.Timeout | undefined;
   /** Then nothing else is answered over the connection, and its end is noticed by itself. */
@@ -115,8 +117,12 @@ export async function openSession({
     // Ends the connection: with an answer outstanding nobody could tell which locks it has.
     const impatience = patient ? undefined : setTimeout(() => asked.end().catch(() => {}), ANSWER_TIMEOUT_MS);
     try {
-      const { rows } = await asked.query<T>(text, values);
-      return rows[0]!;
+      const answer = Promise.resolve(answered.get(asked)).then(() => asked.query<T>(text, values));
+      answered.set(
+        asked,
+        answer.catch(() => {}),
+      );
+      return (await answer).rows[0]!;
     } catch (error) {
       throw namedDatabaseError(error);
     } finally {
