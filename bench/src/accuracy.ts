@@ -23,8 +23,8 @@ import { printTable } from "./table.ts";
 /**
  * How right transcripts are: words, their times, what is invented where nobody speaks, and languages. All
  * speech is made by synthesisers that tell when they say each word; noise and music are made by sox. Needs cc,
- * libespeak-ng-dev, sox and ffmpeg; flite and festival add voices. The same every time; about a quarter of an
- * hour, `--quick` a few minutes.
+ * libespeak-ng-dev, sox and ffmpeg; flite and festival add voices. The same every time; about twenty minutes,
+ * `--quick` a few minutes.
  */
 const { values } = parseArgs({
   options: {
