@@ -27,13 +27,15 @@ export function limitBodySlowness(app: FastifyInstance, { bytes, everyMs }: Body
     const { socket } = raw;
     let before = socket.bytesRead;
     const timer = setInterval(() => {
+      // Nothing more can come. Of a body that nobody read to its end, neither its end nor its close is told.
+      if (raw.complete || socket.destroyed) return settle();
       const came = socket.bytesRead - before;
       before = socket.bytesRead;
       // What came and was not taken yet waits for this service: for its disk, its bucket or its turn.
-      if (came >= bytes || raw.readableLength > 0 || raw.complete) return;
+      if (came >= bytes || raw.readableLength > 0) return;
       request.log.info({ came, everyMs }, "a connection is cut: hardly anything comes of its body");
       raw.destroy();
-    }, everyMs);
+    }, everyMs).unref();
     const settle = () => clearInterval(timer);
     raw.once("end", settle).once("close", settle);
   });
