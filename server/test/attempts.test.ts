@@ -467,14 +467,19 @@ describe("the waveform of a recording", () => {
     Promise.reject(new SpeechError("language_unsupported", "Not English.")),
   );
 
-  test("is kept where the transcription fails, through the sweep, until another attempt has its own", async () => {
-    const { run, files, detail, db, read, sources } = await pendingTranscription();
+  async function sweptFiles(pending: Awaited<ReturnType<typeof pendingTranscription>>): Promise<string[]> {
     const { queue, clock, log } = service.service.parts;
-    const swept = async () => {
-      const deps = { db, queue, clock, log, sources, storage, uploadExpiryMs: 3_600_000 };
-      await sweep(deps, { strays: true, signal: new AbortController().signal });
-      return names(await files());
-    };
+    const { db, sources, files } = pending;
+    const deps = { db, queue, clock, log, sources, storage, uploadExpiryMs: 3_600_000 };
+    await sweep(deps, { strays: true, signal: new AbortController().signal });
+    return names(await files());
+  }
+
+  test("is kept where the transcription fails, through the sweep, until another attempt has its own", async () => {
+    const pending = await pendingTranscription();
+    const { run, detail, db, read } = pending;
+    const { queue, clock } = service.service.parts;
+    const swept = () => sweptFiles(pending);
     expect(await run(unsupported)).toMatchObject({ status: "FAILED" });
     expect(await swept()).toEqual(["1/waveform.json"]);
     const steps = (await detail()).timeline.map(({ step }) => step);
@@ -501,5 +506,23 @@ describe("the waveform of a recording", () => {
       storage.put = put;
     }
     expect(await read()).toMatchObject({ status: "COMPLETED", waveform_prefix: null });
+  });
+
+  test("that was stored and not confirmed is swept, and the files beside it are not", async () => {
+    const pending = await pendingTranscription();
+    const put = storage.put;
+    storage.put = async (key, content) => {
+      await put(key, content);
+      if (key.endsWith("waveform.json")) throw new Error("The answer was lost.");
+    };
+    try {
+      await pending.run(decodedThen(async () => FAKE_HEARING));
+    } finally {
+      storage.put = put;
+    }
+    expect(await pending.read()).toMatchObject({ status: "COMPLETED", waveform_prefix: null });
+    const before = names(await pending.files());
+    expect(before).toContain("1/waveform.json");
+    expect(await sweptFiles(pending)).toEqual(before.filter((name) => name !== "1/waveform.json"));
   });
 });

@@ -44,10 +44,12 @@ export async function sweepStrayTranscripts(
     for (const [key, owner] of owners) {
       const row = owner ? rows.get(owner.transcriptionId) : undefined;
       const beingWritten = row?.status === "PROCESSING" && row.attempt === owner?.attempt;
-      const owned = row?.status === "COMPLETED" && row.file_prefix === owner?.prefix;
-      const drawn =
-        owner !== null && row?.waveform_prefix === owner.prefix && key === waveformKey(owner.prefix);
-      if (beingWritten || owned || drawn) continue;
+      // A waveform that was stored and not confirmed lies beside files that are named, and is not.
+      const isWaveform = owner !== null && key === waveformKey(owner.prefix);
+      const named = isWaveform
+        ? row?.waveform_prefix === owner.prefix
+        : row?.status === "COMPLETED" && row.file_prefix === owner?.prefix;
+      if (beingWritten || named) continue;
       await storage.remove(key);
       log.info({ key }, "a transcript file without a transcription was removed");
     }
