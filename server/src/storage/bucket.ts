@@ -9,12 +9,12 @@ import {
   S3Client,
   type S3ClientConfig,
 } from "@aws-sdk/client-s3";
-import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import type { Logger } from "pino";
 import { AppError } from "../errors.ts";
 import { OutageWatch } from "../outage-watch.ts";
 import { contentDisposition } from "./content-disposition.ts";
 import type { PresignedUrl, PresignOptions } from "./storage.ts";
+import { UrlSigner } from "./url-signer.ts";
 
 /** A bucket of S3, or of a server that speaks as S3 does. */
 export interface BucketConfig {
@@ -75,6 +75,7 @@ export function openBucket(config: BucketConfig, log: Logger | null = null): Buc
   const { name, prefix } = config;
   const client = new S3Client(clientConfig(config, config.endpoint));
   const presigner = new S3Client(clientConfig(config, config.publicEndpoint ?? config.endpoint));
+  const signer = new UrlSigner(presigner, name);
   const fullKey = (key: string) => prefix + key;
   const outages = new OutageWatch({
     name: "the bucket",
@@ -165,15 +166,13 @@ export function openBucket(config: BucketConfig, log: Logger | null = null): Buc
     async presign(key, { contentType, fileName, lifetimeSeconds, now }) {
       // Signatures count whole seconds: from the next one on, so that it is never shorter than was promised.
       const signingDate = new Date(Math.ceil(now.getTime() / 1000) * 1000);
-      const command = new GetObjectCommand({
-        Bucket: name,
-        Key: fullKey(key),
-        ResponseContentType: isText(contentType) ? `${contentType}; charset=utf-8` : contentType,
-        ResponseContentDisposition: contentDisposition(fileName, contentType),
-        ResponseCacheControl: "private, no-store",
-      });
+      const query = {
+        "response-content-type": isText(contentType) ? `${contentType}; charset=utf-8` : contentType,
+        "response-content-disposition": contentDisposition(fileName, contentType),
+        "response-cache-control": "private, no-store",
+      };
       try {
-        const url = await getSignedUrl(presigner, command, { expiresIn: lifetimeSeconds, signingDate });
+        const url = await signer.sign(fullKey(key), { query, lifetimeSeconds, signingDate });
         return { url, expiresAt: new Date(signingDate.getTime() + lifetimeSeconds * 1000) };
       } catch (error) {
         throw storageError(error);
