@@ -21,10 +21,13 @@ export async function startCuttingProxy(port: number): Promise<{ url: string; cu
       if (passed < PIECE || cuts === CUTS) return;
       cuts += 1;
       passed = 0;
+      client.pause();
       // Once what was passed on has left for the service, so that every cut leaves some of it behind.
       server.end(() => client.destroy());
     });
     server.pipe(client);
+    // A pipe passes on an end, and no reset.
+    server.on("error", () => client.destroy());
     client.on("close", () => server.destroy());
   });
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
