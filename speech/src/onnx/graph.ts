@@ -1,4 +1,3 @@
-import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { SpeechError } from "../errors.ts";
 import {
   ATTRIBUTE_GRAPH,
@@ -7,6 +6,7 @@ import {
   fields,
   GRAPH_NODE,
   GRAPH_OUTPUT,
+  graphOutputs,
   lengthDelimited,
   MODEL_GRAPH,
   NODE_ATTRIBUTE,
@@ -79,7 +79,7 @@ function editGraph(graph: Uint8Array): Parts {
     const edited = editFields(graph, GRAPH_NODE, (node) =>
       node.byteOffset === merged.byteOffset ? editIf(node, layers) : [node],
     );
-    return [...edited, ...newOutputs(layers.map(crossAttentionOutput))];
+    return [...edited, ...graphOutputs(layers.map(crossAttentionOutput))];
   }
 
   const attention = crossAttentionTensors(nodes);
@@ -90,7 +90,7 @@ function editGraph(graph: Uint8Array): Parts {
   return [
     graph,
     ...fields(GRAPH_NODE, identities),
-    ...newOutputs([...attention.keys()].map(crossAttentionOutput)),
+    ...graphOutputs([...attention.keys()].map(crossAttentionOutput)),
   ];
 }
 
@@ -125,7 +125,7 @@ function editIf(ifNode: Uint8Array, layers: readonly number[]): Parts {
     isBranch(attribute)
       ? editFields(attribute, ATTRIBUTE_GRAPH, (branch) => {
           const tensors = crossAttentionTensors(lengthDelimited(branch, GRAPH_NODE));
-          return [branch, ...newOutputs(layers.map((layer) => tensors.get(layer) ?? ""))];
+          return [branch, ...graphOutputs(layers.map((layer) => tensors.get(layer) ?? ""))];
         })
       : [attribute],
   );
@@ -135,12 +135,4 @@ function editIf(ifNode: Uint8Array, layers: readonly number[]): Parts {
 
 function isBranch(attribute: Uint8Array): boolean {
   return BRANCHES.includes(stringField(attribute, ATTRIBUTE_NAME));
-}
-
-/** Graph outputs whose type and shape are left to the runtime's own inference. */
-function newOutputs(names: readonly string[]): Parts {
-  return fields(
-    GRAPH_OUTPUT,
-    names.map((name) => new BinaryWriter().tag(VALUE_NAME, WireType.LengthDelimited).string(name).finish()),
-  );
 }

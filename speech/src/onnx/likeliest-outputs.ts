@@ -1,10 +1,10 @@
-import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { SpeechError } from "../errors.ts";
 import {
   editFields,
   fields,
   GRAPH_NODE,
   GRAPH_OUTPUT,
+  graphOutputs,
   lengthDelimited,
   MODEL_GRAPH,
   nodeBytes,
@@ -40,7 +40,7 @@ export function addLikeliestOutputs(model: Uint8Array): Uint8Array {
           nodeBytes("Softmax", [LOGITS], [PROBABILITIES], LAST_AXIS),
           nodeBytes("GatherElements", [PROBABILITIES, LIKELIEST_TOKEN], [LIKELIEST_PROBABILITY], LAST_AXIS),
         ]),
-        ...fields(GRAPH_OUTPUT, [LIKELIEST_TOKEN, LIKELIEST_PROBABILITY].map(named)),
+        ...graphOutputs([LIKELIEST_TOKEN, LIKELIEST_PROBABILITY]),
       ];
     });
     return edited.length === 1 ? model : Buffer.concat(edited);
@@ -49,8 +49,4 @@ export function addLikeliestOutputs(model: Uint8Array): Uint8Array {
       cause: error,
     });
   }
-}
-
-function named(output: string): Uint8Array {
-  return new BinaryWriter().tag(VALUE_NAME, WireType.LengthDelimited).string(output).finish();
 }

@@ -1,4 +1,4 @@
-import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { SpeechError } from "../errors.ts";
 import {
   ATTRIBUTE_GRAPH,
@@ -22,6 +22,7 @@ import {
   TYPE_TENSOR,
   VALUE_NAME,
   VALUE_TYPE,
+  valueBytes,
 } from "./wire.ts";
 
 /**
@@ -174,7 +175,7 @@ class Branch {
     const outputs = editEach(nodes, GRAPH_OUTPUT, (value) => {
       const name = this.#renamed.get(stringField(value, VALUE_NAME));
       if (name === undefined) return [value];
-      return [new BinaryWriter().tag(VALUE_NAME, WireType.LengthDelimited).string(name).finish()];
+      return [valueBytes(name)];
     });
     return editEach(outputs, GRAPH_VALUE_INFO, (value) =>
       this.#reshaped.has(stringField(value, VALUE_NAME)) ? null : [value],

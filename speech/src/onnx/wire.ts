@@ -91,6 +91,16 @@ function field(number: number, content: Parts): Parts {
   return [new BinaryWriter().tag(number, WireType.LengthDelimited).uint32(length).finish(), ...content];
 }
 
+/** Outputs of a graph by their names; type and shape are left to the runtime's own inference. */
+export function graphOutputs(names: readonly string[]): Parts {
+  return fields(GRAPH_OUTPUT, names.map(valueBytes));
+}
+
+/** The bytes of a value that has a name alone. */
+export function valueBytes(name: string): Uint8Array {
+  return new BinaryWriter().tag(VALUE_NAME, WireType.LengthDelimited).string(name).finish();
+}
+
 /** The bytes of a node with these inputs, outputs and attributes. */
 export function nodeBytes(
   opType: string,
