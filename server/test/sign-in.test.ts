@@ -215,6 +215,26 @@ describe("a session", () => {
     expect(codeOf(await guess(15))).toEqual([429, "rate_limited"]);
   });
 
+  test("is throttled by its operator when it guesses the password, whatever the request's body names", async () => {
+    const headers = { cookie: cookieOf(await signIn(subtext, credentials)), origin: subtext.url };
+    const guess = (n: number, extra: object) =>
+      send(subtext, "/auth/change-password", {
+        method: "POST",
+        headers,
+        body: { currentPassword: `a guess, number ${n}`, newPassword: "another-long-password", ...extra },
+        from: `203.0.113.${n}`,
+      });
+    const extras = (n: number) => [
+      { email: `somebody.${n}@subtext.example` },
+      { email: n },
+      { email: null, user: { email: `somebody.${n}@subtext.example` } },
+    ];
+    for (let n = 1; n < 15; n++) expect((await guess(n, extras(n)[n % 3]!)).statusCode).toBe(400);
+    for (const extra of extras(15)) {
+      expect(codeOf(await guess(15, extra))).toEqual([429, "rate_limited"]);
+    }
+  });
+
   test("can not be used by a page of another origin, nor by one that hides its origin", async () => {
     const cookie = cookieOf(await signIn(subtext, credentials));
     const create = (headers: Record<string, string>, name: string) =>

@@ -51,10 +51,8 @@ export function registerSignIn(
         },
         preHandler: async (request) => {
           if (!takesPassword) return;
-          const { email = await emailOfSession(operators, request) } = (request.body ?? {}) as {
-            email?: unknown;
-          };
-          if (typeof email === "string") attempts.countAccount(email, request);
+          const email = await emailOfAccount(operators, path, request);
+          if (email !== undefined) attempts.countAccount(email, request);
         },
         handler: async (request, reply) => {
           // A change of password may end the session that it was asked for in.
@@ -90,9 +88,18 @@ export async function beginSession(
   for (const cookie of response.headers.getSetCookie()) reply.header("set-cookie", cookie);
 }
 
-/** Whose password is guessed at where the body does not say it. */
-async function emailOfSession(operators: Operators, request: FastifyRequest): Promise<string | undefined> {
-  return (await operators.findSession(authHeaders(request)))?.operator.email;
+/**
+ * The account whose password the request checks. Only a sign-in names it in the body: a request with a session checks
+ * the password of that session's operator, whatever its body says.
+ */
+async function emailOfAccount(
+  operators: Operators,
+  path: string,
+  request: FastifyRequest,
+): Promise<string | undefined> {
+  if (path !== "/sign-in/email") return (await operators.findSession(authHeaders(request)))?.operator.email;
+  const { email } = (request.body ?? {}) as { email?: unknown };
+  return typeof email === "string" ? email : undefined;
 }
 
 function toWebRequest(
