@@ -13,14 +13,31 @@ export interface RateLimitDecision {
   headers: Record<string, string>;
 }
 
+interface Bucket {
+  tokens: number;
+  /** When it had that many, in milliseconds. */
+  at: number;
+  /** When the next request that is refused may come back, unless a token is there only later. */
+  nextSlot: number;
+}
+
+/** Clients give up rather than wait for longer. */
+const LONGEST_QUEUE_MS = 60_000;
+/** Of keys that were used last; each takes about 200 bytes. */
+const MAX_BUCKETS = 50_000;
+
 /**
  * A token bucket for each key, in this process: behind several, a key has as many times its rate at most. A
  * count that all processes share would cost every read a write.
+ *
+ * `Retry-After` grows with load: requests that are refused in the same period get consecutive times, one token
+ * apart, so that clients that obey it come back one after the other and not all at once.
  */
 export class RateLimiter {
   readonly #limit: RateLimit;
   readonly #clock: Clock;
-  readonly #buckets = new Map<string, { tokens: number; at: number }>();
+  /** Least recently used first. */
+  readonly #buckets = new Map<string, Bucket>();
 
   constructor(limit: RateLimit, clock: Clock) {
     this.#limit = limit;
@@ -29,45 +46,60 @@ export class RateLimiter {
 
   /** Counts a request, unless it is one too many. */
   take(key: string): RateLimitDecision {
-    const now = this.#clock.now().getTime();
+    const now = this.#now();
     const tokens = this.#tokensOf(key, now);
-    const allowed = tokens >= 1;
-    const left = allowed ? tokens - 1 : tokens;
-    // Least recently used first, so that full buckets can be forgotten from the front.
-    this.#buckets.delete(key);
-    this.#buckets.set(key, { tokens: left, at: now });
-    this.#forgetFull(now);
-    return { allowed, headers: this.#describe(left, allowed) };
+    if (tokens >= 1) {
+      this.#put(key, { tokens: tokens - 1, at: now, nextSlot: this.#buckets.get(key)?.nextSlot ?? now });
+      return { allowed: true, headers: this.#describe(tokens - 1) };
+    }
+    const tokenMs = 1000 / this.#limit.perSecond;
+    const nextTokenMs = (1 - tokens) * tokenMs;
+    const queueMs = Math.min((this.#buckets.get(key)?.nextSlot ?? now) - now, LONGEST_QUEUE_MS);
+    const waitMs = Math.max(nextTokenMs, queueMs);
+    this.#put(key, { tokens, at: now, nextSlot: now + waitMs + tokenMs });
+    return {
+      allowed: false,
+      headers: { ...this.#describe(tokens), "retry-after": String(Math.ceil(waitMs / 1000)) },
+    };
   }
 
-  /** Tells how a key stands, for a request that does not count. */
+  /** Describes the state of a key, for a request that does not count. */
   look(key: string): RateLimitDecision {
-    return { allowed: true, headers: this.#describe(this.#tokensOf(key, this.#clock.now().getTime()), true) };
+    return { allowed: true, headers: this.#describe(this.#tokensOf(key, this.#now())) };
+  }
+
+  #now(): number {
+    return this.#clock.now().getTime();
   }
 
   #tokensOf(key: string, now: number): number {
-    const { perSecond, burst } = this.#limit;
     const bucket = this.#buckets.get(key);
-    if (!bucket) return burst;
-    return Math.min(burst, bucket.tokens + (Math.max(0, now - bucket.at) / 1000) * perSecond);
+    return bucket ? this.#refilled(bucket, now) : this.#limit.burst;
   }
 
-  #describe(left: number, allowed: boolean): Record<string, string> {
+  #refilled({ tokens, at }: Bucket, now: number): number {
+    const { perSecond, burst } = this.#limit;
+    return Math.min(burst, tokens + (Math.max(0, now - at) / 1000) * perSecond);
+  }
+
+  #describe(left: number): Record<string, string> {
     const { perSecond, burst } = this.#limit;
     const windowSeconds = Math.ceil(burst / perSecond);
     const fullInSeconds = Math.ceil((burst - left) / perSecond);
     return {
       "ratelimit-policy": `"per-key";q=${burst};w=${windowSeconds}`,
       ratelimit: `"per-key";r=${Math.floor(left)};t=${fullInSeconds}`,
-      ...(!allowed && { "retry-after": String(Math.ceil((1 - left) / perSecond)) }),
     };
   }
 
-  #forgetFull(now: number): void {
-    const { perSecond, burst } = this.#limit;
-    for (const [key, bucket] of this.#buckets) {
-      if (bucket.tokens + ((now - bucket.at) / 1000) * perSecond < burst) break;
-      this.#buckets.delete(key);
+  #put(key: string, bucket: Bucket): void {
+    this.#buckets.delete(key);
+    this.#buckets.set(key, bucket);
+    // A full bucket says nothing.
+    for (const [oldest, found] of this.#buckets) {
+      const isFull = this.#refilled(found, bucket.at) >= this.#limit.burst;
+      if (!isFull && this.#buckets.size <= MAX_BUCKETS) break;
+      this.#buckets.delete(oldest);
     }
   }
 }
