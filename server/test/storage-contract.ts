@@ -46,6 +46,9 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
       await storage.put("sizes/empty", new Uint8Array());
       expect(Buffer.compare(await buffer(await storage.read("sizes/large")), large)).toBe(0);
       expect(await buffer(await storage.read("sizes/empty"))).toHaveLength(0);
+      expect((await storage.inspect("sizes/large"))?.sizeBytes).toBe(6_000_000);
+      expect((await storage.inspect("sizes/empty"))?.sizeBytes).toBe(0);
+      for (const missing of ["sizes/none", "sizes"]) expect(await storage.inspect(missing)).toBeNull();
     });
 
     it("replaces an object that is put again", async () => {

@@ -73,7 +73,7 @@ test("an odd file among the uploads does not keep the sweep from its work", asyn
   await writeRecording(service.service, "video_stray", "x");
   await service.service.stop();
   const again = await startService({ dataFolder: service.dataFolder });
-  await until(async () => again.logged().includes("a recording without a video was removed"));
+  await until(async () => again.logged().includes("are kept for 7 days"));
   expect(again.logged()).not.toContain("a sweep failed");
 });
 

@@ -245,7 +245,7 @@ describe("the sweep", () => {
     expect(await rowsOf(service).transcriptions(videoId)).toHaveLength(1);
   });
 
-  test("removes what expired, keeps what finished, and files without a row", async () => {
+  test("removes what expired, keeps what finished, and files that it does not know", async () => {
     const tenant = await createTenant(service, { aiTranscription: false });
     const open = (await create(service, tenant, { "upload-length": "4" })).headers.get("location") ?? "";
     await patch(service, tenant, open, 0, Buffer.from("ab"));
@@ -261,6 +261,6 @@ describe("the sweep", () => {
     await sweepNow(service, clock);
     expect(await rowsOf(service).video(openId)).toBeUndefined();
     const left = [openId, finishedId, "video_without_a_row"].map((id) => recordingBytes(service.service, id));
-    expect(await Promise.all(left)).toEqual([0, "done".length, 0]);
+    expect(await Promise.all(left)).toEqual([0, "done".length, 1]);
   });
 });

@@ -44,6 +44,9 @@ export interface Schema {
   missing_file: MissingFileTable;
   file_check: FileCheckTable;
   audit_entry: AuditEntryTable;
+  tombstone: TombstoneTable;
+  unknown_file: UnknownFileTable;
+  store_record: StoreRecordTable;
 }
 
 /** The open database, outside any transaction. */
@@ -391,6 +394,39 @@ interface FileCheckTable {
   round_ended_at: Date | null;
 }
 
+/** The id of a deleted video or transcription; triggers write it in the transaction that deletes. */
+interface TombstoneTable {
+  id: string;
+  deleted_at: GeneratedAlways<Date>;
+}
+
+/** A stored file that neither a row nor a tombstone explains; see `sweep-stored-files.ts`. */
+interface UnknownFileTable {
+  /** As in a bucket, without its prefix: `uploads/…` or `files/…`. */
+  key: string;
+  store: "recordings" | "transcripts";
+  first_seen_at: Date;
+  last_seen_at: Date;
+  bytes: number;
+}
+
+/** The store that this database's files are in, and how far the two have come together; see `store-ownership.ts`. */
+interface StoreRecordTable {
+  only: GeneratedAlways<boolean>;
+  /** Of the store. */
+  store_id: string;
+  /** Of this database, by which the store names it. */
+  owner: string;
+  /** Where the database was when it took that identity. */
+  home: string;
+  generation: number;
+  /** Random, of the generation: two copies of a database can reach the same number. */
+  token: string;
+  /** By the database's clock. */
+  advanced_at: Date;
+}
+
+export type StoreRecordRow = Selectable<StoreRecordTable>;
 export type SearchDocumentRow = Selectable<SearchDocumentTable>;
 export type OperatorRow = Selectable<OperatorTable>;
 export type AuditEntryRow = Selectable<AuditEntryTable>;

@@ -152,6 +152,16 @@ export async function completeUpload(
     .execute();
 }
 
+/** Of the videos with these ids that there are, whether their recording was deleted for its age. */
+export async function recordingStates(db: Db, ids: string[]): Promise<Map<string, { deleted: boolean }>> {
+  const rows = await db
+    .selectFrom("video")
+    .select(["id", "recording_deleted_at"])
+    .where("id", "in", ids)
+    .execute();
+  return new Map(rows.map((row) => [row.id, { deleted: row.recording_deleted_at !== null }]));
+}
+
 /** Of these ids, the ones of videos that have a recording, or an upload that is to become one. */
 export async function videosWithRecording(db: Db, ids: string[]): Promise<Set<string>> {
   const rows = await db

@@ -7,7 +7,7 @@ import type { AcceptDeps } from "./accept.ts";
 import { applyRetention } from "./retention.ts";
 import { sweepLostJobs, sweepUnindexed } from "./sweep-jobs.ts";
 import { sweepMissing } from "./sweep-missing.ts";
-import { sweepStraySources, sweepStrayTranscripts } from "./sweep-strays.ts";
+import { sweepStoredFiles } from "./sweep-stored-files.ts";
 import { sweepOpenUploads } from "./sweep-uploads.ts";
 
 export interface SweepDeps extends AcceptDeps {
@@ -72,7 +72,7 @@ export async function sweep(
     sweepOldAnswers,
     sweepAuditLog,
     applyRetention,
-    ...(strays ? [sweepStraySources, sweepStrayTranscripts, sweepMissing] : []),
+    ...(strays ? [sweepStoredFiles, sweepMissing] : []),
   ];
   for (const part of parts) {
     if (signal.aborted) return;

@@ -34,6 +34,10 @@ export function openBucketStorage(
       return await bucket.get(inBucket(key));
     },
 
+    async inspect(key) {
+      return await bucket.head(inBucket(key));
+    },
+
     async remove(key) {
       await bucket.remove(inBucket(key));
     },

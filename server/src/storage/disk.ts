@@ -90,6 +90,16 @@ export async function openDiskStorage(options: DiskStorageOptions): Promise<Disk
       return file.stream({ start: 0, end: Number.POSITIVE_INFINITY });
     },
 
+    async inspect(key) {
+      try {
+        const stats = await stat(pathOf(key));
+        return stats.isFile() ? { sizeBytes: stats.size } : null;
+      } catch (error) {
+        if (isAbsence(error)) return null;
+        throw unavailable(error);
+      }
+    },
+
     async remove(key) {
       const path = pathOf(key);
       try {

@@ -24,6 +24,8 @@ export interface Storage {
   put(key: string, content: Uint8Array): Promise<void>;
   /** @throws AppError `storage_object_missing` */
   read(key: string): Promise<Readable>;
+  /** Null if there is no such object. */
+  inspect(key: string): Promise<{ sizeBytes: number } | null>;
   /** Removes one object; one that is not there is no error. */
   remove(key: string): Promise<void>;
   /** Every key that begins with the prefix, in no promised order. */

@@ -1,0 +1,99 @@
+import type { Logger } from "pino";
+import type { Clock } from "../clock.ts";
+import { expireTombstones } from "../db/tombstones.ts";
+import {
+  forgetUnknownFile,
+  forgetUnseenFiles,
+  insertUnknownFiles,
+  recordedUnknownFiles,
+  touchUnknownFiles,
+  type UnknownFile,
+} from "../db/unknown-files.ts";
+import { isOutage } from "../outages.ts";
+import { listStoredFiles, type StoredFile, type StoredFilesDeps } from "./stored-files.ts";
+
+export interface StoredFilesSweepDeps extends StoredFilesDeps {
+  clock: Clock;
+  log: Logger;
+}
+
+const DAY_MS = 86_400_000;
+/** A file that no row and no tombstone explains is deleted after it was unknown for so long. */
+export const UNKNOWN_KEPT_MS = 7 * DAY_MS;
+/** Files of something that was deleted longer ago can only come back from a backup; they are unknown files then. */
+const TOMBSTONES_KEPT_MS = 30 * DAY_MS;
+const MAX_LOGGED_KEYS = 5;
+
+/**
+ * Looks at every stored file. What was deleted, and what lost attempts left, is removed at once. What nothing is
+ * known of is recorded, and removed only after `UNKNOWN_KEPT_MS`: the database may be an older copy.
+ */
+export async function sweepStoredFiles(deps: StoredFilesSweepDeps, signal: AbortSignal): Promise<void> {
+  const { db, clock, log } = deps;
+  const startedAt = clock.now();
+  let failures = 0;
+  for await (const files of listStoredFiles(deps)) {
+    if (signal.aborted) return;
+    for (const file of files.filter(({ state }) => state === "obsolete")) {
+      if (await remove(deps, file, "the file of a deleted video or a lost attempt was removed")) continue;
+      failures += 1;
+    }
+    const unknown = files.filter(({ state }) => state === "unknown");
+    const expired = new Set(await recordUnknown(deps, unknown, startedAt));
+    for (const file of unknown.filter(({ key }) => expired.has(key))) {
+      if (await remove(deps, file, "a file that was unknown for 7 days was removed"))
+        await forgetUnknownFile(db, file.key);
+    }
+  }
+  if (signal.aborted) return;
+  await forgetUnseenFiles(db, startedAt);
+  if (failures > 0) {
+    log.error({ failures }, "obsolete files could not be removed; the next sweep tries again");
+    return;
+  }
+  // Only now are the files of everything that was deleted by then known to be gone.
+  await expireTombstones(db, new Date(startedAt.getTime() - TOMBSTONES_KEPT_MS), signal);
+}
+
+/** False if it failed, which concerns this file only. */
+async function remove(
+  { log }: StoredFilesSweepDeps,
+  { key, remove: removeFile }: StoredFile,
+  message: string,
+): Promise<boolean> {
+  try {
+    await removeFile();
+    log.info({ key }, message);
+    return true;
+  } catch (error) {
+    if (isOutage(error)) throw error;
+    log.warn({ err: error, key }, "a stored file could not be removed");
+    return false;
+  }
+}
+
+/** @returns the keys of those that have been unknown for long enough */
+async function recordUnknown(
+  { db, log }: StoredFilesSweepDeps,
+  unknown: StoredFile[],
+  now: Date,
+): Promise<string[]> {
+  const recorded = await recordedUnknownFiles(
+    db,
+    unknown.map(({ key }) => key),
+  );
+  const found: UnknownFile[] = [];
+  for (const { key, store, sizeBytes } of unknown) {
+    if (!recorded.has(key)) found.push({ key, store, bytes: await sizeBytes() });
+  }
+  if (found.length > 0) {
+    await insertUnknownFiles(db, found, now);
+    const examples = found.slice(0, MAX_LOGGED_KEYS).map(({ key }) => key);
+    log.warn(
+      { files: found.length, examples },
+      "stored files that this database does not know were found; they are kept for 7 days",
+    );
+  }
+  const expiredBefore = new Date(now.getTime() - UNKNOWN_KEPT_MS);
+  return await touchUnknownFiles(db, [...recorded], { now, expiredBefore });
+}
