@@ -2,7 +2,7 @@ import { SubtextError } from "./errors.ts";
 import { sleep } from "./timers.ts";
 
 export interface RetryPolicy {
-  /** How often a request that failed is made again; 0 for never. */
+  /** How often a failed request is sent again. Waiting for a rate limit does not count; 0 turns that off, too. */
   maxRetries: number;
   /** Before the first retry; twice as long before each after it. */
   firstDelayMs: number;
@@ -38,22 +38,46 @@ export function retryDelayMs(
   return Math.max(backoffMs * (0.5 + chance / 2), (retryAfterMs ?? 0) + (backoffMs * chance) / 2);
 }
 
-/**
- * Sleeps before the next try.
- * @param failures so far, from 1
- * @throws the error itself where there is to be no other try, the signal's reason where it is aborted
- */
-export async function pauseBeforeRetry(
-  policy: RetryPolicy,
-  failures: number,
-  error: unknown,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  signal?.throwIfAborted();
-  if (!(error instanceof SubtextError) || !error.retryable || failures > policy.maxRetries) throw error;
-  const delayMs = retryDelayMs(policy, failures, error.retryAfterMs, Math.random());
-  if (delayMs === null) throw error;
-  await sleep(delayMs, signal);
+/** The attempts of one call. */
+export class Retries {
+  readonly #policy: RetryPolicy;
+  readonly #signal: AbortSignal | undefined;
+  #failures = 0;
+  #refusals = 0;
+
+  constructor(policy: RetryPolicy, signal: AbortSignal | undefined) {
+    this.#policy = policy;
+    this.#signal = signal;
+  }
+
+  /** Starts counting again, after progress. */
+  reset(): void {
+    this.#failures = 0;
+    this.#refusals = 0;
+  }
+
+  /**
+   * Sleeps before the next attempt. Waiting for a rate limit is not a retry: it lasts as long as the service says.
+   * @throws the error itself if there is to be no other attempt, the signal's reason if it is aborted
+   */
+  async pause(error: unknown): Promise<void> {
+    this.#signal?.throwIfAborted();
+    const { maxRetries } = this.#policy;
+    if (!(error instanceof SubtextError) || !error.retryable || maxRetries === 0) throw error;
+    const isRefusal = isRateLimit(error);
+    if (isRefusal) this.#refusals += 1;
+    else this.#failures += 1;
+    if (this.#failures > maxRetries) throw error;
+    const count = isRefusal ? this.#refusals : this.#failures;
+    const delayMs = retryDelayMs(this.#policy, count, error.retryAfterMs, Math.random());
+    if (delayMs === null) throw error;
+    await sleep(delayMs, this.#signal);
+  }
+}
+
+/** Whether the service refused a request for its rate and said when to send it again. */
+export function isRateLimit(error: unknown): error is SubtextError & { retryAfterMs: number } {
+  return error instanceof SubtextError && error.status === 429 && error.retryAfterMs !== null;
 }
 
 /**

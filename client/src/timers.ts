@@ -1,5 +1,5 @@
 /** Timers take no more: of anything longer they make a millisecond. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Aborts after so long; of what is longer than timers take, `Infinity` among it, never. */
 export function abortAfter(durationMs: number): AbortSignal {

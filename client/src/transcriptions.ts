@@ -1,6 +1,6 @@
 import { SubtextError } from "./errors.ts";
 import { exchange, readJson } from "./exchange.ts";
-import { pauseBeforeRetry, readRetryAfterMs } from "./retry.ts";
+import { Retries, readRetryAfterMs } from "./retry.ts";
 import { abortAfter, sleep } from "./timers.ts";
 import type { RequestOptions, Transport } from "./transport.ts";
 import type { Transcription, TranscriptWord } from "./types.ts";
@@ -36,6 +36,8 @@ export interface WaitOptions extends RequestOptions {
 const POLL_MS = 2_000;
 /** Whatever it, or a proxy before it, says. */
 const [SHORTEST_POLL_MS, LONGEST_POLL_MS] = [500, 60_000];
+/** The longer a wait has lasted, the less often it asks: it notices the end at most a tenth too late. */
+const [BACKOFF_SHARE, LONGEST_BACKOFF_MS] = [0.1, 30_000];
 
 /** `subtext.transcriptions`. Everything needs `get_video`. */
 export class Transcriptions {
@@ -63,15 +65,16 @@ export class Transcriptions {
     const timeout = waitTimeoutMs === undefined ? undefined : abortAfter(waitTimeoutMs);
     const signals = [signal, timeout].filter((one) => one !== undefined);
     const either = AbortSignal.any(signals);
+    const beganMs = performance.now();
     try {
       for (;;) {
         const { body, headers } = await this.#transport.callForHeaders(
           "getTranscription",
           { params: { videoId } },
-          { ...rest, signal: either },
+          { ...rest, signal: either, isBackground: true },
         );
         if (hasEnded(body)) return body;
-        await sleep(pollDelayMs(headers), either);
+        await sleep(pollDelayMs(headers, performance.now() - beganMs), either);
       }
     } catch (error) {
       signal?.throwIfAborted();
@@ -106,7 +109,8 @@ export class Transcriptions {
   ): Promise<T> {
     const { fetch, retry, ...defaults } = this.#transport.options;
     const { signal, timeoutMs = defaults.timeoutMs } = options;
-    for (let failures = 0, refusals = 0; ; ) {
+    const retries = new Retries(retry, signal);
+    for (let refusals = 0; ; ) {
       const { files, status } = await this.get(videoId, options);
       if (!files) {
         throw new SubtextError({
@@ -121,16 +125,16 @@ export class Transcriptions {
           refusals += 1;
           continue;
         }
-        failures += 1;
-        await pauseBeforeRetry(retry, failures, error, signal);
+        await retries.pause(error);
       }
     }
   }
 }
 
-function pollDelayMs(headers: Headers): number {
+function pollDelayMs(headers: Headers, elapsedMs: number): number {
   const askedMs = readRetryAfterMs(headers, Date.now()) ?? POLL_MS;
-  return Math.min(Math.max(askedMs, SHORTEST_POLL_MS), LONGEST_POLL_MS);
+  const backoffMs = Math.min(elapsedMs * BACKOFF_SHARE, LONGEST_BACKOFF_MS);
+  return Math.min(Math.max(askedMs, backoffMs, SHORTEST_POLL_MS), LONGEST_POLL_MS);
 }
 
 function hasEnded(transcription: Transcription): transcription is EndedTranscription {

@@ -1,6 +1,7 @@
 import { SubtextError } from "./errors.ts";
 import { exchange, type Fetch, readJson } from "./exchange.ts";
-import { pauseBeforeRetry, type RetryPolicy } from "./retry.ts";
+import { Pacer } from "./pacer.ts";
+import { isRateLimit, Retries, type RetryPolicy } from "./retry.ts";
 import { fillRoute, ROUTES } from "./routes.ts";
 import type { Operations } from "./types.ts";
 
@@ -38,6 +39,7 @@ interface Call<Id extends keyof Operations> {
 /** Calls the operations of the contract: with the key, typed, and again where it helps. */
 export class Transport {
   readonly options: TransportOptions;
+  readonly #pacer = new Pacer();
 
   constructor(options: TransportOptions) {
     this.options = options;
@@ -55,9 +57,10 @@ export class Transport {
   async callForHeaders<Id extends keyof Operations>(
     id: Id,
     { params, query, body }: Call<Id>,
-    { signal, timeoutMs = this.options.timeoutMs, idempotencyKey }: PostOptions = {},
+    options: PostOptions & { isBackground?: boolean } = {},
   ): Promise<{ body: Operations[Id]["success"]; headers: Headers }> {
-    const { baseUrl, apiKey, fetch, retry } = this.options;
+    const { baseUrl, apiKey, retry } = this.options;
+    const { signal, timeoutMs = this.options.timeoutMs, idempotencyKey, isBackground } = options;
     const [method = "", path = ""] = ROUTES[id].split(" ");
     const url = baseUrl + fillRoute(path, { ...params }, { ...query });
     const init: RequestInit = {
@@ -71,21 +74,30 @@ export class Transport {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     };
+    const fetch: Fetch = async (...request) => {
+      const response = await this.options.fetch(...request);
+      this.#pacer.observe(response.headers);
+      return response;
+    };
+    const retries = new Retries(retry, signal);
     let mayBeDone = false;
-    for (let failures = 0; ; ) {
+    for (;;) {
+      await this.#pacer.begin({ isBackground, signal });
       try {
         return await exchange(fetch, url, init, { timeoutMs, signal }, async (response) => ({
           body: (response.status === 204 ? undefined : await readJson(response)) as Operations[Id]["success"],
           headers: response.headers,
-        }));
+        })).finally(() => this.#pacer.end());
       } catch (error) {
         // A deletion whose answer was lost: by then it is gone, as was asked.
         if (method === "DELETE" && mayBeDone && error instanceof SubtextError && error.status === 404) {
           return { body: undefined as Operations[Id]["success"], headers: new Headers() };
         }
         mayBeDone ||= !(error instanceof SubtextError) || error.status === null || error.status >= 500;
-        failures += 1;
-        await pauseBeforeRetry(retry, failures, error, signal);
+        if (isRateLimit(error) && error.retryAfterMs <= retry.maxRetryAfterMs) {
+          this.#pacer.pause(error.retryAfterMs);
+        }
+        await retries.pause(error);
       }
     }
   }

@@ -1,6 +1,6 @@
 import { SubtextError } from "./errors.ts";
 import { exchange, type Fetch } from "./exchange.ts";
-import { DEFAULT_RETRY_POLICY, pauseBeforeRetry, type RetryPolicy } from "./retry.ts";
+import { DEFAULT_RETRY_POLICY, Retries, type RetryPolicy } from "./retry.ts";
 
 export interface UploadProgress {
   /** That the service has. */
@@ -45,12 +45,13 @@ export async function uploadTo(uploadUrl: string, file: Blob, options: UploadOpt
   let offset = isNew ? 0 : null;
   let furthest = 0;
   let pieceBytes = Math.min(FIRST_PIECE_BYTES, maxPieceBytes);
-  for (let failures = 0; ; ) {
+  const retries = new Retries(retry, signal);
+  for (;;) {
     try {
       offset ??= await askOffset(fetch, uploadUrl, totalBytes, signal);
       if (offset > furthest) {
         furthest = offset;
-        failures = 0;
+        retries.reset();
       }
       onProgress?.({ sentBytes: offset, totalBytes });
       if (offset === totalBytes) return;
@@ -60,8 +61,7 @@ export async function uploadTo(uploadUrl: string, file: Blob, options: UploadOpt
       if (tookMs < QUICK_PIECE_MS) pieceBytes = Math.min(pieceBytes * 2, maxPieceBytes);
       else if (tookMs > SLOW_PIECE_MS) pieceBytes = halved(pieceBytes);
     } catch (error) {
-      failures += 1;
-      await pauseBeforeRetry(retry, failures, error, signal);
+      await retries.pause(error);
       offset = null;
       pieceBytes = halved(pieceBytes);
     }

@@ -10,7 +10,7 @@ import { fillRoute, ROUTES } from "../src/routes.ts";
 import { problem, type Step, startScriptedServer } from "./scripted-server.ts";
 
 const VIDEO = { id: "video_1" };
-const quick = { firstDelayMs: 1 };
+const quick = { firstDelayMs: 1, maxDelayMs: 10 };
 
 async function serve(...script: Step[]) {
   const { url, asked } = await startScriptedServer(...script);
@@ -129,6 +129,26 @@ describe("a request that fails", () => {
     const { subtext, asked } = await serve(problem(429, "rate_limited", { "retry-after": "3600" }));
     expect(await errorOf(subtext.videos.get("video_1"))).toMatchObject({ retryAfterMs: 3_600_000 });
     expect(asked).toHaveLength(1);
+  });
+
+  test("waits for the rate limit as often as it has to, which is no retry", async () => {
+    const refusal = problem(429, "rate_limited", { "retry-after": "0" });
+    const { subtext, asked } = await serve(...Array.from({ length: 20 }, () => refusal), { body: VIDEO });
+    expect(await subtext.videos.get("video_1")).toEqual(VIDEO);
+    expect(asked).toHaveLength(21);
+  });
+
+  test("is given up at a rate limit by a client that makes no retries", async () => {
+    const { url, asked } = await startScriptedServer(problem(429, "rate_limited", { "retry-after": "0" }));
+    const subtext = new Subtext({ baseUrl: url, retry: { maxRetries: 0 } });
+    expect(await errorOf(subtext.videos.get("video_1"))).toMatchObject({ code: "rate_limited" });
+    expect(asked).toHaveLength(1);
+  });
+
+  test("does not hold back the others where the service asks for a longer wait than allowed", async () => {
+    const { subtext } = await serve(problem(429, "rate_limited", { "retry-after": "3600" }), { body: VIDEO });
+    await errorOf(subtext.videos.get("video_1"));
+    expect(await subtext.videos.get("video_1")).toEqual(VIDEO);
   });
 
   test("tells what the service told", async () => {

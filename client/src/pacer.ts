@@ -1,0 +1,160 @@
+import { LONGEST_TIMER_MS } from "./timers.ts";
+
+/** Requests in flight at a time until the first response has reported the rate limit. */
+const MAX_IN_FLIGHT_UNKNOWN = 8;
+/** A background request that has waited for so long takes turns with the others. */
+const OVERDUE_MS = 10_000;
+
+export interface Turn {
+  /** Sent only while half of the quota is left, so that other requests of the key are not refused. */
+  isBackground?: boolean | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+interface Waiting {
+  sinceMs: number;
+  begin(): void;
+}
+
+interface Limit {
+  quota: number;
+  refillPerMs: number;
+}
+
+/**
+ * Spaces the requests of one key so that the service does not have to refuse them: a token bucket that follows
+ * the `RateLimit` and `RateLimit-Policy` headers of the responses. Other users of the key show in them, too.
+ */
+export class Pacer {
+  readonly #foreground: Waiting[] = [];
+  readonly #background: Waiting[] = [];
+  /** Null until a response reports one; "none" if the service reports none. */
+  #limit: Limit | "none" | null = null;
+  #tokens = 0;
+  #countedAtMs = 0;
+  #inFlight = 0;
+  #wasForeground = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  /**
+   * Resolves when the request may be sent; call `end` after it.
+   * @throws the signal's reason if it is aborted
+   */
+  async begin({ isBackground = false, signal }: Turn): Promise<void> {
+    signal?.throwIfAborted();
+    const queue = isBackground ? this.#background : this.#foreground;
+    await new Promise<void>((resolve, reject) => {
+      const abort = () => {
+        queue.splice(queue.indexOf(waiting), 1);
+        reject(signal?.reason);
+        this.#advance();
+      };
+      const waiting = {
+        sinceMs: performance.now(),
+        begin: () => {
+          signal?.removeEventListener("abort", abort);
+          resolve();
+        },
+      };
+      signal?.addEventListener("abort", abort, { once: true });
+      queue.push(waiting);
+      this.#advance();
+    });
+  }
+
+  end(): void {
+    this.#inFlight -= 1;
+    this.#advance();
+  }
+
+  /** Takes over what a response reports, while its request is in flight. */
+  observe(headers: Headers): void {
+    const reported = readRateLimit(headers);
+    if (reported) {
+      this.#limit = reported.limit;
+      // The service may not have counted the other requests in flight yet.
+      this.#setTokens(reported.remaining - (this.#inFlight - 1));
+    } else {
+      this.#limit ??= "none";
+    }
+    this.#advance();
+  }
+
+  /** Sends nothing for so long, because the service refused a request. */
+  pause(durationMs: number): void {
+    this.#setTokens(0, performance.now() + durationMs);
+    this.#advance();
+  }
+
+  #setTokens(tokens: number, atMs = performance.now()): void {
+    this.#tokens = tokens;
+    this.#countedAtMs = Math.max(atMs, this.#countedAtMs);
+  }
+
+  #advance(): void {
+    clearTimeout(this.#timer);
+    for (let delayMs = this.#delayMs(); delayMs !== null; delayMs = this.#delayMs()) {
+      if (delayMs > 0) {
+        this.#timer = setTimeout(() => this.#advance(), Math.min(Math.ceil(delayMs), LONGEST_TIMER_MS));
+        return;
+      }
+      const isBackground = this.#isBackgroundNext();
+      this.#wasForeground = !isBackground;
+      this.#tokens -= 1;
+      this.#inFlight += 1;
+      (isBackground ? this.#background : this.#foreground).shift()?.begin();
+    }
+  }
+
+  /** Until the next request may be sent; null if none waits, or if the end of another is to be awaited. */
+  #delayMs(): number | null {
+    const isBackground = this.#isBackgroundNext();
+    const next = isBackground ? this.#background[0] : this.#foreground[0];
+    if (!next) return null;
+    const nowMs = performance.now();
+    if (this.#limit === null && this.#inFlight >= MAX_IN_FLIGHT_UNKNOWN) return null;
+    if (this.#limit === null || this.#limit === "none") return Math.max(0, this.#countedAtMs - nowMs);
+    const { quota, refillPerMs } = this.#limit;
+    if (nowMs > this.#countedAtMs) {
+      const refilled = this.#tokens + (nowMs - this.#countedAtMs) * refillPerMs;
+      this.#setTokens(Math.min(quota, refilled), nowMs);
+    }
+    const needed = (tokens: number) =>
+      this.#countedAtMs - nowMs + Math.max(0, (tokens - this.#tokens) / refillPerMs);
+    if (!isBackground) return needed(1);
+    const overdueMs = Math.max(0, next.sinceMs + OVERDUE_MS - nowMs);
+    return Math.min(needed(1 + Math.floor(quota / 2)), Math.max(needed(1), overdueMs));
+  }
+
+  #isBackgroundNext(): boolean {
+    const [foreground] = this.#foreground;
+    const [background] = this.#background;
+    if (!foreground || !background) return !foreground;
+    return this.#wasForeground && performance.now() - background.sinceMs >= OVERDUE_MS;
+  }
+}
+
+/** Of several limits the one of which the least is left. */
+function readRateLimit(headers: Headers): { limit: Limit; remaining: number } | null {
+  const policies = new Map(readItems(headers.get("ratelimit-policy")));
+  let tightest: { limit: Limit; remaining: number } | null = null;
+  for (const [name, { r: remaining }] of readItems(headers.get("ratelimit"))) {
+    const { q: quota, w: windowSeconds } = policies.get(name) ?? {};
+    if (remaining === undefined || !quota || !windowSeconds) continue;
+    if (tightest && tightest.remaining <= remaining) continue;
+    tightest = { limit: { quota, refillPerMs: quota / (windowSeconds * 1000) }, remaining };
+  }
+  return tightest;
+}
+
+/** The items of a list of RFC 9651 with their integers: `"per-key";r=59;t=1`. */
+function readItems(header: string | null): [name: string, parameters: Record<string, number>][] {
+  return (header ?? "").split(",").map((item) => {
+    const [name = "", ...parameters] = item.split(";").map((part) => part.trim());
+    const integers = parameters.flatMap((parameter) => {
+      const [, key, value] = /^(\w+)=(\d{1,15})$/.exec(parameter) ?? [];
+      return key === undefined ? [] : [[key, Number(value)] as const];
+    });
+    return [name, Object.fromEntries(integers)];
+  });
+}

@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { Pacer } from "../src/pacer.ts";
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["performance", "setTimeout", "clearTimeout"] }));
+afterEach(() => void vi.useRealTimers());
+
+const limit = (remaining: number) =>
+  new Headers({
+    "ratelimit-policy": `"per-key";q=60;w=6`,
+    ratelimit: `"per-key";r=${remaining};t=1`,
+  });
+
+/** A pacer that has seen one response, and the names of requests in the order in which it lets them through. */
+async function paceAfter(remaining: number | null) {
+  const pacer = new Pacer();
+  await pacer.begin({});
+  pacer.observe(remaining === null ? new Headers() : limit(remaining));
+  pacer.end();
+  const sent: string[] = [];
+  const ask = (name: string, turn = {}) => void pacer.begin(turn).then(() => sent.push(name));
+  return { pacer, sent, ask };
+}
+
+describe("a pacer", () => {
+  test("sends eight requests at a time until a response reports the limit", async () => {
+    const pacer = new Pacer();
+    let sent = 0;
+    for (let count = 0; count < 100; count++) void pacer.begin({}).then(() => (sent += 1));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(sent).toBe(8);
+    pacer.observe(limit(59));
+    await vi.advanceTimersByTimeAsync(0);
+    // 59 are left, of which the seven others in flight may take one each.
+    expect(sent).toBe(8 + 52);
+  });
+
+  test("sends what is left, and then as many as come back", async () => {
+    const { sent, ask } = await paceAfter(2);
+    for (let count = 0; count < 10; count++) ask("one");
+    await vi.advanceTimersByTimeAsync(0);
+    expect(sent).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(300);
+    expect(sent).toHaveLength(5);
+  });
+
+  test("never holds back requests of a service that reports no limit", async () => {
+    const { sent, ask } = await paceAfter(null);
+    for (let count = 0; count < 100; count++) ask("one");
+    await vi.advanceTimersByTimeAsync(0);
+    expect(sent).toHaveLength(100);
+  });
+
+  test("sends nothing until a refusal is over", async () => {
+    const { pacer, sent, ask } = await paceAfter(40);
+    pacer.pause(5_000);
+    ask("one");
+    await vi.advanceTimersByTimeAsync(4_999);
+    expect(sent).toEqual([]);
+    await vi.advanceTimersByTimeAsync(101);
+    expect(sent).toEqual(["one"]);
+  });
+
+  test("leaves half of the quota to others when it sends background requests", async () => {
+    const { sent, ask } = await paceAfter(32);
+    for (let count = 0; count < 5; count++) ask("poll", { isBackground: true });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(sent).toEqual(["poll", "poll"]);
+    ask("other");
+    await vi.advanceTimersByTimeAsync(0);
+    expect(sent).toEqual(["poll", "poll", "other"]);
+  });
+
+  test("does not let background requests starve", async () => {
+    const { sent, ask } = await paceAfter(0);
+    ask("poll", { isBackground: true });
+    for (let count = 0; count < 200; count++) ask("other");
+    await vi.advanceTimersByTimeAsync(9_900);
+    expect(sent).not.toContain("poll");
+    await vi.advanceTimersByTimeAsync(300);
+    expect(sent).toContain("poll");
+  });
+
+  test("forgets a request that was given up while it waited", async () => {
+    const { sent, ask, pacer } = await paceAfter(0);
+    const given = new AbortController();
+    const waiting = pacer.begin({ signal: given.signal });
+    ask("next");
+    given.abort(new Error("given up"));
+    await expect(waiting).rejects.toThrow("given up");
+    await vi.advanceTimersByTimeAsync(100);
+    expect(sent).toEqual(["next"]);
+  });
+
+  test("follows the tightest of several limits", async () => {
+    const pacer = new Pacer();
+    await pacer.begin({});
+    pacer.observe(
+      new Headers({
+        "ratelimit-policy": `"per-address";q=100;w=1, "per-key";q=60;w=6`,
+        ratelimit: `"per-address";r=90;t=1, "per-key";r=1;t=6`,
+      }),
+    );
+    pacer.end();
+    let sent = 0;
+    for (let count = 0; count < 10; count++) void pacer.begin({}).then(() => (sent += 1));
+    await vi.advanceTimersByTimeAsync(100);
+    expect(sent).toBe(2);
+  });
+});

@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { createTenant, shareService, type Tenant } from "../../server/test/support/service.ts";
+import { Subtext } from "../src/client.ts";
+
+/** Faster than the default of 10 a second, so that the tests wait less. */
+const service = shareService({ env: { RATE_LIMIT_PER_SECOND: "50" } });
+const clientOf = ({ key }: Tenant) => new Subtext({ baseUrl: service.url, apiKey: key });
+
+async function failuresOf(calls: Promise<unknown>[]): Promise<unknown[]> {
+  const results = await Promise.allSettled(calls);
+  return results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+}
+
+test("300 uploads at once by two clients of one key all succeed", async () => {
+  const tenant = await createTenant(service, { aiTranscription: false });
+  const clients = [clientOf(tenant), clientOf(tenant)];
+  const uploads = Array.from({ length: 150 }, (_, number) =>
+    clients.map((subtext) => subtext.videos.upload(new Blob([`file ${number}`]))),
+  );
+  expect(await failuresOf(uploads.flat())).toEqual([]);
+});
+
+test("80 waits at once all succeed, and other requests of the key are not refused meanwhile", async () => {
+  const tenant = await createTenant(service);
+  const subtext = clientOf(tenant);
+  const videoIds: string[] = [];
+  for (let count = 0; count < 2; count++) {
+    videoIds.push((await subtext.videos.upload(new Blob(["no media"]))).videoId);
+  }
+  const waits = Array.from({ length: 40 }, () => videoIds.map((id) => subtext.transcriptions.wait(id)));
+  const ended = failuresOf(waits.flat());
+  const statuses = new Set<number>();
+  for (let count = 0; count < 25; count++) {
+    const headers = { authorization: `Bearer ${tenant.key}` };
+    statuses.add((await fetch(`${service.url}/api/v1/videos/${videoIds[0]}`, { headers })).status);
+  }
+  expect([...statuses]).toEqual([200]);
+  expect(await ended).toEqual([]);
+});
