@@ -6,7 +6,7 @@ const dashboard = openDashboard();
 
 test("the set-up page makes the owner and the first environment, and the link holds this once", async () => {
   const { page } = await dashboard.visit();
-  const link = `${dashboard.url}/set-up#${await dashboard.service.parts.operators.setUpToken()}`;
+  const link = `${dashboard.url}/set-up#${await dashboard.service.parts.operators.newSetUpToken()}`;
 
   await page.goto(`${dashboard.url}/`);
   await page.getByRole("heading", { name: "Welcome to Subtext" }).waitFor();

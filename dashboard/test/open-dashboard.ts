@@ -76,7 +76,7 @@ export function openDashboard(env: Record<string, string> = {}): Dashboard {
 
 /** Opens the set-up link and fills the page in. */
 export async function setUpBy(page: Page, { service, url }: Dashboard): Promise<void> {
-  await page.goto(`${url}/set-up#${await service.parts.operators.setUpToken()}`);
+  await page.goto(`${url}/set-up#${await service.parts.operators.newSetUpToken()}`);
   await page.getByLabel("Name", { exact: true }).fill("Olive Owner");
   await page.getByLabel("Email").fill(OWNER.email);
   await page.getByLabel("Password").fill(OWNER.password);

@@ -1,4 +1,3 @@
-import { createHash, randomBytes } from "node:crypto";
 import type { OperatorRole } from "@subtext/dashboard/contract/operator";
 import { JOIN_PATH } from "@subtext/dashboard/contract/pages";
 import type { Clock } from "./clock.ts";
@@ -7,6 +6,7 @@ import type { Db, OperatorInvitationRow, Tx } from "./db/schema.ts";
 import { AppError } from "./errors.ts";
 import { newId } from "./ids.ts";
 import { type Credentials, checkEmail, type Operators } from "./operators.ts";
+import { hashToken, newToken } from "./secret-token.ts";
 
 const LASTS_MS = 7 * 86_400_000;
 
@@ -30,13 +30,13 @@ export async function invite(
   if ((await listOperators(db)).some((operator) => operator.email === email)) {
     throw new AppError("operator_email_taken", `There is an operator ${email} already.`);
   }
-  const token = randomBytes(32).toString("base64url");
+  const token = newToken();
   const now = clock.now();
   const invitation: OperatorInvitationRow = {
     id: newId("invitation"),
     email,
     role,
-    token_hash: hashOf(token),
+    token_hash: hashToken(token),
     created_at: now,
     expires_at: new Date(now.getTime() + LASTS_MS),
   };
@@ -49,7 +49,7 @@ export async function lookUpInvitation(
   { db, clock }: InvitationDeps,
   token: string,
 ): Promise<OperatorInvitationRow> {
-  const invitation = await findInvitation(db, hashOf(token), clock.now());
+  const invitation = await findInvitation(db, hashToken(token), clock.now());
   if (!invitation) throw noInvitation();
   return invitation;
 }
@@ -64,7 +64,7 @@ export async function acceptInvitation(
   also: NonNullable<Parameters<Operators["join"]>[2]>,
 ): Promise<Credentials> {
   const entitled = async (tx: Tx) => {
-    const invitation = await takeInvitation(tx, hashOf(token), clock.now());
+    const invitation = await takeInvitation(tx, hashToken(token), clock.now());
     if (!invitation) throw noInvitation();
     return invitation;
   };
@@ -76,8 +76,4 @@ function noInvitation(): AppError {
     "invitation_invalid",
     "This invitation was used, taken back, or has expired. Ask for a new one.",
   );
-}
-
-function hashOf(token: string): string {
-  return createHash("sha256").update(token).digest("hex");
 }

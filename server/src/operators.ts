@@ -9,12 +9,14 @@ import {
   insertOperator,
   listOperators,
   replacePassword,
+  replaceSetUpToken,
   takeSetUpToken,
 } from "./db/operators.ts";
 import type { Db, OperatorRow, Tx } from "./db/schema.ts";
-import { serviceSecret } from "./db/secrets.ts";
 import { AppError } from "./errors.ts";
 import { newId } from "./ids.ts";
+import { hashToken, newToken } from "./secret-token.ts";
+import { hashSessionTokens } from "./session-tokens.ts";
 
 /** Where better-auth's own routes are mounted. */
 export const SIGN_IN_PATH = "/internal/auth";
@@ -36,6 +38,7 @@ export interface NewOperatorRequest extends Credentials {
 }
 
 export interface OperatorSession {
+  id: string;
   operator: MeView;
   /** Cookies to set, where the session was prolonged. */
   setCookies: string[];
@@ -86,10 +89,12 @@ export function openOperators(options: OperatorsOptions) {
 
     needsSetUp: async (): Promise<boolean> => !(await hasOperator(db)),
 
-    /** What the set-up link carries; the same at every start until there is an operator, then null. */
-    async setUpToken(): Promise<string | null> {
+    /** Creates the token of a new setup link; earlier links stop working. Returns null if an operator exists. */
+    async newSetUpToken(): Promise<string | null> {
       if (await hasOperator(db)) return null;
-      return (await serviceSecret(db, "set_up")).toString("base64url");
+      const token = newToken();
+      await replaceSetUpToken(db, hashToken(token));
+      return token;
     },
 
     /**
@@ -104,13 +109,12 @@ export function openOperators(options: OperatorsOptions) {
     ): Promise<Credentials> {
       const email = checkEmail(request.email);
       const name = checkName(request.name);
-      const value = Buffer.from(token, "base64url").toString("base64");
       const passwordHash = await hashPassword(request.password);
       await db.transaction().execute(async (tx) => {
-        if (!(await takeSetUpToken(tx, value)) || (await hasOperator(tx))) {
+        if (!(await takeSetUpToken(tx, hashToken(token))) || (await hasOperator(tx))) {
           throw new AppError(
             "set_up_link_invalid",
-            "This link was used already, or belongs to another service. The terminal of the service shows the right one.",
+            "This link was used already, or a later start of the service replaced it. The service prints a new link each time it starts.",
           );
         }
         await also(tx, await insert(tx, { name, email, role: "owner", passwordHash }));
@@ -194,6 +198,7 @@ export function openOperators(options: OperatorsOptions) {
       if (!found.response) return null;
       const { id, name, email, role } = found.response.user;
       return {
+        id: found.response.session.id,
         operator: { id, name, email, role: role === "owner" ? "owner" : "viewer" },
         setCookies: found.headers.getSetCookie(),
       };
@@ -202,8 +207,13 @@ export function openOperators(options: OperatorsOptions) {
 }
 
 async function openAuth(options: OperatorsOptions) {
-  const { betterAuth } = await import("better-auth");
-  return betterAuth(authOptions(options));
+  const [{ betterAuth }, { getAdapter }] = await Promise.all([
+    import("better-auth"),
+    import("better-auth/db/adapter"),
+  ]);
+  const auth = authOptions(options);
+  const adapter = await getAdapter(auth);
+  return betterAuth({ ...auth, database: () => hashSessionTokens(adapter) });
 }
 
 /** What better-auth is told; a test holds our tables against it. */

@@ -28,13 +28,25 @@ describe("the set-up", () => {
   let token: string;
 
   beforeAll(async () => {
-    token = (await subtext.service.parts.operators.setUpToken()) ?? "";
+    token = (await subtext.service.parts.operators.newSetUpToken()) ?? "";
   });
 
-  test("is offered with one link, however often the service starts, while there is no operator", async () => {
-    expect((await send(subtext, "/set-up")).json()).toEqual({ needed: true, hasEnvironment: false });
+  test("is offered with a new link at each start, which is not in the database and replaces the one before", async () => {
+    const { operators, database } = subtext.service.parts;
+    const earlier = token;
+    token = (await operators.newSetUpToken()) ?? "";
     expect(token.length).toBeGreaterThan(40);
-    expect(await subtext.service.parts.operators.setUpToken()).toBe(token);
+    expect((await send(subtext, "/set-up")).json()).toEqual({ needed: true, hasEnvironment: false });
+    expect(codeOf(await post("/set-up", { ...OLIVE, token: earlier }))).toEqual([403, "set_up_link_invalid"]);
+    const stored = await database.kysely
+      .selectFrom("service_secret")
+      .select("value")
+      .where("name", "=", "set_up")
+      .executeTakeFirstOrThrow();
+    expect(Buffer.from(token, "base64url").toString("base64")).not.toBe(stored.value);
+    for (const value of [stored.value, Buffer.from(stored.value, "hex").toString("base64url")]) {
+      expect(codeOf(await post("/set-up", { ...OLIVE, token: value }))).toEqual([403, "set_up_link_invalid"]);
+    }
   });
 
   test("wants the link's token, a name, an email that can sign in, and a password that is long enough", async () => {
@@ -64,7 +76,7 @@ describe("the set-up", () => {
     const made = answers.find(({ statusCode }) => statusCode === 201)!;
     const me = await send(subtext, "/me", { headers: { cookie: cookieOf(made) } });
     expect(me.json()).toMatchObject({ name: "Olive", role: "owner" });
-    expect(await subtext.service.parts.operators.setUpToken()).toBeNull();
+    expect(await subtext.service.parts.operators.newSetUpToken()).toBeNull();
     expect((await send(subtext, "/set-up")).json().needed).toBe(false);
     expect(codeOf(await post("/set-up", { ...OLIVE, token }))).toEqual([403, "set_up_link_invalid"]);
     owner = { cookie: cookieOf(made), origin: subtext.url };

@@ -38,7 +38,7 @@ export async function sendAsCommandLine(
 /** The first operator, made as the set-up page makes it; once for each service. */
 export async function setUp(test: TestService, email = "owner@subtext.example"): Promise<Credentials> {
   const { operators } = test.service.parts;
-  const token = await operators.setUpToken();
+  const token = await operators.newSetUpToken();
   const password = `password of ${email}`;
   return await operators.setUp(token ?? "", { name: "Olive Owner", email, password }, async () => {});
 }

@@ -1,8 +1,14 @@
+import { createHmac } from "node:crypto";
+import type { SessionView } from "@subtext/dashboard/contract/operator";
 import { getMigrations } from "better-auth/db/migration";
+import type { LightMyRequestResponse } from "fastify";
+import type { Kysely } from "kysely";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../src/clock.ts";
+import { sessionHashes } from "../src/db/migration-security.ts";
+import { serviceSecret } from "../src/db/secrets.ts";
 import { authOptions, type Credentials, openOperators } from "../src/operators.ts";
-import { codeOf, cookieOf, send, sendAsCommandLine, setUp, signIn } from "./operator-requests.ts";
+import { addViewer, codeOf, cookieOf, send, sendAsCommandLine, setUp, signIn } from "./operator-requests.ts";
 import { MovableClock, shareService, startService } from "./support/service.ts";
 
 const clock = new MovableClock();
@@ -19,6 +25,12 @@ beforeEach(async () => {
   clock.advance(3_600_000);
 });
 
+/** The token that the cookie holds, without the signature, and the cookie itself. */
+function tokenOf(response: LightMyRequestResponse): { token: string; cookie: string } {
+  const cookie = cookieOf(response);
+  return { cookie, token: decodeURIComponent(cookie.split("=")[1]!).split(".")[0]! };
+}
+
 test("a password is nowhere in the database", async () => {
   const rows = await subtext.service.parts.database.kysely
     .selectFrom("operator")
@@ -28,6 +40,53 @@ test("a password is nowhere in the database", async () => {
   expect(rows).toHaveLength(1);
   expect(rows[0]?.password_hash).toMatch(/^[0-9a-f]+:[0-9a-f]+$/);
   expect(JSON.stringify(rows)).not.toContain(credentials.password);
+});
+
+test("a session token is nowhere in the database and in no response body, and its hash opens nothing", async () => {
+  const db = subtext.service.parts.database.kysely;
+  const response = await signIn(subtext, credentials);
+  const { token, cookie } = tokenOf(response);
+  expect(response.body).not.toContain(token);
+  const headers = { cookie, origin: subtext.url };
+  const sessions = await send(subtext, "/auth/sessions", { headers });
+  expect(sessions.json().data).toHaveLength(1);
+  const rows = await db.selectFrom("operator_session").selectAll().execute();
+  expect(rows).toHaveLength(1);
+  expect(JSON.stringify(rows)).not.toContain(token);
+  expect(sessions.body).not.toContain(rows[0]!.token);
+
+  // Someone who can read the database can read the secret that signs cookies as well.
+  const secret = (await serviceSecret(db, "session")).toString("base64");
+  const signed = (value: string) => {
+    const signature = createHmac("sha256", secret).update(value).digest("base64");
+    return { cookie: `${cookie.split("=")[0]}=${encodeURIComponent(`${value}.${signature}`)}` };
+  };
+  expect((await send(subtext, "/environments", { headers: signed(token) })).statusCode).toBe(200);
+  const forged = await send(subtext, "/environments", { headers: signed(rows[0]!.token) });
+  expect(codeOf(forged)).toEqual([401, "sign_in_required"]);
+});
+
+test("a session of the release before, whose token is in the database, goes on after the migration", async () => {
+  const db = subtext.service.parts.database.kysely;
+  const { token, cookie } = tokenOf(await signIn(subtext, credentials));
+  await db.updateTable("operator_session").set({ token }).execute();
+  expect((await send(subtext, "/environments", { headers: { cookie } })).statusCode).toBe(401);
+  await sessionHashes(db as unknown as Kysely<unknown>);
+  expect((await send(subtext, "/environments", { headers: { cookie } })).statusCode).toBe(200);
+});
+
+test("a session is prolonged while it is used, and stays the same session", async () => {
+  const db = subtext.service.parts.database.kysely;
+  const { token, cookie } = tokenOf(await signIn(subtext, credentials));
+  const inTwoDays = new Date(Date.now() + 2 * 86_400_000);
+  await db.updateTable("operator_session").set({ expires_at: inTwoDays }).execute();
+  const used = await send(subtext, "/environments", { headers: { cookie } });
+  expect(used.statusCode).toBe(200);
+  expect(tokenOf(used).token).toBe(token);
+  const [row] = await db.selectFrom("operator_session").selectAll().execute();
+  expect(row!.expires_at.getTime()).toBeGreaterThan(inTwoDays.getTime());
+  const again = await send(subtext, "/environments", { headers: { cookie: tokenOf(used).cookie } });
+  expect(again.statusCode).toBe(200);
 });
 
 describe("signing in", () => {
@@ -173,14 +232,36 @@ describe("a session", () => {
       (await send(subtext, "/environments", { headers })).statusCode;
     expect(await Promise.all([first, second, third].map(status))).toEqual([200, 200, 200]);
 
-    const sessions = await send(subtext, "/auth/list-sessions", { headers: first });
-    expect(sessions.json()).toHaveLength(3);
+    const listed = async (headers: Record<string, string>) =>
+      (await send(subtext, "/auth/sessions", { headers })).json<{ data: SessionView[] }>().data;
+    expect((await listed(first)).map(({ current }) => current)).toEqual([true, false, false]);
 
     expect((await send(subtext, "/auth/sign-out", { method: "POST", headers: first })).statusCode).toBe(200);
     expect(await Promise.all([first, second, third].map(status))).toEqual([401, 200, 200]);
 
-    await send(subtext, "/auth/revoke-other-sessions", { method: "POST", headers: second });
+    const fourth = { cookie: cookieOf(await signIn(subtext, credentials)), origin: subtext.url };
+    const [{ id }] = (await listed(fourth)) as [SessionView];
+    await send(subtext, `/auth/sessions/${id}`, { method: "DELETE", headers: second });
+    expect(await Promise.all([second, third, fourth].map(status))).toEqual([200, 200, 401]);
+
+    await send(subtext, "/auth/sessions", { method: "DELETE", headers: second });
     expect(await Promise.all([first, second, third].map(status))).toEqual([401, 200, 401]);
+  });
+
+  test("can be ended only by its own operator", async () => {
+    const viewer = await addViewer(subtext);
+    const headers = { cookie: cookieOf(await signIn(subtext, viewer)), origin: subtext.url };
+    const owner = { cookie: cookieOf(await signIn(subtext, credentials)), origin: subtext.url };
+    const [{ id }] = (await send(subtext, "/auth/sessions", { headers: owner })).json().data;
+    await send(subtext, `/auth/sessions/${id}`, { method: "DELETE", headers });
+    await send(subtext, "/auth/sessions", { method: "DELETE", headers });
+    for (const each of [owner, headers]) {
+      expect((await send(subtext, "/environments", { headers: each })).statusCode).toBe(200);
+    }
+    await subtext.service.parts.database.kysely
+      .deleteFrom("operator")
+      .where("email", "=", viewer.email)
+      .execute();
   });
 
   test("changes the password for whoever knows the one before", async () => {
@@ -317,7 +398,7 @@ test("neither passwords nor session tokens are logged", async () => {
   expect(logged).toContain("/internal/auth/sign-in/email");
   expect(logged).not.toContain(credentials.password);
   expect(logged).not.toContain("a-password-that-is-wrong");
-  expect(logged).not.toContain(response.json<{ token: string }>().token);
+  expect(logged).not.toContain(tokenOf(response).token);
   expect(logged).not.toContain(subtext.service.parts.commandLineToken);
 });
 

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { EnvironmentView } from "../contract/environment.ts";
-import type { InvitationView, MeView, OperatorView, SetUpView } from "../contract/operator.ts";
+import type { InvitationView, MeView, OperatorView, SessionView, SetUpView } from "../contract/operator.ts";
 import type { VideoCountsView, VideoPageView, VideoState } from "../contract/video.ts";
 import { request } from "./request.ts";
 
@@ -39,28 +39,10 @@ export const invitationsQuery = queryOptions({
     (await request<{ data: InvitationView[] }>("GET", "/invitations", { signal })).data,
 });
 
-/** A sign-in that lasts, as the sign-in's own library tells it. */
-export interface Session {
-  id: string;
-  token: string;
-  ipAddress: string | null;
-  userAgent: string | null;
-  createdAt: string;
-  updatedAt: string;
-}
-
 export const sessionsQuery = queryOptions({
   queryKey: ["sessions"],
-  queryFn: async ({ signal }) => {
-    const [all, own] = await Promise.all([
-      request<Session[]>("GET", "/auth/list-sessions", { signal }),
-      request<{ session: Session } | null>("GET", "/auth/get-session", { signal }),
-    ]);
-    const sessions = all.map((session) => ({ ...session, current: session.id === own?.session.id }));
-    return sessions.sort(
-      (a, b) => Number(b.current) - Number(a.current) || b.updatedAt.localeCompare(a.updatedAt),
-    );
-  },
+  queryFn: async ({ signal }) =>
+    (await request<{ data: SessionView[] }>("GET", "/auth/sessions", { signal })).data,
 });
 
 export function videosKey(environmentId: string) {

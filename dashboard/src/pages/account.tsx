@@ -32,12 +32,12 @@ function Sessions() {
   const say = useSay();
   const settled = () => queryClient.invalidateQueries(sessionsQuery);
   const revoke = useMutation({
-    mutationFn: (token: string) => request("POST", "/auth/revoke-session", { body: { token } }),
+    mutationFn: (id: string) => request("DELETE", `/auth/sessions/${id}`),
     onSuccess: () => say("The session has ended."),
     onSettled: settled,
   });
   const revokeOthers = useMutation({
-    mutationFn: () => request("POST", "/auth/revoke-other-sessions", { body: {} }),
+    mutationFn: () => request("DELETE", "/auth/sessions"),
     onSuccess: () => say("All other sessions have ended."),
     onSettled: settled,
   });
@@ -64,7 +64,7 @@ function Sessions() {
               <Button
                 look="danger"
                 aria-label={`End the session of ${browserOf(session.userAgent)}`}
-                onPress={() => revoke.mutate(session.token)}
+                onPress={() => revoke.mutate(session.id)}
               >
                 End
               </Button>

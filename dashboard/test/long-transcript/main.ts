@@ -34,7 +34,7 @@ const browser = await startChromium();
 try {
   await service.start();
   const { parts } = service;
-  await parts.operators.setUp((await parts.operators.setUpToken())!, OWNER, async () => {});
+  await parts.operators.setUp((await parts.operators.newSetUpToken())!, OWNER, async () => {});
   const made = { db: parts.database.kysely, clock: parts.clock };
   const { id: environmentId } = await createEnvironment(made, { name: "Production", aiTranscription: true });
   const text = SENTENCE.repeat(Math.ceil(WORDS / 9));

@@ -63,7 +63,7 @@ const browser = await startChromium();
 let service = await openService({ config, log, dashboardFolder });
 try {
   await service.start();
-  const setUpToken = await service.parts.operators.setUpToken();
+  const setUpToken = await service.parts.operators.newSetUpToken();
   const made = { db: service.parts.database.kysely, clock: service.parts.clock };
   const production = await createEnvironment(made, { name: "Production", aiTranscription: true });
   const archive = await createEnvironment(made, { name: "Archive", aiTranscription: true });

@@ -46,7 +46,7 @@ export function addServe(program: Command, terminal: Terminal): void {
       const toldToStop = stopSignal();
       try {
         // Before anybody may take the service for ready: what fails from then on is no failed start.
-        const setUpToken = config.role === "worker" ? null : await service.parts.operators.setUpToken();
+        const setUpToken = config.role === "worker" ? null : await service.parts.operators.newSetUpToken();
         await service.start();
         out(greeting(config, setUpToken));
         await toldToStop;
@@ -111,7 +111,7 @@ Subtext runs.
 
 ${facts}
 
-Open this link to set it up; it holds until it is used, and makes whoever opens it the owner:
+Open this link to set it up. It works once, until the next start, and makes the person who opens it the owner:
 
   ${publicUrl}${SET_UP_PATH}#${setUpToken}
 

@@ -7,6 +7,7 @@ import { deletions } from "./migration-deletions.ts";
 import { eventTypes } from "./migration-event-types.ts";
 import { housekeeping } from "./migration-housekeeping.ts";
 import { search } from "./migration-search.ts";
+import { sessionHashes } from "./migration-security.ts";
 import { storage } from "./migration-storage.ts";
 import { keptStretches } from "./migration-stretches.ts";
 import { turns } from "./migration-turns.ts";
@@ -30,6 +31,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   "0013_audit": { up: audit },
   "0014_event_types": { up: eventTypes },
   "0015_storage": { up: storage },
+  "0016_session_hashes": { up: sessionHashes },
 };
 
 async function first(db: Kysely<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
 import type { OperatorRole } from "@subtext/dashboard/contract/operator";
-import type { Db, OperatorInvitationRow, OperatorRow, Tx } from "./schema.ts";
+import type { Db, OperatorInvitationRow, OperatorRow, OperatorSessionRow, Tx } from "./schema.ts";
 
 export interface NewOperator {
   id: string;
@@ -74,12 +74,45 @@ export async function deleteOperator(tx: Tx, id: string): Promise<"deleted" | "u
   return numDeletedRows > 0n ? "deleted" : "unknown";
 }
 
+/** Stores the hash of the token that creates the first operator, in place of any earlier one. */
+export async function replaceSetUpToken(db: Db, tokenHash: string): Promise<void> {
+  await db
+    .insertInto("service_secret")
+    .values({ name: "set_up", value: tokenHash })
+    .onConflict((conflict) => conflict.column("name").doUpdateSet({ value: tokenHash }))
+    .execute();
+}
+
+/** Sessions that have not expired, the latest first. */
+export async function listSessions(db: Db, operatorId: string, now: Date): Promise<OperatorSessionRow[]> {
+  return await db
+    .selectFrom("operator_session")
+    .selectAll()
+    .where("operator_id", "=", operatorId)
+    .where("expires_at", ">", now)
+    .orderBy("updated_at", "desc")
+    .execute();
+}
+
+/** Ends one session of the operator, or with `except` all others. */
+export async function endSessions(
+  db: Db,
+  operatorId: string,
+  which: { id: string } | { except: string },
+): Promise<void> {
+  await db
+    .deleteFrom("operator_session")
+    .where("operator_id", "=", operatorId)
+    .where("id", "id" in which ? "=" : "<>", "id" in which ? which.id : which.except)
+    .execute();
+}
+
 /** Takes the one token that the first operator may be made with; false where it is another or was taken. */
-export async function takeSetUpToken(tx: Tx, value: string): Promise<boolean> {
+export async function takeSetUpToken(tx: Tx, tokenHash: string): Promise<boolean> {
   const { numDeletedRows } = await tx
     .deleteFrom("service_secret")
     .where("name", "=", "set_up")
-    .where("value", "=", value)
+    .where("value", "=", tokenHash)
     .executeTakeFirstOrThrow();
   return numDeletedRows > 0n;
 }

@@ -257,14 +257,14 @@ interface IdempotencyKeyTable {
 }
 
 /**
- * `installation` is no secret: it ties the database to its data folder. `set_up` lets whoever knows it make
- * the first operator, and is gone then.
+ * `installation` is no secret: it ties the database to its data folder. `set_up` is the
+ * hash of the setup link's token, until the first operator exists.
  */
 export type SecretName = "url_signing" | "session" | "installation" | "set_up";
 
 interface ServiceSecretTable {
   name: SecretName;
-  /** Base64. */
+  /** Base64; of `set_up` hexadecimal. */
   value: string;
 }
 
@@ -294,10 +294,12 @@ interface OperatorAccountTable {
 
 interface OperatorSessionTable {
   id: string;
-  /** Of no use without the cookie's signature. */
+  /** The SHA-256 hash of the token in the cookie, in hexadecimal. */
   token: string;
   operator_id: string;
   expires_at: Date;
+  ip_address: string | null;
+  user_agent: string | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -429,6 +431,7 @@ interface StoreRecordTable {
 export type StoreRecordRow = Selectable<StoreRecordTable>;
 export type SearchDocumentRow = Selectable<SearchDocumentTable>;
 export type OperatorRow = Selectable<OperatorTable>;
+export type OperatorSessionRow = Selectable<OperatorSessionTable>;
 export type AuditEntryRow = Selectable<AuditEntryTable>;
 export type NewAuditEntry = Insertable<AuditEntryTable>;
 export type OperatorInvitationRow = Selectable<OperatorInvitationTable>;

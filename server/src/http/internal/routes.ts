@@ -15,6 +15,7 @@ import { type DeliveryDeps, registerDeliveries } from "./deliveries.ts";
 import { registerEnvironments } from "./environments.ts";
 import { registerOperators } from "./operators.ts";
 import { registerSearch } from "./search.ts";
+import { registerSessions } from "./sessions.ts";
 import { registerSetUp } from "./set-up.ts";
 import { registerSignIn } from "./sign-in.ts";
 import { registerSystem, type SystemRouteDeps } from "./system.ts";
@@ -55,6 +56,7 @@ export function registerInternal(app: FastifyInstance, parts: InternalDeps): voi
   const { operators, commandLineToken } = deps;
   const attempts = new Attempts(deps.clock);
   registerSignIn(app, { ...deps, attempts });
+  registerSessions(app, deps);
   registerSetUp(app, { ...deps, attempts });
   app.register(
     async (internal) => {

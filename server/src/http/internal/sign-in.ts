@@ -8,7 +8,6 @@ import type { Attempts } from "./attempts.ts";
 import { SignInLog } from "./sign-in-log.ts";
 
 interface Route {
-  method: "GET" | "POST";
   path: string;
   takesPassword?: boolean;
   /** Of the body, what better-auth is given to read; it knows more fields, such as where to redirect to. */
@@ -17,19 +16,13 @@ interface Route {
 
 /** Of better-auth's routes, the ones that an operator with a password needs; the rest is not there. */
 const ROUTES: readonly Route[] = [
-  { method: "POST", path: "/sign-in/email", takesPassword: true, fields: ["email", "password"] },
+  { path: "/sign-in/email", takesPassword: true, fields: ["email", "password"] },
   {
-    method: "POST",
     path: "/change-password",
     takesPassword: true,
     fields: ["currentPassword", "newPassword", "revokeOtherSessions"],
   },
-  { method: "POST", path: "/sign-out" },
-  { method: "GET", path: "/get-session" },
-  { method: "GET", path: "/list-sessions" },
-  { method: "POST", path: "/revoke-session", fields: ["token"] },
-  { method: "POST", path: "/revoke-sessions" },
-  { method: "POST", path: "/revoke-other-sessions" },
+  { path: "/sign-out" },
 ];
 
 /** Sign-in, and what goes with it, at `/internal/auth/…`: JSON in, JSON and cookies out. */
@@ -39,11 +32,10 @@ export function registerSignIn(
 ): void {
   const log = new SignInLog({ db, clock });
   app.register(async (auth) => {
-    for (const { method, path, takesPassword = false, fields = [] } of ROUTES) {
+    for (const { path, takesPassword = false, fields = [] } of ROUTES) {
       auth.route({
-        method,
+        method: "POST",
         url: SIGN_IN_PATH + path,
-        exposeHeadRoute: false,
         onRequest: async (request, reply) => {
           reply.header("cache-control", "no-store");
           refuseOtherOrigins(request, operators.origin);
@@ -119,9 +111,9 @@ function toWebRequest(
 
 async function answer(response: Response, reply: FastifyReply): Promise<FastifyReply> {
   for (const cookie of response.headers.getSetCookie()) reply.header("set-cookie", cookie);
-  const text = await response.text();
-  if (!response.ok) throw signInError(response.status, text);
-  return reply.code(response.status).type("application/json").send(text);
+  if (!response.ok) throw signInError(response.status, await response.text());
+  // better-auth repeats the session token in its body. A page has no use for it: the cookie is hidden from scripts.
+  return reply.send({});
 }
 
 function signInError(status: number, text: string): Error {

@@ -1,0 +1,59 @@
+import type { SessionView } from "@subtext/dashboard/contract/operator";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Clock } from "../../clock.ts";
+import { endSessions, listSessions } from "../../db/operators.ts";
+import type { Db } from "../../db/schema.ts";
+import { AppError } from "../../errors.ts";
+import { isPlausibleId } from "../../ids.ts";
+import { type OperatorSession, type Operators, SIGN_IN_PATH } from "../../operators.ts";
+import { authHeaders, refuseOtherOrigins } from "./access.ts";
+
+/** An operator's own sessions. A viewer may end them too. */
+export function registerSessions(
+  app: FastifyInstance,
+  { operators, db, clock }: { operators: Operators; db: Db; clock: Clock },
+): void {
+  const sessions = new WeakMap<FastifyRequest, OperatorSession>();
+  const sessionOf = (request: FastifyRequest) => sessions.get(request)!;
+  app.register(
+    async (own) => {
+      own.addHook("onRequest", async (request, reply) => {
+        reply.header("cache-control", "no-store");
+        refuseOtherOrigins(request, operators.origin);
+        const session = await operators.findSession(authHeaders(request));
+        if (!session) throw new AppError("sign_in_required", "There is no session, or it has ended.");
+        for (const cookie of session.setCookies) reply.header("set-cookie", cookie);
+        sessions.set(request, session);
+      });
+
+      own.get("/", async (request): Promise<{ data: SessionView[] }> => {
+        const { id, operator } = sessionOf(request);
+        const views = (await listSessions(db, operator.id, clock.now())).map(
+          (row): SessionView => ({
+            id: row.id,
+            current: row.id === id,
+            ipAddress: row.ip_address,
+            userAgent: row.user_agent,
+            createdAt: row.created_at.toISOString(),
+            expiresAt: row.expires_at.toISOString(),
+          }),
+        );
+        return { data: views.sort((a, b) => Number(b.current) - Number(a.current)) };
+      });
+
+      own.delete<{ Params: { id: string } }>("/:id", async (request, reply) => {
+        const { id } = request.params;
+        if (isPlausibleId(id)) await endSessions(db, sessionOf(request).operator.id, { id });
+        return await reply.code(204).send();
+      });
+
+      /** All but the one that asks. */
+      own.delete("/", async (request, reply) => {
+        const { id, operator } = sessionOf(request);
+        await endSessions(db, operator.id, { except: id });
+        return await reply.code(204).send();
+      });
+    },
+    { prefix: `${SIGN_IN_PATH}/sessions` },
+  );
+}
