@@ -12,6 +12,7 @@ import {
   until,
 } from "./support/service.ts";
 
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const clock = new MovableClock();
 const service = shareService({ start: false, clock });
 
@@ -30,10 +31,24 @@ test("a key can be told and checked by the documented expression, without the se
   for (let made = 0; made < 20; made++) {
     const { key } = await createTenant(service);
     const [, body, checksum] = /^(subtext_[0-9a-z]{26}_[0-9A-Za-z]{43})([0-9A-Za-z]{6})$/.exec(key) ?? [];
-    const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    const value = [...(checksum ?? "")].reduce((sum, digit) => sum * 62 + digits.indexOf(digit), 0);
+    const value = [...(checksum ?? "")].reduce((sum, digit) => sum * 62 + DIGITS.indexOf(digit), 0);
     expect(value).toBe(crc32(body ?? ""));
   }
+});
+
+test("the id of a key with another secret is refused, although its checksum is right", async () => {
+  const tenant = await createTenant(service);
+  const secret = (await createTenant(service)).key.slice(35, 78);
+  const unchecked = tenant.key.slice(0, 35) + secret;
+  let rest = crc32(unchecked);
+  let checksum = "";
+  for (let digit = 0; digit < 6; digit++) {
+    checksum = DIGITS[rest % 62] + checksum;
+    rest = Math.floor(rest / 62);
+  }
+  const forged = await listVideos(service.url, { ...tenant, key: unchecked + checksum });
+  expect([forged.status, await forged.json()]).toMatchObject([401, { code: "invalid_api_key" }]);
+  expect((await listVideos(service.url, tenant)).status).toBe(200);
 });
 
 test("a key's last use is written once a minute, however often it is used", async () => {

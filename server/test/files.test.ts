@@ -212,6 +212,12 @@ describe("a file of a transcript over HTTP", () => {
       });
     }
 
+    it("with the key of another file", async () => {
+      const [own, other] = [await files.urlFor("own"), await files.urlFor("secret")];
+      const answer = await files.send(`${other.split("?")[0]}?${own.split("?")[1]}`);
+      expect([answer.status, problemOf(answer.body).code]).toEqual([403, "file_url_invalid"]);
+    });
+
     it("with an address that can not be decoded", async () => {
       const answer = await files.send("/files/%zz?expires=1");
       expect(answer.status).toBe(400);

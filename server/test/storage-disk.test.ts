@@ -219,6 +219,15 @@ describe("the name of a saved file", () => {
     );
   });
 
+  it.each([
+    ['a＂; filename=evil.html; x="', "a_; filename=evil.html; x=_"],
+    ["a﹨＂; filename=evil.html", "a__; filename=evil.html"],
+    ["a＼＂; filename=evil.html", "a__; filename=evil.html"],
+    ["．．／evil.html", "_evil.html"],
+  ])("cannot end its quoted string by compatibility characters: %s", (name, ascii) => {
+    expect(contentDisposition(name, "text/vtt").split(`; filename*=`)[0]).toBe(`inline; filename="${ascii}"`);
+  });
+
   it("is offered for saving only, where a browser could run the file", () => {
     expect(contentDisposition("a.html", "text/html")).toMatch(/^attachment;/);
   });
@@ -230,8 +239,8 @@ describe("the name of a saved file", () => {
           /^inline; filename="[^"\\%]+"; filename\*=UTF-8''[A-Za-z0-9!#$&+.^_`|~%-]+$/,
         );
       }),
-      // A combining mark and nothing else.
-      { examples: [["\u{10376}"]], numRuns: 1000 },
+      // A combining mark and nothing else; characters that normalization turns into quotes and backslashes.
+      { examples: [["\u{10376}"], ["＂"], ["﹨"], ["＼"]], numRuns: 1000 },
     );
   });
 });

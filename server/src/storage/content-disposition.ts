@@ -34,14 +34,15 @@ export function safeFileName(name: string): string {
 export function contentDisposition(fileName: string, contentType: string): string {
   const name = safeFileName(fileName);
   const disposition = SHOWN_TYPES.test(contentType) ? "inline" : "attachment";
-  // "%" is left out of the fallback because some clients decode it there. A name may be marks and no letter.
-  const ascii = name
-    .normalize("NFKD")
-    .replace(/\p{M}/gu, "")
-    .replace(/[^\x20-\x7E]|%/g, "_");
+  // Normalization turns "＂" and "＼" into a quote and a backslash, so it comes before unsafe characters are replaced.
+  // "%" is left out of the fallback because some clients decode it there.
+  const ascii = safeFileName(fileName.normalize("NFKD").replace(/\p{M}/gu, "")).replace(
+    /[^\x20-\x7E]|%/g,
+    "_",
+  );
   const encoded = encodeURIComponent(name).replace(
     /['()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-  return `${disposition}; filename="${ascii || "file"}"; filename*=UTF-8''${encoded}`;
+  return `${disposition}; filename="${ascii}"; filename*=UTF-8''${encoded}`;
 }
