@@ -384,6 +384,40 @@ describe("an attempt", () => {
     });
   });
 
+  test("after lost workers and a reprocessing may lose as many workers again", async () => {
+    const { run, read, jobOf, db } = await pendingTranscription();
+    const { queue, clock } = service.service.parts;
+    const loseWorkers = async (losses: number) => {
+      const { id } = await read();
+      await db
+        .updateTable("transcription")
+        .set({ status: "PROCESSING", losses })
+        .where("id", "=", id)
+        .execute();
+      return await run(async () => FAKE_HEARING, { job: jobOf(await read()) });
+    };
+    expect(await loseWorkers(10)).toMatchObject({ status: "FAILED", failure_code: "worker_lost" });
+    expect(await reprocess({ db, queue, clock }, (await read()).id)).toMatchObject({ losses: 0, faults: 0 });
+    expect(await loseWorkers((await read()).losses)).toMatchObject({ status: "COMPLETED", losses: 1 });
+  });
+
+  test("keeps the files that it is storing while a sweep runs", async () => {
+    const { run, files, sources, db } = await pendingTranscription();
+    const { queue, clock, log } = service.service.parts;
+    const deps = { db, queue, clock, log, sources, storage, uploadExpiryMs: 3_600_000 };
+    const put = storage.put;
+    storage.put = async (key, content) => {
+      await put(key, content);
+      await sweep(deps, { strays: true, signal: new AbortController().signal });
+    };
+    try {
+      expect(await run(async () => FAKE_HEARING)).toMatchObject({ status: "COMPLETED" });
+    } finally {
+      storage.put = put;
+    }
+    expect(await files()).toHaveLength(4);
+  });
+
   test("reports progress, and stops when it learns that it was replaced", async () => {
     const { run, read, db } = await pendingTranscription();
     await run(async ({ signal, onProgress }) => {

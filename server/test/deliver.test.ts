@@ -8,6 +8,7 @@ import { emitEvent } from "../src/webhooks/emit.ts";
 import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
 import { createEndpointPolicy } from "../src/webhooks/guard-url.ts";
 import { createHostResolver } from "../src/webhooks/resolve-host.ts";
+import { newSigningSecret } from "../src/webhooks/sign.ts";
 import { createTenant, MovableClock, shareService } from "./support/service.ts";
 import { testS3 } from "./support/test-bucket.ts";
 import { startReceiver } from "./support/webhook-receiver.ts";
@@ -83,9 +84,9 @@ async function emitted(options: { eventTypes?: ["transcriptions.transcription.fa
     version: "0.0.0",
     timeoutMs: 1_000,
   };
-  const attempt = async (changed: Partial<DeliverDeps> = {}) => {
-    const { id, job_id: jobId } = await read();
-    const job = { id: jobId, subjectId: id, signal: new AbortController().signal };
+  const attempt = async (changed: Partial<DeliverDeps> = {}, jobId?: string) => {
+    const { id, job_id: current } = await read();
+    const job = { id: jobId ?? current, subjectId: id, signal: new AbortController().signal };
     await createDeliver({ ...deps, ...changed })(job, new AbortController().signal);
     return await read();
   };
@@ -264,6 +265,37 @@ describe("a delivery", () => {
     expect(await attempt()).toMatchObject({ status: "succeeded", attempts: 12 });
   });
 
+  test.each([204, 500])(
+    "begun again by hand while an attempt runs is not settled by its %i",
+    async (answer) => {
+      const { receiver, attempt, read, db } = await emitted();
+      const jobId = newJobId();
+      receiver.answers.push(answer);
+      receiver.beforeAnswer = async () => {
+        receiver.beforeAnswer = async () => {};
+        const { id } = await read();
+        await db.transaction().execute((tx) => restartDelivery(tx, id, jobId, clock.now()));
+      };
+      expect(await attempt()).toMatchObject({
+        status: "pending",
+        job_id: jobId,
+        attempts: 0,
+        finished_at: null,
+      });
+      expect(await attempt()).toMatchObject({ status: "succeeded", attempts: 1 });
+      expect(receiver.received).toHaveLength(2);
+    },
+  );
+
+  test("whose job was replaced is not attempted by the old job", async () => {
+    const { receiver, attempt, read, db } = await emitted();
+    const { id, job_id: oldJobId } = await read();
+    await db.transaction().execute((tx) => restartDelivery(tx, id, newJobId(), clock.now()));
+    await attempt({}, oldJobId);
+    expect(receiver.received).toEqual([]);
+    expect(await attempt()).toMatchObject({ status: "succeeded", attempts: 1 });
+  });
+
   test.each<[string, (response: ServerResponse) => void, string, string | null]>([
     ["answers 500", (response) => response.writeHead(500).end(), "pending", null],
     ["redirects", (response) => response.writeHead(302, { location: "/" }).end(), "pending", null],
@@ -346,5 +378,19 @@ describe("a delivery", () => {
     // The receiver still knows the old secret only.
     expect(await attempt()).toMatchObject({ status: "succeeded" });
     expect(receiver.received).toHaveLength(1);
+  });
+
+  test("signs with the new secret only, once the rotation has ended", async () => {
+    const { attempt, db, endpoint, receiver } = await emitted();
+    const secret = newSigningSecret();
+    await db
+      .updateTable("webhook_endpoint")
+      .set({ secret, previous_secret: endpoint.secret, previous_secret_expires_at: clock.now() })
+      .where("id", "=", endpoint.id)
+      .execute();
+    expect(await attempt()).toMatchObject({ status: "pending", attempts: 1 });
+    expect(receiver.received).toEqual([]);
+    receiver.trust(secret);
+    expect(await attempt()).toMatchObject({ status: "succeeded" });
   });
 });

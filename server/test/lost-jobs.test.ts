@@ -32,6 +32,25 @@ test("a worker whose clock is two hours ahead has a transcription tried again in
   await world.clear();
 });
 
+test("a transcription whose worker and job are both gone gets a new job, and another worker completes it", async () => {
+  const { environmentId } = await createTenant(service);
+  const { parts } = service.service;
+  const world = new StateWorld(parts, [environmentId], null);
+  await world.upload(environmentId);
+  const [lost] = await world.waitingJobs();
+  await world.take(lost!.id);
+  await sql`delete from pgboss.job where id = ${lost!.id}`.execute(parts.database.kysely);
+
+  await world.sweep();
+  const [job] = await world.waitingJobs();
+  expect(job?.id).not.toBe(lost!.id);
+  await world.take(job!.id);
+  await world.running.find(({ attempt }) => attempt === 2)!.end("complete");
+  const [row] = (await world.rows()).values();
+  expect(row).toMatchObject({ status: "COMPLETED", attempt: 2, losses: 1 });
+  await world.clear();
+});
+
 test("a delivery's new job is counted with its endpoint's, and comes when the lost one would have", async () => {
   const { environmentId } = await createTenant(service);
   const { database, endpointPolicy, queue, log } = service.service.parts;

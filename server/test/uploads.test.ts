@@ -245,6 +245,19 @@ describe("the sweep", () => {
     expect(await rowsOf(service).transcriptions(videoId)).toHaveLength(1);
   });
 
+  test("keeps an upload that has lasted longer than the expiry and still receives bytes, as does the tus server", async () => {
+    const service = await startService({ start: false });
+    const tenant = await createTenant(service, { aiTranscription: false });
+    const open = (await create(service, tenant, { "upload-length": "4" })).headers.get("location") ?? "";
+    const { database, config } = service.service.parts;
+    const begunAt = new Date(Date.now() - config.uploadExpiryMs - HOUR_MS);
+    await database.kysely.updateTable("video").set({ created_at: begunAt }).execute();
+    expect((await patch(service, tenant, open, 0, Buffer.from("ab"))).status).toBe(204);
+    await sweepNow(service, new MovableClock());
+    expect((await patch(service, tenant, open, 2, Buffer.from("cd"))).status).toBe(204);
+    expect(await rowsOf(service).video(open.split("/").at(-1)!)).toMatchObject({ size_bytes: 4 });
+  });
+
   test("removes what expired, keeps what finished, and files that it does not know", async () => {
     const tenant = await createTenant(service, { aiTranscription: false });
     const open = (await create(service, tenant, { "upload-length": "4" })).headers.get("location") ?? "";
