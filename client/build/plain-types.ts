@@ -12,6 +12,7 @@ interface Schema {
   type?: string;
   const?: string;
   enum?: string[];
+  "x-extensible-enum"?: string[];
   anyOf?: Schema[];
   items?: Schema;
   properties?: Record<string, Schema>;
@@ -65,7 +66,8 @@ function write(schema: Schema, named: Map<string, string>): string {
 function writeWhole(schema: Schema, named: Map<string, string>): string {
   const { type, anyOf, items, properties, patternProperties } = schema;
   if (schema.const !== undefined) return JSON.stringify(schema.const);
-  if (schema.enum) return schema.enum.map((word) => JSON.stringify(word)).join(" | ");
+  const words = schema.enum ?? schema["x-extensible-enum"];
+  if (words) return words.map((word) => JSON.stringify(word)).join(" | ");
   if (anyOf) return anyOf.map((choice) => write(choice, named)).join(" | ");
   if (type === "array" && items) return `(${write(items, named)})[]`;
   if (type === "object" && properties) return writeObject(properties, schema.required ?? [], named);

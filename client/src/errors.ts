@@ -20,8 +20,8 @@ export const CLIENT_ERRORS = {
 /** The name of an error of this side. */
 export type ClientErrorCode = keyof typeof CLIENT_ERRORS;
 
-/** A newer service may name errors that this version does not know. */
-export type ErrorCode = ApiErrorCode | ClientErrorCode | (string & {});
+/** A newer service may send a code that is not listed: keep a default branch. */
+export type ErrorCode = ApiErrorCode | ClientErrorCode;
 
 export interface ErrorFacts {
   code: ErrorCode;

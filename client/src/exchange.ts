@@ -1,4 +1,4 @@
-import { SubtextError } from "./errors.ts";
+import { type ErrorCode, SubtextError } from "./errors.ts";
 import { readRetryAfterMs } from "./retry.ts";
 import { abortAfter } from "./timers.ts";
 import type { Problem } from "./types.ts";
@@ -75,7 +75,7 @@ function errorOf(response: Response, text: string): SubtextError {
   const problem = readProblem(headers, text);
   if (problem) {
     const { code, detail, requestId } = problem;
-    return new SubtextError({ ...told, code, detail, requestId });
+    return new SubtextError({ ...told, code: code as ErrorCode, detail, requestId });
   }
   return new SubtextError({
     ...told,

@@ -73,22 +73,12 @@ export class Pacer {
     if (reported) {
       this.#limit = reported.limit;
       // The service may not have counted the other requests in flight yet.
-      this.#setTokens(reported.remaining - (this.#inFlight - 1));
+      this.#tokens = reported.remaining - (this.#inFlight - 1);
+      this.#countedAtMs = performance.now();
     } else {
       this.#limit ??= "none";
     }
     this.#advance();
-  }
-
-  /** Sends nothing for so long, because the service refused a request. */
-  pause(durationMs: number): void {
-    this.#setTokens(0, performance.now() + durationMs);
-    this.#advance();
-  }
-
-  #setTokens(tokens: number, atMs = performance.now()): void {
-    this.#tokens = tokens;
-    this.#countedAtMs = Math.max(atMs, this.#countedAtMs);
   }
 
   #advance(): void {
@@ -111,16 +101,13 @@ export class Pacer {
     const isBackground = this.#isBackgroundNext();
     const next = isBackground ? this.#background[0] : this.#foreground[0];
     if (!next) return null;
-    const nowMs = performance.now();
-    if (this.#limit === null && this.#inFlight >= MAX_IN_FLIGHT_UNKNOWN) return null;
-    if (this.#limit === null || this.#limit === "none") return Math.max(0, this.#countedAtMs - nowMs);
+    if (this.#limit === "none") return 0;
+    if (this.#limit === null) return this.#inFlight < MAX_IN_FLIGHT_UNKNOWN ? 0 : null;
     const { quota, refillPerMs } = this.#limit;
-    if (nowMs > this.#countedAtMs) {
-      const refilled = this.#tokens + (nowMs - this.#countedAtMs) * refillPerMs;
-      this.#setTokens(Math.min(quota, refilled), nowMs);
-    }
-    const needed = (tokens: number) =>
-      this.#countedAtMs - nowMs + Math.max(0, (tokens - this.#tokens) / refillPerMs);
+    const nowMs = performance.now();
+    this.#tokens = Math.min(quota, this.#tokens + (nowMs - this.#countedAtMs) * refillPerMs);
+    this.#countedAtMs = nowMs;
+    const needed = (tokens: number) => Math.max(0, (tokens - this.#tokens) / refillPerMs);
     if (!isBackground) return needed(1);
     const overdueMs = Math.max(0, next.sinceMs + OVERDUE_MS - nowMs);
     return Math.min(needed(1 + Math.floor(quota / 2)), Math.max(needed(1), overdueMs));

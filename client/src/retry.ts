@@ -64,7 +64,9 @@ export class Retries {
     this.#signal?.throwIfAborted();
     const { maxRetries } = this.#policy;
     if (!(error instanceof SubtextError) || !error.retryable || maxRetries === 0) throw error;
-    const isRefusal = isRateLimit(error);
+    // What does not exist yet takes longer than a fault that passes.
+    if (error.status === 404) throw error;
+    const isRefusal = error.status === 429 && error.retryAfterMs !== null;
     if (isRefusal) this.#refusals += 1;
     else this.#failures += 1;
     if (this.#failures > maxRetries) throw error;
@@ -73,11 +75,6 @@ export class Retries {
     if (delayMs === null) throw error;
     await sleep(delayMs, this.#signal);
   }
-}
-
-/** Whether the service refused a request for its rate and said when to send it again. */
-export function isRateLimit(error: unknown): error is SubtextError & { retryAfterMs: number } {
-  return error instanceof SubtextError && error.status === 429 && error.retryAfterMs !== null;
 }
 
 /**

@@ -1,31 +1,12 @@
 import { SubtextError } from "./errors.ts";
 import { exchange, readJson } from "./exchange.ts";
 import { Retries, readRetryAfterMs } from "./retry.ts";
+import type { CompletedTranscription, EndedTranscription, Transcription } from "./states.ts";
 import { abortAfter, sleep } from "./timers.ts";
 import type { RequestOptions, Transport } from "./transport.ts";
-import type { Transcription, TranscriptWord } from "./types.ts";
+import type { TranscriptWord } from "./types.ts";
 
-type TranscriptionStatus = Transcription["status"];
-type FileFormat = keyof NonNullable<Transcription["files"]>;
-
-/** Where a transcription is COMPLETED, none of its fields is null. */
-export type Completed<T> = { [Field in keyof T]: NonNullable<T[Field]> } & { status: "COMPLETED" };
-
-/** A transcription with captions, words and text. */
-export type CompletedTranscription = Completed<Transcription>;
-
-/** A transcription in any other state: there are no files. */
-export type OtherTranscription<Status extends TranscriptionStatus> = Transcription & {
-  status: Status;
-  files: null;
-  completedAt: null;
-};
-
-/** What `transcriptions.wait` ends with; its `status` tells which of them it is. */
-export type EndedTranscription =
-  | CompletedTranscription
-  | OtherTranscription<"FAILED">
-  | OtherTranscription<"SKIPPED">;
+type FileFormat = keyof CompletedTranscription["files"];
 
 export interface WaitOptions extends RequestOptions {
   /** For the whole wait, which else ends with the transcription alone. */
@@ -48,38 +29,55 @@ export class Transcriptions {
   }
 
   /**
-   * The transcription of a video, in whichever state. URLs of `files` live for minutes: fetch at once.
-   * @throws SubtextError `video_not_found`; `transcription_not_found` where none was made
+   * The transcription of a video, in any state. URLs of `files` live for minutes: fetch at once.
+   * @throws SubtextError `video_not_found`; `upload_incomplete`; `transcription_not_found` if there will be none
    */
-  get(videoId: string, options: RequestOptions = {}): Promise<Transcription> {
-    return this.#transport.call("getTranscription", { params: { videoId } }, options);
+  async get(videoId: string, options: RequestOptions = {}): Promise<Transcription> {
+    const transcription = await this.#transport.call("getTranscription", { params: { videoId } }, options);
+    return transcription as Transcription;
   }
 
   /**
-   * Asks, as often as the service wants to be asked, until the transcription has ended. Where you can be
-   * reached, a webhook tells it sooner and at less cost.
-   * @throws SubtextError `wait_timed_out`, and whatever `get` throws
+   * Polls until the transcription has ended, first waiting for the upload. If your program can be reached, a
+   * webhook reports the end sooner and at less cost.
+   * @throws SubtextError `wait_timed_out`, and whatever `get` throws but `upload_incomplete`
    */
   async wait(videoId: string, options: WaitOptions = {}): Promise<EndedTranscription> {
     const { waitTimeoutMs, signal, ...rest } = options;
     const timeout = waitTimeoutMs === undefined ? undefined : abortAfter(waitTimeoutMs);
-    const signals = [signal, timeout].filter((one) => one !== undefined);
-    const either = AbortSignal.any(signals);
+    const either = AbortSignal.any([signal, timeout].filter((one) => one !== undefined));
     const beganMs = performance.now();
     try {
       for (;;) {
-        const { body, headers } = await this.#transport.callForHeaders(
-          "getTranscription",
-          { params: { videoId } },
-          { ...rest, signal: either, isBackground: true },
-        );
-        if (hasEnded(body)) return body;
-        await sleep(pollDelayMs(headers, performance.now() - beganMs), either);
+        const { ended, retryAfterMs } = await this.#poll(videoId, { ...rest, signal: either });
+        if (ended) return ended;
+        await sleep(pollDelayMs(retryAfterMs, performance.now() - beganMs), either);
       }
     } catch (error) {
       signal?.throwIfAborted();
       if (timeout?.aborted) throw new SubtextError({ code: "wait_timed_out", cause: error });
       throw error;
+    }
+  }
+
+  async #poll(
+    videoId: string,
+    options: RequestOptions,
+  ): Promise<{ ended?: EndedTranscription; retryAfterMs: number | null }> {
+    const call = { params: { videoId } };
+    try {
+      const background = { ...options, isBackground: true };
+      const { body, headers } = await this.#transport.callForHeaders("getTranscription", call, background);
+      const retryAfterMs = readRetryAfterMs(headers, Date.now());
+      if (body.status === "PENDING" || body.status === "PROCESSING") return { retryAfterMs };
+      const { transcription } = await this.#transport.call("getVideo", call, options);
+      // A FAILED one may have been reprocessed in between.
+      if (transcription?.status !== body.status) return { retryAfterMs };
+      const { failure, skipReason, incomplete } = transcription;
+      return { ended: { ...body, failure, skipReason, incomplete } as EndedTranscription, retryAfterMs };
+    } catch (error) {
+      if (!(error instanceof SubtextError) || error.code !== "upload_incomplete") throw error;
+      return { retryAfterMs: error.retryAfterMs };
     }
   }
 
@@ -131,12 +129,7 @@ export class Transcriptions {
   }
 }
 
-function pollDelayMs(headers: Headers, elapsedMs: number): number {
-  const askedMs = readRetryAfterMs(headers, Date.now()) ?? POLL_MS;
+function pollDelayMs(retryAfterMs: number | null, elapsedMs: number): number {
   const backoffMs = Math.min(elapsedMs * BACKOFF_SHARE, LONGEST_BACKOFF_MS);
-  return Math.min(Math.max(askedMs, backoffMs, SHORTEST_POLL_MS), LONGEST_POLL_MS);
-}
-
-function hasEnded(transcription: Transcription): transcription is EndedTranscription {
-  return transcription.status !== "PENDING" && transcription.status !== "PROCESSING";
+  return Math.min(Math.max(retryAfterMs ?? POLL_MS, backoffMs, SHORTEST_POLL_MS), LONGEST_POLL_MS);
 }

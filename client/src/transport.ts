@@ -1,7 +1,7 @@
 import { SubtextError } from "./errors.ts";
 import { exchange, type Fetch, readJson } from "./exchange.ts";
 import { Pacer } from "./pacer.ts";
-import { isRateLimit, Retries, type RetryPolicy } from "./retry.ts";
+import { Retries, type RetryPolicy } from "./retry.ts";
 import { fillRoute, ROUTES } from "./routes.ts";
 import type { Operations } from "./types.ts";
 
@@ -94,9 +94,6 @@ export class Transport {
           return { body: undefined as Operations[Id]["success"], headers: new Headers() };
         }
         mayBeDone ||= !(error instanceof SubtextError) || error.status === null || error.status >= 500;
-        if (isRateLimit(error) && error.retryAfterMs <= retry.maxRetryAfterMs) {
-          this.#pacer.pause(error.retryAfterMs);
-        }
         await retries.pause(error);
       }
     }

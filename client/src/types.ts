@@ -30,6 +30,7 @@ export type Problem = Static<typeof problem.Problem>;
 export type TranscriptionFiles = Static<typeof transcription.TranscriptionFiles>;
 export type Transcription = Static<typeof transcription.Transcription>;
 export type TranscriptWord = Static<typeof transcription.TranscriptWord>;
+export type TranscriptionFailure = Static<typeof transcription.TranscriptionFailure>;
 export type TranscriptionSummary = Static<typeof video.TranscriptionSummary>;
 export type VideoMetadata = Static<typeof video.VideoMetadata>;
 export type Video = Static<typeof video.Video>;

@@ -1,5 +1,5 @@
 import { SubtextError } from "./errors.ts";
-import type { Completed } from "./transcriptions.ts";
+import type { Completed } from "./states.ts";
 import type { TranscriptionCompletedEvent, WebhookEvent } from "./types.ts";
 
 /** For servers that have no `Request`: the headers as they came, and the body before anything parsed it. */

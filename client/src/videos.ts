@@ -1,6 +1,7 @@
-import { PagedList } from "./paged-list.ts";
+import { type Page, PagedList } from "./paged-list.ts";
+import type { CreatedVideo, Video } from "./states.ts";
 import type { PostOptions, RequestOptions, Transport } from "./transport.ts";
-import type { CreatedVideo, NewVideo, Operations, Video } from "./types.ts";
+import type { NewVideo, Operations } from "./types.ts";
 import { type UploadProgress, uploadTo } from "./upload.ts";
 
 export interface VideoUploadOptions extends Omit<NewVideo, "sizeBytes">, PostOptions {
@@ -21,28 +22,23 @@ export class Videos {
 
   /** The videos of the key's environment, newest first. Needs `get_video`. */
   list(query: Operations["listVideos"]["query"] = {}, options: RequestOptions = {}): PagedList<Video> {
-    return new PagedList(
-      (cursor) =>
-        this.#transport.call(
-          "listVideos",
-          { query: { ...query, ...(cursor !== undefined && { cursor }) } },
-          options,
-        ),
-      query.cursor,
-    );
+    return new PagedList(async (cursor) => {
+      const page = { query: { ...query, ...(cursor !== undefined && { cursor }) } };
+      return (await this.#transport.call("listVideos", page, options)) as Page<Video>;
+    }, query.cursor);
   }
 
   /** Needs `get_video`. */
-  get(videoId: string, options: RequestOptions = {}): Promise<Video> {
-    return this.#transport.call("getVideo", { params: { videoId } }, options);
+  async get(videoId: string, options: RequestOptions = {}): Promise<Video> {
+    return (await this.#transport.call("getVideo", { params: { videoId } }, options)) as Video;
   }
 
   /**
    * Makes a video, and a URL to which a browser may upload its bytes without a key: hand that to `uploadTo`,
    * tus-js-client or Uppy. Needs `create_video`.
    */
-  create(video: NewVideo, options: PostOptions = {}): Promise<CreatedVideo> {
-    return this.#transport.call("createVideo", { body: video }, options);
+  async create(video: NewVideo, options: PostOptions = {}): Promise<CreatedVideo> {
+    return (await this.#transport.call("createVideo", { body: video }, options)) as CreatedVideo;
   }
 
   /** Deletes the recording, its transcription and files. Needs `delete_video`. */

@@ -56,6 +56,23 @@ describe("the OpenAPI description", () => {
     expect(Object.keys(document.webhooks as object)).toEqual(Object.keys(WEBHOOK_EVENTS));
   });
 
+  test("allows unknown fields in everything that the service sends, and in no request", () => {
+    const { schemas } = document.components as { schemas: Record<string, unknown> };
+    const isClosed = (value: unknown): boolean => {
+      if (typeof value !== "object" || value === null) return false;
+      const { $ref, additionalProperties } = value as Record<string, unknown>;
+      if (typeof $ref === "string") return isClosed(schemas[$ref.split("/").at(-1) ?? ""]);
+      return additionalProperties === false || Object.values(value).some(isClosed);
+    };
+    const items = Object.values(document.paths as object).flatMap((item) => Object.values(item));
+    const described = items as { responses: object; requestBody?: { content: Record<string, object> } }[];
+    for (const { responses } of described) expect(isClosed(responses)).toBe(false);
+    expect(isClosed(document.webhooks)).toBe(false);
+    const requests = described.flatMap(({ requestBody }) => requestBody?.content["application/json"] ?? []);
+    expect(requests.length).toBeGreaterThan(0);
+    for (const request of requests) expect(isClosed(request)).toBe(true);
+  });
+
   test("names every variable of a path", () => {
     for (const { path, params = {} } of ALL_OPERATIONS) {
       expect(Object.keys(params)).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));

@@ -95,6 +95,10 @@ describe("the types of the published package", () => {
       const ended: EndedTranscription = await subtext.transcriptions.wait(videoId);
       for await (const video of subtext.videos.list({ transcriptionStatus: "COMPLETED" })) {
         const bytes: number | null = video.sizeBytes;
+        if (video.status === "uploading") { const nothing: null = video.transcription; void nothing; }
+        else if (video.transcription?.status === "FAILED") return video.transcription.failure.code;
+        else if (video.transcription?.status === "SKIPPED") return video.transcription.skipReason;
+        else void video.uploadedAt.length;
         // @ts-expect-error: there is no such state
         if (video.transcription?.status === "DONE") return String(bytes);
       }
@@ -102,22 +106,37 @@ describe("the types of the published package", () => {
       subtext.videos.list({ state: "COMPLETED" });
       // @ts-expect-error: endpoints need a URL
       void subtext.webhookEndpoints.create({ metadata: {} });
+      const now = await subtext.transcriptions.get(videoId);
+      if (now.status === "COMPLETED") return now.files.txt.url + now.language;
+      const none: null = now.files;
+      if (ended.status === "FAILED") return ended.failure.message + none;
+      if (ended.status === "SKIPPED") {
+        // @ts-expect-error: there is no such reason
+        if (ended.skipReason === "too_quiet") return "";
+        return ended.skipReason;
+      }
+      const isPartial: boolean = ended.incomplete;
+      void isPartial;
       const { event } = await verifyWebhook(request, ["whsec_a"]);
       if (event.type === "transcriptions.transcription.completed") return event.data.files.txt.url;
-      if (ended.status === "COMPLETED") return ended.files.vtt.url + ended.wordCount.toFixed();
       // @ts-expect-error: only COMPLETED has files
-      ended.files.vtt;
-      return tell(event);
+      now.files.vtt;
+      return tell(event) + ended.files.vtt.url + ended.wordCount.toFixed();
     }
     function tell(event: WebhookEvent): string {
       switch (event.type) {
         case "transcriptions.transcription.completed": return event.data.files?.json.contentType ?? "";
-        case "transcriptions.transcription.failed": return event.data.error.code;
+        case "transcriptions.transcription.failed":
+          // @ts-expect-error: there is no such code
+          if (event.data.error.code === "unreadable_file") return "";
+          return event.data.error.code;
         case "transcriptions.transcription.skipped": return event.data.reason;
         case "webhooks.endpoint.test": return event.data.webhookEndpointId;
       }
     }
     export const isGone = (error: SubtextError) => error.code === "video_not_found";
+    // @ts-expect-error: there is no such code
+    export const isMistyped = (error: SubtextError) => error.code === "video_not_fund";
   `;
 
   async function compile(compiler: string, options: object, program: string): Promise<string> {

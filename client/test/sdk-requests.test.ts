@@ -109,6 +109,7 @@ describe("a request that fails", () => {
   test.each([
     problem(404, "video_not_found"),
     problem(403, "insufficient_permission"),
+    problem(404, "upload_incomplete", { "retry-after": "0" }),
     problem(422, "idempotency_key_reused"),
     { status: 404, body: "<html>nothing here</html>" },
     { status: 302, headers: { location: "https://elsewhere.example/" } },
@@ -310,11 +311,23 @@ describe("the wait for a transcription", () => {
     },
   );
 
+  const reasons = { failure: null, skipReason: "no_audio_track", incomplete: false };
+  const skipped = { body: { status: "SKIPPED", transcription: { status: "SKIPPED", ...reasons } } };
+  const failed = (now: string) => ({
+    body: { status: "FAILED", transcription: { status: now, ...reasons } },
+  });
+
+  test("goes on if a failed one was reprocessed before its reason was read", async () => {
+    const { subtext, asked } = await serve(failed("FAILED"), failed("PENDING"), skipped);
+    expect(await subtext.transcriptions.wait("video_1")).toMatchObject({ status: "SKIPPED", ...reasons });
+    expect(asked.map(({ url }) => url.endsWith("/transcription"))).toEqual([true, false, true, false]);
+  });
+
   test("may be given more time than timers take", async () => {
-    const { subtext } = await serve({ body: { status: "SKIPPED" } });
+    const { subtext } = await serve(skipped);
     for (const longMs of [2 ** 31, Number.POSITIVE_INFINITY]) {
       const options = { waitTimeoutMs: longMs, timeoutMs: longMs };
-      expect(await subtext.transcriptions.wait("video_1", options)).toEqual({ status: "SKIPPED" });
+      expect(await subtext.transcriptions.wait("video_1", options)).toMatchObject({ status: "SKIPPED" });
     }
   });
 });

@@ -70,6 +70,53 @@ describe("a video", () => {
     });
   });
 
+  test("is waited for from before its upload", async () => {
+    const subtext = clientOf(await createTenant(service));
+    const file = await media("video-only.mp4");
+    const { video, upload } = await subtext.videos.create({ sizeBytes: file.size });
+    const ended = subtext.transcriptions.wait(video.id);
+    expect(await errorOf(subtext.transcriptions.get(video.id))).toMatchObject({
+      code: "upload_incomplete",
+      status: 404,
+      retryable: true,
+    });
+    await uploadTo(upload.url, file);
+    expect(await ended).toMatchObject({ status: "SKIPPED", failure: null, skipReason: "no_audio_track" });
+  });
+
+  test("that was uploaded while AI Transcription was off is not waited for", async () => {
+    const subtext = clientOf(await createTenant(service, { aiTranscription: false }));
+    const { videoId } = await subtext.videos.upload(new Blob(["x"]));
+    expect(await errorOf(subtext.transcriptions.wait(videoId))).toMatchObject({
+      code: "transcription_not_found",
+      retryable: false,
+    });
+  });
+
+  test("that is no media file says why it failed to a program that polls", async () => {
+    const subtext = clientOf(await createTenant(service));
+    const { videoId } = await subtext.videos.upload(new Blob(["no media"]));
+    const failure = { code: "unreadable_media", message: expect.any(String) };
+    const reasons = { failure, skipReason: null, incomplete: false };
+    const ended = await subtext.transcriptions.wait(videoId);
+    expect(ended).toMatchObject({ status: "FAILED", ...reasons });
+    const { transcription } = await subtext.videos.get(videoId);
+    expect(transcription).toMatchObject({ status: "FAILED", ...reasons });
+    const { failure: _failure, skipReason: _reason, incomplete: _incomplete, ...tenFields } = ended;
+    expect(await subtext.transcriptions.get(videoId)).toEqual(tenFields);
+    expect((await subtext.videos.list().page()).data[0]?.transcription).toEqual(transcription);
+  });
+
+  test("that is cut off says that its transcript is incomplete", async () => {
+    const subtext = clientOf(await createTenant(service));
+    const file = await media("webm-opus-beeps.webm");
+    const { videoId } = await subtext.videos.upload(file.slice(0, Math.round(file.size * 0.6)));
+    expect(await subtext.transcriptions.wait(videoId)).toMatchObject({
+      status: "COMPLETED",
+      incomplete: true,
+    });
+  });
+
   test("has its files fetched by a new URL where the first was refused", async () => {
     const refused: string[] = [];
     const subtext = clientOf(await createTenant(service), {

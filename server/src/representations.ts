@@ -1,10 +1,12 @@
 import {
+  type FailureCode,
   FILE_CONTENT_TYPES,
   type FileFormat,
+  type SkipReason,
   type Transcription,
   type TranscriptionFiles,
 } from "@subtext/client/contract/transcription";
-import type { Video, VideoMetadata } from "@subtext/client/contract/video";
+import type { TranscriptionSummary, Video, VideoMetadata } from "@subtext/client/contract/video";
 import type {
   Delivery,
   WebhookEndpoint,
@@ -86,17 +88,25 @@ export function representVideo(row: ShownVideo, transcription: ShownTranscriptio
     sizeBytes: row.size_bytes,
     createdAt: row.created_at.toISOString(),
     uploadedAt: iso(row.uploaded_at),
-    transcription: transcription
-      ? {
-          id: transcription.id,
-          status: transcription.status,
-          language: transcription.language,
-          wordCount: transcription.word_count,
-          duration: transcription.duration,
-          createdAt: transcription.created_at.toISOString(),
-          completedAt: transcription.status === "COMPLETED" ? iso(transcription.finished_at) : null,
-        }
-      : null,
+    transcription: transcription ? representSummary(transcription) : null,
+  };
+}
+
+function representSummary(row: ShownTranscription): TranscriptionSummary {
+  const { status, failure_code: code, failure_message: message } = row;
+  return {
+    id: row.id,
+    status,
+    language: row.language,
+    wordCount: row.word_count,
+    duration: row.duration,
+    // While it is PENDING the row has the failure of its last attempt, after which another is to come.
+    failure:
+      status === "FAILED" && code !== null ? { code: code as FailureCode, message: message ?? "" } : null,
+    skipReason: row.skip_reason as SkipReason | null,
+    incomplete: row.incomplete,
+    createdAt: row.created_at.toISOString(),
+    completedAt: status === "COMPLETED" ? iso(row.finished_at) : null,
   };
 }
 

@@ -11,7 +11,7 @@ import { type RawBuilder, sql } from "kysely";
 import { newId } from "../src/ids.ts";
 import { MAX_OPEN_UPLOADS, MAX_WEBHOOK_ENDPOINTS } from "../src/limits.ts";
 import { newJobId } from "../src/queue.ts";
-import { createTenant, type MovableClock, type Tenant, type TestService } from "./support/service.ts";
+import { createTenant, type MovableClock, type Tenant, type TestService, upload } from "./support/service.ts";
 
 const KIB = 1024;
 /** More than any disk has, and less than the service in these tests takes at most. */
@@ -217,7 +217,13 @@ export const PROVOCATIONS: Record<ApiErrorCode, Provoke | null> = {
     return await ask(operation, world, { headers: { authorization: `Bearer ${key}` } });
   },
   video_not_found: (operation, world) => ask(operation, unknownIds(world)),
-  transcription_not_found: (operation, world) => ask(operation, { ...world, video: world.openUpload }),
+  transcription_not_found: async (operation, world) => {
+    const off = await createTenant(world.service, { aiTranscription: false, clock: world.clock });
+    const video = await upload(world.service, off, Buffer.from("x"));
+    const headers = { authorization: `Bearer ${off.key}` };
+    return await ask(operation, { ...world, video }, { headers });
+  },
+  upload_incomplete: (operation, world) => ask(operation, { ...world, video: world.openUpload }),
   route_not_found: null,
   method_not_allowed: null,
   invalid_request: (operation, world) => {

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { FAILURE_CODES } from "@subtext/client/contract/transcription";
 import { SPEECH_ERRORS } from "@subtext/speech/errors";
 import { expect, test } from "vitest";
 import { APP_ERRORS } from "../src/errors.ts";
@@ -21,4 +22,12 @@ test("docs/errors.md has every reason of a failed transcription and whether it i
     .map(([, code, retried]) => [code, retried === "yes"]);
   const known = Object.entries(SPEECH_ERRORS).map(([code, { retryable }]) => [code, retryable]);
   expect(documented.sort()).toEqual(known.sort());
+});
+
+test("the contract and docs/errors.md name the same reasons of a failed transcription", () => {
+  const [, section = ""] = docs.split("## Why a transcription failed");
+  const cells = [...section.matchAll(/^\| (`.+?`) \|/gm)].map(([, cell]) => cell ?? "");
+  const documented = cells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, code]) => code));
+  expect(documented).toEqual([...FAILURE_CODES]);
+  expect(documented).toEqual(expect.arrayContaining(Object.keys(SPEECH_ERRORS)));
 });

@@ -2,6 +2,7 @@ import type { TranscriptionStatus } from "@subtext/client/contract/transcription
 import { Transcription } from "@subtext/client/contract/transcription";
 import { Value } from "typebox/value";
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { completeUpload } from "../src/db/videos.ts";
 import { newId } from "../src/ids.ts";
 import { newJobId } from "../src/queue.ts";
 import {
@@ -33,6 +34,8 @@ async function insertVideo(status: TranscriptionStatus | null): Promise<string> 
       created_at: clock.now(),
     })
     .execute();
+  const upload = { sizeBytes: 1, aiTranscription: status !== null, now: clock.now() };
+  await db.transaction().execute((tx) => completeUpload(tx, id, upload));
   if (status === null) return id;
   const transcriptionId = newId("transcription");
   const completed = status === "COMPLETED";

@@ -79,7 +79,7 @@ test("what the first release left is read by clients and operators of this one, 
     failed: "FAILED",
     skipped: "SKIPPED",
     untranscribed: "video_not_found",
-    uploading: "transcription_not_found",
+    uploading: "upload_incomplete",
   });
   expect(await get(still, `/api/v1/videos/${videos.completed}`)).toMatchObject({
     filename: "holiday.mp4",

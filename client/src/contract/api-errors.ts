@@ -8,6 +8,7 @@ export const API_ERRORS = {
   insufficient_permission: { status: 403, retryable: false, title: "The API key lacks a permission" },
   video_not_found: { status: 404, retryable: false, title: "There is no such video" },
   transcription_not_found: { status: 404, retryable: false, title: "The video has no transcription" },
+  upload_incomplete: { status: 404, retryable: true, title: "The video is still uploading" },
   route_not_found: { status: 404, retryable: false, title: "There is nothing at this address" },
   method_not_allowed: { status: 405, retryable: false, title: "The method is not allowed here" },
   invalid_request: { status: 400, retryable: false, title: "The request is not well formed" },

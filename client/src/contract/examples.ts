@@ -53,7 +53,7 @@ export const VIDEO = {
   sizeBytes: 18_934_221,
   createdAt: "2026-01-02T03:03:41.007Z",
   uploadedAt: "2026-01-02T03:04:03.210Z",
-  transcription: summary,
+  transcription: { ...summary, failure: null, skipReason: null, incomplete: false },
 };
 
 export const VIDEO_PAGE = { data: [VIDEO], nextCursor: "dmlkZW9fMDFrYWo4ejRxMWU4bTl3M3I1dDd5Mmg2bjA" };

@@ -100,13 +100,13 @@ function describeOperation(operation: Operation, components: Map<string, Json>):
           content: Object.fromEntries(
             Object.entries(success.files).map(([type, schema]) => [
               type,
-              { schema: refer(schema, components) },
+              { schema: referOpen(schema, components) },
             ]),
           ),
         }),
         ...(success.body && {
           content: {
-            "application/json": { schema: refer(success.body, components), example: success.example },
+            "application/json": { schema: referOpen(success.body, components), example: success.example },
           },
         }),
       },
@@ -183,7 +183,7 @@ function describeErrors(operation: Operation, components: Map<string, Json>): Js
         ...(operation.method !== "HEAD" && {
           content: {
             "application/problem+json": {
-              schema: refer(Problem, components),
+              schema: referOpen(Problem, components),
               examples: Object.fromEntries(
                 codes.map((code) => [code, { value: exampleProblem(code, operation) }]),
               ),
@@ -232,7 +232,7 @@ function describeEvent(type: SentEventType, schema: TSchema, components: Map<str
     ],
     requestBody: {
       required: true,
-      content: { "application/json": { schema: refer(schema, components), example: EVENTS[type] } },
+      content: { "application/json": { schema: referOpen(schema, components), example: EVENTS[type] } },
     },
     responses: {
       "2XX": { description: "Taken" },
@@ -240,6 +240,24 @@ function describeEvent(type: SentEventType, schema: TSchema, components: Map<str
       default: { description: "Tried again on the schedule; `Retry-After` is honoured" },
     },
   };
+}
+
+/**
+ * The schema of what the service sends. Later releases of v1 may add fields, so clients must accept unknown ones;
+ * the service's own tests hold its responses to exactly the fields that are written down.
+ */
+function referOpen(schema: TSchema, components: Map<string, Json>): Json {
+  return refer(withoutClosedObjects(schema) as TSchema, components);
+}
+
+function withoutClosedObjects(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutClosedObjects);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name, part]) => name !== "additionalProperties" || part !== false)
+      .map(([name, part]) => [name, withoutClosedObjects(part)]),
+  );
 }
 
 /** A schema with a name goes to the components and is referred to, wherever it stands. */

@@ -80,7 +80,8 @@ export const OPERATIONS = {
     method: "GET",
     path: "/api/v1/videos/{videoId}",
     summary: "Get a video",
-    description: "One video, with the state of its transcription.",
+    description:
+      "One video, with the state of its transcription: why it failed or was skipped, and whether it is incomplete.",
     permission: "get_video",
     params: videoId,
     success: { status: 200, description: "The video", body: Video, example: VIDEO },
@@ -116,9 +117,9 @@ export const OPERATIONS = {
       description: "The transcription, in whichever state",
       body: Transcription,
       example: TRANSCRIPTION,
-      headers: { "Retry-After": "Seconds; while PENDING or PROCESSING" },
+      headers: { "Retry-After": "Seconds; while PENDING or PROCESSING, and with `upload_incomplete`" },
     },
-    errors: ["video_not_found", "transcription_not_found"],
+    errors: ["video_not_found", "transcription_not_found", "upload_incomplete"],
   },
   listWebhookEndpoints: {
     ...endpoint,

@@ -1,9 +1,54 @@
 import { type Static, type TSchema, Type } from "typebox";
-import { nullable, oneOf, timestamp } from "./values.ts";
+import { nullable, oneOf, oneOfKnown, timestamp } from "./values.ts";
 
 /** The states of a transcription; FAILED can be reprocessed, COMPLETED and SKIPPED are final. */
 export const TRANSCRIPTION_STATUSES = ["PENDING", "PROCESSING", "COMPLETED", "FAILED", "SKIPPED"] as const;
 export type TranscriptionStatus = (typeof TRANSCRIPTION_STATUSES)[number];
+
+/** Why a transcription is FAILED; `docs/errors.md` explains each. */
+export const FAILURE_CODES = [
+  "unreadable_media",
+  "unsupported_media",
+  "undecodable_audio",
+  "media_too_long",
+  "language_unsupported",
+  "decoder_unavailable",
+  "decoder_crashed",
+  "model_unusable",
+  "model_not_found",
+  "model_download_failed",
+  "model_corrupt",
+  "model_store_failed",
+  "engine_crashed",
+  "engine_hung",
+  "engine_out_of_memory",
+  "engine_refused",
+  "engine_unavailable",
+  "engine_answer_invalid",
+  "storage_full",
+  "storage_unavailable",
+  "storage_object_missing",
+  "worker_lost",
+  "internal_error",
+] as const;
+export type FailureCode = (typeof FAILURE_CODES)[number];
+
+/** Why a transcription is SKIPPED. */
+export const SKIP_REASONS = ["no_audio_track", "empty_audio_track", "silent_audio_track"] as const;
+export type SkipReason = (typeof SKIP_REASONS)[number];
+
+export const TranscriptionFailure = Type.Object(
+  {
+    code: oneOfKnown(FAILURE_CODES, "Stable; see the reasons of failure"),
+    message: Type.String({ description: "For people; may change" }),
+  },
+  { $id: "TranscriptionFailure", additionalProperties: false },
+);
+
+export const SkipReason = oneOfKnown(
+  SKIP_REASONS,
+  "`no_audio_track`, `empty_audio_track` (a track without samples) or `silent_audio_track` (digital silence)",
+);
 
 /** The three forms of a transcript, with the media type that each has. */
 export const FILE_CONTENT_TYPES = {

@@ -13,3 +13,8 @@ export function timestamp(description = "ISO 8601 UTC with milliseconds") {
 export function oneOf<Word extends string>(words: readonly Word[], description?: string): TEnum<Word[]> {
   return Type.Enum([...words], { type: "string", ...(description !== undefined && { description }) });
 }
+
+/** One of a few words, to which later releases may add: a response with a new one is valid, too. */
+export function oneOfKnown<Word extends string>(words: readonly Word[], description: string) {
+  return Type.Unsafe<Word>({ type: "string", "x-extensible-enum": words, description });
+}

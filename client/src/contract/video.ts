@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { PAGE_QUERY, pageOf } from "./page.ts";
-import { TRANSCRIPTION_STATUSES, Transcription } from "./transcription.ts";
+import { SkipReason, TRANSCRIPTION_STATUSES, Transcription, TranscriptionFailure } from "./transcription.ts";
 import { nullable, oneOf, timestamp } from "./values.ts";
 
 /** What the uploader attached. Values are text as it was sent; null where a key came without a value. */
@@ -14,9 +14,23 @@ export const VIDEO_STATUSES = ["uploading", "uploaded"] as const;
 
 const { id, status, language, wordCount, duration, createdAt, completedAt } = Transcription.properties;
 
-/** A transcription as it stands beside its video: without files, whose URLs live for minutes only. */
+/** A transcription as part of its video: without files, whose URLs live for minutes only, but with reasons. */
 export const TranscriptionSummary = Type.Object(
-  { id, status, language, wordCount, duration, createdAt, completedAt },
+  {
+    id,
+    status,
+    language,
+    wordCount,
+    duration,
+    failure: nullable(TranscriptionFailure, "Why it is FAILED; null in every other state"),
+    skipReason: nullable(SkipReason, "Why it is SKIPPED; null in every other state"),
+    incomplete: Type.Boolean({
+      description:
+        "True if it is COMPLETED, but damaged parts of the recording are missing from the transcript",
+    }),
+    createdAt,
+    completedAt,
+  },
   { $id: "TranscriptionSummary", additionalProperties: false },
 );
 

@@ -1,5 +1,5 @@
 import { type Static, type TProperties, Type } from "typebox";
-import { Transcription } from "./transcription.ts";
+import { SkipReason, Transcription, TranscriptionFailure } from "./transcription.ts";
 import { timestamp } from "./values.ts";
 import { VideoMetadata } from "./video.ts";
 
@@ -44,15 +44,12 @@ export const TranscriptionCompletedEvent = eventOf("TranscriptionCompletedEvent"
 
 export const TranscriptionFailedEvent = eventOf("TranscriptionFailedEvent", EVENT_TYPES[1], {
   ...told,
-  error: Type.Object(
-    { code: Type.String({ description: "See the reasons of failure" }), message: Type.String() },
-    { additionalProperties: false },
-  ),
+  error: TranscriptionFailure,
 });
 
 export const TranscriptionSkippedEvent = eventOf("TranscriptionSkippedEvent", EVENT_TYPES[2], {
   ...told,
-  reason: Type.String({ description: "`no_audio_track`, `empty_audio_track` or `silent_audio_track`" }),
+  reason: SkipReason,
 });
 
 export const WebhookTestEvent = eventOf("WebhookTestEvent", TEST_EVENT_TYPE, {

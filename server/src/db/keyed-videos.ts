@@ -22,6 +22,10 @@ export type ShownTranscription = Pick<
   | "word_count"
   | "duration"
   | "file_prefix"
+  | "failure_code"
+  | "failure_message"
+  | "skip_reason"
+  | "incomplete"
   | "created_at"
   | "finished_at"
 >;
@@ -60,6 +64,7 @@ export async function findKeysWithVideos(
       k.expires_at, k.last_used_at, k.revoked_at,
       v.id as video_id, v.metadata, v.size_bytes, v.created_at as video_created_at, v.uploaded_at,
       t.id as transcription_id, t.status, t.language, t.word_count, t.duration, t.file_prefix,
+      t.failure_code, t.failure_message, t.skip_reason, t.incomplete,
       t.created_at as transcription_created_at, t.finished_at
     from (values ${sql.join(asked)}) as asked (place, key_id, video_id)
     join api_key k on k.id = asked.key_id
@@ -85,6 +90,10 @@ interface FoundRow extends Omit<KeyRow, "id"> {
   word_count: number | null;
   duration: number | null;
   file_prefix: string | null;
+  failure_code: string | null;
+  failure_message: string | null;
+  skip_reason: string | null;
+  incomplete: boolean;
   transcription_created_at: Date;
   finished_at: Date | null;
 }
@@ -125,6 +134,10 @@ function toTranscription(row: FoundRow, videoId: string, id: string): ShownTrans
     word_count: row.word_count,
     duration: row.duration,
     file_prefix: row.file_prefix,
+    failure_code: row.failure_code,
+    failure_message: row.failure_message,
+    skip_reason: row.skip_reason,
+    incomplete: row.incomplete,
     created_at: row.transcription_created_at,
     finished_at: row.finished_at,
   };

@@ -60,19 +60,20 @@ async function describe(db: Db, row: TranscriptionRow): Promise<TranscriptionVie
   return viewTranscription(row, { video, events: await listEventsOf(db, row.id) });
 }
 
-/** @throws AppError `transcription_not_found` */
+/** @throws AppError `transcription_not_found`, `upload_incomplete` */
 async function getTranscription(db: Db, id: string): Promise<TranscriptionRow> {
   const row = isPlausibleId(id)
     ? ((await findTranscription(db, id)) ?? (await findTranscriptionOfVideo(db, id)))
     : undefined;
   if (row) return row;
   const video = isPlausibleId(id) ? await findVideo(db, id) : undefined;
+  if (video && !video.uploaded_at) {
+    throw new AppError("upload_incomplete", "The video has none yet: it has not finished uploading.");
+  }
   throw new AppError(
     "transcription_not_found",
     video === undefined
       ? "There is no transcription and no video with this id."
-      : video.uploaded_at
-        ? "The video has none: AI Transcription was off when it finished uploading."
-        : "The video has none yet: it has not finished uploading.",
+      : "The video has none: AI Transcription was off when it finished uploading.",
   );
 }

@@ -15,12 +15,15 @@ export function registerTranscription(
   const { storage, clock } = deps;
   serveVideo(app, deps, OPERATIONS.getTranscription, async ({ video, reply }) => {
     const { transcription, metadata } = video;
+    if (!transcription && !video.uploaded_at) {
+      throw new AppError("upload_incomplete", "This video has not finished uploading.", {
+        headers: { "retry-after": String(POLL_AFTER_SECONDS) },
+      });
+    }
     if (!transcription) {
       throw new AppError(
         "transcription_not_found",
-        video.uploaded_at
-          ? "AI Transcription was off when this video finished uploading."
-          : "This video has not finished uploading.",
+        "AI Transcription was off when this video finished uploading.",
       );
     }
     if (transcription.status === "PENDING" || transcription.status === "PROCESSING") {
