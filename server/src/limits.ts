@@ -1,4 +1,4 @@
-import { countOpenUploads, countValidApiKeys, countWebhookEndpoints } from "./db/counts.ts";
+import { countValidApiKeys, countWebhookEndpoints, sumOpenUploads } from "./db/counts.ts";
 import type { Db, Tx } from "./db/schema.ts";
 import { AppError } from "./errors.ts";
 
@@ -10,17 +10,29 @@ import { AppError } from "./errors.ts";
 
 /** Each is a file and a row until it expires, and is looked at by every sweep. */
 export const MAX_OPEN_UPLOADS = 1_000;
+/** As many bytes as so many of the largest uploads have; most uploads are far smaller. */
+export const MAX_OPEN_UPLOADS_OF_FULL_SIZE = 100;
 /** Each is one delivery more of every event. */
 export const MAX_WEBHOOK_ENDPOINTS = 50;
 /** Enough for one a service, and few enough to look through when one has leaked. */
 export const MAX_VALID_API_KEYS = 100;
 
-/** @throws AppError `open_upload_limit_reached` */
-export async function requireRoomForUpload(db: Db | Tx, environmentId: string): Promise<void> {
-  if ((await countOpenUploads(db, environmentId, MAX_OPEN_UPLOADS)) < MAX_OPEN_UPLOADS) return;
+/**
+ * @param sizeBytes of the new upload; 0 if its length is deferred
+ * @param maxUploadBytes of one upload
+ * @throws AppError `open_upload_limit_reached`
+ */
+export async function requireRoomForUpload(
+  db: Db | Tx,
+  environmentId: string,
+  { sizeBytes, maxUploadBytes }: { sizeBytes: number; maxUploadBytes: number },
+): Promise<void> {
+  const maxBytes = MAX_OPEN_UPLOADS_OF_FULL_SIZE * maxUploadBytes;
+  const { count, bytes } = await sumOpenUploads(db, environmentId, MAX_OPEN_UPLOADS);
+  if (count < MAX_OPEN_UPLOADS && bytes + sizeBytes <= maxBytes) return;
   throw new AppError(
     "open_upload_limit_reached",
-    `An environment may have ${MAX_OPEN_UPLOADS} unfinished uploads. Finish some or give them up.`,
+    `An environment may have ${MAX_OPEN_UPLOADS} unfinished uploads of ${maxBytes} bytes in all. Finish some or give them up.`,
   );
 }
 

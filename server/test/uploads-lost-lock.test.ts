@@ -10,7 +10,7 @@ import { createApp } from "../src/http/app.ts";
 import { authorizeWith } from "../src/http/authorize.ts";
 import { createUploadLocker } from "../src/http/public/upload-locker.ts";
 import { registerUploads, UPLOADS_PATH } from "../src/http/public/uploads.ts";
-import { RateLimiter } from "../src/http/rate-limit.ts";
+import { TokenLimits } from "../src/http/token-limits.ts";
 import { openDiskSources } from "../src/storage/disk-sources.ts";
 import { openDiskUploadStore } from "../src/storage/upload-store.ts";
 import { createTenant, shareService, temporaryFolder } from "./support/service.ts";
@@ -49,9 +49,9 @@ async function serveUploads() {
   const folder = await temporaryFolder();
   const sources = await openDiskSources(folder);
   const locker = createLosingLocker();
-  const limiter = new RateLimiter({ perSecond: 1_000, burst: 1_000 }, systemClock);
+  const limits = new TokenLimits({ perSecond: 1_000, burst: 1_000 }, systemClock);
   const findKey = (id: string) => findApiKey(db, id);
-  const authorize = authorizeWith({ db, clock: systemClock, limiter, findKey }, "create_video");
+  const authorize = authorizeWith({ db, clock: systemClock, limits, findKey }, "create_video");
   const app = createApp({
     log,
     health: { check: async () => {} },
@@ -66,7 +66,7 @@ async function serveUploads() {
     sources,
     store: openDiskUploadStore({ folder, db, sources, expiryMs: 3_600_000 }),
     authorize,
-    authorizePiece: authorize,
+    limits,
     maxUploadBytes: 1_000,
     locker,
     secret: new Uint8Array(32).fill(1),

@@ -17,4 +17,14 @@ window.uploadWith = async ({ endpoint, key, uploadUrl, base64, name, retryDelays
   document.body.append(said, document.createElement("br"));
   return said;
 };
+
+// Many small files of one page, with the options that Uppy has by itself but for how many it sends at once.
+window.uploadMany = async ({ endpoint, key, count, bytes, limit }) => {
+  const uppy = new Uppy().use(Tus, { endpoint, limit, headers: { authorization: `Bearer ${key}` } });
+  for (let number = 0; number < count; number++) {
+    uppy.addFile({ name: `${number}.mp4`, type: "video/mp4", data: new Blob([new Uint8Array(bytes)]) });
+  }
+  const { successful, failed } = await uppy.upload();
+  return { uploaded: successful.length, failures: failed.map(({ error }) => error) };
+};
 document.body.append("ready ");

@@ -109,3 +109,18 @@ test("a file of Uppy whose connection is cut ten times arrives whole", async () 
     .executeTakeFirstOrThrow();
   expect((await readRecording(service.service, id))?.equals(file)).toBe(true);
 });
+
+test.each([1, 4, 20])("Uppy uploads 300 small files, %i in parallel, and none fails", async (limit) => {
+  const { page } = await openPage();
+  const tenant = await createTenant(service, { aiTranscription: false });
+  const endpoint = `${service.url}/api/v1/uploads`;
+  const how = JSON.stringify({ endpoint, key: tenant.key, count: 300, bytes: 2 * 1024, limit });
+  expect(await page.evaluate(`window.uploadMany(${how})`)).toEqual({ uploaded: 300, failures: [] });
+  const { videos } = await service.service.parts.database.kysely
+    .selectFrom("video")
+    .select(({ fn }) => fn.countAll<string>().as("videos"))
+    .where("environment_id", "=", tenant.environmentId)
+    .where("uploaded_at", "is not", null)
+    .executeTakeFirstOrThrow();
+  expect(Number(videos)).toBe(300);
+});

@@ -57,16 +57,15 @@ export function isIdempotent({ method, group }: Operation): boolean {
 
 /** Every error that an operation may answer with, without repetition. */
 export function errorCodesOf(operation: Operation): ApiErrorCode[] {
-  const { access, permission, body, rateLimited, errors, insteadOfFault } = operation;
+  const { access, permission, body, errors, insteadOfFault } = operation;
   const codes: ApiErrorCode[] = [];
-  if (access !== "url") codes.push("missing_api_key", "invalid_api_key");
+  if (access !== "url") codes.push("missing_api_key", "invalid_api_key", "rate_limited");
   if (permission !== null) codes.push("insufficient_permission");
   // What is no HTTP, names no host, or has a path that can not be decoded: before anything is looked up.
   codes.push("invalid_request");
   if (body) codes.push("request_timeout", "payload_too_large", "unsupported_media_type");
   if (isIdempotent(operation)) codes.push("idempotency_key_reused", "idempotency_key_in_use");
   codes.push(...errors);
-  if (rateLimited) codes.push("rate_limited");
   codes.push("headers_too_large");
   codes.push(...(insteadOfFault ? [insteadOfFault] : (["internal_error", "service_unavailable"] as const)));
   return [...new Set(codes)];

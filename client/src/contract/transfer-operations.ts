@@ -33,7 +33,6 @@ export const UPLOAD_OPERATIONS = {
     description:
       "tus creation, with a key: `endpoint` of a tus client. The upload's id is the video's id. `Idempotency-Key` is not looked at, for tus resumes uploads by their address; `POST /api/v1/videos` takes one.",
     access: "key",
-    rateLimited: true,
     params: {},
     requestHeaders: {
       ...TUS,

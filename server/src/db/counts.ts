@@ -5,15 +5,18 @@ import type { Db, Tx } from "./schema.ts";
 
 /** The first three count what an environment has of something that is limited, no further than asked. */
 
-export async function countOpenUploads(db: Db | Tx, environmentId: string, upTo: number): Promise<number> {
-  const rows = await db
-    .selectFrom("video")
-    .select("id")
-    .where("environment_id", "=", environmentId)
-    .where("uploaded_at", "is", null)
-    .limit(upTo)
-    .execute();
-  return rows.length;
+/** Bytes that were declared; an upload whose length is deferred has none. */
+export async function sumOpenUploads(
+  db: Db | Tx,
+  environmentId: string,
+  upTo: number,
+): Promise<{ count: number; bytes: number }> {
+  const { rows } = await sql<{ count: number; bytes: number }>`
+    select count(*)::int as count, coalesce(sum(size_bytes), 0)::float8 as bytes
+    from (select size_bytes from video
+      where environment_id = ${environmentId} and uploaded_at is null limit ${upTo}) as open
+  `.execute(db);
+  return rows[0]!;
 }
 
 export async function countWebhookEndpoints(

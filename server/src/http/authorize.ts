@@ -6,7 +6,8 @@ import { touchApiKey } from "../db/api-keys.ts";
 import type { KeyRow } from "../db/keyed-videos.ts";
 import type { Db } from "../db/schema.ts";
 import { AppError } from "../errors.ts";
-import type { RateLimiter } from "./rate-limit.ts";
+import { addressGroup } from "./client-address.ts";
+import type { TokenLimits } from "./token-limits.ts";
 
 /** How exact the time of a key's last use is: reads must not become writes. */
 const LAST_USE_EVERY_MS = 60_000;
@@ -26,17 +27,17 @@ export type Authorize<Key extends KeyRow = KeyRow> = (
 export interface AuthorizeDeps<Key extends KeyRow> {
   db: Db;
   clock: Clock;
-  limiter: RateLimiter;
+  limits: TokenLimits;
   /** Reads a key, and what the request asks for where that is read along with it. */
   findKey(id: string, request: FastifyRequest): Promise<Key | undefined>;
 }
 
 /**
- * Checks of a request, in the order key, rate, permission; the resource comes after. The key is read anew by
+ * Checks of a request, in the order rate, key, permission; the resource comes after. The key is read anew by
  * every request, so what was revoked by any process is refused by all from then on.
  *
  * @param counted whether the request is one of those that the rate of a key limits
- * @throws AppError `missing_api_key`, `invalid_api_key`, `rate_limited`, `insufficient_permission`
+ * @throws AppError `missing_api_key`, `rate_limited`, `invalid_api_key`, `insufficient_permission`
  */
 export function authorizeWith<Key extends KeyRow>(
   deps: AuthorizeDeps<Key>,
@@ -45,18 +46,23 @@ export function authorizeWith<Key extends KeyRow>(
 ): Authorize<Key> {
   const { clock } = deps;
   return async (request, reply) => {
+    const token = bearerToken(request);
+    if (token === null) {
+      throw new AppError("missing_api_key", "Send the header `Authorization: Bearer <API_KEY>`.", {
+        headers: { "www-authenticate": "Bearer" },
+      });
+    }
     const findKey = (id: string) => deps.findKey(id, request);
-    const key = await verifyApiKey({ findKey, clock }, bearerToken(request));
+    const presented = { token, address: addressGroup(request.ip), counted };
+    const { key, headers } = await deps.limits.verify(presented, () =>
+      verifyApiKey({ findKey, clock }, token),
+    );
     if (!key) {
       throw new AppError("invalid_api_key", "The API key is unknown, revoked or expired.", {
         headers: { "www-authenticate": 'Bearer error="invalid_token"' },
       });
     }
-    const { allowed, headers } = counted ? deps.limiter.take(key.id) : deps.limiter.look(key.id);
     reply.headers(headers);
-    if (!allowed) {
-      throw new AppError("rate_limited", "This API key has sent too many requests; wait and try again.");
-    }
     if (!key.permissions.includes(permission)) {
       throw new AppError("insufficient_permission", `This needs the permission ${permission}.`, {
         headers: { "www-authenticate": 'Bearer error="insufficient_scope"' },
@@ -81,12 +87,7 @@ function noteUse(
   );
 }
 
-function bearerToken(request: FastifyRequest): string {
-  const match = /^Bearer +([^\s]+) *$/i.exec(request.headers.authorization ?? "");
-  if (!match?.[1]) {
-    throw new AppError("missing_api_key", "Send the header `Authorization: Bearer <API_KEY>`.", {
-      headers: { "www-authenticate": "Bearer" },
-    });
-  }
-  return match[1];
+/** Null without one. */
+export function bearerToken({ headers }: FastifyRequest): string | null {
+  return /^Bearer +([^\s]+) *$/i.exec(headers.authorization ?? "")?.[1] ?? null;
 }

@@ -19,7 +19,7 @@ import { registerFiles } from "./public/files.ts";
 import { registerPublic } from "./public/routes.ts";
 import { createSharedUploadLocker } from "./public/shared-upload-locker.ts";
 import { createUploadLocker } from "./public/upload-locker.ts";
-import { RateLimiter } from "./rate-limit.ts";
+import { TokenLimits } from "./token-limits.ts";
 
 const DASHBOARD_FOLDER = join(import.meta.dirname, "../../../dashboard/dist");
 /** Whoever writes to an upload makes an end well before, so that the next may. */
@@ -80,7 +80,7 @@ export async function openApps(
     sources: stores.sources,
     store: stores.uploads,
     locker: session ? createSharedUploadLocker({ local, session, timeoutMs }) : local,
-    limiter: new RateLimiter({ perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst }, clock),
+    limits: new TokenLimits({ perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst }, clock),
     maxUploadBytes: config.maxUploadBytes,
     publicUrl: config.publicUrl,
     settings: config.settings,

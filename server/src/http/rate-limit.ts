@@ -68,6 +68,12 @@ export class RateLimiter {
     return { allowed: true, headers: this.#describe(this.#tokensOf(key, this.#now())) };
   }
 
+  /** Takes back that a request was counted. */
+  giveBack(key: string): void {
+    const bucket = this.#buckets.get(key);
+    if (bucket) bucket.tokens += 1;
+  }
+
   #now(): number {
     return this.#clock.now().getTime();
   }

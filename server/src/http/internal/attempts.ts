@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
-import ipaddr from "ipaddr.js";
 import type { Clock } from "../../clock.ts";
 import { AppError } from "../../errors.ts";
+import { addressGroup } from "../client-address.ts";
 import { RateLimiter } from "../rate-limit.ts";
 
 /** Five guesses at once, then one in twelve seconds. */
@@ -22,7 +22,7 @@ export class Attempts {
 
   /** @throws AppError `rate_limited` */
   countAddress(request: FastifyRequest): void {
-    this.#take(this.#byAddress, attackerKey(request.ip), request);
+    this.#take(this.#byAddress, addressGroup(request.ip), request);
   }
 
   /**
@@ -44,11 +44,4 @@ export class Attempts {
       headers,
     });
   }
-}
-
-/** An IPv6 customer holds 2⁶⁴ addresses, so all of them count as one. */
-function attackerKey(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
-  return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, 4).join(":") : parsed.toString();
 }

@@ -7,7 +7,7 @@ import type { Queue } from "../../queue.ts";
 import { together } from "../../together.ts";
 import type { EndpointPolicy } from "../../webhooks/guard-url.ts";
 import { authorizeWith } from "../authorize.ts";
-import type { RateLimiter } from "../rate-limit.ts";
+import type { TokenLimits } from "../token-limits.ts";
 import { validateRequest } from "../validate.ts";
 import { registerDocs } from "./docs/routes.ts";
 import { registerTranscription } from "./transcription.ts";
@@ -17,19 +17,19 @@ import { registerWebhookEndpoints } from "./webhook-endpoints.ts";
 
 export interface PublicDeps extends Omit<VideosDeps, "authorize" | "authorizeVideo"> {
   queue: Queue;
-  limiter: RateLimiter;
+  limits: TokenLimits;
   policy: EndpointPolicy;
   version: string;
 }
 
 /** `/api/v1/…` and its documentation: what integrators are promised. */
 export async function registerPublic(app: FastifyInstance, publicDeps: PublicDeps): Promise<void> {
-  const { db, clock, limiter } = publicDeps;
+  const { db, clock, limits } = publicDeps;
   // Requests of the same moment read their keys together; each is still read after its request came.
   const read = { lanes: 2, most: 100 };
   const findKey = together((ids: readonly string[]) => findApiKeys(db, ids), read);
   const findWithVideo = together((asks: readonly KeyAndVideoIds[]) => findKeysWithVideos(db, asks), read);
-  const keys = { db, clock, limiter, findKey };
+  const keys = { db, clock, limits, findKey };
   const keysWithVideos = {
     ...keys,
     findKey(keyId: string, { params }: FastifyRequest) {
@@ -51,8 +51,7 @@ export async function registerPublic(app: FastifyInstance, publicDeps: PublicDep
   });
   await registerUploads(app, {
     ...deps,
-    authorize: authorize("create_video"),
-    authorizePiece: authorizeWith(keys, "create_video", { counted: false }),
+    authorize: authorizeWith(keys, "create_video", { counted: false }),
   });
   registerDocs(app, deps);
 }

@@ -40,7 +40,7 @@ export async function offerUpload(
     throw new AppError("payload_too_large", `An upload may have at most ${maxUploadBytes} bytes.`);
   }
   await store.requireSpace(sizeBytes);
-  await requireRoomForUpload(db, environmentId);
+  await requireRoomForUpload(db, environmentId, { sizeBytes, maxUploadBytes });
   const now = clock.now();
   const id = newId("video");
   // Its file is made by the first request that comes to the upload: a row may be without, a file not.

@@ -13,7 +13,10 @@ import { type AcceptDeps, acceptUpload } from "../../pipeline/accept.ts";
 import { isDiskFull, storageFull } from "../../storage/disk-space.ts";
 import type { Sources } from "../../storage/sources.ts";
 import type { UploadStore } from "../../storage/upload-store.ts";
-import type { Authorize } from "../authorize.ts";
+import { type Authorize, bearerToken } from "../authorize.ts";
+import { addressGroup } from "../client-address.ts";
+import { FairQueue, type FairQueueLimits } from "../fair-queue.ts";
+import type { TokenLimits } from "../token-limits.ts";
 import { leaveBodiesAlone } from "./unread-bodies.ts";
 import { authorizeByUrl, checkOrigin, type Uploader } from "./upload-access.ts";
 
@@ -22,6 +25,12 @@ const TUS_VERSION = "1.0.0";
 const PIECE_MEDIA_TYPE = "application/offset+octet-stream";
 /** For the one who writes to make an end, once another request or a deletion waits for it. */
 const LOCK_DRAIN_MS = 500;
+
+/**
+ * Of requests at the database, while they begin and while they end; not while bytes come. As many wait as there may
+ * be connections.
+ */
+const TURNS: FairQueueLimits = { maxRunning: 32, maxRunningPerOwner: 8, maxWaiting: 3_000 };
 
 /** All that a page of another origin may read; browsers show it nothing else, also of a refusal. */
 const EXPOSED_HEADERS = [
@@ -44,10 +53,9 @@ const EXPOSED_HEADERS = [
 export interface UploadsDeps extends AcceptDeps {
   store: UploadStore;
   sources: Sources;
-  /** For new uploads. */
+  /** Does not count requests: those of uploads wait for their turn instead of being refused for their rate. */
   authorize: Authorize;
-  /** For the pieces of an upload: a fast network sends many a second, so the rate of a key does not hold. */
-  authorizePiece: Authorize;
+  limits: TokenLimits;
   maxUploadBytes: number;
   locker: Locker;
   /** The one that upload URLs are signed with. */
@@ -60,6 +68,10 @@ export interface UploadsDeps extends AcceptDeps {
 interface UploadRequest {
   uploader: Uploader | null;
   log: FastifyRequest["log"];
+  /** Whose turns it takes. */
+  owner: string;
+  /** To be called before it waits for its client or for another request. */
+  endTurn(): void;
   /** What went wrong inside, before tus made a line of text of it. */
   failure?: unknown;
   /** An upload that this one request made and filled, and whose bytes outlive a power cut. */
@@ -69,7 +81,8 @@ interface UploadRequest {
 /** tus 1.0: creation, creation with upload, deferred length, termination, expiration. */
 export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): Promise<void> {
   const requests = new WeakMap<object, UploadRequest>();
-  const tus = new TusServer({ datastore: deps.store, ...tusOptions(deps, requests) });
+  const turns = new FairQueue(TURNS);
+  const tus = new TusServer({ datastore: deps.store, ...tusOptions(deps, requests, turns) });
 
   // On the whole app, for what is not found or not allowed beside the routes is answered outside of them.
   app.addHook("onRequest", async (request, reply) => {
@@ -89,16 +102,29 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
 
     const authorized = async (request: FastifyRequest, reply: FastifyReply): Promise<Uploader | null> => {
       if (request.method === "OPTIONS") return null;
-      const uploader =
-        (await authorizeByUrl(deps, request)) ??
-        (await (request.method === "POST" ? deps.authorize : deps.authorizePiece)(request, reply));
+      const uploader = (await authorizeByUrl(deps, request)) ?? (await deps.authorize(request, reply));
       await checkOrigin(deps, request, reply, uploader);
       return uploader;
     };
     const serve = async (request: FastifyRequest, reply: FastifyReply) => {
+      if (request.method === "OPTIONS") return await serveInTurn(request, reply, "", () => {});
+      const owner = deps.limits.ownerOf(bearerToken(request), addressGroup(request.ip));
+      const endTurn = await turns.enter(owner, untilClosed(reply));
+      try {
+        return await serveInTurn(request, reply, owner, endTurn);
+      } finally {
+        endTurn();
+      }
+    };
+    const serveInTurn = async (
+      request: FastifyRequest,
+      reply: FastifyReply,
+      owner: string,
+      endTurn: () => void,
+    ) => {
       const uploader = await authorized(request, reply);
       if (request.method !== "OPTIONS") checkProtocol(request);
-      const upload: UploadRequest = { uploader, log: request.log };
+      const upload: UploadRequest = { uploader, log: request.log, owner, endTurn };
       requests.set(request.raw, upload);
       const response = await tus.handleWeb(new NodeRequest({ req: request.raw, res: reply.raw }));
       const {
@@ -128,7 +154,19 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
   });
 }
 
-function tusOptions(deps: UploadsDeps, requests: WeakMap<object, UploadRequest>): ServerOptions {
+/** Aborted when the response is sent, or the connection closed before it is. */
+function untilClosed({ raw }: FastifyReply): AbortSignal {
+  const closed = new AbortController();
+  const reason = new AppError("request_timeout", "The connection was closed while the request waited.");
+  raw.once("close", () => closed.abort(reason));
+  return closed.signal;
+}
+
+function tusOptions(
+  deps: UploadsDeps,
+  requests: WeakMap<object, UploadRequest>,
+  turns: FairQueue,
+): ServerOptions {
   type TusRequest = Parameters<NonNullable<ServerOptions["onUploadFinish"]>>[0];
   const requestOf = (request: TusRequest): UploadRequest => {
     const known = request.runtime?.node && requests.get(request.runtime.node.req);
@@ -164,6 +202,8 @@ function tusOptions(deps: UploadsDeps, requests: WeakMap<object, UploadRequest>)
       if (request.method === "PATCH" && contentLength !== "0") {
         await deps.store.requireSpace(Number(contentLength ?? 0));
       }
+      // What is left is to wait for the lock and for the bytes.
+      requestOf(request).endTurn();
     },
 
     async onUploadCreate(request, upload) {
@@ -172,7 +212,10 @@ function tusOptions(deps: UploadsDeps, requests: WeakMap<object, UploadRequest>)
       const metadata: VideoMetadata = upload.metadata ?? {};
       checkMetadata(metadata, "Upload-Metadata");
       await deps.store.requireSpace(upload.size ?? 0);
-      await requireRoomForUpload(deps.db, uploader.environmentId);
+      await requireRoomForUpload(deps.db, uploader.environmentId, {
+        sizeBytes: upload.size ?? 0,
+        maxUploadBytes: deps.maxUploadBytes,
+      });
       await insertVideo(deps.db, {
         id: upload.id,
         environmentId: uploader.environmentId,
@@ -180,17 +223,21 @@ function tusOptions(deps: UploadsDeps, requests: WeakMap<object, UploadRequest>)
         sizeBytes: upload.size ?? null,
         now: deps.clock.now(),
       });
+      requestOf(request).endTurn();
       return { metadata };
     },
 
-    async onUploadFinish(request, upload) {
-      await syncUnlessDeleted(deps, upload.id);
-      if (request.method === "POST") {
-        requestOf(request).stored = { id: upload.id, sizeBytes: upload.offset };
+    async onUploadFinish(request, { id, offset: sizeBytes }) {
+      const { owner, log } = requestOf(request);
+      const endTurn = await turns.reenter(owner);
+      try {
+        await syncUnlessDeleted(deps, id);
+        if (request.method === "POST") requestOf(request).stored = { id, sizeBytes };
+        const accepted = await acceptUpload(deps, { videoId: id, sizeBytes });
+        if (accepted) log.info({ videoId: id, bytes: sizeBytes }, "upload accepted");
+      } finally {
+        endTurn();
       }
-      const accepted = await acceptUpload(deps, { videoId: upload.id, sizeBytes: upload.offset });
-      if (accepted)
-        requestOf(request).log.info({ videoId: upload.id, bytes: upload.offset }, "upload accepted");
       return {};
     },
 
