@@ -30,13 +30,29 @@ interface RouterContext {
   queryClient: QueryClient;
 }
 
-const rootRoute = createRootRouteWithContext<RouterContext>()({ component: Outlet });
+const rootRoute = createRootRouteWithContext<RouterContext>()({
+  staticData: { page: "Subtext" },
+  component: Outlet,
+});
 
-const setUpRoute = createRoute({ getParentRoute: () => rootRoute, path: "/set-up", component: SetUpPage });
-const joinRoute = createRoute({ getParentRoute: () => rootRoute, path: "/join", component: JoinPage });
+const setUpRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/set-up",
+  staticData: { page: "Setup" },
+  component: SetUpPage,
+});
+
+const joinRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/join",
+  staticData: { page: "Join" },
+  component: JoinPage,
+});
+
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/sign-in",
+  staticData: { page: "Sign in" },
   validateSearch: ({ next }: Record<string, unknown>): { next?: string } =>
     // Only a page of this dashboard, or a link could lead elsewhere after the sign-in.
     typeof next === "string" && /^\/(?![/\\])/.test(next) ? { next } : {},
@@ -46,6 +62,7 @@ const signInRoute = createRoute({
 const signedInRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: "signed-in",
+  staticData: { page: "Subtext" },
   beforeLoad: async ({ context, location }) => {
     try {
       await context.queryClient.ensureQueryData(meQuery);
@@ -60,6 +77,7 @@ const signedInRoute = createRoute({
 const homeRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/",
+  staticData: { page: "Home" },
   beforeLoad: async ({ context }) => {
     const environments = await context.queryClient.fetchQuery(environmentsQuery);
     const environment = environments.find(({ id }) => id === lastEnvironment()) ?? environments[0];
@@ -73,6 +91,7 @@ const homeRoute = createRoute({
 const environmentRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/environments/$environmentId",
+  staticData: { page: "Environment" },
   loader: ({ context }) => context.queryClient.ensureQueryData(environmentsQuery),
   component: Outlet,
 });
@@ -80,6 +99,7 @@ const environmentRoute = createRoute({
 const videosRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/videos",
+  staticData: { page: "Videos" },
   validateSearch: ({ state }: Record<string, unknown>): { state?: VideoState } => {
     const known = VIDEO_STATES.find((each) => each === state);
     return known ? { state: known } : {};
@@ -90,6 +110,7 @@ const videosRoute = createRoute({
 const videoRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/videos/$videoId",
+  staticData: { page: "Video" },
   /** `t`: seconds, where the player begins. */
   validateSearch: ({ t }: Record<string, unknown>): { t?: number } => {
     const seconds = Number(t);
@@ -101,6 +122,7 @@ const videoRoute = createRoute({
 const searchRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/search",
+  staticData: { page: "Search" },
   validateSearch: readSearchAddress,
   component: lazyRouteComponent(() => import("./pages/search.tsx"), "SearchPage"),
 });
@@ -108,18 +130,21 @@ const searchRoute = createRoute({
 const apiKeysRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/api-keys",
+  staticData: { page: "API keys" },
   component: lazyRouteComponent(() => import("./pages/api-keys.tsx"), "ApiKeysPage"),
 });
 
 const webhooksRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/webhooks",
+  staticData: { page: "Webhooks" },
   component: lazyRouteComponent(() => import("./pages/webhooks.tsx"), "WebhooksPage"),
 });
 
 const webhookEndpointRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/webhooks/$endpointId",
+  staticData: { page: "Webhook endpoint" },
   validateSearch: readDeliveryFilter,
   component: lazyRouteComponent(() => import("./pages/webhook-endpoint.tsx"), "WebhookEndpointPage"),
 });
@@ -127,24 +152,28 @@ const webhookEndpointRoute = createRoute({
 const settingsRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/settings",
+  staticData: { page: "Settings" },
   component: SettingsPage,
 });
 
 const operatorsRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/operators",
+  staticData: { page: "Operators" },
   component: OperatorsPage,
 });
 
 const systemRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/system",
+  staticData: { page: "System" },
   component: SystemPage,
 });
 
 const auditRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/audit",
+  staticData: { page: "Audit log" },
   validateSearch: readAuditFilter,
   component: lazyRouteComponent(() => import("./pages/audit.tsx"), "AuditPage"),
 });
@@ -152,6 +181,7 @@ const auditRoute = createRoute({
 const accountRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/account",
+  staticData: { page: "Account" },
   component: AccountPage,
 });
 
@@ -191,5 +221,9 @@ export function createAppRouter(queryClient: QueryClient) {
 declare module "@tanstack/react-router" {
   interface Register {
     router: ReturnType<typeof createAppRouter>;
+  }
+  interface StaticDataRouteOption {
+    /** What people call it, to name the page that failed. */
+    page: string;
   }
 }

@@ -50,7 +50,7 @@ test("the pages are there, with something on each of them", async () => {
       route: inEnvironment("/videos/$videoId"),
       path: of(`/videos/${videoId}`),
       title: "Welcome to Subtext.mp4",
-      shows: "Mark words",
+      shows: "Highlight low-confidence words",
     },
     {
       route: inEnvironment("/search"),
@@ -152,7 +152,7 @@ test("a page that is opened by a link tells its title and takes the focus to it"
   await page.reload();
   await page.getByRole("heading", { level: 1, name: "Videos" }).waitFor();
   await page.keyboard.press("Tab");
-  expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to the page");
+  expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to content");
   await page.keyboard.press("Enter");
   expect(await page.evaluate("document.activeElement.id")).toBe("main");
 });
@@ -173,11 +173,11 @@ test("when the service can not be reached the page says so, and when it comes ba
   await page.getByRole("link", { name: "System" }).click();
   await page.getByText("In the queue").waitFor();
   await context.setOffline(true);
-  await page.getByText("The service can not be reached; what you see may be out of date.").waitFor();
+  await page.getByText("Connection lost. Reconnecting… Data may be out of date.").waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await context.setOffline(false);
   await page
-    .getByText("The service can not be reached; what you see may be out of date.")
+    .getByText("Connection lost. Reconnecting… Data may be out of date.")
     .waitFor({ state: "detached" });
 });
 

@@ -26,7 +26,7 @@ test("the set-up page makes the owner and the first environment, and the link ho
   expect(await accessibilityFaults(page)).toEqual([]);
   await setUpBy(page, dashboard);
   await page.getByRole("button", { name: "Environment: Production" }).waitFor();
-  await page.getByText("Every video that finishes uploading here is transcribed.").waitFor();
+  await page.getByText("New uploads are transcribed automatically.").waitFor();
 
   const { page: another } = await dashboard.visit();
   await another.goto(link);

@@ -48,7 +48,7 @@ test("what was said is found while one types, and plays from there", async () =>
   await results(page).first().waitFor();
   await page.keyboard.type(SAID.slice(4));
   await page.waitForURL(`**/search?q=${SAID}`);
-  await page.getByText("1 passage in 1 video.").waitFor();
+  await page.getByText("1 match in 1 video").waitFor();
   expect(await page.locator("mark").allTextContents()).toEqual([SAID]);
 
   await page.keyboard.press("ArrowDown");
@@ -74,21 +74,21 @@ test("results are read by keyboard alone, in any language and script", async () 
   await signInBy(page, dashboard, OWNER);
   await page.keyboard.press("/");
   await field(page).fill("cafe");
-  await page.getByText("2 passages in 2 videos.").waitFor();
+  await page.getByText("2 matches in 2 videos").waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   expect((await page.locator("mark").allTextContents()).toSorted()).toEqual(["café", "cafés"]);
   await page.getByLabel("Language").selectOption({ label: "French" });
-  await page.getByText("1 passage in 1 video.").waitFor();
+  await page.getByText("1 match in 1 video").waitFor();
 
   await page.keyboard.press("Control+k");
   await page.keyboard.type("ميزانية");
   await page.getByLabel("Language").selectOption({ label: "All languages" });
-  await page.getByText("2 passages in 1 video.").waitFor();
+  await page.getByText("2 matches in 1 video").waitFor();
   expect(await page.locator("[lang=ar]").first().getAttribute("dir")).toBe("auto");
 
   await page.keyboard.press("Control+k");
   await page.keyboard.type("quarterly");
-  await page.getByText("41 passages in 2 videos.").waitFor();
+  await page.getByText("41 matches in 2 videos").waitFor();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowUp");
@@ -100,7 +100,7 @@ test("results are read by keyboard alone, in any language and script", async () 
   expect(await accessibilityFaults(page)).toEqual([]);
 
   await page.goto(`${url}/environments/${id}/search?q=2026`);
-  await page.getByText("Nothing found.").waitFor();
+  await page.getByText("No results for “2026”").waitFor();
   expect(await field(page).inputValue()).toBe("2026");
   expect(await accessibilityFaults(page)).toEqual([]);
   for (const [q, answer] of HOPELESS) {
@@ -109,7 +109,7 @@ test("results are read by keyboard alone, in any language and script", async () 
   }
   await page.context().setOffline(true);
   await field(page).fill("unreachable");
-  await page.getByRole("alert").getByText("can not be reached").waitFor();
+  await page.getByRole("alert").getByText("Can't reach the server").waitFor();
 }, 60_000);
 
 test("nothing was complained of in any browser's console", () => {
@@ -129,6 +129,6 @@ const TRANSCRIPTS = [
   ["ja", "会議.mp4", "来年の予算について話しました。それから東京都に行きました。"],
 ] as const;
 const HOPELESS = [
-  ["-budget", "only says what to leave out"],
-  ["??", "There is no word in this"],
+  ["-budget", "Add at least one word"],
+  ["??", "Search for letters or numbers"],
 ] as const;

@@ -39,10 +39,10 @@ test("what one tab deletes is gone from another's list, and from its page, at on
     await page.getByRole("heading", { level: 1, name: "keynote.mkv" }).waitFor();
   }
   await detail.getByRole("button", { name: "Delete" }).click();
-  await detail.getByRole("button", { name: "Delete for good" }).click();
+  await detail.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await row(list, "keynote.mkv").waitFor({ state: "detached" });
-  await third.getByRole("heading", { level: 1, name: "Nothing here" }).waitFor();
-  await row(list, "weekly.mp4").getByText("Next in the queue.").waitFor();
+  await third.getByRole("heading", { level: 1, name: "Page not found" }).waitFor();
+  await row(list, "weekly.mp4").getByText("Next in queue").waitFor();
 });
 
 test("single keys lead through the list, until they are switched off; arrows do so from a video", async () => {
@@ -58,7 +58,7 @@ test("single keys lead through the list, until they are switched off; arrows do 
   expect(await focused()).toBe("weekly.mp4");
   await page.keyboard.press("?");
   await page.getByRole("dialog").getByText("Next video").waitFor();
-  await page.getByRole("dialog").getByText("Single keys work").click();
+  await page.getByRole("dialog").getByText("Enable single-key shortcuts").click();
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
   for (const key of ["/", "?"]) await page.keyboard.press(key);

@@ -33,7 +33,7 @@ test("videos that are dropped are uploaded and transcribed before one's eyes, wi
     .getByText(/English · \d+ words/)
     .waitFor();
   await row(page, "no video.mp4").getByText("Failed").waitFor();
-  await row(page, "no video.mp4").getByText("Upload the original file again.").waitFor();
+  await row(page, "no video.mp4").getByText("Upload the original again.").waitFor();
   expect(await page.evaluate("window.notReloaded")).toBe(true);
   await page.getByRole("button", { name: "Close uploads" }).click();
 
@@ -71,8 +71,8 @@ test("an environment is made and shows its own videos, in every state, in both t
   const environmentId = /environments\/(\w+)/.exec(page.url())?.[1] ?? "";
   await seedEveryState(dashboard.service, environmentId);
   // By the stream: they were made behind the page's back.
-  await row(page, "keynote.mkv").getByText("Place 2 in the queue.").waitFor();
-  await row(page, "customer call").getByText("42 %, about 40 s left").waitFor();
+  await row(page, "keynote.mkv").getByText("2nd in queue").waitFor();
+  await row(page, "customer call").getByText("42%, about 40 s left").waitFor();
   await row(page, "b-roll").getByText("was the microphone muted?").waitFor();
   expect(await row(page, "sample.mp4").count()).toBe(0);
   for (const colorScheme of ["light", "dark"] as const) {

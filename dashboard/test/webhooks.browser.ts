@@ -218,13 +218,13 @@ test("an endpoint is not shown by way of another environment, and is gone once i
   const { page } = await dashboard.visit();
   await signInBy(page, dashboard, OWNER);
   await page.goto(endpointUrl.replace(/env_\w+/, "env_01h455vb4pex5vsknk084sn02q"));
-  await page.getByText("Nothing here").waitFor();
+  await page.getByText("Page not found").waitFor();
   await openEndpoint(page);
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await page.getByText("No endpoints yet").waitFor();
   await page.goto(endpointUrl);
-  await page.getByText("Nothing here").waitFor();
+  await page.getByText("Page not found").waitFor();
 });
 
 test("no page was faulty, and none wanted what its Content-Security-Policy forbids", () => {

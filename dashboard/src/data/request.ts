@@ -13,11 +13,27 @@ export class ProblemError extends Error {
   }
 }
 
+/** No response arrived: the network, or the server, is down. */
+export class UnreachableError extends Error {
+  constructor(cause: unknown) {
+    super("Can't reach the server. Check your connection and that Subtext is running.", { cause });
+    this.name = "UnreachableError";
+  }
+}
+
+/** Whether the request failed on its way: no response arrived, or a proxy answered for a server that is down. */
+export function isUnreachable(error: unknown): boolean {
+  return (
+    error instanceof UnreachableError ||
+    (error instanceof ProblemError && error.status >= 502 && error.status <= 504)
+  );
+}
+
 /**
- * Asks the operators' API.
+ * Calls the operators' API.
  * @param path below `/internal`
- * @returns the parsed answer; undefined where it has no body
- * @throws ProblemError; TypeError where the service can not be reached
+ * @returns the parsed response; undefined if it has no body
+ * @throws ProblemError, UnreachableError; whatever aborted `signal`
  */
 export async function request<T>(
   method: "GET" | "POST" | "PATCH" | "DELETE",
@@ -31,7 +47,7 @@ export async function request<T>(
       detail: "There is nothing at this address.",
     });
   }
-  const response = await fetch(`/internal${path}`, {
+  const { status, ok, text } = await send(`/internal${path}`, {
     method,
     ...(body !== undefined && {
       headers: { "content-type": "application/json" },
@@ -39,9 +55,22 @@ export async function request<T>(
     }),
     ...(signal && { signal }),
   });
-  const text = await response.text();
-  if (response.ok) return (text === "" ? undefined : JSON.parse(text)) as T;
-  throw new ProblemError(parseProblem(response.status, text));
+  if (!ok) throw new ProblemError(parseProblem(status, text));
+  try {
+    return (text === "" ? undefined : JSON.parse(text)) as T;
+  } catch {
+    throw new ProblemError(unexpected(status));
+  }
+}
+
+async function send(url: string, init: RequestInit): Promise<{ status: number; ok: boolean; text: string }> {
+  try {
+    const response = await fetch(url, init);
+    return { status: response.status, ok: response.ok, text: await response.text() };
+  } catch (error) {
+    init.signal?.throwIfAborted();
+    throw new UnreachableError(error);
+  }
 }
 
 /** Ids come from the page's address, which a link may have made up: `..` in one would ask for something else. */
@@ -50,18 +79,26 @@ function isOther(path: string): boolean {
   return new URL(asked, "http://service").pathname !== asked;
 }
 
-/** What a proxy in between answers is no problem document. */
+/** A proxy's own response is no problem document. */
 function parseProblem(status: number, text: string): Pick<Problem, "status" | "code" | "detail"> {
   try {
-    const { code, detail } = JSON.parse(text) as Problem;
-    return { status, code, detail };
+    const { code, detail } = JSON.parse(text) as Partial<Problem>;
+    if (typeof code === "string" && typeof detail === "string") return { status, code, detail };
   } catch {
-    return { status, code: "unknown", detail: `The service answered ${status}. Try again in a moment.` };
+    // Not JSON.
   }
+  return unexpected(status);
 }
 
-/** For people. */
+function unexpected(status: number): Pick<Problem, "status" | "code" | "detail"> {
+  return {
+    status,
+    code: "unknown",
+    detail: `Unexpected response (HTTP ${status}). Try again in a moment.`,
+  };
+}
+
+/** For people. An error of the page itself keeps its own message: it is what a bug report needs. */
 export function messageOf(error: unknown): string {
-  if (error instanceof ProblemError) return error.message;
-  return "The service can not be reached. Check that it runs, and your connection to it.";
+  return error instanceof Error ? error.message : String(error);
 }

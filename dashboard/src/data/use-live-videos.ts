@@ -6,13 +6,15 @@ import { applyChanges } from "./video-pages.ts";
 
 /** A look at another window should not cost the stream each time. */
 const HIDDEN_FOR_MS = 20_000;
+const FIRST_RECONNECT_MS = 1_000;
+const MOST_RECONNECT_MS = 30_000;
 
 /**
  * Keeps every list of the environment's videos that was read as it is now. A page that nobody sees lets its stream
  * go: a browser keeps six connections to a service, and a seventh page could load nothing.
  * @param onChanges told of the videos that look different, and of those that are gone
  * @param onGap told whenever changes may have been missed
- * @returns whether the stream stands
+ * @returns whether the stream is open, or is about to be opened for the first time
  */
 export function useLiveVideos(
   environmentId: string,
@@ -26,22 +28,14 @@ export function useLiveVideos(
   useEffect(() => {
     if (!isSeen) return;
     const key = videosKey(environmentId);
-    const stream = new EventSource(`/internal/environments/${environmentId}/videos/changes`);
+    let stream: EventSource;
+    let failures = 0;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const readAgain = () => {
       queryClient.invalidateQueries({ queryKey: key });
       onGap?.();
     };
-    stream.addEventListener("open", () => {
-      setLive(true);
-      readAgain();
-    });
-    stream.addEventListener("error", () => {
-      setLive(false);
-      // An answer that is no stream ends it for good: most likely the session has ended.
-      if (stream.readyState === EventSource.CLOSED) queryClient.invalidateQueries(meQuery);
-    });
-    stream.addEventListener("reload", readAgain);
-    stream.addEventListener("change", ({ data }: MessageEvent<string>) => {
+    const take = ({ data }: MessageEvent<string>) => {
       const changes = JSON.parse(data) as VideoChangesView;
       for (const query of queryClient.getQueryCache().findAll({ queryKey: key })) {
         const state = query.queryKey[2] as VideoState | null;
@@ -51,11 +45,39 @@ export function useLiveVideos(
         );
       }
       onChanges(changes);
-    });
-    return () => stream.close();
+    };
+    const connect = () => {
+      stream = new EventSource(`/internal/environments/${environmentId}/videos/changes`);
+      stream.addEventListener("open", () => {
+        failures = 0;
+        setLive(true);
+        readAgain();
+      });
+      stream.addEventListener("error", () => {
+        setLive(false);
+        // The browser reconnects by itself, except after a response that is no stream: a proxy's, or a 401.
+        if (stream.readyState !== EventSource.CLOSED) return;
+        queryClient.invalidateQueries(meQuery);
+        timer = setTimeout(connect, reconnectDelayMs(failures));
+        failures += 1;
+      });
+      stream.addEventListener("reload", readAgain);
+      stream.addEventListener("change", take);
+    };
+    connect();
+    return () => {
+      clearTimeout(timer);
+      stream.close();
+      setLive(true);
+    };
   }, [environmentId, queryClient, onChanges, onGap, isSeen]);
 
   return isLive;
+}
+
+/** Exponential, and random, so that the pages of all operators do not reconnect at the same moment. */
+function reconnectDelayMs(failures: number): number {
+  return Math.min(MOST_RECONNECT_MS, FIRST_RECONNECT_MS * 2 ** failures) * (0.5 + Math.random() / 2);
 }
 
 /** Whether the page is seen, or was a moment ago. */

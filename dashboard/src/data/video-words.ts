@@ -15,9 +15,9 @@ export function clockInWords(seconds: number): string {
   return said.join(", ") || "the beginning";
 }
 
-/** How long something took: `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`. */
+/** How long something took: `< 0.1 s`, `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`. */
 export function took(seconds: number): string {
-  if (seconds < 0.05) return "at once";
+  if (seconds < 0.05) return "< 0.1 s";
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
   if (whole < 60) return `${whole} s`;
@@ -35,11 +35,11 @@ export function when(time: string): string {
 const STEPS: Record<TimelineStepView["step"], string> = {
   uploaded: "Uploaded",
   queued: "Queued",
-  started: "Waited for a worker",
-  prepared: "Engine made ready",
+  started: "Waiting for worker",
+  prepared: "Engine start-up",
   decoded: "Decoded",
   transcribed: "Transcribed",
-  stored: "Files written",
+  stored: "Saved",
   completed: "Completed",
   failed: "Failed",
   skipped: "Skipped",
@@ -54,17 +54,17 @@ export const OUTCOMES: Record<AttemptOutcome, string> = {
   completed: "Completed",
   skipped: "Skipped",
   failed: "Failed",
-  returned: "Tried again later",
-  handed_back: "Handed back, the service stopped",
-  yielded: "Made way for others",
-  lost: "Its worker ended",
+  returned: "Retrying later",
+  handed_back: "Interrupted by restart",
+  yielded: "Yielded to shorter jobs",
+  lost: "Worker lost",
 };
 
 export const BEGINNINGS: Record<AttemptView["begunBy"], string> = {
-  upload: "After the upload",
-  resumption: "Went on",
-  retry: "Tried again",
-  reprocess: "Reprocessed",
+  upload: "Initial attempt",
+  resumption: "Resumed",
+  retry: "Retry",
+  reprocess: "Retried by an operator",
 };
 
 type Delivery = EventView["deliveries"][number];
@@ -72,9 +72,9 @@ type Delivery = EventView["deliveries"][number];
 export function deliveryInWords({ status, attempts }: Pick<Delivery, "status" | "attempts">): string {
   const times = attempts === 1 ? "1 attempt" : `${attempts} attempts`;
   if (status === "succeeded") return attempts === 1 ? "Delivered" : `Delivered after ${times}`;
-  if (status === "failed") return `Given up after ${times}`;
+  if (status === "failed") return `Failed after ${times}`;
   if (status === "canceled") return "Canceled";
-  return attempts === 0 ? "On its way" : `Tried again after ${times}`;
+  return attempts === 0 ? "Sending" : `Retrying (${times} so far)`;
 }
 
 export function hostOf(url: string): string {

@@ -1,26 +1,26 @@
 import type { TranscriptionSummaryView } from "../contract/video.ts";
 
-/** Why a transcription failed, in words, and what mends it. */
+/** Why a transcription failed, and what to do about it. */
 const FAILURES: Record<string, { what: string; remedy: string }> = {
   unreadable_media: {
-    what: "This is not a media file, or it is cut off at its start.",
-    remedy: "Upload the original file again.",
+    what: "This isn't a valid media file.",
+    remedy: "Upload the original again.",
   },
   unsupported_media: {
     what: "The file only points at media: a picture, a playlist or the like.",
     remedy: "Upload the recording itself.",
   },
   undecodable_audio: {
-    what: "The audio is encrypted, damaged, or of an unknown kind.",
-    remedy: "Export it as MP4 with AAC audio and upload that.",
+    what: "The audio is encrypted, damaged or in an unsupported format.",
+    remedy: "Re-export as MP4 (AAC) and upload again.",
   },
   media_too_long: {
     what: "The recording is longer than this service allows.",
     remedy: "Raise MAX_DURATION_SECONDS, or upload it in parts.",
   },
   language_unsupported: {
-    what: "People speak a language that the installed model does not know.",
-    remedy: "Install a multilingual model: npx subtext models pull.",
+    what: "The spoken language isn't supported by the installed model.",
+    remedy: "Install a multilingual one: npx subtext models pull",
   },
   decoder_unavailable: {
     what: "Nothing is installed that decodes media.",
@@ -91,10 +91,31 @@ const SKIPS: Record<string, string> = {
 };
 
 export const WAITS_FOR_MODEL =
-  "People speak a language that the speech model here does not know. One that knows more is being downloaded; the video is tried again when it is there.";
+  "The spoken language isn't supported by the installed model. A multilingual one is being downloaded; transcription resumes when it is ready.";
 
 export function skipInWords(reason: string | null): string {
   return (reason !== null && SKIPS[reason]) || "There is nothing to transcribe in it.";
+}
+
+/** Why a transcription has no words; null if it has some, or has not completed. */
+export function emptyTranscript(
+  transcription: Pick<TranscriptionSummaryView, "wordCount" | "language"> | null,
+): string | null {
+  if (transcription?.wordCount !== 0) return null;
+  return transcription.language === "und" ? "Language not recognized – no transcript" : "No speech detected";
+}
+
+/** `Next in queue`, `9th in queue`. @param place null if it is not known */
+export function placeInQueue(place: number | null): string {
+  if (place === null) return "In queue";
+  return place === 1 ? "Next in queue" : `${ordinal(place)} in queue`;
+}
+
+const ORDINALS = new Intl.PluralRules("en", { type: "ordinal" });
+const ORDINAL_SUFFIXES: Partial<Record<Intl.LDMLPluralRule, string>> = { one: "st", two: "nd", few: "rd" };
+
+function ordinal(count: number): string {
+  return `${count.toLocaleString("en")}${ORDINAL_SUFFIXES[ORDINALS.select(count)] ?? "th"}`;
 }
 
 export function bytes(count: number): string {
@@ -136,7 +157,7 @@ export function lasting(seconds: number): string {
 
 export function language(code: string): string {
   if (code === "zxx") return "No speech";
-  if (code === "und") return "Unknown language";
+  if (code === "und") return "Language not recognized";
   try {
     return new Intl.DisplayNames("en", { type: "language" }).of(code) ?? code;
   } catch {

@@ -1,25 +1,38 @@
-import { Link, useRouter } from "@tanstack/react-router";
+import { useQueryClient } from "@tanstack/react-query";
+import { Link, useMatch, useRouter } from "@tanstack/react-router";
 import { messageOf } from "../data/request.ts";
-import { Button } from "../design/controls.tsx";
+import { Button, Notice } from "../design/controls.tsx";
 import { PageHeader } from "../parts/page.tsx";
 
 export function NotFoundPage() {
   return (
     <>
-      <PageHeader title="Nothing here" lead="This page does not exist, or what it showed was deleted." />
+      <PageHeader title="Page not found" lead="It may have been moved or deleted." />
       <p>
-        <Link to="/">To the videos</Link>
+        <Link to="/">Go to Videos</Link>
       </p>
     </>
   );
 }
 
+/** In place of a page that threw. Everything around the page still works. */
 export function FaultPage({ error }: { error: unknown }) {
   const router = useRouter();
+  const queryClient = useQueryClient();
+  const { page } = useMatch({ strict: false }).staticData;
   return (
-    <div role="alert">
-      <PageHeader title="That did not work" lead={messageOf(error)} />
-      <Button onPress={() => router.invalidate()}>Try again</Button>
-    </div>
+    <>
+      <PageHeader title="Something went wrong" lead={`The page “${page}” could not be shown.`} />
+      <Notice tone="bad">{messageOf(error)}</Notice>
+      <Button
+        onPress={() => {
+          // Also what the page threw on.
+          queryClient.removeQueries({ type: "inactive" });
+          void router.invalidate();
+        }}
+      >
+        Try again
+      </Button>
+    </>
   );
 }

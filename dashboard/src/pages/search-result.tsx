@@ -20,7 +20,8 @@ export const FoundVideo = memo(function FoundVideo({
     ago(createdAt, now),
     duration !== null && clock(duration),
     language !== null && languageName(language),
-    matchCount > passages.length && `${matchCount} passages, the best ${passages.length} shown`,
+    matchCount > passages.length &&
+      `${matchCount.toLocaleString("en")} matches, top ${passages.length} shown`,
   ];
   return (
     <article className={css.video}>

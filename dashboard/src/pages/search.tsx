@@ -48,7 +48,7 @@ function Search({ environmentId, name }: { environmentId: string; name: string }
 
   return (
     <div ref={body}>
-      <PageHeader title="Search" lead={`Everything that is said in the videos of ${name}.`} />
+      <PageHeader title="Search" lead={`Search spoken words in ${name}.`} />
       <div className={css.form}>
         <SearchField
           className={css.field ?? ""}
@@ -60,7 +60,7 @@ function Search({ environmentId, name }: { environmentId: string; name: string }
           <SearchIcon />
           <Input
             className={css.input ?? ""}
-            placeholder="Words, or “words in a row”"
+            placeholder='Search words or an "exact phrase"'
             data-begin=""
             enterKeyHint="search"
             ref={useFocusOnce()}
@@ -93,7 +93,7 @@ function Search({ environmentId, name }: { environmentId: string; name: string }
         )}
       </div>
       <p className={css.count} role="status">
-        {q !== "" && pages[0] && !found.isPlaceholderData && countInWords(pages[0])}
+        {q !== "" && pages[0] && !found.isPlaceholderData && countInWords(pages[0], q)}
       </p>
       {q === "" ? (
         <Tips />
@@ -154,16 +154,19 @@ function useFocusOnce() {
   }, []);
 }
 
-function countInWords({ data, matchCount, videoCount, isTruncated, hint }: SearchPageView): string {
+function countInWords(
+  { data, matchCount, videoCount, isTruncated, hint }: SearchPageView,
+  query: string,
+): string {
   if (hint !== null) return "";
   if (data.length === 0) {
-    return isTruncated ? "Nothing found in the newest transcripts; there are older ones." : "Nothing found.";
+    return `No results for “${query}”${isTruncated ? " in the newest transcripts" : ""}`;
   }
-  const passages = `${matchCount.toLocaleString("en")} ${matchCount === 1 ? "passage" : "passages"}`;
+  const matches = `${matchCount.toLocaleString("en")} ${matchCount === 1 ? "match" : "matches"}`;
   const videos = `${videoCount.toLocaleString("en")} ${videoCount === 1 ? "video" : "videos"}`;
   return isTruncated
-    ? `The newest ${passages}, in ${videos}; there are more. Another word narrows the search.`
-    : `${passages} in ${videos}.`;
+    ? `The newest ${matches} in ${videos}. There are more: add a word to narrow the search.`
+    : `${matches} in ${videos}`;
 }
 
 function Results({ environmentId, pages }: { environmentId: string; pages: SearchPageView[] }) {
@@ -171,7 +174,7 @@ function Results({ environmentId, pages }: { environmentId: string; pages: Searc
   const { hint } = pages[0]!;
   const videos = pages.flatMap(({ data }) => data);
   if (hint !== null) return <Notice tone="plain">{HINTS[hint]}</Notice>;
-  if (videos.length === 0) return <Tips title="Nothing was said like that" />;
+  if (videos.length === 0) return <Tips title="Try other words" />;
   return (
     <ul className={css.videos} aria-label="Videos">
       {videos.map((video) => (
@@ -184,12 +187,12 @@ function Results({ environmentId, pages }: { environmentId: string; pages: Searc
 }
 
 const HINTS = {
-  no_words: "There is no word in this. Search for letters or numbers.",
-  only_excluded: "This only says what to leave out. Add a word to look for.",
-  only_common_words: "These words are in nearly every sentence. Add one that is not.",
+  no_words: "Search for letters or numbers.",
+  only_excluded: "Add at least one word to search for.",
+  only_common_words: "These words are too common. Add a more specific one.",
 };
 
-function Tips({ title = "Find what was said, and start playing there" }: { title?: string }) {
+function Tips({ title = "Find what was said and play from there" }: { title?: string }) {
   return (
     <div className={css.tips}>
       <h2>{title}</h2>
@@ -208,8 +211,8 @@ function Tips({ title = "Find what was said, and start playing there" }: { title
 }
 
 const TIPS = [
-  ["annual budget", "both words in one sentence, in any form: budgets, budgeted"],
-  ["“annual budget”", "these words in a row"],
-  ["budget OR forecast", "either of them"],
-  ["budget -draft", "without the second"],
+  ["annual budget", "both words in one sentence, including variants (budgets, budgeted)"],
+  ["“annual budget”", "exact phrase"],
+  ["budget OR forecast", "either word"],
+  ["budget -draft", "exclude a word"],
 ] as const;

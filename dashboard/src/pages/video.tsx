@@ -12,9 +12,12 @@ import {
   waveformQuery,
 } from "../data/video-detail.ts";
 import { useLiveVideo } from "../data/video-live.ts";
+import { emptyTranscript } from "../data/words.ts";
 import controls from "../design/controls.module.css";
 import { Notice } from "../design/controls.tsx";
 import { BackIcon } from "../design/icons.tsx";
+import { useReportLive } from "../parts/live-updates.ts";
+import pageCss from "../parts/page.module.css";
 import { PageHeader } from "../parts/page.tsx";
 import { STATE_NAMES, StateBadge } from "../parts/state-badge.tsx";
 import { useMe } from "../parts/use-me.ts";
@@ -39,7 +42,7 @@ export function VideoPage() {
   const video = useQuery(videoQuery(address));
   const [announcement, setAnnouncement] = useState("");
   const announce = useCallback(({ state }: VideoView) => setAnnouncement(STATE_NAMES[state]), []);
-  const isLive = useLiveVideo(address, announce);
+  useReportLive(useLiveVideo(address, announce));
 
   if (video.error instanceof ProblemError && video.error.status === 404) return <NotFoundPage />;
   if (!video.data) return video.error ? <Notice tone="bad">{messageOf(video.error)}</Notice> : null;
@@ -52,9 +55,6 @@ export function VideoPage() {
       >
         <BackIcon /> Videos
       </Link>
-      {!isLive && (
-        <Notice tone="plain">Connecting to the service again; what you see may be out of date.</Notice>
-      )}
       <Video key={address.videoId} address={address} video={video.data} startSeconds={t ?? null} />
       <p className={controls.hidden} role="status">
         {announcement}
@@ -80,7 +80,8 @@ function Video({ address, video, startSeconds }: VideoProps) {
   const isCompleted = state === "completed";
   const wasDecoded = isCompleted || state === "skipped" || state === "failed";
   const finishedAt = transcription?.finishedAt ?? null;
-  const transcript = useQuery({ ...transcriptQuery(address), enabled: isCompleted });
+  const empty = isCompleted ? emptyTranscript(transcription) : null;
+  const transcript = useQuery({ ...transcriptQuery(address), enabled: isCompleted && empty === null });
   const waveform = useQuery({ ...waveformQuery(address, finishedAt), enabled: wasDecoded });
   const captions = isCompleted
     ? { url: captionsUrl(address), language: transcription?.language ?? "und" }
@@ -93,7 +94,7 @@ function Video({ address, video, startSeconds }: VideoProps) {
 
   return (
     <>
-      <PageHeader title={name} lead={<StateBadge state={state} />}>
+      <PageHeader title={name} lead={<StateBadge video={video} />}>
         {isOwner && <DeleteVideo address={address} name={name} />}
       </PageHeader>
       <div className={css.columns} data-panel={panel} data-transcript={isCompleted || undefined}>
@@ -132,6 +133,7 @@ function Video({ address, video, startSeconds }: VideoProps) {
         {isCompleted && (
           <div className={css.transcript}>
             {transcript.error && <Notice tone="bad">{messageOf(transcript.error)}</Notice>}
+            {empty !== null && <p className={pageCss.empty}>{empty}.</p>}
             {transcript.data && (
               <Transcript
                 address={address}

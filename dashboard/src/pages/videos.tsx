@@ -18,6 +18,7 @@ import controls from "../design/controls.module.css";
 import { Button, Notice } from "../design/controls.tsx";
 import { UploadIcon } from "../design/icons.tsx";
 import { keepLastEnvironment } from "../parts/last-environment.ts";
+import { useReportLive } from "../parts/live-updates.ts";
 import pageCss from "../parts/page.module.css";
 import { PageHeader } from "../parts/page.tsx";
 import { listenToKeys, type Shortcut } from "../parts/shortcuts.ts";
@@ -36,10 +37,10 @@ const COUNT_AFTER_MS = 500;
 const VIDEO_LINKS = "a[data-video]";
 const LIST_SHORTCUTS: readonly Shortcut[] = [
   { keys: ["j", "↓"], does: "Next video" },
-  { keys: ["k", "↑"], does: "Video before" },
-  { keys: ["Enter"], does: "Open it" },
+  { keys: ["k", "↑"], does: "Previous video" },
+  { keys: ["Enter"], does: "Open video" },
   { keys: ["/"], does: "Search all transcripts" },
-  { keys: ["?"], does: "Show these keys" },
+  { keys: ["?"], does: "Show keyboard shortcuts" },
 ];
 
 export function VideosPage() {
@@ -71,7 +72,7 @@ function Videos({ environment }: { environment: EnvironmentView }) {
     },
     [announce, countAgain],
   );
-  const isLive = useLiveVideos(environment.id, onChanges, countAgain);
+  useReportLive(useLiveVideos(environment.id, onChanges, countAgain));
 
   return (
     <div className={css.page}>
@@ -79,8 +80,8 @@ function Videos({ environment }: { environment: EnvironmentView }) {
         title="Videos"
         lead={
           environment.aiTranscription
-            ? "Every video that finishes uploading here is transcribed."
-            : "AI Transcription is off: videos that finish uploading are not transcribed."
+            ? "New uploads are transcribed automatically."
+            : "AI Transcription is off. New uploads won't be transcribed."
         }
       >
         {isOwner && (
@@ -95,11 +96,6 @@ function Videos({ environment }: { environment: EnvironmentView }) {
           </FileTrigger>
         )}
       </PageHeader>
-      {!isLive && (
-        <div className={css.offline}>
-          <Notice tone="plain">Connecting to the service again; what you see may be out of date.</Notice>
-        </div>
-      )}
       <div className={css.tools}>
         <Filters environmentId={environment.id} />
         <ListKeys list={list} />
@@ -204,8 +200,8 @@ function VideoList({ environmentId, canUpload }: { environmentId: string; canUpl
   if (rows.length === 0 && !videos.hasNextPage) {
     return (
       <div className={pageCss.empty}>
-        <h2>{state === null ? "No videos yet" : `No videos are ${STATE_NAMES[state].toLowerCase()}`}</h2>
-        {state === null && canUpload && <p>Drop some anywhere on this page, or upload them with the API.</p>}
+        <h2>{state === null ? "No videos yet" : `No ${STATE_NAMES[state].toLowerCase()} videos`}</h2>
+        {state === null && canUpload && <p>Drag and drop files here, or upload with the API.</p>}
       </div>
     );
   }

@@ -20,6 +20,7 @@ import {
 import mark from "../design/mark.svg";
 import { EnvironmentSwitcher } from "./environment-switcher.tsx";
 import { lastEnvironment } from "./last-environment.ts";
+import { LiveUpdatesContext } from "./live-updates.ts";
 import { SearchLink, useSearchShortcut } from "./search-link.tsx";
 import css from "./shell.module.css";
 import { ThemeSwitch } from "./theme-switch.tsx";
@@ -38,6 +39,7 @@ export function Shell() {
   const lastPath = useRef(path);
   const [drawerOpen, setDrawerOpen] = useState(false);
   const isReachable = useReachable();
+  const [isLive, setLive] = useState(true);
   const { environmentId = lastEnvironment() } = useParams({ strict: false });
   useSearchShortcut(environmentId);
 
@@ -55,7 +57,7 @@ export function Shell() {
   return (
     <>
       <a className={css.skip} href="#main">
-        Skip to the page
+        Skip to content
       </a>
       <div className={css.shell}>
         <aside className={css.desk} aria-label="Subtext">
@@ -78,13 +80,15 @@ export function Shell() {
         </header>
         <main className={css.main} id="main" ref={main} tabIndex={-1}>
           <div role="status">
-            {!isReachable && (
+            {!(isReachable && isLive) && (
               <p className={`${controls.notice} ${css.unreachable}`} data-tone="wait">
-                The service can not be reached; what you see may be out of date. It is asked again by itself.
+                Connection lost. Reconnecting… Data may be out of date.
               </p>
             )}
           </div>
-          <Outlet />
+          <LiveUpdatesContext value={setLive}>
+            <Outlet />
+          </LiveUpdatesContext>
         </main>
       </div>
       <UploadPanel />
@@ -218,14 +222,11 @@ function SignOut() {
         {(close) => (
           <>
             {uploads.isBusy && (
-              <p>
-                Uploads are still running. They stop here, and go on from where they were when the same files
-                are given again.
-              </p>
+              <p>Uploads are still running. They stop now, and resume when you add the same files again.</p>
             )}
             {signOut.error && <Notice tone="bad">{messageOf(signOut.error)}</Notice>}
             <div className={controls.actions}>
-              <Button onPress={close}>Stay</Button>
+              <Button onPress={close}>Cancel</Button>
               <Button look="primary" onPress={() => signOut.mutate()} isPending={signOut.isPending}>
                 Sign out
               </Button>

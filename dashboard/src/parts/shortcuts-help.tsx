@@ -23,13 +23,16 @@ export function ShortcutsHelp({
   };
   return (
     <DialogTrigger {...props}>
-      <AriaButton className={`${controls.button} ${controls.quiet} ${css.button}`}>
-        <KeyboardIcon /> Keyboard
+      <AriaButton
+        className={`${controls.button} ${controls.quiet} ${controls.square} ${css.button}`}
+        aria-label="Keyboard shortcuts"
+      >
+        <KeyboardIcon />
       </AriaButton>
       <Popover className={controls.popover ?? ""} placement="bottom end">
         <Dialog className={css.help ?? ""}>
           <Heading slot="title" level={2}>
-            Keyboard
+            Keyboard shortcuts
           </Heading>
           <dl className={css.keys}>
             {shortcuts.map(({ keys, does }) => (
@@ -47,7 +50,7 @@ export function ShortcutsHelp({
             ))}
           </dl>
           <Switch isSelected={work} onChange={choose}>
-            Single keys work
+            Enable single-key shortcuts
           </Switch>
         </Dialog>
       </Popover>

@@ -1,4 +1,5 @@
-import type { VideoState } from "../contract/video.ts";
+import type { VideoState, VideoView } from "../contract/video.ts";
+import { emptyTranscript } from "../data/words.ts";
 import { Badge, type Tone } from "./badge.tsx";
 
 export const STATE_NAMES: Record<VideoState, string> = {
@@ -21,6 +22,12 @@ const TONES: Record<VideoState, Tone> = {
   untranscribed: "plain",
 };
 
-export function StateBadge({ state }: { state: VideoState }) {
-  return <Badge name={STATE_NAMES[state]} tone={TONES[state]} />;
+export function StateBadge({
+  video: { state, transcription },
+}: {
+  video: Pick<VideoView, "state" | "transcription">;
+}) {
+  // Somebody spoke, and no words came of it: that is not what its owner wanted.
+  const isUnrecognized = transcription?.language === "und" && emptyTranscript(transcription) !== null;
+  return <Badge name={STATE_NAMES[state]} tone={isUnrecognized ? "wait" : TONES[state]} />;
 }

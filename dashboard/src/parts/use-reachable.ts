@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { meQuery } from "../data/queries.ts";
-import { ProblemError } from "../data/request.ts";
+import { isUnreachable, ProblemError } from "../data/request.ts";
 
 const ASK_AGAIN_EVERY_MS = 3_000;
 
@@ -19,9 +19,10 @@ export function useReachable(): boolean {
         if (event.type !== "updated") return;
         const { action } = event;
         if (action.type === "success") setReachable(true);
-        // A refusal is an answer too; whatever was called off says nothing.
-        else if ("error" in action && action.error instanceof ProblemError) setReachable(true);
-        else if ("error" in action && action.error instanceof TypeError) setReachable(false);
+        else if (!("error" in action)) return;
+        else if (isUnreachable(action.error)) setReachable(false);
+        // A refusal is a response too; an aborted request says nothing.
+        else if (action.error instanceof ProblemError) setReachable(true);
       }),
     [queryClient],
   );

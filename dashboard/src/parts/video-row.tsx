@@ -5,8 +5,10 @@ import {
   ago,
   bytes,
   clock,
+  emptyTranscript,
   failureInWords,
   language,
+  placeInQueue,
   roughly,
   skipInWords,
   WAITS_FOR_MODEL,
@@ -21,12 +23,13 @@ export function videoName({ filename, id }: Pick<VideoView, "filename" | "id">):
 
 export const VideoRow = memo(function VideoRow({ video, now }: { video: VideoView; now: number }) {
   const { duration = null, wordCount = null, language: spoken = null } = video.transcription ?? {};
+  const empty = emptyTranscript(video.transcription);
   const facts = [
     ago(video.createdAt, now),
     video.sizeBytes !== null && bytes(video.sizeBytes),
     duration !== null && clock(duration),
-    spoken !== null && language(spoken),
-    wordCount !== null && `${wordCount.toLocaleString("en")} words`,
+    empty ?? (spoken !== null && language(spoken)),
+    empty === null && wordCount !== null && `${wordCount.toLocaleString("en")} words`,
   ];
   return (
     <div className={css.row}>
@@ -43,7 +46,7 @@ export const VideoRow = memo(function VideoRow({ video, now }: { video: VideoVie
         <p className={css.facts}>{facts.filter(Boolean).join(" · ")}</p>
       </div>
       <div className={css.state}>
-        <StateBadge state={video.state} />
+        <StateBadge video={video} />
         <Detail video={video} />
       </div>
     </div>
@@ -59,13 +62,13 @@ function Detail({ video }: { video: VideoView }) {
       <>
         <Progress name={`Upload of ${videoName(video)}`} share={share} />
         <span className={css.detail}>
-          {sizeBytes === null ? bytes(uploadedBytes ?? 0) : `${Math.floor(share * 100)} %`}
+          {sizeBytes === null ? bytes(uploadedBytes ?? 0) : `${Math.floor(share * 100)}%`}
         </span>
       </>
     );
   }
   if (state === "untranscribed") {
-    return <span className={css.detail}>AI Transcription was off when it was uploaded.</span>;
+    return <span className={css.detail}>AI Transcription was off at upload.</span>;
   }
   if (!transcription) return null;
   if (video.waitsFor === "model") return <span className={css.detail}>{WAITS_FOR_MODEL}</span>;
@@ -73,12 +76,8 @@ function Detail({ video }: { video: VideoView }) {
     const failure = transcription.failure && failureInWords(transcription.failure);
     return (
       <span className={css.detail}>
-        {failure && `${failure.what} It is tried again. `}
-        {queuePlace === null
-          ? "In the queue."
-          : queuePlace === 1
-            ? "Next in the queue."
-            : `Place ${queuePlace} in the queue.`}
+        {failure && `${failure.what} Retrying. `}
+        {placeInQueue(queuePlace)}
       </span>
     );
   }
@@ -88,7 +87,7 @@ function Detail({ video }: { video: VideoView }) {
       <>
         <Progress name={`Transcription of ${videoName(video)}`} share={progress} />
         <span className={css.detail}>
-          {Math.floor(progress * 100)} %{remainingSeconds !== null && `, ${roughly(remainingSeconds)} left`}
+          {Math.floor(progress * 100)}%{remainingSeconds !== null && `, ${roughly(remainingSeconds)} left`}
         </span>
       </>
     );

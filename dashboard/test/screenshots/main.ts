@@ -112,7 +112,7 @@ try {
     { name: "operators", path: "/operators", ready: text(OWNER.email) },
     { name: "audit", path: "/audit", ready: text("Service set up") },
     { name: "account", path: "/account", ready: text("this one") },
-    { name: "not-found", path: at(production.id, "/nothing"), ready: heading("Nothing here") },
+    { name: "not-found", path: at(production.id, "/nothing"), ready: heading("Page not found") },
   ];
   await shootAll(shots, OWNER);
   if (names.includes("readme")) await shootForReadme(shots);
@@ -124,7 +124,7 @@ try {
 
 /** A while after its beginning, when the player's controls have gone; a word is lit. */
 async function playing(page: Page): Promise<void> {
-  await text("Mark words")(page);
+  await text("Highlight low-confidence words")(page);
   await page.evaluate(`(async () => {
     const video = document.querySelector("video");
     const isLit = () => (CSS.highlights.get("subtext-lit")?.size ?? 0) > 0;

@@ -19,7 +19,7 @@ export function Reprocess({ address }: { address: VideoAddress }) {
     <>
       {reprocess.error && <Notice tone="bad">{messageOf(reprocess.error)}</Notice>}
       <Button look="primary" onPress={() => reprocess.mutate()} isPending={reprocess.isPending}>
-        Reprocess
+        Retry transcription
       </Button>
     </>
   );
@@ -47,13 +47,13 @@ export function DeleteVideo({ address, name }: { address: VideoAddress; name: st
         {(close) => (
           <>
             <p>
-              <strong dir="auto">{name}</strong>, its transcript and its captions are deleted for good.
+              This permanently deletes <strong dir="auto">{name}</strong> with its transcript and captions.
             </p>
             {remove.error && <Notice tone="bad">{messageOf(remove.error)}</Notice>}
             <div className={controls.actions}>
-              <Button onPress={close}>Keep it</Button>
+              <Button onPress={close}>Cancel</Button>
               <Button look="danger" onPress={() => remove.mutate()} isPending={remove.isPending}>
-                Delete for good
+                Delete
               </Button>
             </div>
           </>

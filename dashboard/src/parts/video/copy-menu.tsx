@@ -30,14 +30,14 @@ export function CopyMenu({ transcript, view, onCopy }: CopyMenuProps) {
         <Menu className={controls.menu ?? ""} aria-label="Copy" onAction={(way) => ways[way]?.()}>
           {selected && (
             <MenuItem id="selection" className={controls.item ?? ""}>
-              Selection with its time
+              Selection with timestamp
             </MenuItem>
           )}
           <MenuItem id="text" className={controls.item ?? ""}>
             Transcript
           </MenuItem>
           <MenuItem id="times" className={controls.item ?? ""}>
-            Transcript with times
+            Transcript with timestamps
           </MenuItem>
         </Menu>
       </Popover>

@@ -11,7 +11,7 @@ export function Details({ video }: { video: VideoDetailView }) {
         <Facts video={video} />
       </Section>
       {Object.keys(video.metadata).some((name) => name !== "filename") && (
-        <Section title="Metadata" lead="What came with the upload.">
+        <Section title="Metadata" lead="Metadata sent with the upload.">
           <Metadata video={video} />
         </Section>
       )}

@@ -27,8 +27,8 @@ export function Facts({ video }: { video: VideoDetailView }) {
       "Completed",
       video.state === "completed" && transcription?.finishedAt ? when(transcription.finishedAt) : null,
     ],
-    ["Video", video.id],
-    ["Transcription", transcription?.id ?? null],
+    ["Video ID", video.id],
+    ["Transcription ID", transcription?.id ?? null],
   ];
   return <FactList facts={facts} />;
 }

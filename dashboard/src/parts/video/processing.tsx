@@ -78,7 +78,7 @@ export function Deliveries({ events }: { events: readonly EventView[] }) {
             <strong>{type}</strong>
             <time dateTime={createdAt}>{when(createdAt)}</time>
           </p>
-          {deliveries.length === 0 && <p className={css.reason}>No endpoint was subscribed to it.</p>}
+          {deliveries.length === 0 && <p className={css.reason}>No endpoint subscribed to this event.</p>}
           {deliveries.map((delivery) => (
             <p key={delivery.id} className={css.delivery} data-status={delivery.status}>
               <span title={delivery.endpointUrl}>{hostOf(delivery.endpointUrl)}</span>

@@ -7,10 +7,10 @@ export function RecordingDeleted({ at, hasTranscript }: { at: string; hasTranscr
     <div className={css.state}>
       <h2>The recording was deleted</h2>
       <p>
-        For its age, on <time dateTime={at}>{when(at)}</time>, as the settings of the environment say.{" "}
+        The environment's retention settings deleted it on <time dateTime={at}>{when(at)}</time>.{" "}
         {hasTranscript
-          ? "Its transcript and captions stay."
-          : "So it can be neither played nor processed again."}
+          ? "The transcript and captions are still available."
+          : "It can't be played or transcribed again."}
       </p>
     </div>
   );

@@ -3,13 +3,13 @@ import type { Playback } from "./playback.ts";
 
 export const VIDEO_SHORTCUTS: readonly Shortcut[] = [
   { keys: ["Space", "k"], does: "Play or pause" },
-  { keys: ["←", "→"], does: "5 seconds back, forward" },
-  { keys: ["j", "l"], does: "10 seconds back, forward" },
+  { keys: ["←", "→"], does: "Back / forward 5 s" },
+  { keys: ["j", "l"], does: "Back / forward 10 s" },
   { keys: ["m"], does: "Mute" },
   { keys: ["f"], does: "Full screen" },
-  { keys: ["/"], does: "Search in the transcript" },
-  { keys: ["c"], does: "Copy the transcript, or what is selected of it" },
-  { keys: ["?"], does: "Show these keys" },
+  { keys: ["/"], does: "Search transcript" },
+  { keys: ["c"], does: "Copy transcript or selection" },
+  { keys: ["?"], does: "Show keyboard shortcuts" },
 ];
 
 export function playbackKeys(playback: Playback): Record<string, () => void> {

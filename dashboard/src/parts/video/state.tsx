@@ -1,7 +1,14 @@
 import type { VideoDetailView } from "../../contract/video-detail.ts";
 import type { VideoAddress } from "../../data/video-detail.ts";
 import { when } from "../../data/video-words.ts";
-import { bytes, failureInWords, roughly, skipInWords, WAITS_FOR_MODEL } from "../../data/words.ts";
+import {
+  bytes,
+  failureInWords,
+  placeInQueue,
+  roughly,
+  skipInWords,
+  WAITS_FOR_MODEL,
+} from "../../data/words.ts";
 import { Progress } from "../progress.tsx";
 import { useMe } from "../use-me.ts";
 import { videoName } from "../video-row.tsx";
@@ -17,8 +24,8 @@ export function VideoProgress({ address, video }: { address: VideoAddress; video
     if (!transcription?.incomplete) return null;
     return (
       <div className={css.state} data-tone="wait">
-        <h2>Parts are missing</h2>
-        <p>The recording is damaged in places; what could not be decoded is not in the transcript.</p>
+        <h2>Transcript incomplete</h2>
+        <p>The recording is damaged. The parts that could not be decoded are missing from the transcript.</p>
       </div>
     );
   }
@@ -26,7 +33,7 @@ export function VideoProgress({ address, video }: { address: VideoAddress; video
     const share = sizeBytes ? (uploadedBytes ?? 0) / sizeBytes : 0;
     return (
       <div className={css.state}>
-        <h2>{sizeBytes === null ? "Uploading" : `Uploading, ${Math.floor(share * 100)} %`}</h2>
+        <h2>{sizeBytes === null ? "Uploading" : `Uploading, ${Math.floor(share * 100)}%`}</h2>
         <Progress name={`Upload of ${videoName(video)}`} share={share} />
         <p>
           {bytes(uploadedBytes ?? 0)}
@@ -47,20 +54,14 @@ export function VideoProgress({ address, video }: { address: VideoAddress; video
     const { queuePlace } = video;
     return (
       <div className={css.state} data-tone="wait">
-        <h2>
-          {queuePlace === 1
-            ? "Next in the queue"
-            : queuePlace
-              ? `Place ${queuePlace} in the queue`
-              : "In the queue"}
-        </h2>
+        <h2>{placeInQueue(queuePlace)}</h2>
         {failure && (
           <p>
-            {failure.what} {failure.remedy} It is tried again
+            {failure.what} {failure.remedy} Retrying
             {transcription?.retryAt ? `, not before ${when(transcription.retryAt)}.` : "."}
           </p>
         )}
-        {!failure && <p>It is transcribed as soon as a worker is free; this page shows it by itself.</p>}
+        {!failure && <p>Transcription starts when a worker is free. This page updates automatically.</p>}
       </div>
     );
   }
@@ -68,16 +69,20 @@ export function VideoProgress({ address, video }: { address: VideoAddress; video
     const { progress, remainingSeconds } = transcription;
     return (
       <div className={css.state}>
-        <h2>Transcribing, {Math.floor(progress * 100)} %</h2>
+        <h2>Transcribing, {Math.floor(progress * 100)}%</h2>
         <Progress name={`Transcription of ${videoName(video)}`} share={progress} />
-        <p>{remainingSeconds === null ? "Just begun." : `${capital(roughly(remainingSeconds))} left.`}</p>
+        <p>
+          {remainingSeconds === null
+            ? "Estimating time left…"
+            : `${capital(roughly(remainingSeconds))} left.`}
+        </p>
       </div>
     );
   }
   if (state === "failed") {
     return (
       <div className={css.state} data-tone="bad">
-        <h2>It could not be transcribed</h2>
+        <h2>Transcription failed</h2>
         {failure && (
           <p>
             {failure.what} {failure.remedy}
@@ -96,7 +101,7 @@ export function VideoProgress({ address, video }: { address: VideoAddress; video
       <h2>Not transcribed</h2>
       <p>
         {state === "untranscribed"
-          ? "AI Transcription was off when it was uploaded."
+          ? "AI Transcription was off at upload."
           : skipInWords(transcription?.skipReason ?? null)}
       </p>
     </div>

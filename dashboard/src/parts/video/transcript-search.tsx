@@ -48,9 +48,9 @@ export function TranscriptFind({ transcript, view, inputRef, onLeave }: Transcri
         spellCheck={false}
         autoComplete="off"
         dir="auto"
-        aria-label="Search in the transcript"
+        aria-label="Search transcript"
         aria-describedby={countId}
-        placeholder="Search in the transcript"
+        placeholder="Search transcript"
         maxLength={200}
         value={query}
         onChange={({ currentTarget }) => setQuery(currentTarget.value)}
@@ -74,7 +74,7 @@ export function TranscriptFind({ transcript, view, inputRef, onLeave }: Transcri
 }
 
 function countInWords(count: number, index: number): string {
-  if (count === 0) return "None";
+  if (count === 0) return "No results";
   const total = count === MOST_MATCHES ? `${count.toLocaleString("en")}+` : count.toLocaleString("en");
   return `${(index + 1).toLocaleString("en")} of ${total}`;
 }

@@ -79,7 +79,7 @@ function marked({ text, froms, tos, firstWord }: Paragraph, confidences: readonl
     const [from, to] = [froms[place]!, tos[place]!];
     parts.push(text.slice(done, from));
     parts.push(
-      <span key={place} className={css.unsure} title={`Heard with ${percent} % certainty`}>
+      <span key={place} className={css.unsure} title={`${percent}% confidence`}>
         {text.slice(from, to)}
       </span>,
     );

@@ -28,6 +28,7 @@ interface TranscriptProps {
 
 const NONE: never[] = [];
 
+/** A transcript with at least one word. */
 export function Transcript({ address, video, transcript, playback, stage }: TranscriptProps) {
   const root = useRef<HTMLDivElement>(null);
   const input = useRef<HTMLInputElement>(null);
@@ -52,7 +53,7 @@ export function Transcript({ address, video, transcript, playback, stage }: Tran
   }, [transcript, playback, stage]);
 
   const copy = useCallback(async (text: string, what: string) => {
-    const told = (await copyText(text)) ? `${what} copied` : "Your browser does not let this page copy";
+    const told = (await copyText(text)) ? `${what} copied` : "Your browser doesn't allow this page to copy";
     setNotice(({ count }) => ({ text: told, count: count + 1 }));
   }, []);
   useEffect(
@@ -87,18 +88,14 @@ export function Transcript({ address, video, transcript, playback, stage }: Tran
           <Downloads address={address} />
         </div>
       </div>
-      {transcript.wordCount === 0 ? (
-        <p className={css.nothing}>Nobody speaks in this recording.</p>
-      ) : (
-        <TranscriptText ref={root} transcript={transcript} stretches={stretches} showUnsure={showUnsure} />
-      )}
+      <TranscriptText ref={root} transcript={transcript} stretches={stretches} showUnsure={showUnsure} />
       <div className={css.foot}>
         {hasConfidences && (
           <Switch isSelected={showUnsure} onChange={setShowUnsure}>
-            Mark words that were heard badly
+            Highlight low-confidence words
           </Switch>
         )}
-        {!following && transcript.wordCount > 0 && (
+        {!following && (
           <span className={css.follow}>
             <Button onPress={() => view?.follow(true)}>
               <FollowIcon /> Follow

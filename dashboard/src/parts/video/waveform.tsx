@@ -89,7 +89,7 @@ export function WaveformSlider({ waveform, playback }: { waveform: Waveform; pla
       </div>
       <figcaption className={css.caption}>
         <span className={css.key} data-kind="speech">
-          Speech {Math.round(share * 100)} %
+          Speech {Math.round(share * 100)}%
         </span>
         <span className={css.key} data-kind="pause">
           {pauses === 0 ? "No pauses" : pauses === 1 ? "1 pause" : `${pauses.toLocaleString("en")} pauses`}

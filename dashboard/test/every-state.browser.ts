@@ -1,0 +1,188 @@
+import { beforeAll, expect, test } from "vitest";
+import { createEnvironment } from "../../server/src/environments.ts";
+import { emitEvent } from "../../server/src/webhooks/emit.ts";
+import { createWebhookEndpoint } from "../../server/src/webhooks/endpoints.ts";
+import { seedSearchable } from "../../server/test/support/seed-transcript.ts";
+import { OWNER, openDashboard, signInBy } from "./open-dashboard.ts";
+import { LOCAL_WEBHOOKS } from "./screenshots/integrations.ts";
+
+const dashboard = openDashboard(LOCAL_WEBHOOKS);
+
+const WORDS = 30_000;
+const SENTENCE = "naïve captions follow every word that people say today.";
+
+interface State {
+  /** Of the one video in an environment of its own. */
+  language: string | null;
+  text: string;
+  /** Columns of its transcription, or of its video, that differ from those of a completed one. */
+  transcription?: Record<string, unknown>;
+  video?: Record<string, unknown>;
+  isDeleted?: true;
+  /** What the pages say of it. */
+  onList: string;
+  onPage: string;
+}
+
+const UNFINISHED = { file_prefix: null, word_count: null, duration: null, finished_at: null };
+
+const STATES: Record<string, State> = {
+  "no speech": { language: "zxx", text: "", onList: "No speech detected", onPage: "No speech detected." },
+  "no words in a language that was not recognized": {
+    language: "und",
+    text: "",
+    onList: "Language not recognized – no transcript",
+    onPage: "Language not recognized – no transcript.",
+  },
+  "words in a language that was not recognized": {
+    language: "und",
+    text: SENTENCE,
+    onList: "Language not recognized · 9 words",
+    onPage: "naïve captions follow",
+  },
+  "3 hours with 30,000 words": {
+    language: "en",
+    text: Array.from({ length: WORDS / 10 }, () => `${SENTENCE} Really.`).join(" "),
+    transcription: { duration: 3 * 3600 },
+    onList: "English · 30,000 words",
+    onPage: "naïve captions follow",
+  },
+  SKIPPED: {
+    language: null,
+    text: "",
+    transcription: { ...UNFINISHED, status: "SKIPPED", skip_reason: "no_audio_track" },
+    onList: "It has no audio track.",
+    onPage: "It has no audio track.",
+  },
+  FAILED: {
+    language: null,
+    text: "",
+    transcription: {
+      ...UNFINISHED,
+      status: "FAILED",
+      failure_code: "unreadable_media",
+      failure_message: "The file holds neither picture nor sound.",
+    },
+    onList: "Upload the original again.",
+    onPage: "Transcription failed",
+  },
+  PENDING: {
+    language: null,
+    text: "",
+    transcription: { ...UNFINISHED, status: "PENDING" },
+    onList: "Next in queue",
+    onPage: "Next in queue",
+  },
+  PROCESSING: {
+    language: null,
+    text: "",
+    transcription: { ...UNFINISHED, status: "PROCESSING" },
+    onList: "0%",
+    onPage: "Transcribing, 0%",
+  },
+  "a deleted recording": {
+    language: "en",
+    text: SENTENCE,
+    video: { recording_deleted_at: new Date() },
+    onList: "English · 9 words",
+    onPage: "The recording was deleted",
+  },
+  "a deleted video": {
+    language: "en",
+    text: SENTENCE,
+    isDeleted: true,
+    onList: "No videos yet",
+    onPage: "Page not found",
+  },
+};
+
+interface Seeded {
+  environmentId: string;
+  videoId: string;
+  endpointId: string;
+}
+
+beforeAll(async () => {
+  const { operators } = dashboard.service.parts;
+  await operators.setUp((await operators.setUpToken())!, { name: "Olive Owner", ...OWNER }, async () => {});
+});
+
+async function seed(name: string, state: State): Promise<Seeded> {
+  const {
+    database,
+    clock,
+    queue,
+    endpointPolicy: policy,
+    config,
+    commandLineToken,
+  } = dashboard.service.parts;
+  const db = database.kysely;
+  const now = clock.now();
+  const { id: environmentId } = await createEnvironment(
+    { db, clock },
+    { name: name.slice(0, 100), aiTranscription: true },
+  );
+  // Nothing listens there.
+  const endpoint = { environmentId, url: "http://127.0.0.1:9/", metadata: {} };
+  const { id: endpointId } = await createWebhookEndpoint({ db, clock, policy }, endpoint);
+  const { videoId, transcriptionId } = await seedSearchable(dashboard.service, {
+    environmentId,
+    language: state.language ?? "en",
+    text: state.text,
+  });
+  await db.transaction().execute(async (tx) => {
+    const about = { id: transcriptionId, environment_id: environmentId };
+    await emitEvent({ tx, queue, now }, about, "transcriptions.transcription.completed", {});
+    await tx
+      .updateTable("transcription")
+      .set({ language: state.language, ...state.transcription })
+      .where("id", "=", transcriptionId)
+      .execute();
+    if (state.video) await tx.updateTable("video").set(state.video).where("id", "=", videoId).execute();
+  });
+  if (state.isDeleted) {
+    const url = `${config.publicUrl}/internal/environments/${environmentId}/videos/${videoId}`;
+    await fetch(url, { method: "DELETE", headers: { authorization: `Bearer ${commandLineToken}` } });
+  }
+  return { environmentId, videoId, endpointId };
+}
+
+/** Every page of an environment, with its heading and what is shown once it has loaded. */
+function visitsOf(
+  { environmentId, videoId, endpointId }: Seeded,
+  { text, onList, onPage, isDeleted }: State,
+) {
+  const at = (path: string, title: string, shows: string | RegExp) => ({
+    path: `/environments/${environmentId}${path}`,
+    title,
+    shows,
+  });
+  return [
+    at("/videos", "Videos", onList),
+    at(`/videos/${videoId}`, isDeleted ? "Page not found" : "made.mp4", onPage),
+    at(
+      "/search?q=captions",
+      "Search",
+      text === "" || isDeleted ? "No results for “captions”" : /match(es)? in 1 video/,
+    ),
+    at("/webhooks", "Webhooks", "127.0.0.1:9"),
+    at(`/webhooks/${endpointId}`, "Webhook endpoint", "Completed"),
+    at("/api-keys", "API keys", "No keys yet"),
+    at("/settings", "Settings", "AI Transcription"),
+    { path: "/system", title: "System", shows: "In the queue" },
+    { path: "/audit", title: "Audit log", shows: "Signed in" },
+  ];
+}
+
+test.each(Object.entries(STATES))("every page shows an environment with %s", async (name, state) => {
+  const visits = visitsOf(await seed(name, state), state);
+  const { page } = await dashboard.visit();
+  await signInBy(page, dashboard, OWNER);
+  for (const { path, title, shows } of visits) {
+    await page.goto(`${dashboard.url}${path}`);
+    await page.getByRole("heading", { level: 1, name: title }).waitFor();
+    await page.getByText(shows).filter({ visible: true }).first().waitFor();
+    expect(await page.getByText("Something went wrong").count(), path).toBe(0);
+  }
+  expect(dashboard.faults).toEqual([]);
+});

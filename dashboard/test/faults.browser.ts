@@ -1,0 +1,83 @@
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { createEnvironment } from "../../server/src/environments.ts";
+import { seedTranscript } from "../../server/test/support/seed-transcript.ts";
+import { accessibilityFaults } from "./accessibility.ts";
+import { OWNER, openDashboard, signInBy } from "./open-dashboard.ts";
+
+const dashboard = openDashboard();
+const CONNECTION_LOST = "Connection lost. Reconnecting… Data may be out of date.";
+const STREAM = "**/videos/changes";
+
+let environmentId: string;
+const at = (path: string) => `/environments/${environmentId}${path}`;
+const row = (page: Page, name: string) => page.getByRole("listitem").filter({ hasText: name });
+
+async function addVideo(filename: string): Promise<string> {
+  const seed = { environmentId, language: "en", text: "Hello there.", filename };
+  return (await seedTranscript(dashboard.service, seed)).videoId;
+}
+
+beforeAll(async () => {
+  const { operators, database, clock } = dashboard.service.parts;
+  await operators.setUp((await operators.setUpToken())!, { name: "Olive Owner", ...OWNER }, async () => {});
+  const made = { name: "Production", aiTranscription: true };
+  environmentId = (await createEnvironment({ db: database.kysely, clock }, made)).id;
+});
+
+test("a page that throws is named, and the rest of the dashboard works on", async () => {
+  const videoId = await addVideo("thrown.mp4");
+  const { page } = await dashboard.visit();
+  await signInBy(page, dashboard, OWNER);
+  for (const { path, data, name, title } of [
+    { path: at("/videos"), data: "/videos?", name: "Videos", title: "Videos" },
+    { path: at(`/videos/${videoId}`), data: `/videos/${videoId}`, name: "Video", title: "thrown.mp4" },
+    { path: "/system", data: "/system", name: "System", title: "System" },
+    { path: "/audit", data: "/audit?", name: "Audit log", title: "Audit log" },
+  ]) {
+    // What the page cannot make anything of.
+    const isData = (url: URL) => url.pathname.startsWith("/internal/") && url.href.includes(data);
+    await page.route(isData, (route) => route.fulfill({ json: {} }));
+    await page.goto(`${dashboard.url}${path}`);
+    await page.getByText(`The page “${name}” could not be shown.`).waitFor();
+    expect(await page.getByRole("alert").textContent()).toMatch(/undefined|Invalid time value/);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.unroute(isData);
+    await page.getByRole("link", { name: "Account" }).click();
+    await page.getByRole("heading", { level: 1, name: "Account" }).waitFor();
+    await page.goBack();
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("heading", { level: 1, name: title }).waitFor();
+  }
+  // React reports there what the pages threw.
+  dashboard.faults.length = 0;
+});
+
+test("after a proxy's 502 live updates reconnect, and show what happened meanwhile", async () => {
+  const { page } = await dashboard.visit();
+  let refused = 0;
+  await page.route(STREAM, async (route) => {
+    refused += 1;
+    if (refused > 2) return await route.continue();
+    await route.fulfill({ status: 502, contentType: "text/html", body: "<h1>Bad Gateway</h1>" });
+  });
+  await signInBy(page, dashboard, OWNER);
+  await page.getByText(CONNECTION_LOST).waitFor();
+  await addVideo("meanwhile.mp4");
+  await page.getByText(CONNECTION_LOST).waitFor({ state: "detached" });
+  await row(page, "meanwhile.mp4").waitFor();
+  await addVideo("afterwards.mp4");
+  await row(page, "afterwards.mp4").waitFor();
+  expect(refused).toBe(3);
+});
+
+test("while a proxy answers for a server that is down, the page says so, and recovers", async () => {
+  const { page } = await dashboard.visit();
+  await signInBy(page, dashboard, OWNER);
+  await page.goto(`${dashboard.url}/system`);
+  await page.getByText("In the queue").waitFor();
+  await page.route("**/internal/**", (route) => route.fulfill({ status: 502, body: "Bad Gateway" }));
+  await page.getByText(CONNECTION_LOST).waitFor();
+  await page.unroute("**/internal/**");
+  await page.getByText(CONNECTION_LOST).waitFor({ state: "detached" });
+});
