@@ -25,7 +25,7 @@ test("an upload that a reload cut off goes on from where it was, once the same f
   const file = { name: "long.mp4", bytes: randomBytes(3_000_000) };
   await drop(page, [file]);
   await row(page, "long.mp4")
-    .getByText(/^[1-9]\d? %$/)
+    .getByText(/^[1-9]\d?%$/)
     .waitFor();
 
   await page.reload();
@@ -65,7 +65,7 @@ test("several files are uploaded at once; one that is refused says why, and the 
     { name: "empty.mp4", bytes: Buffer.alloc(0) },
     ...small,
   ]);
-  await panel(page).getByText("Some uploads failed").waitFor();
+  await panel(page).getByText("2 uploads failed").waitFor();
   await panel(page).getByText("An upload may have at most 4 MB.").waitFor();
   expect(await panel(page).getByText("Done", { exact: true }).count()).toBe(4);
   expect(await accessibilityFaults(page)).toEqual([]);
@@ -76,12 +76,79 @@ test("several files are uploaded at once; one that is refused says why, and the 
   await panel(page).getByText("The file is empty.").waitFor();
   for (const name of ["too large.mp4", "empty.mp4"]) {
     await panel(page)
-      .getByRole("button", { name: `Take back the upload of ${name}` })
+      .getByRole("button", { name: `Cancel upload of ${name}` })
       .click();
   }
   await panel(page).getByText("Uploaded").waitFor();
   await page.getByRole("button", { name: "Close uploads" }).click();
   await panel(page).waitFor({ state: "detached" });
+});
+
+test("an upload that the server keeps busy with 409 and 423 is resumed, not begun again", async () => {
+  const { page } = await dashboard.visit();
+  await page.clock.install();
+  await signInBy(page, dashboard, OWNER);
+  let made = 0;
+  page.on("request", (request) => {
+    if (request.method() === "POST" && request.url().endsWith("/videos")) made += 1;
+  });
+  const file = { name: "busy.mp4", bytes: randomBytes(1000) };
+  for (const status of [423, 409]) {
+    await page.route("**/api/v1/uploads/**", (route) => route.fulfill({ status, body: "" }));
+    if (status === 423) await drop(page, [file]);
+    else await page.getByRole("button", { name: "Retry upload of busy.mp4" }).click();
+    await expect
+      .poll(async () => {
+        await page.clock.runFor(10_000);
+        return await panel(page).getByText("1 upload failed").count();
+      })
+      .toBe(1);
+    await page.unroute("**/api/v1/uploads/**");
+  }
+  await page.getByRole("button", { name: "Retry upload of busy.mp4" }).click();
+  await panel(page).getByText("Uploaded").waitFor();
+  expect(made).toBe(1);
+  expect(await row(page, "busy.mp4").count()).toBe(1);
+});
+
+test("a file that is added twice, here and in another tab, is uploaded once", async () => {
+  const { page, context } = await dashboard.visit();
+  await signInBy(page, dashboard, OWNER);
+  let made = 0;
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await context.route("**/videos", async (route) => {
+    if (route.request().method() === "POST") {
+      made += 1;
+      await held;
+    }
+    await route.continue();
+  });
+  const file = { name: "twice.mp4", bytes: randomBytes(1000) };
+  await drop(page, [file, file]);
+  await drop(page, [file]);
+  await panel(page).getByText("Uploading 1 of 1").waitFor();
+  const other = await context.newPage();
+  await other.goto(page.url());
+  await other.getByRole("heading", { level: 1, name: "Videos" }).waitFor();
+  await drop(other, [file]);
+  await panel(other).getByText("This file is already being uploaded in another tab.").waitFor();
+  release();
+  await panel(page).getByText("Uploaded").waitFor();
+  expect(made).toBe(1);
+  await row(page, "twice.mp4").waitFor();
+  expect(await row(page, "twice.mp4").count()).toBe(1);
+
+  // An upload that was canceled does not stand in its own way.
+  await page.getByRole("button", { name: "Close uploads" }).click();
+  await page.route("**/api/v1/uploads/**", () => {});
+  await drop(page, [file]);
+  await page.getByRole("button", { name: "Cancel upload of twice.mp4" }).click();
+  await page.unroute("**/api/v1/uploads/**");
+  await drop(page, [file]);
+  await panel(page).getByText("Uploaded").waitFor();
 });
 
 test("no page was faulty, and none wanted what its Content-Security-Policy forbids", () => {

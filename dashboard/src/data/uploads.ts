@@ -1,11 +1,12 @@
-import type { Upload } from "tus-js-client";
 import type { UploadOfferView } from "../contract/video.ts";
-import { messageOf, request } from "./request.ts";
+import { messageOf, request, UnreachableError } from "./request.ts";
 import { bytes } from "./words.ts";
 
 const AT_ONCE = 3;
 const RETRY_AFTER_MS = [0, 1_000, 3_000, 5_000, 10_000, 20_000, 30_000];
 const MEMORY_PREFIX = "subtext.upload:";
+/** An upload URL that responds so can never take the file: it is deleted, expired, or not valid any more. */
+const GONE = [403, 404, 410];
 
 export interface UploadView {
   /** Of this browser; the video's own comes with the service's first answer. */
@@ -22,12 +23,15 @@ export interface UploadView {
 interface Running {
   view: UploadView;
   file: File;
-  upload: Upload | null;
+  /** The same for the same file of the same environment, also in another tab and after a reload. */
+  key: string;
+  /** Stops sending; `terminate` deletes on the server what has arrived. Null while nothing is sent. */
+  abort: ((terminate: boolean) => Promise<void>) | null;
 }
 
 /**
- * Uploads from this browser, three at once; they go on while pages change. One that was cut off by a reload goes
- * on from where it was as soon as the same file is given again.
+ * Uploads from this browser, three at once; they continue while pages change. An upload that was interrupted
+ * resumes when the same file is added again.
  */
 export class UploadQueue {
   #all: Running[] = [];
@@ -49,6 +53,12 @@ export class UploadQueue {
 
   add(environmentId: string, files: Iterable<File>): void {
     for (const file of files) {
+      const key = keyOf(environmentId, file);
+      const same = this.#all.find((each) => each.key === key && each.view.state !== "done");
+      if (same) {
+        this.retry(same.view.id);
+        continue;
+      }
       this.#made += 1;
       const view: UploadView = {
         id: `upload ${this.#made}`,
@@ -59,7 +69,7 @@ export class UploadQueue {
         state: "waiting",
         problem: null,
       };
-      this.#all.push({ view, file, upload: null });
+      this.#all.push({ view, file, key, abort: null });
     }
     this.#go();
   }
@@ -79,7 +89,7 @@ export class UploadQueue {
     this.#tell();
     if (running.view.state === "done") return;
     forget(running);
-    await running.upload?.abort(true).catch(() => {});
+    await running.abort?.(true);
     this.#go();
   }
 
@@ -88,7 +98,7 @@ export class UploadQueue {
     const ended = this.#all;
     this.#all = [];
     this.#tell();
-    await Promise.all(ended.map(({ upload }) => upload?.abort().catch(() => {})));
+    await Promise.all(ended.map(({ abort }) => abort?.(false)));
   }
 
   clearDone(): void {
@@ -107,7 +117,7 @@ export class UploadQueue {
       if (running.view.state !== "waiting") continue;
       free -= 1;
       this.#change(running, { state: "uploading" });
-      this.#send(running)
+      this.#sendAlone(running)
         .then(
           () => this.#change(running, { state: "done", sentBytes: running.view.sizeBytes }),
           (error) => this.#change(running, { state: "failed", problem: uploadProblem(error) }),
@@ -117,16 +127,25 @@ export class UploadQueue {
     this.#tell();
   }
 
+  /** Two tabs that send the same file would take the upload from each other. */
+  async #sendAlone(running: Running): Promise<void> {
+    // Browsers have locks for pages that came by HTTPS, or from this machine.
+    if (!navigator.locks) return await this.#send(running);
+    await navigator.locks.request(running.key, { ifAvailable: true }, async (lock) => {
+      if (!lock) throw new Error("This file is already being uploaded in another tab.");
+      await this.#send(running);
+    });
+  }
+
   async #send(running: Running): Promise<void> {
     // There would be nothing to send, and so nothing that ends the upload.
-    if (running.file.size === 0) throw new EmptyFileError();
+    if (running.file.size === 0) throw new Error("The file is empty.");
     const remembered = recall(running);
     if (remembered !== null) {
       try {
         return await this.#sendTo(remembered, running);
       } catch (error) {
-        // Gone, given up, or never begun in time: the service would not take it there any more.
-        if (!isRefused(error)) throw error;
+        if (!GONE.includes(statusOf(error) ?? 0)) throw error;
         forget(running);
       }
     }
@@ -149,7 +168,7 @@ export class UploadQueue {
       return;
     }
     await new Promise<void>((resolve, reject) => {
-      running.upload = new Upload(running.file, {
+      const upload = new Upload(running.file, {
         uploadUrl: new URL(uploadUrl, location.origin).href,
         retryDelays: RETRY_AFTER_MS,
         storeFingerprintForResuming: false,
@@ -160,7 +179,11 @@ export class UploadQueue {
         },
         onError: reject,
       });
-      running.upload.start();
+      running.abort = async (terminate) => {
+        await upload.abort(terminate).catch(() => {});
+        resolve();
+      };
+      upload.start();
     });
   }
 
@@ -175,13 +198,13 @@ export class UploadQueue {
   }
 }
 
-function memoryKey({ view, file }: Running): string {
-  return MEMORY_PREFIX + JSON.stringify([view.environmentId, file.name, file.size, file.lastModified]);
+function keyOf(environmentId: string, { name, size, lastModified }: File): string {
+  return MEMORY_PREFIX + JSON.stringify([environmentId, name, size, lastModified]);
 }
 
 function recall(running: Running): string | null {
   try {
-    return localStorage.getItem(memoryKey(running));
+    return localStorage.getItem(running.key);
   } catch {
     return null;
   }
@@ -189,7 +212,7 @@ function recall(running: Running): string | null {
 
 function remember(running: Running, uploadUrl: string): void {
   try {
-    localStorage.setItem(memoryKey(running), uploadUrl);
+    localStorage.setItem(running.key, uploadUrl);
   } catch {
     // Without a memory the upload works all the same; it can only not go on after a reload.
   }
@@ -197,27 +220,21 @@ function remember(running: Running, uploadUrl: string): void {
 
 function forget(running: Running): void {
   try {
-    localStorage.removeItem(memoryKey(running));
+    localStorage.removeItem(running.key);
   } catch {
     // Nothing was remembered.
   }
 }
 
-/** The status that the tus client was answered with; null where no answer came, or the error is no tus error. */
-function answeredStatus(error: unknown): number | null {
-  const { originalResponse } = error as { originalResponse?: { getStatus(): number } | null };
-  return originalResponse?.getStatus() ?? null;
+/** The parts of a tus-js-client error that say how a request failed. */
+interface FailedRequest {
+  originalRequest?: object | null;
+  originalResponse?: { getStatus(): number; getBody(): string } | null;
 }
 
-function isRefused(error: unknown): boolean {
-  const status = answeredStatus(error);
-  return status !== null && status >= 400 && status < 500;
-}
-
-class EmptyFileError extends Error {
-  constructor() {
-    super("The file is empty.");
-  }
+/** Null if no response arrived, or the error is not about a tus request. */
+function statusOf(error: unknown): number | null {
+  return (error as FailedRequest).originalResponse?.getStatus() ?? null;
 }
 
 /** For people, who read `4 MB` better than `4000000 bytes`. */
@@ -226,12 +243,12 @@ function uploadProblem(error: unknown): string {
 }
 
 function refusalOf(error: unknown): string {
-  if (error instanceof EmptyFileError) return error.message;
-  const { originalResponse } = error as { originalResponse?: { getBody(): string } | null };
-  if (!originalResponse) return messageOf(error);
+  const { originalRequest, originalResponse } = error as FailedRequest;
+  if (!originalRequest) return messageOf(error);
+  if (!originalResponse) return new UnreachableError(error).message;
   try {
     return (JSON.parse(originalResponse.getBody()) as { detail: string }).detail;
   } catch {
-    return `The upload was refused (${answeredStatus(error)}).`;
+    return `The upload was refused (HTTP ${originalResponse.getStatus()}).`;
   }
 }

@@ -14,9 +14,9 @@ export function UploadPanel() {
   const failed = views.filter(({ state }) => state === "failed").length;
   const title =
     left > 0
-      ? `Uploading ${left} ${left === 1 ? "video" : "videos"}`
+      ? `Uploading ${views.length - left + 1} of ${views.length}`
       : failed > 0
-        ? "Some uploads failed"
+        ? `${failed} ${failed === 1 ? "upload" : "uploads"} failed`
         : "Uploaded";
   return (
     <section className={css.panel} aria-label="Uploads">
@@ -52,19 +52,15 @@ function Line({ view }: { view: UploadView }) {
         </span>
         <span className={css.text}>{state === "done" ? "Done" : bytes(sizeBytes)}</span>
         {state === "failed" && (
-          <Button
-            look="quiet"
-            aria-label={`Try again to upload ${filename}`}
-            onPress={() => uploads.retry(id)}
-          >
-            Try again
+          <Button look="quiet" aria-label={`Retry upload of ${filename}`} onPress={() => uploads.retry(id)}>
+            Retry
           </Button>
         )}
         {state !== "done" && (
           <Button
             look="quiet"
             square
-            aria-label={`Take back the upload of ${filename}`}
+            aria-label={`Cancel upload of ${filename}`}
             onPress={() => uploads.remove(id)}
           >
             <CloseIcon />
