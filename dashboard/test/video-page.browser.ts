@@ -8,7 +8,7 @@ import { seedTranscript } from "../../server/test/support/seed-transcript.ts";
 import { accessibilityFaults } from "./accessibility.ts";
 import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
 import { seedEveryState } from "./seed-videos.ts";
-import { beginUpload, clickWord, detailOf, untilTrue, watch, wordsOf } from "./video-page.ts";
+import { beginUpload, clickWord, untilTrue, watch, wordsOf } from "./video-page.ts";
 
 const dashboard = openDashboard();
 const SAMPLE = readFileSync(join(import.meta.dirname, "../../demo/sample/sample.mp4"));
@@ -40,14 +40,14 @@ test("a page that is opened during the upload becomes the whole page without a r
   });
   sampleUrl = urlOf(videoId);
   await page.getByRole("link", { name: "sample.mp4" }).click();
-  await page.getByRole("heading", { name: "Uploading, 0 %" }).waitFor();
+  await page.getByRole("heading", { name: "Uploading, 0%" }).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.evaluate("window.notReloaded = true");
   await send();
 
   await transcript(page).getByText("Welcome").waitFor();
   await page.getByRole("slider", { name: "Position in the recording" }).waitFor();
-  await page.getByText(/^Speech \d+ %$/).waitFor();
+  await page.getByText(/^Speech \d+%$/).waitFor();
   for (const text of ["Language", "English", "Engine", "Decoded", "Transcribed", "1. Completed"]) {
     await page.getByText(text, { exact: true }).first().waitFor();
   }
@@ -68,7 +68,7 @@ test("words are lit in step with the playback, and the browser shows the caption
   expect([kind, mode, language]).toEqual(["captions", "showing", "en"]);
   expect(cue).toMatch(/transcript|anyway|asked/);
 
-  const words = await wordsOf((await detailOf(page)).transcription!.files!);
+  const words = await wordsOf(page);
   const samples = await watch(page, 6_000);
   const wrong = samples.filter(({ seconds, text }) => {
     if (text === "") {
@@ -88,7 +88,7 @@ test("a click on a word, Enter on one, and the waveform's keys go there", async 
   await signInBy(page, dashboard, OWNER);
   await page.goto(sampleUrl);
   await transcript(page).getByText("Welcome").waitFor();
-  const words = await wordsOf((await detailOf(page)).transcription!.files!);
+  const words = await wordsOf(page);
   const startOf = (wanted: string) => words.find(({ word }) => word.startsWith(wanted))!.start;
   await clickWord(page, "captions");
   await seeks(page, startOf("captions"));
@@ -137,14 +137,14 @@ test("the transcript is searched, copied and downloaded", async () => {
   expect(await page.evaluate("navigator.clipboard.readText()")).toMatch(/^Welcome.*day\S$/s);
   await transcript(page).locator("p").first().click({ clickCount: 3 });
   await page.getByRole("button", { name: "Copy" }).click();
-  await page.getByRole("menuitem", { name: "Selection with its time" }).click();
+  await page.getByRole("menuitem", { name: "Selection with timestamp" }).click();
   await page.getByText("Selection copied").waitFor();
   expect(await page.evaluate("navigator.clipboard.readText()")).toMatch(/^\[0:00–0:\d\d\] Welcome/);
 
   for (const [name, extension, begin] of [
     ["Captions (VTT)", "vtt", "WEBVTT"],
     ["Text (TXT)", "txt", "Welcome"],
-    ["Words with times (JSON)", "json", "["],
+    ["Word timings (JSON)", "json", "["],
   ] as const) {
     await page.getByRole("button", { name: "Download" }).click();
     const [download] = await Promise.all([
@@ -175,7 +175,7 @@ test("a recording that the browser can not play keeps its transcript usable", as
     const { videoId, send } = await beginUpload(dashboard, { environmentId, filename, bytes });
     await send();
     await page.goto(urlOf(videoId));
-    await page.getByText("Your browser can not play recordings of this kind.").waitFor();
+    await page.getByText("Your browser can't play this format.").waitFor();
     await transcript(page).getByText("Welcome").waitFor();
     await clickWord(page, word);
     await untilTrue(page, `String([...(CSS.highlights.get("subtext-lit") ?? [])]) === "${word}"`);
@@ -195,16 +195,16 @@ test("what failed tells its reason, and completes when it is reprocessed after t
   const { page } = await dashboard.visit();
   await signInBy(page, dashboard, OWNER);
   await page.goto(urlOf(videoId));
-  await page.getByRole("heading", { name: "It could not be transcribed" }).waitFor();
-  await page.getByText("Upload the original file again.").first().waitFor();
+  await page.getByRole("heading", { name: "Transcription failed" }).waitFor();
+  await page.getByText("Upload the original again.").first().waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
 
   writeFileSync(join(dashboard.service.parts.config.dataFolder, "uploads", videoId), SAMPLE);
-  await page.getByRole("button", { name: "Reprocess" }).click();
+  await page.getByRole("button", { name: "Retry transcription" }).click();
   await transcript(page).getByText("Welcome").waitFor();
   await page.getByText("1. Failed").waitFor();
   await page.getByText("2. Completed").waitFor();
-  expect(await page.getByRole("button", { name: "Reprocess" }).count()).toBe(0);
+  expect(await page.getByRole("button", { name: "Retry transcription" }).count()).toBe(0);
 }, 120_000);
 
 test("every state has its page, in both themes and on a phone", async () => {
@@ -212,12 +212,12 @@ test("every state has its page, in both themes and on a phone", async () => {
   const { page } = await dashboard.visit({ viewport: { width: 390, height: 844 }, hasTouch: true });
   await signInBy(page, dashboard, OWNER);
   for (const [name, shown] of [
-    ["keynote.mkv", "Place 2 in the queue"],
-    ["customer call, Tuesday.mp4", "Transcribing, 42 %"],
-    ["notes.pdf.mp4", "It could not be transcribed"],
+    ["keynote.mkv", "2nd in queue"],
+    ["customer call, Tuesday.mp4", "Transcribing, 42%"],
+    ["notes.pdf.mp4", "Transcription failed"],
     ["b-roll harbour.mp4", "Not transcribed"],
     ["before the switch.mp4", "Not transcribed"],
-    ["phone-recording.mp4", "Uploading, 0 %"],
+    ["phone-recording.mp4", "Uploading, 0%"],
   ] as const) {
     await page.goto(`${dashboard.url}/environments/${environmentId}/videos`);
     await page.getByRole("link", { name, exact: true }).click();
@@ -280,8 +280,8 @@ test("a viewer sees it all and is offered no change; the owner deletes it", asyn
   await viewer.getByRole("button", { name: "Join" }).click();
   await viewer.getByRole("heading", { level: 1, name: "Videos" }).waitFor();
   await viewer.getByRole("link", { name: "notes.pdf.mp4" }).click();
-  await viewer.getByRole("heading", { name: "It could not be transcribed" }).waitFor();
-  expect(await viewer.getByRole("button", { name: /Reprocess|Delete/ }).count()).toBe(0);
+  await viewer.getByRole("heading", { name: "Transcription failed" }).waitFor();
+  expect(await viewer.getByRole("button", { name: /Retry|Delete/ }).count()).toBe(0);
   await viewer.goto(sampleUrl);
   await transcript(viewer).getByText("Welcome").waitFor();
   const status = await viewer.evaluate(
@@ -292,11 +292,11 @@ test("a viewer sees it all and is offered no change; the owner deletes it", asyn
   await page.goto(sampleUrl);
   await page.getByRole("button", { name: "Delete" }).click();
   expect(await accessibilityFaults(page)).toEqual([]);
-  await page.getByRole("button", { name: "Delete for good" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await page.getByRole("heading", { level: 1, name: "Videos" }).waitFor();
   expect(await page.getByRole("link", { name: "sample.mp4" }).count()).toBe(0);
   await page.goto(sampleUrl);
-  await page.getByRole("heading", { name: "Nothing here" }).waitFor();
+  await page.getByRole("heading", { name: "Page not found" }).waitFor();
 });
 
 test("no page was faulty, and none wanted what its Content-Security-Policy forbids", () => {

@@ -1,8 +1,6 @@
-import type { TranscriptionFiles } from "@subtext/client/contract/transcription";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import type { UploadOfferView } from "../src/contract/video.ts";
-import type { VideoDetailView } from "../src/contract/video-detail.ts";
 import type { Dashboard } from "./open-dashboard.ts";
 
 export interface UploadTarget {
@@ -33,11 +31,6 @@ export async function beginUpload(
   };
 }
 
-/** The video as the service tells it to whoever is signed in on the page. */
-export async function detailOf(page: Page): Promise<VideoDetailView> {
-  return await page.evaluate("fetch('/internal' + location.pathname).then((answer) => answer.json())");
-}
-
 /** Waits for what an expression says on the page; playwright's own way is what the page's policy forbids. */
 export async function untilTrue(page: Page, expression: string): Promise<void> {
   await expect.poll(() => page.evaluate(`Boolean(${expression})`)).toBe(true);
@@ -49,8 +42,11 @@ export interface SpokenWord {
   end: number;
 }
 
-export async function wordsOf(files: TranscriptionFiles): Promise<SpokenWord[]> {
-  return (await (await fetch(files.json.url)).json()) as SpokenWord[];
+/** Of the video that the page shows. */
+export async function wordsOf(page: Page): Promise<SpokenWord[]> {
+  return await page.evaluate(
+    "fetch('/internal' + location.pathname + '/files/json').then((response) => response.json())",
+  );
 }
 
 /** What is lit, by the player's time at each frame that was shown. */

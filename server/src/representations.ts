@@ -49,12 +49,11 @@ async function presignFiles(
   prefix: string,
   { storage, now, videoMetadata }: { storage: Storage; now: Date; videoMetadata: VideoMetadata },
 ): Promise<TranscriptionFiles> {
-  const stem = fileStem(row, videoMetadata);
   const presign = async <Format extends FileFormat>(format: Format) => {
     const contentType = FILE_CONTENT_TYPES[format];
     const { url, expiresAt } = await storage.presign(fileKey(prefix, format), {
       contentType,
-      fileName: `${stem}.${format}`,
+      fileName: transcriptFileName(row, videoMetadata, format),
       lifetimeSeconds: FILE_URL_LIFETIME_SECONDS,
       now,
     });
@@ -64,12 +63,16 @@ async function presignFiles(
   return { vtt, json, txt };
 }
 
-/** `holiday.en`, after the name of the uploaded file where one was told, as players look for captions. */
-function fileStem(row: ShownTranscription, metadata: VideoMetadata): string {
+/** `holiday.en.vtt`, after the name of the uploaded file if it is known, as players look for captions. */
+export function transcriptFileName(
+  row: Pick<ShownTranscription, "video_id" | "language">,
+  metadata: VideoMetadata,
+  format: FileFormat,
+): string {
   const uploadedName = uploadedFileName(metadata) ?? "";
   const base = uploadedName.split(/[\\/]/).at(-1) ?? "";
   const stem = base.replace(/\.[^.]{1,5}$/, "");
-  return `${stem === "" ? row.video_id : safeFileName(stem)}.${row.language}`;
+  return `${stem === "" ? row.video_id : safeFileName(stem)}.${row.language}.${format}`;
 }
 
 /** Clients of tus tell the name under either key. */

@@ -92,7 +92,6 @@ describe("the page of a completed video", () => {
     expect(transcription?.engine).toMatch(/./);
     expect(transcription?.decoder).toMatch(/ffmpeg|node-av/);
     expect(transcription?.stretches?.[0]).toMatchObject({ language: "en" });
-    expect(await (await fetch(transcription!.files!.vtt.url)).text()).toMatch(/^WEBVTT/);
     const { data } = (
       await sendAsCommandLine(subtext, `/environments/${tenant.environmentId}/videos`)
     ).json<VideoPageView>();
@@ -131,7 +130,9 @@ describe("the page of a completed video", () => {
     expect(view.words).toHaveLength(transcription!.wordCount!);
     expect(view.confidences).toHaveLength(transcription!.wordCount!);
     expect(view.words.join("").split(/\s+/).length).toBeGreaterThan(50);
-    const words = (await (await fetch(transcription!.files!.json.url)).json()) as { start: number }[];
+    const words = (await sendAsCommandLine(subtext, `${pathOf(videoId)}/files/json`)).json<
+      { start: number }[]
+    >();
     expect(view.pauses[0]).toBe(Math.round(words[0]!.start * 1000));
 
     const zipped = await sendAsCommandLine(subtext, path, { headers: { "accept-encoding": "br, gzip" } });
@@ -212,9 +213,33 @@ describe("the page of a completed video", () => {
     ]);
   });
 
+  test("gives its files and its recording as downloads, wherever they are stored", async () => {
+    for (const [format, start] of [
+      ["vtt", /^WEBVTT/],
+      ["json", /^\[/],
+      ["txt", /^Welcome/],
+    ] as const) {
+      const file = await sendAsCommandLine(subtext, `${pathOf(videoId)}/files/${format}`);
+      expect(file.statusCode).toBe(200);
+      expect(file.body).toMatch(start);
+      expect(file.headers["content-disposition"]).toMatch(
+        new RegExp(`^attachment; filename="Board meeting\\.en\\.${format}"`),
+      );
+    }
+    const unknown = await sendAsCommandLine(subtext, `${pathOf(videoId)}/files/srt`);
+    expect(codeOf(unknown)).toEqual([404, "transcript_not_found"]);
+
+    const recording = await sendAsCommandLine(subtext, `${pathOf(videoId)}/media?download`);
+    const { headers } = testS3()
+      ? await fetch(String(recording.headers.location))
+      : { headers: new Headers(recording.headers as Record<string, string>) };
+    expect(headers.get("content-disposition")).toMatch(/^attachment; filename="Board meeting.html"/);
+    expect(headers.get("content-type")).toBe("application/octet-stream");
+  });
+
   test("is there for operators alone, in its own environment alone", async () => {
     const other = await createTenant(subtext);
-    for (const part of ["", "/transcript", "/waveform", "/media"]) {
+    for (const part of ["", "/transcript", "/waveform", "/media", "/files/vtt"]) {
       expect(codeOf(await send(subtext, `${pathOf(videoId)}${part}`))).toEqual([401, "sign_in_required"]);
       const key = { authorization: `Bearer ${tenant.key}` };
       expect((await send(subtext, `${pathOf(videoId)}${part}`, { headers: key })).statusCode).toBe(401);
@@ -237,7 +262,7 @@ describe("the page of a completed video", () => {
     await setUp(subtext);
     const cookie = cookieOf(await signIn(subtext, await addViewer(subtext)));
     const headers = { cookie, origin: subtext.url };
-    for (const part of ["", "/transcript", "/waveform", "/media"]) {
+    for (const part of ["", "/transcript", "/waveform", "/media", "/files/vtt"]) {
       const status = testS3() && part === "/media" ? 302 : 200;
       expect((await send(subtext, `${pathOf(videoId)}${part}`, { headers })).statusCode).toBe(status);
     }
@@ -251,9 +276,9 @@ describe("the page of a completed video", () => {
     const path = pathOf(videoId);
     const reprocessed = await sendAsCommandLine(subtext, `${path}/reprocess`, { method: "POST" });
     expect(codeOf(reprocessed)).toEqual([409, "transcription_not_failed"]);
-    const { files } = (await detail(videoId)).transcription!;
+    const { files } = (await readTranscription(subtext, tenant, videoId)).body;
     expect((await sendAsCommandLine(subtext, path, { method: "DELETE" })).statusCode).toBe(204);
-    for (const part of ["", "/transcript", "/waveform", "/media"]) {
+    for (const part of ["", "/transcript", "/waveform", "/media", "/files/vtt"]) {
       expect(codeOf(await sendAsCommandLine(subtext, path + part))).toEqual([404, "video_not_found"]);
     }
     expect((await fetch(files!.vtt.url)).status).toBe(404);
@@ -266,7 +291,7 @@ describe("the page of a video without a transcript", () => {
     const silent = await ended(await media("silence-aac.mp4"), "silent.mp4");
     expect(await detail(silent)).toMatchObject({
       state: "skipped",
-      transcription: { skipReason: "silent_audio_track", attempts: [{ outcome: "skipped" }], files: null },
+      transcription: { skipReason: "silent_audio_track", attempts: [{ outcome: "skipped" }] },
     });
     const { peaks, speech } = (
       await sendAsCommandLine(subtext, `${pathOf(silent)}/waveform`)

@@ -1,4 +1,3 @@
-import type { TranscriptionFiles } from "@subtext/client/contract/transcription";
 import type { VideoMetadata } from "@subtext/client/contract/video";
 import type { SentEventType } from "@subtext/client/contract/webhook";
 import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
@@ -18,11 +17,14 @@ export interface VideoDetailView extends VideoView {
 }
 
 export interface MediaView {
-  /** `…/media` of this service: takes Range, needs the session's cookie, may redirect to the storage. */
+  /**
+   * `…/media` of this service: takes Range, needs the session's cookie, may redirect to the storage. With
+   * `?download` it is saved and never shown.
+   */
   url: string;
   /**
-   * Told by the file's first bytes, whatever its name says: `video/mp4`. Null for what is no recording known
-   * here, which no browser plays and which `url` gives as a download.
+   * Detected from the file's first bytes, whatever its name says: `video/mp4`. Null if it is not a known media
+   * type: no browser plays it, and `url` downloads it.
    */
   contentType: string | null;
 }
@@ -36,8 +38,6 @@ export interface TranscriptionDetailView extends TranscriptionSummaryView {
   incomplete: boolean;
   /** Which language is spoken where, in order, not overlapping. */
   stretches: LanguageStretchView[] | null;
-  /** Made by this answer and good for 5 minutes: ask again at the click of a download. */
-  files: TranscriptionFiles | null;
   /** While it is PENDING after a fault: the next attempt begins no sooner. Null where it waits for a model. */
   retryAt: string | null;
   /** How its latest attempt went so far, from the upload on, in order. */

@@ -1,3 +1,4 @@
+import type { FileFormat } from "@subtext/client/contract/transcription";
 import { queryOptions } from "@tanstack/react-query";
 import type { VideoView } from "../contract/video.ts";
 import type { TranscriptWordsView, VideoDetailView, WaveformView } from "../contract/video-detail.ts";
@@ -35,6 +36,11 @@ function awaitsDelivery({ transcription }: VideoDetailView): boolean {
 /** The captions of a completed video, for a player. */
 export function captionsUrl(address: VideoAddress): string {
   return `/internal${videoPath(address)}/captions`;
+}
+
+/** A file of the transcript, to be saved. */
+export function fileUrl(address: VideoAddress, format: FileFormat): string {
+  return `/internal${videoPath(address)}/files/${format}`;
 }
 
 /** What is completed never changes. */

@@ -3,6 +3,9 @@ const MAX_NAME_LENGTH = 150;
 /** Media types that a browser shows as plain data or plays; anything else is only ever saved. */
 const SHOWN_TYPES = /^(?:text\/vtt|text\/plain|application\/json|(?:audio|video)\/[\w-]+)$/;
 
+/** The type of a file that a browser saves and never shows. */
+export const DOWNLOAD_TYPE = "application/octet-stream";
+
 /**
  * A name that every file system takes: without path separators, control and bidirectional-override
  * characters, at most 150 UTF-16 units, its extension kept. Never empty.

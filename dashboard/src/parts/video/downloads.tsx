@@ -1,30 +1,29 @@
+import { FILE_FORMATS, type FileFormat } from "@subtext/client/contract/transcription";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
 import { messageOf } from "../../data/request.ts";
-import { type VideoAddress, videoQuery } from "../../data/video-detail.ts";
+import { fileUrl, type VideoAddress, videoQuery } from "../../data/video-detail.ts";
 import controls from "../../design/controls.module.css";
 import { Button, Notice } from "../../design/controls.tsx";
 import { DownloadIcon } from "../../design/icons.tsx";
 
-const FORMATS = [
-  { format: "vtt", name: "Captions (VTT)" },
-  { format: "txt", name: "Text (TXT)" },
-  { format: "json", name: "Words with times (JSON)" },
-] as const;
+const NAMES: Record<FileFormat, string> = {
+  vtt: "Captions (VTT)",
+  txt: "Text (TXT)",
+  json: "Word timings (JSON)",
+};
 
 export function Downloads({ address }: { address: VideoAddress }) {
   const queryClient = useQueryClient();
   const [problem, setProblem] = useState<string | null>(null);
-  const download = async (format: (typeof FORMATS)[number]["format"]) => {
+  const download = async (format: FileFormat) => {
     setProblem(null);
     try {
-      // Addresses end after minutes; the page may be open for hours.
-      const { transcription } = await queryClient.fetchQuery({ ...videoQuery(address), staleTime: 0 });
-      const file = transcription?.files?.[format];
-      if (!file) return;
+      // A link could not say that the session has ended, or that the video was deleted.
+      await queryClient.fetchQuery({ ...videoQuery(address), staleTime: 0 });
       const link = document.createElement("a");
-      link.href = file.url;
+      link.href = fileUrl(address, format);
       link.download = "";
       link.click();
     } catch (error) {
@@ -41,9 +40,9 @@ export function Downloads({ address }: { address: VideoAddress }) {
           <Menu
             className={controls.menu ?? ""}
             aria-label="Download"
-            onAction={(key) => download(FORMATS.find(({ format }) => format === key)!.format)}
+            onAction={(key) => download(FILE_FORMATS.find((format) => format === key)!)}
           >
-            {FORMATS.map(({ format, name }) => (
+            {Object.entries(NAMES).map(([format, name]) => (
               <MenuItem key={format} id={format} className={controls.item ?? ""}>
                 {name}
               </MenuItem>

@@ -44,8 +44,8 @@ export function Player({ name, media, captions, playback, hasTranscript, help }:
     return (
       <Notice tone="plain">
         {FAULTS[fault] ?? FAULTS.unplayable}
-        {hasTranscript && " Its transcript is here all the same."}{" "}
-        <a href={media.url} download={name}>
+        {hasTranscript && " The transcript is still available."}{" "}
+        <a href={`${media.url}?download`} download={name}>
           Download the recording
         </a>
       </Notice>
@@ -86,7 +86,7 @@ export function Player({ name, media, captions, playback, hasTranscript, help }:
           <select value={speed} onChange={({ currentTarget }) => setSpeed(Number(currentTarget.value))}>
             {(SPEEDS.includes(speed) ? SPEEDS : [...SPEEDS, speed]).map((each) => (
               <option key={each} value={each}>
-                {each} ×
+                {each}×
               </option>
             ))}
           </select>
@@ -106,7 +106,7 @@ function faultOf({ contentType }: MediaView): string | null {
 }
 
 const FAULTS: Record<string, string> = {
-  unknown: "The file is no recording that a browser could play.",
-  unplayable: "Your browser can not play recordings of this kind.",
-  unreachable: "The recording could not be loaded; reload the page to try again.",
+  unknown: "This file can't be played in a browser.",
+  unplayable: "Your browser can't play this format.",
+  unreachable: "The recording could not be loaded. Reload the page to try again.",
 };

@@ -1,4 +1,3 @@
-import type { TranscriptionFiles } from "@subtext/client/contract/transcription";
 import type { VideoView } from "@subtext/dashboard/contract/video";
 import type {
   AttemptView,
@@ -27,9 +26,7 @@ export function viewVideoDetail(
   known: {
     video: VideoRow;
     media: MediaView | null;
-    transcription:
-      | (TranscriptionHistory & { row: TranscriptionRow; files: TranscriptionFiles | null })
-      | null;
+    transcription: (TranscriptionHistory & { row: TranscriptionRow }) | null;
   },
 ): VideoDetailView {
   const { video, media, transcription } = known;
@@ -53,11 +50,10 @@ function viewTranscriptionDetail(
   row: TranscriptionRow,
   known: TranscriptionHistory & {
     video: VideoRow;
-    files: TranscriptionFiles | null;
     hasRetryTime: boolean;
   },
 ): TranscriptionDetailView {
-  const { attempts, events, endpointUrls, files, hasRetryTime } = known;
+  const { attempts, events, endpointUrls, hasRetryTime } = known;
   const last = attempts.at(-1);
   return {
     ...viewTranscriptionSummary(row),
@@ -65,7 +61,6 @@ function viewTranscriptionDetail(
     decoder: row.decoder,
     incomplete: row.incomplete,
     stretches: row.stretches,
-    files,
     retryAt: hasRetryTime && row.status === "PENDING" && last?.retry_at ? last.retry_at.toISOString() : null,
     timeline: viewTimeline(row, known),
     attempts: attempts.map((attempt, index) => viewAttempt(attempt, attempts[index - 1])),

@@ -13,7 +13,6 @@ import { deleteVideo } from "../../pipeline/delete-video.ts";
 import { reprocess } from "../../pipeline/reprocess.ts";
 import type { RunningAttempts } from "../../pipeline/running-attempts.ts";
 import type { Queue } from "../../queue.ts";
-import { representTranscription } from "../../representations.ts";
 import type { Sources } from "../../storage/sources.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { authorOf } from "./author.ts";
@@ -62,18 +61,13 @@ export function registerVideoDetail(app: FastifyInstance, deps: VideoDetailDeps)
 }
 
 async function describe(deps: VideoDetailDeps, video: VideoRow): Promise<VideoDetailView> {
-  const { db, storage, clock } = deps;
+  const { db } = deps;
   const [[view], row, media] = await Promise.all([
     viewVideos(deps, [video]),
     findTranscriptionOfVideo(db, video.id),
     viewMedia(deps, video),
   ]);
-  const transcription = row && {
-    row,
-    ...(await historyOf(db, row)),
-    files: (await representTranscription(row, { storage, now: clock.now(), videoMetadata: video.metadata }))
-      .files,
-  };
+  const transcription = row && { row, ...(await historyOf(db, row)) };
   return viewVideoDetail(view!, { video, media, transcription: transcription ?? null });
 }
 

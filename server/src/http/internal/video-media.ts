@@ -5,22 +5,20 @@ import type { Db } from "../../db/schema.ts";
 import { AppError } from "../../errors.ts";
 import { mediaType, TELLING_BYTES } from "../../media-type.ts";
 import { representVideo } from "../../representations.ts";
-import { contentDisposition } from "../../storage/content-disposition.ts";
+import { contentDisposition, DOWNLOAD_TYPE } from "../../storage/content-disposition.ts";
 import type { Sources } from "../../storage/sources.ts";
 import { sendFile } from "../send-file.ts";
 import { findVideoOf, VIDEO_PATH, type VideoParams } from "./video-address.ts";
 
 /** A player asks for parts of the recording as long as it is open, at the URL that it was sent to first. */
 const MEDIA_URL_LIFETIME_SECONDS = 12 * 3600;
-/** Never shown, only saved. */
-const UNKNOWN_TYPE = "application/octet-stream";
 
-/** `…/media`: the recording, for the player of whoever is signed in. */
+/** `…/media`: the recording, for the player of whoever is signed in; with `?download`, to be saved as a file. */
 export function registerVideoMedia(
   app: FastifyInstance,
   { db, sources, clock }: { db: Db; sources: Sources; clock: Clock },
 ): void {
-  app.route<VideoParams>({
+  app.route<VideoParams & { Querystring: { download?: string } }>({
     method: ["GET", "HEAD"],
     url: `${VIDEO_PATH}/media`,
     exposeHeadRoute: false,
@@ -35,7 +33,8 @@ export function registerVideoMedia(
           "The recording was deleted for its age, as the settings say.",
         );
       }
-      const contentType = (await typeOfRecording(sources, video.id)) ?? UNKNOWN_TYPE;
+      const isDownload = request.query.download !== undefined;
+      const contentType = (!isDownload && (await typeOfRecording(sources, video.id))) || DOWNLOAD_TYPE;
       const fileName = representVideo(video, undefined).filename ?? video.id;
       // A presigned URL is for one method.
       if (request.method === "GET") {

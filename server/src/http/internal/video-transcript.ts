@@ -1,8 +1,11 @@
 import { buffer, json } from "node:stream/consumers";
+import { FILE_FORMATS } from "@subtext/client/contract/transcription";
 import type { FastifyInstance } from "fastify";
 import type { Db } from "../../db/schema.ts";
 import { findTranscriptionOfVideo } from "../../db/transcriptions.ts";
 import { AppError, type AppErrorCode } from "../../errors.ts";
+import { transcriptFileName } from "../../representations.ts";
+import { contentDisposition, DOWNLOAD_TYPE } from "../../storage/content-disposition.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { confidenceKey, fileKey, waveformKey } from "../../storage/transcript-files.ts";
 import { transcriptWords } from "../../transcript-words.ts";
@@ -13,7 +16,7 @@ import { findVideoOf, VIDEO_PATH, type VideoParams } from "./video-address.ts";
 /** Differs where the same words would be told differently. */
 const WORDS_VERSION = 1;
 
-/** `…/transcript`, `…/captions` and `…/waveform`: what the page of one video draws, large and unchanging. */
+/** `…/transcript`, `…/captions` and `…/waveform` are what the page of one video draws; `…/files/{format}` downloads. */
 export function registerVideoTranscript(
   app: FastifyInstance,
   { db, storage }: { db: Db; storage: Storage },
@@ -52,6 +55,25 @@ export function registerVideoTranscript(
     const captions = await storage.read(fileKey(prefix, "vtt")).catch(asNotFound("transcript_not_found"));
     return await reply.type("text/vtt; charset=utf-8").send(captions);
   });
+
+  // From here too: a browser ignores the `download` of a link to another origin, and shows the file instead.
+  app.get<{ Params: VideoParams["Params"] & { format: string } }>(
+    `${VIDEO_PATH}/files/:format`,
+    async (request, reply) => {
+      const video = await findVideoOf(db, request.params);
+      const row = await findTranscriptionOfVideo(db, video.id);
+      const format = FILE_FORMATS.find((each) => each === request.params.format);
+      if (!row?.file_prefix || !format) {
+        throw new AppError("transcript_not_found", "The video has no such file (yet).");
+      }
+      const name = transcriptFileName(row, video.metadata, format);
+      const file = await storage
+        .read(fileKey(row.file_prefix, format))
+        .catch(asNotFound("transcript_not_found"));
+      reply.header("content-disposition", contentDisposition(name, DOWNLOAD_TYPE));
+      return await reply.type(DOWNLOAD_TYPE).send(file);
+    },
+  );
 
   app.get<VideoParams>(`${VIDEO_PATH}/waveform`, async (request, reply) => {
     const video = await findVideoOf(db, request.params);
