@@ -3,7 +3,7 @@ import { createEnvironment } from "../../server/src/environments.ts";
 import { emitEvent } from "../../server/src/webhooks/emit.ts";
 import { createWebhookEndpoint } from "../../server/src/webhooks/endpoints.ts";
 import { seedSearchable } from "../../server/test/support/seed-transcript.ts";
-import { OWNER, openDashboard, signInBy } from "./open-dashboard.ts";
+import { OWNER, openDashboard, setUpOwner, signInBy } from "./open-dashboard.ts";
 import { LOCAL_WEBHOOKS } from "./screenshots/integrations.ts";
 
 const dashboard = openDashboard(LOCAL_WEBHOOKS);
@@ -103,8 +103,7 @@ interface Seeded {
 }
 
 beforeAll(async () => {
-  const { operators } = dashboard.service.parts;
-  await operators.setUp((await operators.setUpToken())!, { name: "Olive Owner", ...OWNER }, async () => {});
+  await setUpOwner(dashboard);
 });
 
 async function seed(name: string, state: State): Promise<Seeded> {

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import { createEnvironment } from "../../server/src/environments.ts";
 import { seedTranscript } from "../../server/test/support/seed-transcript.ts";
 import { accessibilityFaults } from "./accessibility.ts";
-import { OWNER, openDashboard, signInBy } from "./open-dashboard.ts";
+import { OWNER, openDashboard, setUpOwner, signInBy } from "./open-dashboard.ts";
 
 const dashboard = openDashboard();
 const CONNECTION_LOST = "Connection lost. Reconnecting… Data may be out of date.";
@@ -19,8 +19,8 @@ async function addVideo(filename: string): Promise<string> {
 }
 
 beforeAll(async () => {
-  const { operators, database, clock } = dashboard.service.parts;
-  await operators.setUp((await operators.setUpToken())!, { name: "Olive Owner", ...OWNER }, async () => {});
+  const { database, clock } = dashboard.service.parts;
+  await setUpOwner(dashboard);
   const made = { name: "Production", aiTranscription: true };
   environmentId = (await createEnvironment({ db: database.kysely, clock }, made)).id;
 });

@@ -74,6 +74,13 @@ export function openDashboard(env: Record<string, string> = {}): Dashboard {
   return dashboard;
 }
 
+/** Makes the owner without the page, and no environment. */
+export async function setUpOwner({ service }: Dashboard): Promise<void> {
+  const { operators } = service.parts;
+  const token = (await operators.newSetUpToken())!;
+  await operators.setUp(token, { name: "Olive Owner", ...OWNER }, async () => {});
+}
+
 /** Opens the set-up link and fills the page in. */
 export async function setUpBy(page: Page, { service, url }: Dashboard): Promise<void> {
   await page.goto(`${url}/set-up#${await service.parts.operators.newSetUpToken()}`);

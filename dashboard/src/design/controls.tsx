@@ -35,7 +35,16 @@ export function Button({ look = "plain", square, wide, isPending = false, ...pro
   const { onPress, type = "button", ...rest } = props;
   // It keeps the focus and does nothing. The library's own way leaves an element behind whose name is gone.
   const acting = isPending ? { type: "button" as const } : { type, ...(onPress && { onPress }) };
-  return <AriaButton {...rest} {...acting} className={looks.filter(Boolean).join(" ")} />;
+  return (
+    <AriaButton
+      // A field that loses the focus may gain or lose its error, which moves the button from under the pointer
+      // before the click.
+      preventFocusOnPress={type === "submit"}
+      {...rest}
+      {...acting}
+      className={looks.filter(Boolean).join(" ")}
+    />
+  );
 }
 
 interface TextFieldProps extends Omit<AriaTextFieldProps, "className" | "children"> {
