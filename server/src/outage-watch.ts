@@ -27,14 +27,15 @@ interface Question {
  * not noticed by itself for a quarter of an hour, and an answer may take long: so where one is late, another
  * connection is made, and only where that fails as well is the other side taken to be away. While it is, callers
  * are to be refused at once, and those that wait for answers are ended; one connection a second finds out when it
- * is back.
+ * is back. The log has one line when it goes and one when it is back: every other line about the outage is for
+ * debugging.
  */
 export class OutageWatch {
   readonly #watched: Watched;
   readonly #open = new Set<Question>();
   readonly #timer: NodeJS.Timeout;
-  #away: AppError | null = null;
-  #asking = false;
+  #away: { refusal: AppError; since: number } | null = null;
+  #asking: Promise<void> | null = null;
   #askedAt = Number.NEGATIVE_INFINITY;
   #closed = false;
 
@@ -46,7 +47,18 @@ export class OutageWatch {
 
   /** @throws the refusal, while the other side is away */
   assertThere(): void {
-    if (this.#away) throw this.#watched.away(this.#away.cause);
+    if (this.#away) throw this.#watched.away(this.#away.refusal.cause);
+  }
+
+  /**
+   * Probes the other side now, to tell a failure of one request from an outage.
+   * @throws the refusal, if the other side is away
+   */
+  async assertAnswers(): Promise<void> {
+    // One that is under way may have begun before the failure.
+    await this.#asking;
+    await this.#ask();
+    this.assertThere();
   }
 
   /**
@@ -62,7 +74,7 @@ export class OutageWatch {
 
   /** Tells of a failure that may mean that the other side is away. */
   suspect(): void {
-    if (!this.#closed) void this.#ask();
+    void this.#ask();
   }
 
   close(): void {
@@ -77,25 +89,33 @@ export class OutageWatch {
     if (this.#away || late) void this.#ask();
   }
 
-  async #ask(): Promise<void> {
-    if (this.#asking) return;
-    this.#asking = true;
+  #ask(): Promise<void> {
+    if (this.#closed) return Promise.resolve();
+    this.#asking ??= this.#askOnce().finally(() => {
+      this.#asking = null;
+    });
+    return this.#asking;
+  }
+
+  async #askOnce(): Promise<void> {
     this.#askedAt = performance.now();
     const { name, log, ask, away } = this.#watched;
     try {
       await ask();
-      if (this.#away && !this.#closed) log?.info(`${name} is back`);
+      if (this.#away && !this.#closed) {
+        const seconds = Math.round((performance.now() - this.#away.since) / 1000);
+        log?.info({ seconds }, `${name} is available again`);
+      }
       this.#away = null;
     } catch (error) {
       if (this.#closed) return;
-      if (!this.#away) log?.error({ err: error }, `${name} does not answer`);
-      this.#away = away(error);
+      if (!this.#away) log?.error({ err: error }, `${name} is unavailable`);
+      const refusal = away(error);
+      this.#away = { refusal, since: this.#away?.since ?? this.#askedAt };
       for (const { since, end } of this.#open) {
         // Whether it was done is not known, only that nobody will hear of it.
-        if (since <= this.#askedAt) end(this.#away);
+        if (since <= this.#askedAt) end(refusal);
       }
-    } finally {
-      this.#asking = false;
     }
   }
 }

@@ -30,7 +30,7 @@ export async function startWork(deps: WorkDeps, shutdown: AbortSignal): Promise<
     ...deps,
     modelIsComing: () => models.isComing(),
     onAttempt(attempt) {
-      outagePause.note(attempt.reason);
+      outagePause.note(attempt);
       deps.onAttempt?.(attempt);
     },
   };

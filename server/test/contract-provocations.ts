@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { rm, symlink } from "node:fs/promises";
+import { rename, rm, symlink } from "node:fs/promises";
 import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -166,6 +166,7 @@ export const RUINOUS: readonly ApiErrorCode[] = [
   "open_upload_limit_reached",
   "range_not_satisfiable",
   "storage_full",
+  "storage_object_unusable",
   "storage_unavailable",
   "upload_expired",
   "upload_locked",
@@ -353,6 +354,17 @@ export const PROVOCATIONS: Record<ApiErrorCode, Provoke | null> = {
     return await ask(operation, world);
   },
   storage_unavailable: async (operation, world) => {
+    const folder = join(world.service.dataFolder, "files");
+    await rename(folder, `${folder}.gone`);
+    try {
+      return await ask(operation, world);
+    } finally {
+      await rename(`${folder}.gone`, folder);
+    }
+  },
+  // Nothing is denied to root, who runs tests in containers.
+  storage_object_denied: null,
+  storage_object_unusable: async (operation, world) => {
     const file = filePathOf(world);
     await rm(file);
     await symlink(file, file);

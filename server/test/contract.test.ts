@@ -48,11 +48,11 @@ function expected(operation: Operation, code: ApiErrorCode): [number, unknown] {
 
 /** A bucket serves its files itself, and has no end that could be foreseen. */
 const operations = ALL_OPERATIONS.filter(({ id }) => !(testS3() && id === "getFile"));
-/** What takes a storage that is away is tried where that is made. */
+/** Faults of the storage are tried where they are made. */
 const provokable = ({ id }: Operation, code: ApiErrorCode) =>
   PROVOCATIONS[code] !== null &&
   !(testS3() && code === "storage_full") &&
-  !(code === "storage_unavailable" && id !== "getFile");
+  !(code.startsWith("storage_") && code !== "storage_full" && id !== "getFile");
 
 describe.each(operations.map((operation) => [operation.id, operation] as const))("%s", (_id, operation) => {
   const provoked = errorCodesOf(operation).filter((code) => provokable(operation, code));

@@ -130,7 +130,7 @@ describe.skipIf(!server)("a database that goes away and comes back", () => {
     // Longer than what makes one ask whether the database is there.
     await sql`select pg_sleep(8)`.execute(db);
     expect((await readTranscription(service, tenant, videoId)).status).toBe(404);
-    expect(service.logged()).not.toContain("the database does not answer");
+    expect(service.logged()).not.toContain("the database is unavailable");
   });
 });
 

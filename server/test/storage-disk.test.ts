@@ -92,11 +92,11 @@ describe("the disk storage", () => {
     expect(tags.size).toBe(10);
   });
 
-  it("says that the storage is unavailable where a folder can not be one", async () => {
+  it("says that a file cannot be stored, or that the storage is unavailable, if a folder cannot be one", async () => {
     const storage = await openIn("blocked");
     await storage.put("a", bytes("x"));
     await expect(storage.put("a/b", bytes("y"))).rejects.toMatchObject({
-      code: "storage_unavailable",
+      code: "storage_object_unusable",
       retryable: true,
     });
     await writeFile(join(top, "file"), "");

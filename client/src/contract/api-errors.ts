@@ -47,6 +47,8 @@ export const API_ERRORS = {
   origin_not_allowed: { status: 403, retryable: false, title: "Pages of this origin may not do this" },
   storage_full: { status: 507, retryable: true, title: "There is no space left" },
   storage_unavailable: { status: 503, retryable: true, title: "The storage does not answer" },
+  storage_object_denied: { status: 503, retryable: true, title: "The storage denies access to the file" },
+  storage_object_unusable: { status: 503, retryable: true, title: "The storage cannot serve the file" },
 
   file_url_invalid: { status: 403, retryable: false, title: "The file URL was altered" },
   file_url_expired: { status: 403, retryable: false, title: "The file URL has expired" },

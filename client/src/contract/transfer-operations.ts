@@ -15,6 +15,8 @@ const upload = {
 
 const EXPIRY = "When the upload is removed unless more of it comes, HTTP date";
 
+/** Of the whole storage, and of one stored file. */
+const ofStorage = ["storage_unavailable", "storage_object_denied", "storage_object_unusable"] as const;
 const ofUpload = [
   "upload_url_invalid",
   "origin_not_allowed",
@@ -61,7 +63,7 @@ export const UPLOAD_OPERATIONS = {
       "payload_too_large",
       "open_upload_limit_reached",
       "storage_full",
-      "storage_unavailable",
+      ...ofStorage,
     ],
   },
   getUploadOffset: {
@@ -108,7 +110,7 @@ export const UPLOAD_OPERATIONS = {
       "payload_too_large",
       "unsupported_media_type",
       "storage_full",
-      "storage_unavailable",
+      ...ofStorage,
     ],
   },
   deleteUpload: {
@@ -119,7 +121,7 @@ export const UPLOAD_OPERATIONS = {
     summary: "Give an upload up (tus)",
     description: "While it runs; a video that has been uploaded is deleted at `/api/v1/videos/{videoId}`.",
     success: { status: 204, description: "It is gone", body: null },
-    errors: [...ofUpload, "upload_rejected", "storage_unavailable"],
+    errors: [...ofUpload, "upload_rejected", ...ofStorage],
   },
 } as const satisfies Record<string, Operation>;
 
@@ -146,12 +148,6 @@ export const FILE_OPERATIONS = {
       ),
       headers: { ETag: "Of the file", "Content-Disposition": "A name to save it by" },
     },
-    errors: [
-      "file_url_invalid",
-      "file_url_expired",
-      "file_not_found",
-      "range_not_satisfiable",
-      "storage_unavailable",
-    ],
+    errors: ["file_url_invalid", "file_url_expired", "file_not_found", "range_not_satisfiable", ...ofStorage],
   },
 } as const satisfies Record<string, Operation>;

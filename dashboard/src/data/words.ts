@@ -70,6 +70,14 @@ const FAILURES: Record<string, { what: string; remedy: string }> = {
   },
   storage_full: { what: "The disk is full.", remedy: "Make space, then try again." },
   storage_unavailable: { what: "The storage does not answer.", remedy: "Check the disk of the service." },
+  storage_object_denied: {
+    what: "The storage denies access to the uploaded file.",
+    remedy: "Fix the permissions of the file, then reprocess.",
+  },
+  storage_object_unusable: {
+    what: "The storage cannot serve the uploaded file.",
+    remedy: "Check the disk or the bucket, or upload the file again.",
+  },
   storage_object_missing: { what: "The uploaded file is gone.", remedy: "Upload it again." },
   worker_lost: {
     what: "The service ended again and again while it worked on this video.",

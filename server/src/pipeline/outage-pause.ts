@@ -6,22 +6,29 @@ const LONGEST_MS = 60_000;
 
 /**
  * Keeps a process from taking one waiting transcription after the other, only to find each time that the storage
- * is away or its own disk full: after an attempt that ended so, it takes nothing for a while, each time longer.
- * Those that wait stay as they are, for this process later and for others meanwhile.
+ * is away or its own disk full. If the attempts at two different transcriptions end so, it takes nothing for a
+ * while, longer each time. A single one may have a fault of its own, and does not keep the others waiting.
  */
 export class OutagePause {
   #lengthMs = 0;
   #until = 0;
+  /** The transcription whose attempt met an outage last; null after one that did not. */
+  #suspect: string | null = null;
 
-  /** @param reason the code that the attempt ended with, null where it ended well */
-  note(reason: string | null): void {
-    const now = performance.now();
-    if (reason === null || !isOutageCode(reason)) this.#lengthMs = 0;
-    // Those that run beside each other meet the same outage.
-    else if (now >= this.#until) {
-      this.#lengthMs = this.#lengthMs === 0 ? FIRST_MS : Math.min(this.#lengthMs * 2, LONGEST_MS);
-      this.#until = now + this.#lengthMs;
+  /** @param attempt one that ended; its `reason` is the code of what it failed by, null if it succeeded */
+  note({ transcriptionId, reason }: { transcriptionId: string; reason: string | null }): void {
+    if (reason === null || !isOutageCode(reason)) {
+      this.#lengthMs = 0;
+      this.#suspect = null;
+      return;
     }
+    const isFirst = this.#suspect === null || this.#suspect === transcriptionId;
+    this.#suspect = transcriptionId;
+    const now = performance.now();
+    // Those that run beside each other meet the same outage.
+    if ((isFirst && this.#lengthMs === 0) || now < this.#until) return;
+    this.#lengthMs = this.#lengthMs === 0 ? FIRST_MS : Math.min(this.#lengthMs * 2, LONGEST_MS);
+    this.#until = now + this.#lengthMs;
   }
 
   /** @throws the signal's reason */

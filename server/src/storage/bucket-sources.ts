@@ -10,6 +10,7 @@ import { type Bucket, storageError } from "./bucket.ts";
 import { completeUpload, listUploads, readUpload, removeUpload, SOURCES } from "./bucket-upload.ts";
 import { requireSpace } from "./disk-space.ts";
 import { unavailable } from "./local-file.ts";
+import { objectUnusable } from "./object-errors.ts";
 import type { Sources } from "./sources.ts";
 
 /** Connections that may break in a row without a byte having come. */
@@ -27,8 +28,10 @@ export function openBucketSources(bucket: Bucket, { scratchFolder }: { scratchFo
 
   const find = async (videoId: string) => {
     const found = await bucket.head(keyOf(videoId));
-    if (!found) throw missing();
-    return found;
+    if (found) return found;
+    // A HEAD gives the same answer if the whole bucket is gone.
+    await bucket.assertAvailable();
+    throw missing();
   };
 
   return {
@@ -112,7 +115,9 @@ async function fetchTo(
       if (signal.aborted || isLocal(error)) throw error;
       cause = error;
     }
-    if (breaks >= MOST_BREAKS) throw new Error(`${written} of ${sizeBytes} bytes came`, { cause });
+    if (breaks < MOST_BREAKS) continue;
+    await bucket.assertAvailable();
+    throw objectUnusable(new Error(`${written} of ${sizeBytes} bytes came`, { cause }));
   }
 }
 

@@ -1,13 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { buffer } from "node:stream/consumers";
-import type { Bucket } from "./bucket.ts";
+import { type Bucket, PROBE_CONTENT, PROBES } from "./bucket.ts";
 import { assertStorageKey, assertStoragePrefix, isStorageKey } from "./key.ts";
 import type { Storage } from "./storage.ts";
 
 /** Where transcript files stand in a bucket, as in the data folder. */
 export const FILES = "files/";
-/** Not in the alphabet of keys: what stands here can never be taken for an object. */
-export const PROBES = "~probes/";
 /** Longer than a check takes that anybody still waits for. */
 const PROBE_LIVES_MS = 60_000;
 
@@ -57,7 +55,7 @@ export function openBucketStorage(
     async check() {
       const key = PROBES + randomUUID();
       try {
-        await bucket.put(key, Buffer.from("subtext"));
+        await bucket.put(key, Buffer.from(PROBE_CONTENT));
         await buffer(await bucket.get(key));
         // Once: listing costs as much as writing, and this is asked every few seconds.
         if (!leftBehindRemoved) await removeLeftBehind(bucket, key, probeLivesMs);

@@ -1,8 +1,9 @@
+import { randomUUID } from "node:crypto";
 import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import {
   DeleteObjectCommand,
   GetObjectCommand,
-  HeadBucketCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
@@ -13,6 +14,7 @@ import type { Logger } from "pino";
 import { AppError } from "../errors.ts";
 import { OutageWatch } from "../outage-watch.ts";
 import { contentDisposition } from "./content-disposition.ts";
+import { isObjectFault, objectDenied, objectMissing, objectUnusable } from "./object-errors.ts";
 import type { PresignedUrl, PresignOptions } from "./storage.ts";
 import { UrlSigner } from "./url-signer.ts";
 
@@ -39,18 +41,26 @@ export interface Bucket {
   /** The key as the bucket knows it. */
   fullKey(key: string): string;
   put(key: string, content: Uint8Array, signal?: AbortSignal): Promise<void>;
-  /** @throws AppError `storage_object_missing`, `storage_unavailable` */
   get(key: string, range?: ByteRequest): Promise<Readable>;
   /** Null where there is no such object. */
   head(key: string): Promise<{ sizeBytes: number; etag: string; writtenAt: Date } | null>;
   remove(key: string): Promise<void>;
   list(prefix: string): AsyncGenerator<{ key: string; sizeBytes: number; writtenAt: Date }>;
   presign(key: string, options: PresignOptions): Promise<PresignedUrl>;
-  /** Runs one command, which is to be sent with the options; its errors are AppErrors. */
+  /**
+   * Runs one command, which is to be sent with the options.
+   * @throws AppError `storage_object_missing`, `storage_object_denied` and `storage_object_unusable` if other
+   *   objects can be written and read, else `storage_full`, `storage_unavailable`
+   */
   run<T>(
     operation: (client: S3Client, options: { abortSignal: AbortSignal }) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T>;
+  /**
+   * Writes and reads an object of its own, to tell a fault of one object from an outage.
+   * @throws AppError `storage_unavailable`
+   */
+  assertAvailable(): Promise<void>;
   close(): void;
 }
 
@@ -69,7 +79,10 @@ const IDLE_TIMEOUT_MS = 30_000;
 /** With the waits of the SDK between them, a second in all: whoever asked tries again, with longer waits. */
 const ATTEMPTS = 3;
 const RETRY_AFTER_SECONDS = 10;
-const ASK_TIMEOUT_MS = 5_000;
+const PROBE_TIMEOUT_MS = 5_000;
+/** Not in the alphabet of keys: what is stored here can never be taken for an object of the service. */
+export const PROBES = "~probes/";
+export const PROBE_CONTENT = "subtext";
 
 export function openBucket(config: BucketConfig, log: Logger | null = null): Bucket {
   const { name, prefix } = config;
@@ -80,7 +93,7 @@ export function openBucket(config: BucketConfig, log: Logger | null = null): Buc
   const outages = new OutageWatch({
     name: "the bucket",
     log,
-    ask: () => askBucket(client, name),
+    ask: () => probe(client, { Bucket: name, Key: fullKey(PROBES + randomUUID()) }),
     away: storageUnavailable,
   });
   const run: Bucket["run"] = async (operation, signal) => {
@@ -94,6 +107,8 @@ export function openBucket(config: BucketConfig, log: Logger | null = null): Buc
       if (ending.signal.aborted) throw ending.signal.reason;
       const named = storageError(error);
       if (named instanceof AppError && named.code === "storage_unavailable") outages.suspect();
+      // A bucket that refuses every object is away: its credentials do not hold, or a policy has changed.
+      else if (isObjectFault(named)) await outages.assertAnswers();
       throw named;
     } finally {
       answered();
@@ -105,6 +120,7 @@ export function openBucket(config: BucketConfig, log: Logger | null = null): Buc
     name,
     fullKey,
     run,
+    assertAvailable: () => outages.assertAnswers(),
 
     async put(key, content, signal) {
       const command = new PutObjectCommand({ Bucket: name, Key: fullKey(key), Body: content });
@@ -213,6 +229,12 @@ const FULL = new Set([
   "ServerSideQuotaExceeded",
 ]);
 const MISSING = new Set(["NoSuchKey", "NotFound", "NoSuchUpload"]);
+/** Not the word of the storage on the object: the connection was too slow. */
+const TIMED_OUT = new Set(["RequestTimeout", "RequestTimeoutException"]);
+/** Of the SDK, which gives it no name. */
+const CHECKSUM_MISMATCH = /^Checksum mismatch/;
+const DENIED_STATUSES = [401, 403];
+const BUSY_STATUSES = [408, 425, 429];
 
 /**
  * What went wrong, by the names of the service; an abort stays what it is. What the storage said is the cause,
@@ -224,12 +246,14 @@ export function storageError(error: unknown): unknown {
   const { name, $metadata } = error as Error & { $metadata?: { httpStatusCode?: number } };
   const status = $metadata?.httpStatusCode;
   const cause = new Error(`${name}${status === undefined ? "" : ` (${status})`}: ${error.message}`);
-  if (MISSING.has(name))
-    return new AppError("storage_object_missing", "The stored file is missing.", { cause });
+  if (MISSING.has(name)) return objectMissing(cause);
   if (FULL.has(name) || status === 507) {
     return new AppError("storage_full", "There is no space left to store files.", { cause });
   }
-  return storageUnavailable(cause);
+  if (CHECKSUM_MISMATCH.test(error.message)) return objectUnusable(cause);
+  const isRefusal = status !== undefined && status >= 400 && status < 500;
+  if (!isRefusal || BUSY_STATUSES.includes(status) || TIMED_OUT.has(name)) return storageUnavailable(cause);
+  return DENIED_STATUSES.includes(status) ? objectDenied(cause) : objectUnusable(cause);
 }
 
 function storageUnavailable(cause: unknown): AppError {
@@ -239,14 +263,23 @@ function storageUnavailable(cause: unknown): AppError {
   });
 }
 
-async function askBucket(client: S3Client, name: string): Promise<void> {
+/** @throws what the storage said, if an object of its own cannot be written and read */
+async function probe(client: S3Client, place: { Bucket: string; Key: string }): Promise<void> {
+  const options = { abortSignal: AbortSignal.timeout(PROBE_TIMEOUT_MS) };
   try {
-    await client.send(new HeadBucketCommand({ Bucket: name }), {
-      abortSignal: AbortSignal.timeout(ASK_TIMEOUT_MS),
-    });
+    await client.send(new PutObjectCommand({ ...place, Body: PROBE_CONTENT }), options);
   } catch (error) {
-    // Whatever it refuses, it is there.
-    const status = (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode ?? 500;
-    if (status >= 500) throw error;
+    const named = storageError(error);
+    // A full bucket can still be read.
+    if (named instanceof AppError && named.code === "storage_full") return;
+    throw named;
+  }
+  try {
+    const { Body } = await client.send(new GetObjectCommand(place), options);
+    const content = await text(Body as Readable);
+    if (content !== PROBE_CONTENT) throw new Error("a probe was not read as it was written");
+  } finally {
+    // What cannot be removed now is removed after the next start.
+    await client.send(new DeleteObjectCommand(place), options).catch(() => {});
   }
 }

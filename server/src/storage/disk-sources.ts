@@ -1,13 +1,37 @@
-import { access, mkdir, open, opendir, rm, stat } from "node:fs/promises";
+import { mkdir, open, opendir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../errors.ts";
 import { isPlausibleId } from "../ids.ts";
-import { openLocalFile } from "./local-file.ts";
+import {
+  type AssertFolder,
+  fileError,
+  isAbsence,
+  missingError,
+  openLocalFile,
+  probeFolder,
+  unavailable,
+} from "./local-file.ts";
 import type { Sources } from "./sources.ts";
 
-/** Recordings in one folder, each file named after its video, as the tus file store writes them. */
-export async function openDiskSources(folder: string): Promise<Sources> {
+/**
+ * Recordings in one folder, each file named after its video, as the tus file store writes them.
+ * @param assertAvailable throws if the folder cannot be written and read; by default this is tried in it
+ */
+export async function openDiskSources(
+  folder: string,
+  assertAvailable: AssertFolder = () => probeFolder(folder),
+): Promise<Sources> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
+
+  const attempt = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw isAbsence(error)
+        ? await missingError(error, assertAvailable)
+        : await fileError(error, assertAvailable);
+    }
+  };
 
   const pathOf = (videoId: string): string => {
     if (!isPlausibleId(videoId)) throw new AppError("storage_object_missing", "There is no such recording.");
@@ -17,44 +41,45 @@ export async function openDiskSources(folder: string): Promise<Sources> {
   return {
     async open(videoId) {
       const path = pathOf(videoId);
-      await access(path).catch((error) => {
-        throw new AppError("storage_object_missing", "The uploaded recording is missing.", { cause: error });
-      });
+      // What the decoder could not read would pass for a damaged recording.
+      await (await openLocalFile(path, assertAvailable)).close();
       return { path, release: async () => {} };
     },
 
-    openFile: async (videoId) => await openLocalFile(pathOf(videoId)),
+    openFile: async (videoId) => await openLocalFile(pathOf(videoId), assertAvailable),
 
     presign: async () => null,
 
     async inspect(videoId) {
-      const found = await stat(pathOf(videoId)).catch(nullWhereMissing);
+      const path = pathOf(videoId);
+      const found = await attempt(() => stat(path).catch(nullWhereMissing));
       return found && { sizeBytes: found.size, writtenAt: found.mtime };
     },
 
     async sync(videoId) {
       for (const path of [pathOf(videoId), folder]) {
-        const handle = await open(path, "r");
-        try {
+        await attempt(async () => {
+          await using handle = await open(path, "r");
           await handle.sync();
-        } finally {
-          await handle.close();
-        }
+        });
       }
     },
 
     async remove(videoId) {
-      await rm(pathOf(videoId), { force: true });
+      const path = pathOf(videoId);
+      await attempt(() => rm(path, { force: true }));
     },
 
     async *list() {
-      for await (const entry of await opendir(folder))
-        if (entry.isFile() && isPlausibleId(entry.name)) yield entry.name;
+      const entries = await opendir(folder).catch((error) => {
+        throw unavailable(error);
+      });
+      for await (const entry of entries) if (entry.isFile() && isPlausibleId(entry.name)) yield entry.name;
     },
   };
 }
 
-function nullWhereMissing(error: NodeJS.ErrnoException): null {
-  if (error.code === "ENOENT") return null;
+function nullWhereMissing(error: unknown): null {
+  if (isAbsence(error)) return null;
   throw error;
 }

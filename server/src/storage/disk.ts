@@ -6,7 +6,6 @@ import {
   open,
   opendir,
   readdir,
-  readFile,
   rename,
   rmdir,
   stat,
@@ -16,13 +15,22 @@ import { dirname, join, resolve } from "node:path";
 import { AppError } from "../errors.ts";
 import { safeFileName } from "./content-disposition.ts";
 import { assertStorageKey, assertStoragePrefix, isStorageKey } from "./key.ts";
-import { codeOf, isAbsence, type OpenedFile, openLocalFile, unavailable } from "./local-file.ts";
+import {
+  type AssertFolder,
+  codeOf,
+  fileError,
+  isAbsence,
+  type OpenedFile,
+  openLocalFile,
+  probeFolder,
+  unavailable,
+} from "./local-file.ts";
 import type { PresignedUrl, PresignOptions, Storage } from "./storage.ts";
 import { writeFileUrl } from "./url-signature.ts";
 
 /** What serves files over HTTP needs of a storage. */
 export interface FileReader {
-  /** @throws AppError `storage_object_missing`, `storage_unavailable` */
+  /** @throws AppError `storage_object_missing`, and as `fileError` */
   openFile(key: string): Promise<OpenedFile>;
 }
 
@@ -35,6 +43,8 @@ export interface DiskStorageOptions {
   baseUrl: string;
   /** Signs file URLs; at least 32 bytes. All processes that share the folder share it. */
   secret: Uint8Array;
+  /** Throws if the folder cannot be written and read; by default this is tried in the folder itself. */
+  assertAvailable?: AssertFolder;
 }
 
 /** Not in the alphabet of keys: what stands in it can never be taken for an object. */
@@ -58,12 +68,14 @@ export async function openDiskStorage(options: DiskStorageOptions): Promise<Disk
     throw unavailable(error);
   }
 
+  const { assertAvailable = () => probeFolder(unfinishedFolder) } = options;
+
   const pathOf = (key: string) => {
     assertStorageKey(key);
     return join(folder, key);
   };
 
-  const openFile = (key: string): Promise<OpenedFile> => openLocalFile(pathOf(key));
+  const openFile = (key: string): Promise<OpenedFile> => openLocalFile(pathOf(key), assertAvailable);
 
   return {
     openFile,
@@ -81,7 +93,7 @@ export async function openDiskStorage(options: DiskStorageOptions): Promise<Disk
         // Every folder up to the top: any of them may be new, made by this call or by a neighbour.
         for (let at = dirname(path); at.length >= folder.length; at = dirname(at)) await syncFolder(at);
       } catch (error) {
-        throw unavailable(error);
+        throw await fileError(error, assertAvailable);
       }
     },
 
@@ -108,7 +120,7 @@ export async function openDiskStorage(options: DiskStorageOptions): Promise<Disk
           if (!(await removeFolderIfEmpty(at))) break;
         }
       } catch (error) {
-        throw unavailable(error);
+        throw await fileError(error, assertAvailable);
       }
     },
 
@@ -136,9 +148,7 @@ export async function openDiskStorage(options: DiskStorageOptions): Promise<Disk
 
     async check() {
       try {
-        const probe = await writeUnfinished(unfinishedFolder, Buffer.from("subtext"));
-        await readFile(probe);
-        await unlink(probe);
+        await probeFolder(unfinishedFolder);
       } catch (error) {
         throw unavailable(error);
       }

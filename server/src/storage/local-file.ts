@@ -1,7 +1,10 @@
+import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, open, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { AppError } from "../errors.ts";
+import { isObjectFault, objectDenied, objectMissing, objectUnusable } from "./object-errors.ts";
 
 /** A file that stays readable, and the same, until it is closed, even if it is removed meanwhile. */
 export interface OpenedFile {
@@ -14,31 +17,28 @@ export interface OpenedFile {
   close(): Promise<void>;
 }
 
-/** @throws AppError `storage_object_missing`, `storage_unavailable` */
-export async function openLocalFile(path: string): Promise<OpenedFile> {
-  const handle = await openExisting(path);
+/** Throws if other files of the folder cannot be written and read either. */
+export type AssertFolder = () => Promise<void>;
+
+/** @throws AppError as `fileError` */
+export async function openLocalFile(path: string, assertFolder: AssertFolder): Promise<OpenedFile> {
+  let handle: FileHandle | undefined;
   try {
+    handle = await open(path, constants.O_RDONLY);
     const stats = await handle.stat({ bigint: true });
-    if (!stats.isFile()) throw missing();
+    if (!stats.isFile()) throw objectMissing();
+    const file = handle;
     return {
       size: Number(stats.size),
       // A write always makes a new file beside the old one, so the inode differs even where the clock
       // of the file system is too coarse to tell two writes apart.
       etag: `"${[stats.ino, stats.mtimeNs, stats.size].map((part) => part.toString(36)).join("-")}"`,
-      stream: (range) => handle.createReadStream(range),
-      close: () => handle.close(),
+      stream: (range) => file.createReadStream(range),
+      close: () => file.close(),
     };
   } catch (error) {
-    await handle.close();
-    throw error instanceof AppError ? error : unavailable(error);
-  }
-}
-
-async function openExisting(path: string): Promise<FileHandle> {
-  try {
-    return await open(path, constants.O_RDONLY);
-  } catch (error) {
-    throw isAbsence(error) ? missing(error) : unavailable(error);
+    await handle?.close();
+    throw isAbsence(error) ? await missingError(error, assertFolder) : await fileError(error, assertFolder);
   }
 }
 
@@ -52,13 +52,48 @@ export function isAbsence(error: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
-function missing(cause?: unknown): AppError {
-  return new AppError("storage_object_missing", "The stored file is missing.", { cause });
-}
+const FULL = ["ENOSPC", "EDQUOT"];
+/** Of the whole file system, or of this process. */
+const OUTAGES = ["EROFS", "ESTALE", "ENODEV", "ENXIO", "ENOTCONN", "EMFILE", "ENFILE", "ENOMEM"];
+const DENIED = ["EACCES", "EPERM"];
 
 export function unavailable(cause: unknown): AppError {
-  const code = codeOf(cause);
-  return code === "ENOSPC" || code === "EDQUOT"
+  return FULL.includes(codeOf(cause) ?? "")
     ? new AppError("storage_full", "There is no space left to store files.", { cause })
     : new AppError("storage_unavailable", "The storage can not be read or written now.", { cause });
+}
+
+/**
+ * What it means that one file could not be read or written.
+ * @returns `storage_object_denied` or `storage_object_unusable` if other files can be, else `storage_full` or
+ *   `storage_unavailable`
+ */
+export async function fileError(error: unknown, assertFolder: AssertFolder): Promise<AppError> {
+  if (error instanceof AppError) return error;
+  try {
+    await assertFolder();
+  } catch (cause) {
+    return cause instanceof AppError ? cause : unavailable(cause);
+  }
+  const code = codeOf(error) ?? "";
+  if (FULL.includes(code) || OUTAGES.includes(code)) return unavailable(error);
+  return DENIED.includes(code) ? objectDenied(error) : objectUnusable(error);
+}
+
+/** As `fileError`, of a file that is to be there. */
+export async function missingError(error: unknown, assertFolder: AssertFolder): Promise<AppError> {
+  const fault = await fileError(error, assertFolder);
+  return isObjectFault(fault) ? objectMissing(error) : fault;
+}
+
+/** Writes, reads and removes a file of its own. */
+export async function probeFolder(folder: string): Promise<void> {
+  // Not in the alphabets of keys and ids: it can never be taken for a stored file.
+  const path = join(folder, `~probe-${randomUUID()}`);
+  try {
+    await writeFile(path, "subtext", { mode: 0o600 });
+    await readFile(path);
+  } finally {
+    await rm(path, { force: true });
+  }
 }

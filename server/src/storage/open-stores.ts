@@ -5,8 +5,10 @@ import type { Config } from "../config.ts";
 import type { Db } from "../db/schema.ts";
 import { lockFolder } from "../folder-lock.ts";
 import { matchInstallation, placeOnDisk } from "../installation.ts";
+import { OutageWatch } from "../outage-watch.ts";
 import { type FileReader, openDiskStorage } from "./disk.ts";
 import { openDiskSources } from "./disk-sources.ts";
+import { probeFolder, unavailable } from "./local-file.ts";
 import type { Sources } from "./sources.ts";
 import type { Storage } from "./storage.ts";
 import { openDiskUploadStore, type UploadStore } from "./upload-store.ts";
@@ -38,25 +40,46 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
   return await openBucketStores(options, bucket);
 }
 
-async function openDiskStores({ config, db, secret }: StoresOptions): Promise<Stores> {
+async function openDiskStores({ config, db, secret, log }: StoresOptions): Promise<Stores> {
   const { dataFolder, publicUrl, uploadExpiryMs } = config;
   // Uploads are written under locks of this process: two on one folder would write into each other's.
   const lock = lockFolder(join(dataFolder, "service"));
+  const uploadsFolder = join(dataFolder, "uploads");
+  const filesFolder = join(dataFolder, "files");
+  const place = placeOnDisk(dataFolder, [uploadsFolder, filesFolder]);
+  const outages = new OutageWatch({
+    name: "the data folder",
+    log,
+    async ask() {
+      // An empty folder is what is left where a disk is no longer mounted.
+      if ((await place.read()) === null) throw new Error(`${dataFolder} is not the data folder`);
+      for (const folder of [uploadsFolder, filesFolder]) await probeFolder(folder);
+    },
+    away: unavailable,
+  });
+  const assertAvailable = () => outages.assertAnswers();
   try {
-    const uploadsFolder = join(dataFolder, "uploads");
-    const filesFolder = join(dataFolder, "files");
-    const sources = await openDiskSources(uploadsFolder);
+    const sources = await openDiskSources(uploadsFolder, assertAvailable);
     await mkdir(filesFolder, { recursive: true, mode: 0o700 });
-    await matchInstallation(db, placeOnDisk(dataFolder, [uploadsFolder, filesFolder]));
-    const storage = await openDiskStorage({ folder: filesFolder, baseUrl: publicUrl, secret });
+    await matchInstallation(db, place);
+    const storage = await openDiskStorage({
+      folder: filesFolder,
+      baseUrl: publicUrl,
+      secret,
+      assertAvailable,
+    });
     return {
       storage,
       sources,
       uploads: openDiskUploadStore({ folder: uploadsFolder, db, sources, expiryMs: uploadExpiryMs }),
       files: storage,
-      close: async () => lock.release(),
+      async close() {
+        outages.close();
+        lock.release();
+      },
     };
   } catch (error) {
+    outages.close();
     lock.release();
     throw error;
   }

@@ -1,0 +1,25 @@
+import { AppError } from "../errors.ts";
+
+/**
+ * Faults of one stored object, while others can be written and read: what needs the object fails, and everything
+ * else continues. A fault of all of them is an outage; see `outages.ts`.
+ */
+export function isObjectFault(error: unknown): error is AppError {
+  return (
+    error instanceof AppError &&
+    (error.code === "storage_object_denied" || error.code === "storage_object_unusable")
+  );
+}
+
+export function objectMissing(cause?: unknown): AppError {
+  return new AppError("storage_object_missing", "The stored file is missing.", { cause });
+}
+
+export function objectDenied(cause: unknown): AppError {
+  return new AppError("storage_object_denied", "The storage denies access to this file.", { cause });
+}
+
+/** Damaged, archived, or in a state in which the storage does not serve it. */
+export function objectUnusable(cause: unknown): AppError {
+  return new AppError("storage_object_unusable", "The storage cannot serve this file.", { cause });
+}
