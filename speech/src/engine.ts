@@ -19,7 +19,7 @@ export interface Hearing {
   language: string | null;
   /** Mean log-probability of the tokens chosen, natural logarithm, ≤ 0. */
   meanLogProbability: number;
-  /** How much the text repeats itself: bytes of the text ÷ bytes of it compressed. */
+  /** How much the text repeats itself, as `compressionRatio` in `repetition.ts` measures it. */
   compressionRatio: number;
   /** Probability that nobody speaks, 0 … 1; null where the engine does not say. */
   noSpeechProbability: number | null;

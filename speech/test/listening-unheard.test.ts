@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import type { Engine, Hearing } from "../src/engine.ts";
+import { MultilingualListener } from "../src/listening/multilingual-listener.ts";
 import { partsToHearAgain } from "../src/listening/unheard-speech.ts";
 import type { TimedWord } from "../src/transcript.ts";
 
@@ -43,4 +45,33 @@ test("a slow word that stands alone is a sentence", () => {
 
 test("where nothing was heard at all, there is nothing to hear again", () => {
   expect(partsOf([])).toEqual([]);
+});
+
+test("parts that are recognized again are judged by their own statistics", async () => {
+  const doubtful = { meanLogProbability: -1.3, compressionRatio: 3, cutOff: true };
+  const certain = { meanLogProbability: -0.2, compressionRatio: 1.2, cutOff: false };
+  const result = (start: number, count: number, statistics: typeof certain): Hearing => ({
+    words: words(...Array.from({ length: count }, (_, index) => start + 0.1 + 0.4 * index)),
+    language: "en",
+    noSpeechProbability: 0.02,
+    ...statistics,
+  });
+  const engine: Engine = {
+    name: "fake",
+    languages: ["en", "es"],
+    maxUtteranceSeconds: 30,
+    hear: async (utterances) =>
+      utterances.map((utterance) =>
+        utterance === UTTERANCE
+          ? result(10.5, 4, doubtful)
+          : result(utterance.start === 10 ? 10.5 : 13.5, 4, certain),
+      ),
+    detectLanguages: async (utterances) => utterances.map(() => new Map([["en", 0.99]])),
+    close: async () => {},
+  };
+  const listener = new MultilingualListener(engine, null);
+  const options = { signal: new AbortController().signal, onHeard: () => {} };
+  await listener.hear([UTTERANCE], options);
+  const { words: recognized } = await listener.finish(20, options);
+  expect(recognized).toHaveLength(8);
 });

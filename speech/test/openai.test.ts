@@ -222,14 +222,18 @@ describe("what a server says of its own doubts", () => {
     expect(hearing!.noSpeechProbability).toBe(0.1);
   });
 
-  test("text in a loop is told as cut off, by the server's figure or by the text itself", async () => {
-    const text = "so it goes ".repeat(20);
-    for (const figures of [{ compression_ratio: 7 }, { compression_ratio: null }]) {
-      const manner: Manner = () => ({ text, segments: [{ start: 0, end: 2, text, ...figures }] });
+  test("repetition is measured in the text itself, whatever the server reports", async () => {
+    const loop = "so it goes ".repeat(20);
+    const sentence = "The library opens at nine.";
+    for (const [text, compression_ratio] of [
+      [loop, 1.1],
+      [loop, null],
+      [sentence, 7],
+    ] as const) {
+      const manner: Manner = () => ({ text, segments: [{ start: 0, end: 2, text, compression_ratio }] });
       const server = await started({ manner });
       const [hearing] = await (await engineOf([server.origin])).hear([saying(["The"])], { signal });
-      expect(hearing!.cutOff).toBe(true);
-      expect(hearing!.compressionRatio).toBeGreaterThan(2.4);
+      expect(hearing!.compressionRatio > 2.4).toBe(text === loop);
     }
   });
 

@@ -107,6 +107,51 @@ describe("a text", () => {
   });
 });
 
+describe("a text longer than the token limit", () => {
+  const words = Array.from({ length: 12 }, (_, index) => ` word${index}`);
+  const end = [" the", " end"];
+  /** Three seconds with the first text, then one with the second. */
+  const samples = Float32Array.of(...pitchOf(0, 2, 3), ...pitchOf(1, 2, 1));
+  const speech = { samples, start: 5 };
+  const recognize = async (attention: "tensors" | "fused", first: MadeStep[]) => {
+    const engine = await made({
+      ...(attention === "fused" ? { attention, promptTokens: 3 } : {}),
+      maxTokens: 14,
+      scripts: [{ says: first }, { says: steps(attention === "fused" ? ["<|0.00|>", ...end] : end) }],
+    });
+    const [hearing] = await engine.hear([speech], { signal, languages: ["es"] });
+    return hearing as Hearing;
+  };
+
+  test("continues from the last whole word", async () => {
+    const hearing = await recognize(
+      "tensors",
+      words.map((token, index) => ({ token, at: 0.3 * (index + 1) })),
+    );
+    expect(textOf(hearing)).toBe([...words.slice(0, 9), ...end].join("").trim());
+    expect([hearing.cutOff, hearing.language]).toEqual([false, "es"]);
+    for (const [index, { start }] of hearing.words.entries()) {
+      expect(start).toBeGreaterThanOrEqual(hearing.words[index - 1]?.end ?? 5);
+    }
+  });
+
+  test("continues from the last timestamp if the decoder shows no attention", async () => {
+    const said = ["<|0.00|>", " one", " two", "<|1.00|>", "<|1.00|>", " three", "<|3.00|>", "<|3.00|>"];
+    const hearing = await recognize("fused", steps([...said, ...words], 0.95));
+    expect(textOf(hearing)).toBe("one two three the end");
+    expect(hearing.cutOff).toBe(false);
+  });
+
+  test("is not continued if it does not advance", async () => {
+    const hearing = await recognize(
+      "tensors",
+      words.map((token) => ({ token, at: 0.1 })),
+    );
+    expect(textOf(hearing)).toBe(words.slice(0, 10).join("").trim());
+    expect(hearing.cutOff).toBe(true);
+  });
+});
+
 describe("word times", () => {
   const says: MadeStep[] = [
     { token: " Hello", at: 0.5 },

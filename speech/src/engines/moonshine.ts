@@ -1,4 +1,3 @@
-import { deflateRawSync } from "node:zlib";
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { alignTokens } from "../alignment.ts";
 import type { Engine, Hearing, HearOptions, Utterance } from "../engine.ts";
@@ -7,6 +6,7 @@ import { type AttentionHead, describeDecoder, type Seq2SeqDecoder } from "../onn
 import { type DecodedSequence, decodeSequences } from "../onnx/seq2seq.ts";
 import { release } from "../onnx/tensors.ts";
 import { type FrameLayout, quietFrames } from "../quietness.ts";
+import { compressionRatio } from "../repetition.ts";
 import { spelledWords } from "../sentence-piece.ts";
 import { mean, timedWords } from "../timed-words.ts";
 import type { MoonshineModel } from "./moonshine-model.ts";
@@ -201,10 +201,4 @@ function batchesOfLikeLength(utterances: readonly Utterance[]): Utterance[][] {
     else batches.push([utterance]);
   }
   return batches;
-}
-
-function compressionRatio(text: string): number {
-  if (text === "") return 1;
-  const bytes = Buffer.from(text);
-  return bytes.length / deflateRawSync(bytes).length;
 }

@@ -1,5 +1,5 @@
+import { combineHearings } from "../combined-hearing.ts";
 import type { Engine, Hearing } from "../engine.ts";
-import type { TimedWord } from "../transcript.ts";
 import type { SpokenUtterance } from "../utterances.ts";
 import { inBatches } from "./batches.ts";
 import { ENGLISH_PROBABILITY, type EnglishShare, englishShare } from "./english-share.ts";
@@ -137,15 +137,15 @@ export class MultilingualListener {
         index,
       })),
     );
-    const inParts = new Map<number, TimedWord[]>();
+    const inParts = new Map<number, Hearing[]>();
     for (const [place, hearing] of (await this.#hearAll(parts, signal)).entries()) {
       const { utterance, index } = parts[place]!;
-      const words = isInvented(hearing, speechSeconds(utterance)) ? [] : hearing.words;
-      inParts.set(index, [...(inParts.get(index) ?? []), ...words]);
+      if (isInvented(hearing, speechSeconds(utterance))) continue;
+      inParts.set(index, [...(inParts.get(index) ?? []), hearing]);
     }
-    for (const [index, words] of inParts) {
-      const whole = hearings[index]!;
-      if (words.length > whole.words.length) hearings[index] = { ...whole, words };
+    for (const [index, recognized] of inParts) {
+      const again = combineHearings(recognized);
+      if (again.words.length > hearings[index]!.words.length) hearings[index] = again;
     }
     return hearings;
   }

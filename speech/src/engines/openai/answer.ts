@@ -16,7 +16,6 @@ export interface AnswerPiece {
 export interface AnswerSegment extends AnswerPiece {
   /** Mean log-probability of its tokens, ≤ 0; null where the server does not say. */
   meanLogProbability: number | null;
-  compressionRatio: number | null;
   noSpeechProbability: number | null;
 }
 
@@ -117,7 +116,6 @@ function toSegment(segment: JsonObject, unit: number, seconds: number): AnswerSe
       isPlaceholder || logProbability === null
         ? null
         : Math.min(0, Math.max(LEAST_LOG_PROBABILITY, logProbability)),
-    compressionRatio: isPlaceholder ? null : ratio,
     noSpeechProbability: probability(segment.no_speech_prob),
   };
 }

@@ -1,19 +1,17 @@
-import { deflateRawSync } from "node:zlib";
 import type { Hearing, Utterance } from "../../engine.ts";
+import { compressionRatio } from "../../repetition.ts";
 import { mean, timedWords } from "../../timed-words.ts";
 import { type Answer, type AnswerPiece, type AnswerSegment, LEAST_LOG_PROBABILITY } from "./answer.ts";
 import { lastAtMost } from "./last-at-most.ts";
 import { byLoudness, evenly } from "./spoken-time.ts";
 import { type WordSpan, wordSpans } from "./word-spans.ts";
-import { joinsWithoutSpace, type WrittenWord, writtenWords } from "./written-words.ts";
+import { joinsWithoutSpace, writtenWords } from "./written-words.ts";
 
 const SAMPLE_RATE = 16_000;
 
-/** From the Whisper paper (Radford et al., 2022, section 4.5): beyond both of these nobody speaks … */
+/** From the Whisper paper (Radford et al., 2022, section 4.5): beyond both of these nobody speaks. */
 const NO_SPEECH_PROBABILITY = 0.6;
 const NO_SPEECH_LOG_PROBABILITY = -1;
-/** … and beyond this the text repeats itself. */
-const LOOP_COMPRESSION_RATIO = 2.4;
 /** A segment that is nothing but a note of a sound: `[BLANK_AUDIO]`, `(music)`, `*laughs*`. */
 const SOUND_NOTE = /^\s*(\[[^\]]*\]|\([^)]*\)|（[^）]*）|【[^】]*】|\*[^*]*\*)[.\s]*$/u;
 
@@ -41,10 +39,6 @@ export function hearingOf(answer: Answer, { samples, start }: Utterance, languag
     return segment !== null && isNoSpeech(segment) ? [] : [{ word, span: spans[index] as WordSpan, segment }];
   });
   const logProbabilities = heard.map(({ span, segment }) => logProbability(span, segment));
-  const compressionRatio = compressionRatioOf(
-    answer.segments,
-    heard.map(({ word }) => word),
-  );
   return {
     words: timedWords({
       words: heard.map(({ word }, index) => ({ text: word.text, firstToken: index, endToken: index + 1 })),
@@ -57,9 +51,10 @@ export function hearingOf(answer: Answer, { samples, start }: Utterance, languag
     }),
     language: heard.length === 0 ? null : heardLanguage,
     meanLogProbability: mean(heard.length === 0 ? logProbabilitiesOf(answer.segments) : logProbabilities),
-    compressionRatio,
+    compressionRatio: compressionRatio(heard.map(({ word }) => word.text).join(" ")),
     noSpeechProbability: leastNoSpeechProbability(answer.segments),
-    cutOff: compressionRatio > LOOP_COMPRESSION_RATIO,
+    // No server reports why it stopped.
+    cutOff: false,
   };
 }
 
@@ -114,13 +109,4 @@ function logProbabilitiesOf(segments: readonly AnswerSegment[]): number[] {
 function leastNoSpeechProbability(segments: readonly AnswerSegment[]): number | null {
   const known = segments.flatMap(({ noSpeechProbability }) => noSpeechProbability ?? []);
   return known.length === 0 ? null : known.reduce((least, share) => Math.min(least, share));
-}
-
-/** The worst that the server tells; where it tells none, that of the text. */
-function compressionRatioOf(segments: readonly AnswerSegment[], words: readonly WrittenWord[]): number {
-  const known = segments.flatMap(({ compressionRatio }) => compressionRatio ?? []);
-  if (known.length > 0) return known.reduce((most, ratio) => Math.max(most, ratio));
-  if (words.length === 0) return 1;
-  const bytes = Buffer.from(words.map(({ text }) => text).join(" "));
-  return bytes.length / deflateRawSync(bytes).length;
 }

@@ -1,5 +1,5 @@
-import { deflateSync } from "node:zlib";
 import type { DecodedSequence } from "../../onnx/seq2seq.ts";
+import { compressionRatio, MAX_COMPRESSION_RATIO } from "../../repetition.ts";
 import { mean } from "../../timed-words.ts";
 
 /**
@@ -8,7 +8,6 @@ import { mean } from "../../timed-words.ts";
  */
 
 const TEMPERATURES = [0, 0.2, 0.4, 0.6, 0.8, 1];
-const MAX_COMPRESSION_RATIO = 2.4;
 const MIN_MEAN_LOG_PROBABILITY = -1;
 const NO_SPEECH_PROBABILITY = 0.6;
 
@@ -16,19 +15,19 @@ export interface Attempt {
   sequence: DecodedSequence;
   /** Of the tokens and the end of the text. */
   meanLogProbability: number;
-  /** Bytes of the text ÷ bytes of it compressed (zlib); 1 where there is no text. */
+  /** Of the text that the tokens spell, as `compressionRatio` measures it. */
   compressionRatio: number;
 }
 
 /**
  * The best attempt for each of `rows` rows.
  * @param decode Decodes some of the rows at a temperature.
- * @param textOf Bytes of the text that tokens spell.
+ * @param textOf The text that tokens spell.
  */
 export async function decodeWithFallback(
   rows: number,
   decode: (rows: readonly number[], temperature: number) => Promise<DecodedSequence[]>,
-  textOf: (tokens: readonly number[]) => Uint8Array,
+  textOf: (tokens: readonly number[]) => string,
 ): Promise<Attempt[]> {
   const best: Attempt[] = [];
   let open = Array.from({ length: rows }, (_, row) => row);
@@ -56,15 +55,14 @@ export function isNoSpeech({ sequence, meanLogProbability }: Attempt): boolean {
   );
 }
 
-function judged(sequence: DecodedSequence, textOf: (tokens: readonly number[]) => Uint8Array): Attempt {
+function judged(sequence: DecodedSequence, textOf: (tokens: readonly number[]) => string): Attempt {
   const { logProbabilities, endLogProbability } = sequence;
-  const text = textOf(sequence.tokens);
   return {
     sequence,
     meanLogProbability: mean(
       endLogProbability === null ? logProbabilities : [...logProbabilities, endLogProbability],
     ),
-    compressionRatio: text.length === 0 ? 1 : text.length / deflateSync(text).length,
+    compressionRatio: compressionRatio(textOf(sequence.tokens)),
   };
 }
 

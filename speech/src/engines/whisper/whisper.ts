@@ -1,9 +1,10 @@
 import type { Tensor } from "onnxruntime-node";
+import { combineHearings } from "../../combined-hearing.ts";
 import type { Engine, Hearing, HearOptions, LanguageProbabilities, Utterance } from "../../engine.ts";
 import type { Seq2SeqDecoder } from "../../onnx/decoder.ts";
 import { type DecodedSequence, decodeSequences, probabilitiesAfterStart } from "../../onnx/seq2seq.ts";
 import { keepRows, stackRows } from "../../onnx/tensors.ts";
-import { type TokenRules, tokenRules } from "./decoding-rules.ts";
+import { TIMESTAMP_STEP_SECONDS, type TokenRules, tokenRules } from "./decoding-rules.ts";
 import { type Attempt, decodeWithFallback, isNoSpeech } from "./fallback.ts";
 import { LogMel } from "./log-mel.ts";
 import { readWhisperModel, type WhisperModel } from "./model-files.ts";
@@ -19,6 +20,10 @@ import { wordsOfTokens } from "./words-of-tokens.ts";
 
 /** Silence that every utterance is heard with at its end, so that its last word is heard to end. */
 const MARGIN_SECONDS = 0.5;
+
+const SAMPLE_RATE = 16_000;
+/** Text that exceeds the token limit within less than this is not speech. */
+const MIN_CONTINUED_SECONDS = 2;
 
 const MAX_BATCH = 16;
 /**
@@ -90,16 +95,59 @@ class Whisper implements Engine {
 
   async hear(utterances: readonly Utterance[], { signal, languages }: HearOptions): Promise<Hearing[]> {
     const hearings = new Map<Utterance, Hearing>();
+    const rests = new Map<Utterance, Utterance>();
     const wanted = new Map(utterances.map((utterance, index) => [utterance, languages?.[index] ?? null]));
     for (const batch of this.#batches(utterances)) {
       const spoken = await this.#languagesOf(batch, wanted, signal);
       const states = stackRows(await this.#encode(batch, signal));
       const attempts = await this.#decode(batch, spoken, states, signal);
       for (const [row, utterance] of batch.entries()) {
-        hearings.set(utterance, this.#hearing(utterance, spoken[row] ?? null, attempts[row] as Attempt));
+        const attempt = attempts[row] as Attempt;
+        const whole = this.#hearing(utterance, spoken[row] ?? null, attempt);
+        const { written, restSeconds } = this.#writtenBeforeLimit(utterance, whole, attempt);
+        hearings.set(utterance, written);
+        if (restSeconds !== null) rests.set(utterance, restOf(utterance, restSeconds));
       }
     }
+    await this.#continue(hearings, rests, signal);
     return utterances.map((utterance) => hearings.get(utterance) as Hearing);
+  }
+
+  /**
+   * What is certain of a text that may have exceeded the token limit: all before its last timestamp or, of a text
+   * without timestamps, before its last word.
+   * @returns `restSeconds`: where in the utterance the text has to be continued. Null if nothing is missing, or if
+   * the text does not advance, as in a hallucination: the rest would be recognized the same way.
+   */
+  #writtenBeforeLimit(utterance: Utterance, whole: Hearing, { sequence }: Attempt): WrittenBeforeLimit {
+    const { words } = whole;
+    const { tokens, tokenBytes } = this.#model;
+    const notContinued = { written: whole, restSeconds: null };
+    if (sequence.stop !== "limit") return notContinued;
+    let restSeconds = (words.at(-1)?.start ?? utterance.start) - utterance.start;
+    let kept = words.length - 1;
+    if (this.#timestamps) {
+      const { firstTimestamp } = tokens;
+      const last = sequence.tokens.findLastIndex((token) => token >= (firstTimestamp ?? Infinity));
+      restSeconds = last < 0 ? 0 : (sequence.tokens[last]! - firstTimestamp!) * TIMESTAMP_STEP_SECONDS;
+      kept = wordsOfTokens(sequence.tokens.slice(0, last + 1), tokenBytes, whole.language).length;
+    }
+    if (restSeconds < MIN_CONTINUED_SECONDS) return notContinued;
+    return { written: { ...whole, words: words.slice(0, kept), cutOff: false }, restSeconds };
+  }
+
+  /** Recognizes the rests of utterances whose text exceeded the token limit. */
+  async #continue(
+    hearings: Map<Utterance, Hearing>,
+    rests: ReadonlyMap<Utterance, Utterance>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (rests.size === 0) return;
+    const languages = [...rests.keys()].map((utterance) => hearings.get(utterance)!.language);
+    const continued = await this.hear([...rests.values()], { signal, languages });
+    for (const [index, utterance] of [...rests.keys()].entries()) {
+      hearings.set(utterance, combineHearings([hearings.get(utterance)!, continued[index]!]));
+    }
   }
 
   /** Batches of like length: in a batch the longest text is waited for. */
@@ -188,7 +236,7 @@ class Whisper implements Engine {
         signal,
       });
     return decodeWithFallback(utterances.length, decode, (chosen) =>
-      Buffer.concat(chosen.map((token) => tokenBytes[token] ?? new Uint8Array(0))),
+      Buffer.concat(chosen.map((token) => tokenBytes[token] ?? new Uint8Array(0))).toString(),
     );
   }
 
@@ -220,6 +268,15 @@ class Whisper implements Engine {
   close(): Promise<void> {
     return this.#graphs.close();
   }
+}
+
+interface WrittenBeforeLimit {
+  written: Hearing;
+  restSeconds: number | null;
+}
+
+function restOf({ samples, start }: Utterance, fromSeconds: number): Utterance {
+  return { samples: samples.subarray(Math.round(fromSeconds * SAMPLE_RATE)), start: start + fromSeconds };
 }
 
 /** How many rows a batch may have: each keeps its caches, the decoder's before and after a step, and attention. */
