@@ -2,10 +2,12 @@ import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
 
 const SERVER = "server/test/**/*.test.ts";
+/** Upgrades from old versions, long property runs, documented commands, processes that are killed: `npm run test:slow`. */
+const SLOW = "**/*.slow.test.ts";
 
 export default defineConfig({
   test: {
-    globalSetup: ["server/test/support/made-data-folder.ts"],
+    globalSetup: ["test/support/skip-hints.ts", "server/test/support/made-data-folder.ts"],
     // Two cores: a third worker only makes the engine and the database wait for each other.
     maxWorkers: 2,
     testTimeout: 60_000,
@@ -20,18 +22,20 @@ export default defineConfig({
         test: {
           name: "rooms",
           include: ["*/test/**/*.test.ts", "test/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, SERVER],
+          exclude: [...configDefaults.exclude, SERVER, SLOW],
         },
       },
       {
         test: {
           name: "server",
           include: [SERVER],
+          exclude: [...configDefaults.exclude, SLOW],
           // To load the service and to compile its embedded database takes longer than most of these files take
           // for the rest: those that a worker runs share both.
           isolate: false,
         },
       },
+      { test: { name: "slow", include: [SLOW] } },
     ],
   },
 });

@@ -69,6 +69,11 @@ for (const event of ["SIGINT", "SIGTERM", "uncaughtException", "unhandledRejecti
 let faults: string[] = [];
 try {
   const stores = values.embedded ? null : await startSharedStores(join(folder, "stores"), started);
+  if (!stores && !values.embedded) {
+    const missing = "PostgreSQL and S3 are skipped. To enable them: apt-get install postgresql python3-swift";
+    if (process.env.CI === "true") throw new Error(missing);
+    console.log(missing);
+  }
   console.log(
     stores
       ? `1 api process and ${WORKERS} workers on PostgreSQL and an S3 server, seed ${seed}`
@@ -86,7 +91,7 @@ try {
   started.defer(async () => await fleet.close());
   await fleet.open();
   const withoutDisk = fleet.members.filter(({ disk }) => disk === null).length;
-  if (withoutDisk > 0) console.log("file systems can not be mounted here: no disk gets full");
+  if (withoutDisk > 0) console.log("Full disks are skipped. To enable them: run as root, where it may mount");
   const tenant = await fleet.front.service.createTenant(receiver.url, [...EVENT_TYPES]);
   receiver.trust(tenant.webhookSecret ?? "");
   await fleet.start();

@@ -13,6 +13,7 @@ import { showTranscription } from "../src/cli/transcription-display.ts";
 import { KNOWN_MODELS } from "../src/models/catalogue.ts";
 import { listeningModel, listeningRecording } from "./listening.ts";
 import { steps, writeMadeWhisper } from "./made-whisper/made-whisper.ts";
+import { decoders } from "./media-decoding.ts";
 import { ModelHub } from "./model-hub.ts";
 import { descendantsRunning, until } from "./processes.ts";
 import { startTranscriptionServer } from "./transcription-servers.ts";
@@ -232,14 +233,15 @@ describe("recordings", () => {
     expect(asked[0]).toBe("http://gpu.example:8000/v1/audio/transcriptions");
   });
 
-  test("are let go of at Ctrl-C, and no process stays", async () => {
+  test.each(decoders)("are let go of at Ctrl-C while %s decodes, and no process stays", async (decoder) => {
     const long = join(folder, "long.wav");
     writeFileSync(
       long,
       wavFile(sequence(...Array.from({ length: 400 }, () => [theChildren, 1, theWeather, 1]).flat())),
     );
-    const { child, ended } = start(["--json", long, short]);
-    await until(() => descendantsRunning(child.pid!, "ffmpeg").length > 0);
+    const withDecoder = decoder === "node-av" ? ["--ffmpeg", "none"] : [];
+    const { child, ended } = start(["--json", ...withDecoder, long, short]);
+    await until(() => descendantsRunning(child.pid!, long).length > 0);
     const below = descendantsRunning(child.pid!, "");
     expect(below.length).toBeGreaterThan(1);
     child.kill("SIGINT");
