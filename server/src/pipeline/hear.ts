@@ -11,6 +11,7 @@ import { keepStretch, readKeptStretches } from "../db/transcription-stretches.ts
 import { type Hold, reportProgress } from "../db/transcriptions.ts";
 import { isOutage } from "../outages.ts";
 import type { Sources } from "../storage/sources.ts";
+import { WorkProgress } from "./work-progress.ts";
 
 export interface HearDeps {
   db: Db;
@@ -57,14 +58,16 @@ export async function hear(deps: HearDeps, attempt: HearingAttempt): Promise<Tra
   if (kept.length > 0) log.info({ stretches: kept.length }, "what was heard before is gone on from");
   const source = await deps.sources.open(row.video_id, signal);
   attempt.fetchedAt = deps.clock.now();
+  const work = new WorkProgress();
   try {
     return await deps.speech.transcribe(source.path, {
       maxDurationSeconds: deps.maxDurationSeconds,
       signal,
       kept,
       onStretch: keeper(deps, attempt),
-      onProgress: ({ done, duration, remainingSeconds }) => {
-        const progress = duration ? Math.min(done / duration, 1) : 0;
+      onProgress: (report) => {
+        const { duration, remainingSeconds } = report;
+        const progress = work.after(report, performance.now());
         reportProgress(deps.db, hold, { progress, remainingSeconds, duration })
           .then((stillHeld) => stillHeld || replaced.abort())
           .catch((error) => {

@@ -1,0 +1,28 @@
+import type { TranscribeProgress } from "@subtext/speech/transcript";
+
+/**
+ * The share of the work on a recording that is done, from the same estimate as the time that is left: after half of
+ * the estimated time it is a half. It never decreases.
+ */
+export class WorkProgress {
+  #start: { atMs: number; share: number } | null = null;
+  #share = 0;
+
+  /**
+   * @param nowMs Any clock that only goes forward.
+   * @returns 0 … 1; while the time that is left is unknown, what earlier attempts have done
+   */
+  after({ done, duration, remainingSeconds }: TranscribeProgress, nowMs: number): number {
+    if (this.#start === null) {
+      this.#share = duration ? Math.min(done / duration, 1) : 0;
+      this.#start = { atMs: nowMs, share: this.#share };
+    }
+    if (remainingSeconds !== null) {
+      const { atMs, share } = this.#start;
+      const workedSeconds = (nowMs - atMs) / 1000;
+      const ownShare = remainingSeconds === 0 ? 1 : workedSeconds / (workedSeconds + remainingSeconds);
+      this.#share = Math.max(this.#share, share + (1 - share) * ownShare);
+    }
+    return this.#share;
+  }
+}
