@@ -89,7 +89,7 @@ export class WebhookEndpoints {
     return this.#transport.call("redeliver", { params: { endpointId, deliveryId } }, options);
   }
 
-  /** Sends again what failed or was canceled since then; ask once more while `hasMore`. */
+  /** Sends again what failed, was canceled or waits for a retry since then; call again while `hasMore`. */
   redeliverFailed(
     endpointId: string,
     since: RedeliverFailed,

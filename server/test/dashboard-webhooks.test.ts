@@ -1,11 +1,14 @@
 import type { EventType } from "@subtext/client/contract/webhook";
 import type {
   Delivery,
-  DeliveryPage,
   Redelivering,
   WebhookEndpointWithSecret,
 } from "@subtext/client/contract/webhook-endpoint";
-import type { DeliveryDetailView, WebhookEndpointView } from "@subtext/dashboard/contract/webhook";
+import type {
+  DeliveryDetailView,
+  DeliveryPageView,
+  WebhookEndpointView,
+} from "@subtext/dashboard/contract/webhook";
 import { Webhook } from "standardwebhooks";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import {
@@ -33,10 +36,12 @@ beforeAll(async () => {
 const ask = (path: string, request?: OperatorRequest) => sendAsCommandLine(subtext, path, request);
 const post = (path: string, body?: object) => ask(path, { method: "POST", ...(body && { body }) });
 
-/** An endpoint in an environment of its own, and its receiver, which answers as it is told. */
+/** An endpoint in an environment of its own, and its receiver, which answers as it is told and has retries wait an hour. */
 async function subscribe(eventTypes?: EventType[]) {
   const answer = { status: 204, text: "" };
-  const receiver = await startReceiver((_, response) => response.writeHead(answer.status).end(answer.text));
+  const receiver = await startReceiver((_, response) =>
+    response.writeHead(answer.status, { "retry-after": "3600" }).end(answer.text),
+  );
   onTestFinished(() => receiver.close());
   const { environmentId } = await createTenant(subtext);
   const body = { url: receiver.url.href, ...(eventTypes && { eventTypes }), metadata: { team: "video" } };
@@ -58,10 +63,10 @@ const attempted = (path: string, deliveryId: string, attempts = 1) =>
     return found.attempts.length >= attempts && found;
   });
 
-async function page(path: string, query = ""): Promise<DeliveryPage> {
+async function page(path: string, query = ""): Promise<DeliveryPageView> {
   const response = await ask(`${path}/deliveries${query}`);
   expect(response.statusCode).toBe(200);
-  return response.json<DeliveryPage>();
+  return response.json<DeliveryPageView>();
 }
 
 const read = async (path: string) => (await ask(path)).json<WebhookEndpointView>();
@@ -139,6 +144,22 @@ test("what failed is sent again, one by one and all since a time", async () => {
   expect((await attempted(path, failed[1]!.id, 2)).status).toBe("succeeded");
   expect(receiver.requests).toHaveLength(4);
   expect((await page(path, "?status=failed")).data).toEqual([]);
+});
+
+test("what waits for a retry is sent again with what failed, and only once", async () => {
+  const { environmentId, path, answer, receiver } = await subscribe();
+  answer.status = 500;
+  const videoId = await emitCompleted(subtext.service, environmentId);
+  await until(async () => (await page(path)).data[0]?.attempts.length);
+  const { data } = await page(path, "?status=pending");
+  expect(data).toMatchObject([{ video: { id: videoId, filename: "all-hands.mp4" } }]);
+  const { id, createdAt: since } = data[0]!;
+  answer.status = 204;
+
+  expect((await post(`${path}/redeliver-failed`, { since })).json()).toEqual({ count: 1, hasMore: false });
+  expect((await attempted(path, id, 2)).status).toBe("succeeded");
+  expect((await post(`${path}/redeliver-failed`, { since })).json()).toEqual({ count: 0, hasMore: false });
+  expect(receiver.requests).toHaveLength(2);
 });
 
 test("deliveries are paged and narrowed by state and by event, none twice and none left out", async () => {

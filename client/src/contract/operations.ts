@@ -259,7 +259,8 @@ export const OPERATIONS = {
     method: "POST",
     path: "/api/v1/webhook-endpoints/{endpointId}/redeliver-failed",
     summary: "Redeliver all that failed",
-    description: "Sends again every event of the endpoint whose delivery has failed or was canceled.",
+    description:
+      "Sends again every event of the endpoint whose delivery failed, was canceled or waits for a retry.",
     params: endpointId,
     body: RedeliverFailed,
     bodyExample: { since: "2026-01-01T00:00:00.000Z" },

@@ -32,7 +32,19 @@ export interface AttemptRequestView {
   body: string;
 }
 
-export type DeliveryDetailView = Delivery & { requests: AttemptRequestView[] };
+export type DeliveryView = Delivery & {
+  /** Whose transcription the event is about; null for a test event. */
+  video: { id: string; filename: string | null } | null;
+};
+
+/** Newest first. */
+export interface DeliveryPageView {
+  data: DeliveryView[];
+  /** For the next page; null on the last. */
+  nextCursor: string | null;
+}
+
+export type DeliveryDetailView = DeliveryView & { requests: AttemptRequestView[] };
 
 /** What the service thinks of a URL before anything is sent to it. */
 export interface UrlVerdictView {

@@ -1,7 +1,7 @@
 import type { SentEventType } from "@subtext/client/contract/webhook";
-import type { DeliveryPage, DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
+import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type { DeliveryDetailView, WebhookEndpointView } from "../contract/webhook.ts";
+import type { DeliveryDetailView, DeliveryPageView, WebhookEndpointView } from "../contract/webhook.ts";
 import { request } from "./request.ts";
 
 const PAGE_SIZE = 25;
@@ -48,7 +48,7 @@ export function deliveriesQuery(endpointId: string, { status, event }: DeliveryF
       if (event !== undefined) query.set("event", event);
       if (pageParam !== null) query.set("cursor", pageParam);
       const path = `/webhook-endpoints/${endpointId}/deliveries?${query}`;
-      return request<DeliveryPage>("GET", path, { signal });
+      return request<DeliveryPageView>("GET", path, { signal });
     },
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,

@@ -4,6 +4,7 @@ import { RECENT_HOURS, type WebhookEndpointView } from "../contract/webhook.ts";
 import { messageOf, ProblemError } from "../data/request.ts";
 import { endpointQuery } from "../data/webhooks.ts";
 import { Notice } from "../design/controls.tsx";
+import { BackIcon } from "../design/icons.tsx";
 import { Badge } from "../parts/badge.tsx";
 import { Code } from "../parts/code.tsx";
 import { PageHeader, Section } from "../parts/page.tsx";
@@ -41,7 +42,7 @@ function Endpoint({ endpoint }: { endpoint: WebhookEndpointView }) {
         to="/environments/$environmentId/webhooks"
         params={{ environmentId: endpoint.environmentId }}
       >
-        All webhooks
+        <BackIcon /> Webhooks
       </Link>
       <PageHeader title="Webhook endpoint" lead={<span className={css.url}>{endpoint.url}</span>}>
         {isOwner && endpoint.enabled && <TestEventButton test={test} />}
@@ -52,6 +53,7 @@ function Endpoint({ endpoint }: { endpoint: WebhookEndpointView }) {
       <Settings endpoint={endpoint} isOwner={isOwner} />
       <Section title="Deliveries">
         <DeliveryList
+          environmentId={endpoint.environmentId}
           endpointId={endpoint.id}
           filter={filter}
           onFilter={(search) => navigate({ search, replace: true, resetScroll: false })}
@@ -77,9 +79,9 @@ function Settings({ endpoint, isOwner }: { endpoint: WebhookEndpointView; isOwne
         <dd>{recentInWords(endpoint)}</dd>
         <dt>Events</dt>
         <dd>{eventTypes.map((type) => EVENT_WORDS[type].name).join(", ")}</dd>
-        <dt>Made</dt>
+        <dt>Created</dt>
         <dd>{moment(createdAt)}</dd>
-        <dt>Id</dt>
+        <dt>ID</dt>
         <dd>
           <code>{id}</code>
         </dd>

@@ -21,7 +21,7 @@ export function WebhooksPage() {
         <>
           <PageHeader
             title="Webhooks"
-            lead={`URLs that are told when a transcription of ${environment.name} is done.`}
+            lead={`We notify these URLs when transcriptions in ${environment.name} finish.`}
           >
             {isOwner && <NewEndpoint environmentId={environmentId} />}
           </PageHeader>
@@ -41,14 +41,14 @@ function Endpoints({ environmentId, isOwner }: { environmentId: string; isOwner:
     return (
       <div className={pageCss.empty}>
         <h2>No endpoints yet</h2>
-        <p>With one, your programs need not ask again and again whether a transcription is done.</p>
+        <p>Get notified instead of polling.</p>
       </div>
     );
   }
   return (
     <Section title="Endpoints">
       <EndpointTable endpoints={endpoints.data} now={now} />
-      {!isOwner && <p className={table.soft}>Only an owner can make and change endpoints.</p>}
+      {!isOwner && <p className={table.soft}>Only an owner can create and change endpoints.</p>}
     </Section>
   );
 }

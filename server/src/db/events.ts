@@ -188,7 +188,10 @@ export async function findDelivery(
   return (await withAttempts(db, rows))[0];
 }
 
-/** Those that ended without success since that time, oldest first, at most `limit`; locked. */
+/**
+ * Deliveries created since that time that failed, were canceled, or failed at least once in this round and wait for
+ * a retry; oldest first, at most `limit`; locked.
+ */
 export async function lockUndelivered(
   tx: Tx,
   endpointId: string,
@@ -198,7 +201,12 @@ export async function lockUndelivered(
     .selectFrom("delivery")
     .select("id")
     .where("endpoint_id", "=", endpointId)
-    .where("status", "in", ["failed", "canceled"])
+    .where((where) =>
+      where.or([
+        where("status", "in", ["failed", "canceled"]),
+        where.and([where("status", "=", "pending"), where("attempts", ">", where.ref("attempts_before"))]),
+      ]),
+    )
     .where("created_at", ">=", since)
     .orderBy("created_at")
     .orderBy("id")

@@ -72,6 +72,18 @@ export async function transcriptionsOfVideos(db: Db, ids: string[]): Promise<Map
   return new Map(rows.map((row) => [row.video_id, row]));
 }
 
+export async function videosOfTranscriptions(db: Db, ids: string[]): Promise<Map<string, VideoRow>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .selectFrom("transcription")
+    .innerJoin("video", "video.id", "transcription.video_id")
+    .selectAll("video")
+    .select("transcription.id as transcription_id")
+    .where("transcription.id", "in", ids)
+    .execute();
+  return new Map(rows.map(({ transcription_id, ...video }) => [transcription_id, video]));
+}
+
 /**
  * Removes a video of the environment and every row about it: its transcription, events and deliveries.
  * @returns what it was, or undefined where there is none

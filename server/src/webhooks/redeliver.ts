@@ -45,7 +45,8 @@ export async function redeliver(
 }
 
 /**
- * Sends again what ended without success since that time, the oldest first.
+ * Sends again now what has not succeeded since that time, the oldest first: what failed, was canceled, or waits for
+ * a retry.
  * @throws AppError `webhook_endpoint_disabled`
  */
 export async function redeliverFailed(

@@ -32,12 +32,12 @@ export function DeliveryDetail({ endpointId, deliveryId, canRedeliver }: Deliver
     <div className={css.detail}>
       <div className={css.detailHead}>
         <p className={table.soft}>
-          {delivery.nextAttemptAt && `The next attempt comes ${until(delivery.nextAttemptAt, now)}. `}
+          {delivery.nextAttemptAt && `Next retry ${until(delivery.nextAttemptAt, now)}. `}
           Event <code>{delivery.eventId}</code>
         </p>
         {canRedeliver && (
           <Button onPress={() => redeliver.mutate()} isPending={redeliver.isPending}>
-            {delivery.status === "pending" ? "Send now" : "Send again"}
+            {delivery.status === "pending" ? "Resend now" : "Resend"}
           </Button>
         )}
       </div>
@@ -51,8 +51,7 @@ export function DeliveryDetail({ endpointId, deliveryId, canRedeliver }: Deliver
       ))}
       {delivery.attempts.length > 0 && (
         <p className={table.soft}>
-          Requests are not kept but made again, with the times and secrets of then. Where the endpoint's URL
-          or metadata changed since, or its secret twice, they differ from what was sent.
+          Requests are reconstructed and may differ if the URL, metadata or secret changed since.
         </p>
       )}
     </div>
@@ -70,12 +69,12 @@ function Attempt({ attempt, sent }: { attempt: DeliveryAttempt; sent: AttemptReq
         {moment(attemptedAt)}, after {latencyMs.toLocaleString("en")} ms
       </p>
       {responseStart !== null && responseStart !== "" && (
-        <Code name={`Response of attempt ${number}, its first 1 KB`} text={responseStart} />
+        <Code name={"Response (first 1 KB)"} text={responseStart} />
       )}
-      {responseStart === "" && <p className={table.soft}>The response has no body.</p>}
+      {responseStart === "" && <p className={table.soft}>The response had no body.</p>}
       {sent && (
         <details className={css.request}>
-          <summary>Request of attempt {number}</summary>
+          <summary>Request</summary>
           <Code name="Headers" text={`POST ${sent.url}\n${headerLines(sent.headers)}`} />
           <Code name="Body" text={JSON.stringify(JSON.parse(sent.body), null, 2)} />
         </details>

@@ -1,7 +1,9 @@
 import type { SentEventType } from "@subtext/client/contract/webhook";
-import type { Delivery, DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
+import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
 import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { Fragment, useState } from "react";
+import type { DeliveryView } from "../../contract/webhook.ts";
 import { messageOf } from "../../data/request.ts";
 import { type DeliveryFilter, deliveriesQuery } from "../../data/webhooks.ts";
 import { ago } from "../../data/words.ts";
@@ -10,10 +12,11 @@ import { Badge } from "../badge.tsx";
 import { Choice } from "../choices.tsx";
 import table from "../table.module.css";
 import { useNow } from "../use-now.ts";
+import { videoName } from "../video-row.tsx";
 import { DeliveryDetail } from "./delivery-detail.tsx";
 import { RedeliverFailed } from "./redeliver-failed.tsx";
 import css from "./webhooks.module.css";
-import { answerInWords, SENT_EVENT_NAMES, STATUS_WORDS, until } from "./words.ts";
+import { answerInWords, SENDING, SENT_EVENT_NAMES, STATUS_WORDS, until } from "./words.ts";
 
 const ALL = "all";
 const STATUS_CHOICES: Record<DeliveryStatus | typeof ALL, string> = {
@@ -26,13 +29,15 @@ const STATUS_CHOICES: Record<DeliveryStatus | typeof ALL, string> = {
 const EVENT_CHOICES: Record<SentEventType | typeof ALL, string> = { all: "All", ...SENT_EVENT_NAMES };
 
 interface DeliveryListProps {
+  environmentId: string;
   endpointId: string;
   filter: DeliveryFilter;
   onFilter(filter: DeliveryFilter): void;
   canRedeliver: boolean;
 }
 
-export function DeliveryList({ endpointId, filter, onFilter, canRedeliver }: DeliveryListProps) {
+export function DeliveryList(props: DeliveryListProps) {
+  const { environmentId, endpointId, filter, onFilter, canRedeliver } = props;
   const deliveries = useInfiniteQuery(deliveriesQuery(endpointId, filter));
   const now = useNow(5_000);
   const [openId, setOpenId] = useState<string | null>(null);
@@ -61,11 +66,7 @@ export function DeliveryList({ endpointId, filter, onFilter, canRedeliver }: Del
       </div>
       {deliveries.error && !rows && <Notice tone="bad">{messageOf(deliveries.error)}</Notice>}
       {rows?.length === 0 && (
-        <p className={table.soft}>
-          {status === ALL && event === ALL
-            ? "Nothing was sent yet."
-            : "Nothing that was sent fits this choice."}
-        </p>
+        <p className={table.soft}>{status === ALL && event === ALL ? "No deliveries yet." : "No results"}</p>
       )}
       {rows && rows.length > 0 && (
         <table className={table.table} aria-label="Deliveries">
@@ -73,9 +74,9 @@ export function DeliveryList({ endpointId, filter, onFilter, canRedeliver }: Del
             <tr>
               <th scope="col">Event</th>
               <th scope="col">State</th>
-              <th scope="col">Last answer</th>
+              <th scope="col">Last response</th>
               <th scope="col">Attempts</th>
-              <th scope="col">Next attempt</th>
+              <th scope="col">Next retry</th>
               <td />
             </tr>
           </thead>
@@ -84,6 +85,7 @@ export function DeliveryList({ endpointId, filter, onFilter, canRedeliver }: Del
               <Fragment key={delivery.id}>
                 <Row
                   delivery={delivery}
+                  environmentId={environmentId}
                   now={now}
                   isOpen={openId === delivery.id}
                   toggle={() => setOpenId(openId === delivery.id ? null : delivery.id)}
@@ -121,34 +123,47 @@ function without(filter: DeliveryFilter, key: keyof DeliveryFilter): DeliveryFil
 }
 
 interface RowProps {
-  delivery: Delivery;
+  delivery: DeliveryView;
+  environmentId: string;
   now: number;
   isOpen: boolean;
   toggle(): void;
 }
 
-function Row({ delivery, now, isOpen, toggle }: RowProps) {
-  const { id, eventType, createdAt, status, attempts, nextAttemptAt } = delivery;
+function Row({ delivery, environmentId, now, isOpen, toggle }: RowProps) {
+  const { id, eventType, video, createdAt, status, attempts, nextAttemptAt } = delivery;
   const last = attempts.at(-1);
+  const about = [SENT_EVENT_NAMES[eventType], video && videoName(video), ago(createdAt, now)];
   return (
     <tr>
       <td>
         <div className={table.name}>{SENT_EVENT_NAMES[eventType]}</div>
+        {video && (
+          <div className={css.video}>
+            <Link
+              to="/environments/$environmentId/videos/$videoId"
+              params={{ environmentId, videoId: video.id }}
+              preload={false}
+            >
+              <bdi>{videoName(video)}</bdi>
+            </Link>
+          </div>
+        )}
         <div className={table.soft}>{ago(createdAt, now)}</div>
       </td>
       <td data-column="State">
         <div>
-          <Badge {...STATUS_WORDS[status]} />
+          <Badge {...(status === "pending" && !last ? SENDING : STATUS_WORDS[status])} />
         </div>
       </td>
-      <td data-column="Last answer">{last ? answerInWords(last) : "–"}</td>
+      <td data-column="Last response">{last ? answerInWords(last) : "–"}</td>
       <td data-column="Attempts">{last?.number ?? 0}</td>
-      <td data-column="Next attempt">{nextAttemptAt === null ? "–" : until(nextAttemptAt, now)}</td>
+      <td data-column="Next retry">{nextAttemptAt === null ? "–" : until(nextAttemptAt, now)}</td>
       <td>
         <Button
           aria-expanded={isOpen}
           {...(isOpen && { "aria-controls": `detail-${id}` })}
-          aria-label={`Details of ${SENT_EVENT_NAMES[eventType]}, ${ago(createdAt, now)}`}
+          aria-label={`Details of ${about.filter(Boolean).join(", ")}`}
           onPress={toggle}
         >
           Details

@@ -60,12 +60,11 @@ export function HealthDetail({ endpoint }: { endpoint: WebhookEndpointView }) {
   if (!enabled && disabledAt) {
     return (
       <div className={table.soft}>
-        {disabledReason} Nothing is sent since {moment(disabledAt)}.
+        {disabledReason} Disabled since {moment(disabledAt)}.
       </div>
     );
   }
-  if (failingSince)
-    return <div className={table.soft}>Nothing has come through since {moment(failingSince)}.</div>;
+  if (failingSince) return <div className={table.soft}>Failing since {moment(failingSince)}.</div>;
   return null;
 }
 

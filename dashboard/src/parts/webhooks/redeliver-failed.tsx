@@ -13,23 +13,23 @@ const SINCE = {
   day: "The last 24 hours",
   week: "The last 7 days",
   month: "The last 30 days",
-  moment: "A moment of your choice",
+  moment: "Custom time",
 } as const;
 type Since = keyof typeof SINCE;
 const OWN_MOMENT = {
   id: "moment",
   label: "Since",
   type: "datetime-local",
-  hint: "By the clock of where you are.",
+  hint: "In your local time.",
 } as const;
 const HOURS = { hour: 1, day: 24, week: 24 * 7, month: 24 * 30 } as const;
 
-/** Sends again all that ended without success since a time. */
+/** Sends again all that has not succeeded since a time. */
 export function RedeliverFailed({ endpointId }: { endpointId: string }) {
   return (
     <DialogTrigger>
-      <Button>Send failed ones again</Button>
-      <ModalDialog title="Send failed deliveries again">
+      <Button>Resend failed</Button>
+      <ModalDialog title="Resend failed deliveries">
         {(close) => <RedeliverForm endpointId={endpointId} close={close} />}
       </ModalDialog>
     </DialogTrigger>
@@ -54,14 +54,15 @@ function RedeliverForm({ endpointId, close }: { endpointId: string; close(): voi
     <Form className={controls.form ?? ""} onSubmit={submit}>
       {redeliver.error && <Notice tone="bad">{messageOf(redeliver.error)}</Notice>}
       {redeliver.data && <Notice tone="good">{resultOf(redeliver.data)}</Notice>}
-      <TimeChoice label="Of events of" options={SINCE} own={OWN_MOMENT} value={since} onChange={setSince} />
+      <TimeChoice label="Created in" options={SINCE} own={OWN_MOMENT} value={since} onChange={setSince} />
       <p>
-        Everything that failed or was canceled since then begins anew, the oldest first, under the same ids.
+        Deliveries that failed, were canceled or wait for a retry are sent again now, oldest first, with the
+        same event IDs.
       </p>
       <div className={controls.actions}>
         <Button onPress={close}>Close</Button>
         <Button type="submit" look="primary" isPending={redeliver.isPending}>
-          {redeliver.data?.hasMore ? "Send more" : "Send again"}
+          {redeliver.data?.hasMore ? "Resend more" : "Resend"}
         </Button>
       </div>
     </Form>
@@ -74,8 +75,8 @@ function beginOf({ id, own }: ChosenTime<Since>, now: number): string {
 }
 
 function resultOf({ count, hasMore }: Redelivering): string {
-  if (count === 0) return "Nothing has failed since then.";
+  if (count === 0) return "No failed deliveries in this period.";
   const told =
-    count === 1 ? "One delivery begins anew." : `${count.toLocaleString("en")} deliveries begin anew.`;
-  return hasMore ? `${told} There are more: send again once these are through.` : told;
+    count === 1 ? "1 delivery will be resent." : `${count.toLocaleString("en")} deliveries will be resent.`;
+  return hasMore ? `${told} There are more: resend them when these are done.` : told;
 }

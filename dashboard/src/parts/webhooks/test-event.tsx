@@ -40,14 +40,13 @@ function Result({ endpointId, deliveryId }: { endpointId: string; deliveryId: st
   const { data: delivery, error } = useQuery(deliveryQuery(endpointId, deliveryId));
   if (error && !delivery) return <Notice tone="bad">{messageOf(error)}</Notice>;
   const last = delivery?.attempts.at(-1);
-  if (!delivery || !last) return <Notice tone="plain">The test event is on its way.</Notice>;
-  const what = `${answerInWords(last)} after ${last.latencyMs.toLocaleString("en")} ms.`;
-  if (delivery.status === "succeeded")
-    return <Notice tone="good">The test event was received. {what}</Notice>;
+  if (!delivery || !last) return <Notice tone="plain">Sending the test event…</Notice>;
+  const what = `${answerInWords(last)} (${last.latencyMs.toLocaleString("en")} ms).`;
+  if (delivery.status === "succeeded") return <Notice tone="good">Test event received: {what}</Notice>;
   return (
     <Notice tone="bad">
-      The test event was not received. {what}
-      {delivery.nextAttemptAt && ` It is sent again ${until(delivery.nextAttemptAt, now)}.`}
+      Test event failed: {what}
+      {delivery.nextAttemptAt && ` Next retry ${until(delivery.nextAttemptAt, now)}.`}
     </Notice>
   );
 }

@@ -7,15 +7,15 @@ import type { Tone } from "../badge.tsx";
 export const EVENT_WORDS: Record<EventType, { name: string; hint: string }> = {
   "transcriptions.transcription.completed": {
     name: "Completed",
-    hint: "Captions, words and text of a video are there.",
+    hint: "A transcription finished.",
   },
   "transcriptions.transcription.failed": {
     name: "Failed",
-    hint: "A video could not be transcribed; the event says why.",
+    hint: "A transcription failed (with the reason).",
   },
   "transcriptions.transcription.skipped": {
     name: "Skipped",
-    hint: "There was nothing to transcribe, such as no audio track.",
+    hint: "Nothing to transcribe, e.g. no audio track.",
   },
 };
 
@@ -27,19 +27,22 @@ export const SENT_EVENT_NAMES: Record<SentEventType, string> = {
 };
 
 export const STATUS_WORDS: Record<DeliveryStatus, { name: string; tone: Tone }> = {
-  pending: { name: "Waiting", tone: "wait" },
+  pending: { name: "Retrying", tone: "wait" },
   succeeded: { name: "Delivered", tone: "good" },
   failed: { name: "Failed", tone: "bad" },
   canceled: { name: "Canceled", tone: "plain" },
 };
 
+/** Of a pending delivery before its first attempt. */
+export const SENDING: { name: string; tone: Tone } = { name: "Sending", tone: "busy" };
+
 const FAILURES: Record<string, string> = {
-  timeout: "It did not answer in time",
-  refused_address: "Webhooks may not be sent to this address",
-  dns: "Its name was not found",
-  connection: "It could not be reached",
-  tls: "No secure connection could be made",
-  protocol: "What came back is no HTTP answer",
+  timeout: "Timed out",
+  refused_address: "Address not allowed",
+  dns: "Host not found",
+  connection: "Connection failed",
+  tls: "No secure connection",
+  protocol: "Invalid HTTP response",
 };
 
 /** What came of an attempt, in a few words. */
@@ -47,8 +50,8 @@ export function answerInWords({
   statusCode,
   failure,
 }: Pick<DeliveryAttempt, "statusCode" | "failure">): string {
-  if (statusCode !== null) return `Answered ${statusCode}`;
-  if (failure === null) return "No answer";
+  if (statusCode !== null) return `HTTP ${statusCode}`;
+  if (failure === null) return "No response";
   const [reason = "", ...message] = failure.split(": ");
   const words = FAILURES[reason];
   return words ? `${words} (${message.join(": ")})` : failure;
@@ -66,7 +69,7 @@ export function healthOf(endpoint: WebhookEndpointView): { name: string; tone: T
 export function recentInWords({ health: { recent } }: WebhookEndpointView): string {
   const parts = [
     `${recent.succeeded.toLocaleString("en")} delivered`,
-    recent.pending > 0 && `${recent.pending.toLocaleString("en")} waiting`,
+    recent.pending > 0 && `${recent.pending.toLocaleString("en")} retrying`,
     recent.failed + recent.canceled > 0 &&
       `${(recent.failed + recent.canceled).toLocaleString("en")} failed or canceled`,
   ];

@@ -3,21 +3,26 @@ import { EVENT_TYPES, TEST_EVENT_TYPE } from "@subtext/client/contract/webhook";
 import {
   DELIVERY_STATUSES,
   type Delivery,
-  type DeliveryPage,
   RedeliverFailed,
   type Redelivering,
 } from "@subtext/client/contract/webhook-endpoint";
-import type { AttemptRequestView, DeliveryDetailView } from "@subtext/dashboard/contract/webhook";
+import type {
+  AttemptRequestView,
+  DeliveryDetailView,
+  DeliveryPageView,
+  DeliveryView,
+} from "@subtext/dashboard/contract/webhook";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import type { Clock } from "../../clock.ts";
 import { findEventSubjects } from "../../db/due-deliveries.ts";
 import { type DeliveryWithAttempts, findDelivery, findEvent, pageOfDeliveries } from "../../db/events.ts";
 import type { Db, WebhookEndpointRow } from "../../db/schema.ts";
+import { videosOfTranscriptions } from "../../db/videos.ts";
 import { AppError } from "../../errors.ts";
 import { isPlausibleId } from "../../ids.ts";
 import type { Queue } from "../../queue.ts";
-import { representDelivery } from "../../representations.ts";
+import { representDelivery, uploadedFileName } from "../../representations.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { constantHeaders } from "../../webhooks/post.ts";
 import { redeliver, redeliverFailed, sendTestEvent } from "../../webhooks/redeliver.ts";
@@ -54,13 +59,13 @@ export function registerDeliveries(app: FastifyInstance, deps: DeliveryDeps): vo
   app.get<OfEndpoint & { Querystring: Static<typeof ListQuery> }>(
     "/webhook-endpoints/:id/deliveries",
     { schema: { querystring: ListQuery } },
-    async (request): Promise<DeliveryPage> => {
+    async (request): Promise<DeliveryPageView> => {
       const { id } = await getEndpoint(db, request.params.id);
       const { before, limit } = readPageRequest(request.query);
       const { status = null, event: eventType } = request.query;
       const wanted = { status, ...(eventType && { eventType }), before, limit: limit + 1 };
       const { rows, nextCursor } = cutPage(await pageOfDeliveries(db, id, wanted), limit);
-      return { data: rows.map(representDelivery), nextCursor };
+      return { data: await viewDeliveries(db, rows), nextCursor };
     },
   );
 
@@ -72,7 +77,8 @@ export function registerDeliveries(app: FastifyInstance, deps: DeliveryDeps): vo
       const delivery = isPlausibleId(id) ? await findDelivery(db, endpoint.id, id) : undefined;
       if (!delivery) throw new AppError("delivery_not_found", "The endpoint has no delivery with this id.");
       const requests = await requestsOf(deps, endpoint, delivery);
-      return { ...representDelivery(delivery), requests };
+      const [view] = await viewDeliveries(db, [delivery]);
+      return { ...view!, requests };
     },
   );
 
@@ -112,6 +118,20 @@ export function registerDeliveries(app: FastifyInstance, deps: DeliveryDeps): vo
       return redelivering;
     },
   );
+}
+
+async function viewDeliveries(db: Db, rows: DeliveryWithAttempts[]): Promise<DeliveryView[]> {
+  const videos = await videosOfTranscriptions(
+    db,
+    rows.flatMap(({ transcription_id: id }) => id ?? []),
+  );
+  return rows.map((row) => {
+    const video = videos.get(row.transcription_id ?? "");
+    return {
+      ...representDelivery(row),
+      video: video ? { id: video.id, filename: uploadedFileName(video.metadata) } : null,
+    };
+  });
 }
 
 async function requestsOf(

@@ -119,7 +119,7 @@ async function answer(response: Response, reply: FastifyReply): Promise<FastifyR
 function signInError(status: number, text: string): Error {
   const { code, message } = parseError(text);
   if (code === "INVALID_EMAIL_OR_PASSWORD") {
-    return new AppError("sign_in_failed", "There is no operator with this email and password.");
+    return new AppError("sign_in_failed", "Incorrect email or password.");
   }
   if (status === 401) return new AppError("sign_in_required", "There is no session, or it has ended.");
   if (status === 403) return new AppError("origin_not_allowed", `${message}.`);
