@@ -41,8 +41,8 @@ test("the pages are there, with something on each of them", async () => {
   const of = (rest: string) => `/environments/${environmentId}${rest}`;
   const inEnvironment = (rest: string) => `/environments/$environmentId${rest}`;
   visits = [
-    { route: "/set-up", path: "/set-up", title: "All set up", shows: "This service has an owner" },
-    { route: "/join", path: "/join", title: "Join Subtext", shows: "Open the whole link" },
+    { route: "/set-up", path: "/set-up", title: "All set up", shows: "Subtext is already set up" },
+    { route: "/join", path: "/join", title: "Join Subtext", shows: "This invitation link is incomplete" },
     { route: "/sign-in", path: "/sign-in", title: "Sign in", shows: "Password" },
     { route: "/", path: "/", title: "Videos", shows: "customer call" },
     { route: inEnvironment("/videos"), path: of("/videos"), title: "Videos", shows: "customer call" },

@@ -87,7 +87,7 @@ export async function setUpBy(page: Page, { service, url }: Dashboard): Promise<
   await page.getByLabel("Name", { exact: true }).fill("Olive Owner");
   await page.getByLabel("Email").fill(OWNER.email);
   await page.getByLabel("Password").fill(OWNER.password);
-  await page.getByRole("button", { name: "Finish set-up" }).click();
+  await page.getByRole("button", { name: "Finish setup" }).click();
   await page.getByRole("heading", { level: 1, name: "Videos" }).waitFor();
 }
 

@@ -37,9 +37,9 @@ export function Button({ look = "plain", square, wide, isPending = false, ...pro
   const acting = isPending ? { type: "button" as const } : { type, ...(onPress && { onPress }) };
   return (
     <AriaButton
-      // A field that loses the focus may gain or lose its error, which moves the button from under the pointer
-      // before the click.
-      preventFocusOnPress={type === "submit"}
+      // A field that loses the focus may gain or lose its error. That would move the button from under the pointer
+      // before the click, so the focus stays until then.
+      onMouseDown={(event) => type === "submit" && event.preventDefault()}
       {...rest}
       {...acting}
       className={looks.filter(Boolean).join(" ")}

@@ -37,7 +37,7 @@ export function JoinPage() {
     join.mutate();
   };
 
-  if (token === "") return <Entrance title="Join Subtext" lead="Open the whole link of your invitation." />;
+  if (token === "") return <Entrance title="Join Subtext" lead="This invitation link is incomplete." />;
   if (invitation.isPending) return null;
   if (invitation.error) {
     return (
@@ -52,7 +52,7 @@ export function JoinPage() {
       title="Join Subtext"
       lead={
         <>
-          You were invited as {role === "owner" ? "an owner" : "a viewer"}. You will sign in as{" "}
+          You've been invited as {role === "owner" ? "an owner" : "a viewer"}. You'll sign in with{" "}
           <strong>{email}</strong>.
         </>
       }

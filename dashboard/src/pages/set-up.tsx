@@ -24,7 +24,7 @@ export function SetUpPage() {
   }
   if (!state.data.needed) {
     return (
-      <Entrance title="All set up" lead="This service has an owner already.">
+      <Entrance title="All set up" lead="Subtext is already set up.">
         <p>
           <Link to="/sign-in">Sign in</Link>, or ask an owner for an invitation.
         </p>
@@ -32,12 +32,7 @@ export function SetUpPage() {
     );
   }
   if (token === "") {
-    return (
-      <Entrance
-        title="Set up Subtext"
-        lead="Open the link that the service printed in its terminal when it started. It shows that you run this service."
-      />
-    );
+    return <Entrance title="Set up Subtext" lead="Open the setup link printed in the server's terminal." />;
   }
   return <SetUpForm token={token} withEnvironment={!state.data.hasEnvironment} />;
 }
@@ -73,7 +68,7 @@ function SetUpForm({ token, withEnvironment }: { token: string; withEnvironment:
   return (
     <Entrance
       title="Set up Subtext"
-      lead={withEnvironment ? "Make your account, and a first place for videos." : "Make your account."}
+      lead={withEnvironment ? "Create your account and your first environment." : "Create your account."}
     >
       <Form className={controls.form ?? ""} onSubmit={submit}>
         {setUp.error && <Notice tone="bad">{messageOf(setUp.error)}</Notice>}
@@ -93,7 +88,7 @@ function SetUpForm({ token, withEnvironment }: { token: string; withEnvironment:
           <Group name="Your first environment">
             <TextField
               label="Environment name"
-              hint="Its videos, keys and webhooks are kept apart from those of other environments."
+              hint="Each environment has its own videos, API keys and webhooks."
               value={environmentName}
               onChange={setEnvironmentName}
               isRequired
@@ -102,14 +97,13 @@ function SetUpForm({ token, withEnvironment }: { token: string; withEnvironment:
             <Switch isSelected={aiTranscription} onChange={setAiTranscription}>
               <strong>AI Transcription</strong>
               <span className={controls.hint}>
-                Every video that finishes uploading is transcribed automatically. You can switch it at any
-                time.
+                New uploads are transcribed automatically. You can turn this off at any time.
               </span>
             </Switch>
           </Group>
         )}
         <Button type="submit" look="primary" wide isPending={setUp.isPending}>
-          Finish set-up
+          Finish setup
         </Button>
       </Form>
     </Entrance>

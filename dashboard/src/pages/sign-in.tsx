@@ -34,7 +34,7 @@ export function SignInPage() {
     return (
       <Entrance
         title="Welcome to Subtext"
-        lead="Nobody has set this service up yet. Open the link that it printed in its terminal when it started."
+        lead="Subtext is not set up yet. Open the setup link printed in the server's terminal."
       />
     );
   }
@@ -64,7 +64,7 @@ export function SignInPage() {
         </Button>
       </Form>
       <p className={controls.hint}>
-        Lost your password? On the service's machine: <code>npx subtext operator reset-password</code>
+        Forgot your password? Run <code>npx subtext operator reset-password</code> on the server.
       </p>
     </Entrance>
   );
