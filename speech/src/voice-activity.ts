@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { InferenceSession, Tensor } from "onnxruntime-node";
+import { InferenceSession, Tensor, type TypedTensor } from "onnxruntime-node";
+import { DIGITAL_SILENCE_DB, findBackground, findSilence, levelOf } from "./background.ts";
 import { SpeechError } from "./errors.ts";
 import { release } from "./onnx/tensors.ts";
 
@@ -11,6 +12,7 @@ export const WINDOW_SECONDS = WINDOW_SAMPLES / SAMPLE_RATE;
 
 /** Silero's fifth version wants the end of the window before; without it, it misses a third of the speech. */
 const CONTEXT_SAMPLES = 64;
+const INPUT_SAMPLES = CONTEXT_SAMPLES + WINDOW_SAMPLES;
 const STATE_SIZE = 128;
 
 /**
@@ -66,62 +68,147 @@ export async function openVoiceActivity({ threads }: { threads: number }): Promi
   }
 }
 
+/** Windows that are scored in a row; `end` is the first window after it. */
+interface Stretch {
+  start: number;
+  end: number;
+  /** Windows of digital silence that are its warm-up, at least 94; 0 if it is warmed up on the audio before it. */
+  silentWarmUp: number;
+}
+
 class SileroVoiceActivity implements VoiceActivity {
   readonly #session: InferenceSession;
   readonly #sampleRate = new Tensor("int64", BigInt64Array.of(BigInt(SAMPLE_RATE)), []);
+  /** The state after so many windows of digital silence; computed once, as far as it is needed. */
+  readonly #statesAfterSilence: Float32Array[] = [new Float32Array(2 * STATE_SIZE)];
 
   constructor(session: InferenceSession) {
     this.#session = session;
   }
 
   async probabilities(samples: Float32Array, preceding: Float32Array, signal: AbortSignal) {
+    signal.throwIfAborted();
     const probabilities = new Float32Array(samples.length / WINDOW_SAMPLES);
-    const perBatch = STRETCHES_PER_BATCH * STRETCH_WINDOWS;
     const audio = new Preceded(samples, preceding);
-    for (let first = 0; first < probabilities.length; first += perBatch) {
-      const batch = probabilities.subarray(first, first + perBatch);
-      await this.#fillBatch(batch, audio, first, signal);
+    const stretches = planStretches(audio, probabilities.length);
+    for (const isSilent of [false, true]) {
+      // A batch takes as many steps as the longest of its stretches.
+      const queue = stretches
+        .filter(({ silentWarmUp }) => silentWarmUp > 0 === isSilent)
+        .toSorted((a, b) => b.end - b.start - (a.end - a.start));
+      while (queue.length > 0) {
+        await this.#scoreBatch(queue.splice(0, STRETCHES_PER_BATCH), audio, probabilities, signal);
+      }
     }
     return probabilities;
   }
 
-  /** Scores up to eight stretches at once: step `t` runs window `t` of every stretch. */
-  async #fillBatch(probabilities: Float32Array, audio: Preceded, first: number, signal: AbortSignal) {
-    const stretches = Math.ceil(probabilities.length / STRETCH_WINDOWS);
-    const length = Math.ceil(probabilities.length / stretches);
-    const inputSamples = CONTEXT_SAMPLES + WINDOW_SAMPLES;
-    const input = new Float32Array(stretches * inputSamples);
-    let state = new Tensor("float32", new Float32Array(2 * stretches * STATE_SIZE), [
-      2,
-      stretches,
-      STATE_SIZE,
-    ]);
-    for (let step = -WARM_UP_WINDOWS; step < length; step++) {
+  /** Scores up to eight stretches at once, the longest first: step `t` runs window `t` of every stretch. */
+  async #scoreBatch(
+    batch: readonly Stretch[],
+    audio: Preceded,
+    probabilities: Float32Array,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const [longest] = batch as [Stretch];
+    let state = await this.#initialStates(batch, signal);
+    const input = new Float32Array(batch.length * INPUT_SAMPLES);
+    const firstStep = longest.silentWarmUp > 0 ? 0 : -WARM_UP_WINDOWS;
+    for (let step = firstStep; step < longest.end - longest.start; step++) {
       signal.throwIfAborted();
-      for (let stretch = 0; stretch < stretches; stretch++) {
-        const start = (first + stretch * length + step) * WINDOW_SAMPLES - CONTEXT_SAMPLES;
-        audio.copy(start, input, stretch * inputSamples, inputSamples);
+      for (const [row, { start }] of batch.entries()) {
+        const from = (start + step) * WINDOW_SAMPLES - CONTEXT_SAMPLES;
+        audio.copy(from, input, row * INPUT_SAMPLES, INPUT_SAMPLES);
       }
-      const outputs = await this.#session.run({
-        input: new Tensor("float32", input, [stretches, inputSamples]),
-        state,
-        sr: this.#sampleRate,
-      });
-      release([state]);
-      state = outputs.stateN as typeof state;
+      const outputs = await this.#run(input, state);
+      state = outputs.state;
       if (step < 0) continue;
-      const output = outputs.output!.data as Float32Array;
-      for (let stretch = 0; stretch < stretches; stretch++) {
-        const window = stretch * length + step;
-        if (window < probabilities.length) probabilities[window] = output[stretch]!;
+      for (const [row, { start, end }] of batch.entries()) {
+        if (start + step < end) probabilities[start + step] = outputs.probabilities[row]!;
       }
     }
     release([state]);
   }
 
+  async #initialStates(batch: readonly Stretch[], signal: AbortSignal): Promise<StateTensor> {
+    const layers: Float32Array[][] = [[], []];
+    for (const { silentWarmUp } of batch) {
+      const state = await this.#stateAfterSilence(silentWarmUp, signal);
+      layers[0]!.push(state.subarray(0, STATE_SIZE));
+      layers[1]!.push(state.subarray(STATE_SIZE));
+    }
+    return stateTensor(layers.flat());
+  }
+
+  async #stateAfterSilence(windows: number, signal: AbortSignal): Promise<Float32Array> {
+    const states = this.#statesAfterSilence;
+    const silence = new Float32Array(INPUT_SAMPLES);
+    while (states.length <= windows) {
+      signal.throwIfAborted();
+      const { state } = await this.#run(silence, stateTensor([states.at(-1)!]));
+      states.push(state.data);
+    }
+    return states[windows]!;
+  }
+
+  /** Runs one window of each stretch of a batch; `state` is of no use afterwards. */
+  async #run(input: Float32Array, state: StateTensor) {
+    const outputs = await this.#session.run({
+      input: new Tensor("float32", input, [input.length / INPUT_SAMPLES, INPUT_SAMPLES]),
+      state,
+      sr: this.#sampleRate,
+    });
+    release([state]);
+    return {
+      probabilities: outputs.output!.data as Float32Array,
+      state: outputs.stateN as StateTensor,
+    };
+  }
+
   close(): Promise<void> {
     return this.#session.release();
   }
+}
+
+type StateTensor = TypedTensor<"float32">;
+
+/** Copies the parts of a state. */
+function stateTensor(parts: readonly Float32Array[]): StateTensor {
+  const values = Float32Array.from(parts.flatMap((part) => [...part]));
+  return new Tensor("float32", values, [2, values.length / 2 / STATE_SIZE, STATE_SIZE]);
+}
+
+/**
+ * The stretches that need inference. Background cannot hold recognizable speech, and hours of it would cost more
+ * than decoding them, so a stretch ends where only background follows in it. Digital silence inside a stretch ends
+ * it too: the sound that follows is scored as at the beginning of a recording. Everything else is scored as if
+ * nothing were left out.
+ */
+function planStretches(audio: Preceded, windows: number): Stretch[] {
+  const sample = new Float32Array(WINDOW_SAMPLES);
+  const levels = Array.from({ length: WARM_UP_WINDOWS + windows }, (_, index) => {
+    audio.copy((index - WARM_UP_WINDOWS) * WINDOW_SAMPLES, sample, 0, WINDOW_SAMPLES);
+    return levelOf(sample);
+  });
+  const background = findBackground(levels).slice(WARM_UP_WINDOWS);
+  const silence = findSilence(levels).slice(WARM_UP_WINDOWS);
+  const length = Math.ceil(windows / Math.ceil(windows / STRETCH_WINDOWS));
+  const stretches: Stretch[] = [];
+  for (let next = 0; next < windows; next += length) {
+    const last = Math.min(windows, next + length);
+    for (let start = silence.indexOf(false, next); start >= 0 && start < last; ) {
+      const silent = silence.indexOf(true, start);
+      const limit = silent < 0 ? last : Math.min(last, silent);
+      const end = start + background.slice(start, limit).lastIndexOf(false) + 1;
+      const warmUp = levels.slice(start, start + WARM_UP_WINDOWS);
+      const isSilent = warmUp.every((level) => level === DIGITAL_SILENCE_DB);
+      const isFirst = levels.slice(next, start).every((level) => level === DIGITAL_SILENCE_DB);
+      const silentWarmUp = isSilent ? WARM_UP_WINDOWS + (isFirst ? start - next : 0) : 0;
+      if (end > start) stretches.push({ start, end, silentWarmUp });
+      start = limit === last ? last : silence.indexOf(false, limit);
+    }
+  }
+  return stretches;
 }
 
 /** Samples that can be read from before their beginning; there is silence around what is known. */

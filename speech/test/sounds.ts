@@ -47,3 +47,19 @@ export function nonSpeech(seconds: number): Record<string, Float32Array> {
     "a chord of music": made(seconds, (at) => 0.2 * chord.reduce((sum, part) => sum + part(at), 0)),
   };
 }
+
+/** Noise of one level, dBFS (RMS), as a muted input or a quiet room gives for hours. */
+export function steadyNoise(
+  kind: "white noise" | "pink noise" | "mains hum",
+  decibels: number,
+  seconds: number,
+): Float32Array {
+  const random = noise();
+  const samples = {
+    "white noise": () => made(seconds, random),
+    "pink noise": () => pinkNoise(seconds),
+    "mains hum": () => made(seconds, tone(50)),
+  }[kind]();
+  const level = Math.sqrt(samples.reduce((sum, sample) => sum + sample ** 2, 0) / samples.length);
+  return samples.map((sample) => (sample / level) * 10 ** (decibels / 20));
+}

@@ -1,0 +1,66 @@
+/** Windows that must be quiet and steady in a row, 3 s, before any of them is background. */
+const RUN_WINDOWS = 94;
+/**
+ * No window of a run is louder, dBFS. Noise of −60 dBFS stays below it; speech whose loudest window does so is
+ * not detected as speech anyway.
+ */
+const LOUDEST_DB = -54;
+/**
+ * Windows of a run differ by at most this much, dB. Over 3 s, white noise varies by 1 dB and pink noise by 10 dB;
+ * clean speech varies by 25 dB and more at any volume.
+ */
+const STEADY_RANGE_DB = 12;
+/** Measured on cuts from speech to digital silence: of 2,568, the probability of speech stayed above 0.35 for up to 8. */
+const TAIL_WINDOWS = 16;
+/** Levels below the last of 16 bits, dBFS, count as this one: what is there is no sound. */
+const FLOOR_DB = -90;
+
+export const DIGITAL_SILENCE_DB = Number.NEGATIVE_INFINITY;
+
+/** Root mean square of some samples, dBFS. */
+export function levelOf(samples: Float32Array): number {
+  let energy = 0;
+  for (let at = 0; at < samples.length; at++) energy += samples[at]! * samples[at]!;
+  return 10 * Math.log10(energy / samples.length);
+}
+
+/**
+ * Returns for each window, given by its level, whether it is background: digital silence or steady noise. The
+ * first half second after a sound is not: voice activity detection may still report speech there.
+ */
+export function findBackground(levels: readonly number[]): boolean[] {
+  const steady = findSteady(levels);
+  return steady.map(
+    (_, window) => !steady.slice(Math.max(0, window - TAIL_WINDOWS), window + 1).includes(false),
+  );
+}
+
+/** Returns for each window whether it is background that is digital silence. */
+export function findSilence(levels: readonly number[]): boolean[] {
+  return findBackground(levels.map((level) => (level === DIGITAL_SILENCE_DB ? level : LOUDEST_DB + 1)));
+}
+
+function findSteady(levels: readonly number[]): boolean[] {
+  const steady = new Array<boolean>(levels.length).fill(false);
+  for (let start = 0; start + RUN_WINDOWS <= levels.length; ) {
+    const breaking = lastBreak(levels, start, start + RUN_WINDOWS);
+    if (breaking === null) {
+      steady.fill(true, start, start + RUN_WINDOWS);
+      start++;
+    } else start = breaking + 1;
+  }
+  return steady;
+}
+
+/** The last window that, with those after it up to `end`, is too loud or not steady; null if none from `start` is. */
+function lastBreak(levels: readonly number[], start: number, end: number): number | null {
+  let loudest = Number.NEGATIVE_INFINITY;
+  let softest = Number.POSITIVE_INFINITY;
+  for (let window = end - 1; window >= start; window--) {
+    const level = Math.max(FLOOR_DB, levels[window]!);
+    loudest = Math.max(loudest, level);
+    softest = Math.min(softest, level);
+    if (loudest > LOUDEST_DB || loudest - softest > STEADY_RANGE_DB) return window;
+  }
+  return null;
+}
