@@ -1,21 +1,28 @@
+import {
+  readRetryPolicy,
+  requireArgument,
+  requireDuration,
+  requireHttpUrl,
+  requireObject,
+} from "./arguments.ts";
 import type { Fetch } from "./exchange.ts";
-import { DEFAULT_RETRY_POLICY, type RetryPolicy } from "./retry.ts";
+import type { RetryPolicy } from "./retry.ts";
 import { Transcriptions } from "./transcriptions.ts";
 import { Transport } from "./transport.ts";
 import { Videos } from "./videos.ts";
 import { WebhookEndpoints } from "./webhook-endpoints.ts";
 
 export interface SubtextOptions {
-  /** Where your service is: `https://subtext.example.com`. */
+  /** The address of your service without `/api/v1`: `https://subtext.example.com`. */
   baseUrl: string;
-  /** `subtext_…`, of one environment. Left out where a proxy of yours adds it. Never give it to a page. */
-  apiKey?: string;
+  /** `subtext_…`, of one environment. Null if a proxy of yours adds it. Never give it to a page. */
+  apiKey: string | null | undefined;
   /** Instead of the global `fetch`. */
-  fetch?: Fetch;
-  /** For each request with its answer; 30 s unless said. */
-  timeoutMs?: number;
-  /** Four retries within about 10 s unless said. */
-  retry?: Partial<RetryPolicy>;
+  fetch?: Fetch | undefined;
+  /** For each request with its response; 30 s by default. */
+  timeoutMs?: number | undefined;
+  /** Four retries within about 10 s by default. */
+  retry?: Partial<RetryPolicy> | undefined;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -26,20 +33,24 @@ export class Subtext {
   readonly transcriptions: Transcriptions;
   readonly webhookEndpoints: WebhookEndpoints;
 
-  /** @throws TypeError where the URL or the key can not be one */
+  /** @throws SubtextError `invalid_argument`, if the address or the key is missing or cannot be one */
   constructor(options: SubtextOptions) {
-    const { baseUrl, apiKey = null, fetch, timeoutMs = DEFAULT_TIMEOUT_MS, retry } = options;
-    const { protocol, username, password, search, hash } = new URL(baseUrl);
-    if (protocol !== "https:" && protocol !== "http:") throw new TypeError("baseUrl is an http or https URL");
-    if (username || password || search || hash) throw new TypeError("baseUrl is an address alone");
-    if (apiKey !== null && !/^[!-~]+$/.test(apiKey)) throw new TypeError("apiKey holds what no key does");
+    requireObject(options, "options");
+    const { baseUrl, apiKey, fetch, timeoutMs = DEFAULT_TIMEOUT_MS, retry } = options;
+    const { username, password, search, hash, pathname } = requireHttpUrl(baseUrl, "baseUrl");
+    const isBare = !(username || password || search || hash || /\/api\/v1\/?$/.test(pathname));
+    requireArgument(isBare, "baseUrl", "an address without password, query, fragment and `/api/v1`");
+    const isKey = apiKey === null || (typeof apiKey === "string" && /^[!-~]+$/.test(apiKey));
+    requireArgument(isKey, "apiKey", "an API key, or null if a proxy of yours adds it");
+    requireDuration(timeoutMs, "timeoutMs");
+    requireArgument(fetch === undefined || typeof fetch === "function", "fetch", "a function");
     const transport = new Transport({
       baseUrl: baseUrl.replace(/\/+$/, ""),
       apiKey,
       // Called as a method of something else, the fetch of browsers throws.
       fetch: fetch ?? ((url, init) => globalThis.fetch(url, init)),
       timeoutMs,
-      retry: { ...DEFAULT_RETRY_POLICY, ...retry },
+      retry: readRetryPolicy(retry),
     });
     this.videos = new Videos(transport);
     this.transcriptions = new Transcriptions(transport);

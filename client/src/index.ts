@@ -1,4 +1,5 @@
 // biome-ignore-all lint/performance/noBarrelFile: the one entry of the published package
+export type { FileInput } from "./arguments.ts";
 export { Subtext, type SubtextOptions } from "./client.ts";
 export type { ApiErrorCode } from "./contract/api-errors.ts";
 export { type ClientErrorCode, type ErrorCode, SubtextError } from "./errors.ts";

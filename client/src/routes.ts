@@ -1,3 +1,4 @@
+import { requireArgument } from "./arguments.ts";
 import type { Operations } from "./types.ts";
 
 /**
@@ -24,7 +25,7 @@ export const ROUTES: { [Id in keyof Operations]: `${Operations[Id]["method"]} ${
 
 /**
  * A path with its variables filled in, and its query.
- * @throws TypeError for an identifier that would make it another path
+ * @throws SubtextError `invalid_argument` for an identifier that would make it another path
  */
 export function fillRoute(
   path: string,
@@ -34,7 +35,9 @@ export function fillRoute(
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = params[name];
     // URLs are resolved: "." and ".." would ask for what stands above, "" for the list.
-    if (typeof value !== "string" || /^\.{0,2}$/.test(value)) throw new TypeError(`${name} is no identifier`);
+    const isIdentifier =
+      typeof value === "string" && !/^\.{0,2}$/.test(value) && !/\p{Surrogate}/u.test(value);
+    requireArgument(isIdentifier, name, "an identifier");
     return encodeURIComponent(value);
   });
   const search = new URLSearchParams();

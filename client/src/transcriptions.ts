@@ -1,3 +1,4 @@
+import { requireDuration, requireObject, requireSignal } from "./arguments.ts";
 import { SubtextError } from "./errors.ts";
 import { exchange, readJson } from "./exchange.ts";
 import { Retries, readRetryAfterMs } from "./retry.ts";
@@ -10,7 +11,7 @@ type FileFormat = keyof CompletedTranscription["files"];
 
 export interface WaitOptions extends RequestOptions {
   /** For the whole wait, which else ends with the transcription alone. */
-  waitTimeoutMs?: number;
+  waitTimeoutMs?: number | undefined;
 }
 
 /** Where the service does not say when to ask again. */
@@ -43,7 +44,10 @@ export class Transcriptions {
    * @throws SubtextError `wait_timed_out`, and whatever `get` throws but `upload_incomplete`
    */
   async wait(videoId: string, options: WaitOptions = {}): Promise<EndedTranscription> {
+    requireObject(options, "options");
     const { waitTimeoutMs, signal, ...rest } = options;
+    requireDuration(waitTimeoutMs, "waitTimeoutMs");
+    requireSignal(signal);
     const timeout = waitTimeoutMs === undefined ? undefined : abortAfter(waitTimeoutMs);
     const either = AbortSignal.any([signal, timeout].filter((one) => one !== undefined));
     const beganMs = performance.now();
@@ -105,6 +109,7 @@ export class Transcriptions {
     options: RequestOptions,
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
+    requireObject(options, "options");
     const { fetch, retry, ...defaults } = this.#transport.options;
     const { signal, timeoutMs = defaults.timeoutMs } = options;
     const retries = new Retries(retry, signal);

@@ -1,3 +1,4 @@
+import { requireArgument, requireDuration, requireObject, requireSignal } from "./arguments.ts";
 import { SubtextError } from "./errors.ts";
 import { exchange, type Fetch, readJson } from "./exchange.ts";
 import { Pacer } from "./pacer.ts";
@@ -8,9 +9,9 @@ import type { Operations } from "./types.ts";
 /** For any call. */
 export interface RequestOptions {
   /** Ends the call, with its retries; the call then throws the signal's reason. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** For each request of the call. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
 }
 
 /** For a call that makes or does something. */
@@ -19,7 +20,7 @@ export interface PostOptions extends RequestOptions {
    * The service does a deed once for each key and answers a repetition as it did the first, for 24 hours. Every
    * call makes a key of its own; give one where the call itself may be repeated, as after a crash.
    */
-  idempotencyKey?: string;
+  idempotencyKey?: string | undefined;
 }
 
 export interface TransportOptions {
@@ -59,8 +60,14 @@ export class Transport {
     { params, query, body }: Call<Id>,
     options: PostOptions & { isBackground?: boolean } = {},
   ): Promise<{ body: Operations[Id]["success"]; headers: Headers }> {
+    requireObject(options, "options");
+    requireObject(query ?? {}, "query");
     const { baseUrl, apiKey, retry } = this.options;
     const { signal, timeoutMs = this.options.timeoutMs, idempotencyKey, isBackground } = options;
+    requireDuration(timeoutMs, "timeoutMs");
+    requireSignal(signal);
+    const isKey = idempotencyKey === undefined || /^[!-~]{1,255}$/.test(idempotencyKey);
+    requireArgument(isKey, "idempotencyKey", "1 to 255 printable ASCII characters without spaces");
     const [method = "", path = ""] = ROUTES[id].split(" ");
     const url = baseUrl + fillRoute(path, { ...params }, { ...query });
     const init: RequestInit = {
@@ -72,7 +79,7 @@ export class Transport {
         // The same for every retry: all of them are one deed.
         ...(method === "POST" && { "idempotency-key": idempotencyKey ?? newIdempotencyKey() }),
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: toJson(body) }),
     };
     const fetch: Fetch = async (...request) => {
       const response = await this.options.fetch(...request);
@@ -97,6 +104,18 @@ export class Transport {
         await retries.pause(error);
       }
     }
+  }
+}
+
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch (cause) {
+    throw new SubtextError({
+      code: "invalid_argument",
+      detail: `No JSON can be made of it: ${cause}.`,
+      cause,
+    });
   }
 }
 

@@ -1,6 +1,14 @@
+import {
+  type FileInput,
+  readRetryPolicy,
+  requireHttpUrl,
+  requireObject,
+  requireSignal,
+  toBlob,
+} from "./arguments.ts";
 import { SubtextError } from "./errors.ts";
 import { exchange, type Fetch } from "./exchange.ts";
-import { DEFAULT_RETRY_POLICY, Retries, type RetryPolicy } from "./retry.ts";
+import { Retries, type RetryPolicy } from "./retry.ts";
 
 export interface UploadProgress {
   /** That the service has. */
@@ -9,15 +17,15 @@ export interface UploadProgress {
 }
 
 export interface UploadOptions {
-  onProgress?: (progress: UploadProgress) => void;
-  signal?: AbortSignal;
-  fetch?: Fetch;
+  onProgress?: ((progress: UploadProgress) => void) | undefined;
+  signal?: AbortSignal | undefined;
+  fetch?: Fetch | undefined;
   /** Tries are counted anew whenever some of the file has arrived. */
-  retry?: Partial<RetryPolicy>;
+  retry?: Partial<RetryPolicy> | undefined;
   /** The largest piece of the file in one request, where a proxy bounds them; 64 MiB unless said. */
-  maxPieceBytes?: number;
+  maxPieceBytes?: number | undefined;
   /** True where nothing was sent to this URL before, which saves a request. */
-  isNew?: boolean;
+  isNew?: boolean | undefined;
 }
 
 const FIRST_PIECE_BYTES = 1 << 20;
@@ -37,9 +45,17 @@ const TUS = { "tus-resumable": "1.0.0" };
  *
  * @throws SubtextError; the signal's reason where it is aborted. Either way it can be called again.
  */
-export async function uploadTo(uploadUrl: string, file: Blob, options: UploadOptions = {}): Promise<void> {
+export async function uploadTo(
+  uploadUrl: string,
+  input: FileInput,
+  options: UploadOptions = {},
+): Promise<void> {
+  requireHttpUrl(uploadUrl, "uploadUrl");
+  const file = toBlob(input);
+  requireObject(options, "options");
+  requireSignal(options.signal);
   const { onProgress, signal, isNew = false, maxPieceBytes = MAX_PIECE_BYTES } = options;
-  const retry = { ...DEFAULT_RETRY_POLICY, ...options.retry };
+  const retry = readRetryPolicy(options.retry);
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
   const totalBytes = file.size;
   let offset = isNew ? 0 : null;

@@ -1,3 +1,4 @@
+import { requireArgument, requireObject } from "./arguments.ts";
 import { SubtextError } from "./errors.ts";
 import type { Completed } from "./states.ts";
 import type { TranscriptionCompletedEvent, WebhookEvent } from "./types.ts";
@@ -12,8 +13,8 @@ export interface RawWebhook {
 
 export interface VerifyOptions {
   /** How old, or how far of the future, a webhook may be; 300 s unless said. */
-  toleranceSeconds?: number;
-  now?: Date;
+  toleranceSeconds?: number | undefined;
+  now?: Date | undefined;
 }
 
 /** A `WebhookEvent`, which has files where it tells of a COMPLETED transcription. */
@@ -44,14 +45,21 @@ const SIGNATURE_PREFIX = "v1,";
  *
  * @param webhook a `Request`, whose body is read, or headers and raw body
  * @param secrets `whsec_…`; during a rotation both, in any order
- * @throws SubtextError `webhook_…`: answer 400, never 2xx
+ * @throws SubtextError `webhook_secret_invalid` if your own configuration is wrong: respond with 500; any other
+ * `webhook_…` if the request is: respond with 400, never 2xx
  */
 export async function verifyWebhook(
   webhook: Request | RawWebhook,
-  secrets: string | readonly string[],
-  { toleranceSeconds = TOLERANCE_SECONDS, now = new Date() }: VerifyOptions = {},
+  secrets: string | readonly string[] | undefined,
+  options: VerifyOptions = {},
 ): Promise<VerifiedWebhook> {
-  const keys = await Promise.all((typeof secrets === "string" ? [secrets] : secrets).map(importKey));
+  requireObject(webhook, "webhook");
+  requireObject(webhook.headers, "webhook.headers");
+  requireObject(options, "options");
+  const { toleranceSeconds = TOLERANCE_SECONDS, now = new Date() } = options;
+  requireArgument(toleranceSeconds >= 0, "toleranceSeconds", "a number of seconds");
+  requireArgument(!Number.isNaN(now.getTime()), "now", "a valid Date");
+  const keys = await Promise.all((Array.isArray(secrets) ? secrets : [secrets]).map(importKey));
   if (keys.length === 0) throw new SubtextError({ code: "webhook_secret_invalid" });
   const id = readHeader(webhook.headers, "webhook-id");
   const timestamp = readHeader(webhook.headers, "webhook-timestamp");
@@ -69,7 +77,10 @@ export async function verifyWebhook(
   return { id, sentAt, event: parseEvent(body) };
 }
 
-async function importKey(secret: string): Promise<HmacKey> {
+async function importKey(secret: unknown): Promise<HmacKey> {
+  if (typeof secret !== "string" || secret === "") {
+    throw new SubtextError({ code: "webhook_secret_invalid", detail: "`secrets` holds no signing secret." });
+  }
   try {
     const encoded = secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret;
     const bytes = decodeBase64(encoded);

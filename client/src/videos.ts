@@ -1,15 +1,20 @@
+import { type FileInput, requireObject, toBlob } from "./arguments.ts";
 import { type Page, PagedList } from "./paged-list.ts";
 import type { CreatedVideo, Video } from "./states.ts";
 import type { PostOptions, RequestOptions, Transport } from "./transport.ts";
 import type { NewVideo, Operations } from "./types.ts";
 import { type UploadProgress, uploadTo } from "./upload.ts";
 
-export interface VideoUploadOptions extends Omit<NewVideo, "sizeBytes">, PostOptions {
-  onProgress?: (progress: UploadProgress) => void;
+type NewVideoOptions = Omit<NewVideo, "sizeBytes">;
+
+export interface VideoUploadOptions
+  extends PostOptions,
+    Readonly<{ [Name in keyof NewVideoOptions]: NewVideoOptions[Name] | undefined }> {
+  onProgress?: ((progress: UploadProgress) => void) | undefined;
   /** With the upload's URL, by which `uploadTo` takes the upload up again after this program has ended. */
-  onCreated?: (created: CreatedVideo) => void;
+  onCreated?: ((created: CreatedVideo) => void) | undefined;
   /** The largest piece of the file in one request, where a proxy bounds them. */
-  maxPieceBytes?: number;
+  maxPieceBytes?: number | undefined;
 }
 
 /** `subtext.videos` */
@@ -22,6 +27,7 @@ export class Videos {
 
   /** The videos of the key's environment, newest first. Needs `get_video`. */
   list(query: Operations["listVideos"]["query"] = {}, options: RequestOptions = {}): PagedList<Video> {
+    requireObject(query, "query");
     return new PagedList(async (cursor) => {
       const page = { query: { ...query, ...(cursor !== undefined && { cursor }) } };
       return (await this.#transport.call("listVideos", page, options)) as Page<Video>;
@@ -38,6 +44,7 @@ export class Videos {
    * tus-js-client or Uppy. Needs `create_video`.
    */
   async create(video: NewVideo, options: PostOptions = {}): Promise<CreatedVideo> {
+    requireObject(video, "video");
     return (await this.#transport.call("createVideo", { body: video }, options)) as CreatedVideo;
   }
 
@@ -49,10 +56,12 @@ export class Videos {
   /**
    * Makes a video and uploads its bytes, on through cut connections. Needs `create_video`.
    *
-   * @param file a `File` of a page, or a `Blob`, as `openAsBlob` of Node makes one of a file without reading it
+   * @param input a `File` of a page; a `Blob`, which `openAsBlob` of Node makes of a file without reading it; or bytes
    * @returns the id of the video, whose transcription has then begun
    */
-  async upload(file: Blob, options: VideoUploadOptions = {}): Promise<{ videoId: string }> {
+  async upload(input: FileInput, options: VideoUploadOptions = {}): Promise<{ videoId: string }> {
+    const file = toBlob(input);
+    requireObject(options, "options");
     const { filename = nameOf(file), metadata, expiresInSeconds, onCreated, ...rest } = options;
     const { onProgress, maxPieceBytes, ...post } = rest;
     const created = await this.create(

@@ -1,3 +1,4 @@
+import { requireObject } from "./arguments.ts";
 import { PagedList } from "./paged-list.ts";
 import type { PostOptions, RequestOptions, Transport } from "./transport.ts";
 import type {
@@ -24,6 +25,7 @@ export class WebhookEndpoints {
     query: Operations["listWebhookEndpoints"]["query"] = {},
     options: RequestOptions = {},
   ): PagedList<WebhookEndpoint> {
+    requireObject(query, "query");
     return new PagedList(
       (cursor) =>
         this.#transport.call(
@@ -36,8 +38,9 @@ export class WebhookEndpoints {
   }
 
   /** The answer holds the signing secret, this once. */
-  create(endpoint: NewWebhookEndpoint, options: PostOptions = {}): Promise<WebhookEndpointWithSecret> {
-    return this.#transport.call("createWebhookEndpoint", { body: endpoint }, options);
+  async create(endpoint: NewWebhookEndpoint, options: PostOptions = {}): Promise<WebhookEndpointWithSecret> {
+    requireObject(endpoint, "endpoint");
+    return await this.#transport.call("createWebhookEndpoint", { body: endpoint }, options);
   }
 
   get(endpointId: string, options: RequestOptions = {}): Promise<WebhookEndpoint> {
@@ -45,12 +48,17 @@ export class WebhookEndpoints {
   }
 
   /** What is left out stays as it is. */
-  update(
+  async update(
     endpointId: string,
     change: WebhookEndpointChange,
     options: RequestOptions = {},
   ): Promise<WebhookEndpoint> {
-    return this.#transport.call("updateWebhookEndpoint", { params: { endpointId }, body: change }, options);
+    requireObject(change, "change");
+    return await this.#transport.call(
+      "updateWebhookEndpoint",
+      { params: { endpointId }, body: change },
+      options,
+    );
   }
 
   async delete(endpointId: string, options: RequestOptions = {}): Promise<void> {
@@ -73,6 +81,7 @@ export class WebhookEndpoints {
     query: Operations["listDeliveries"]["query"] = {},
     options: RequestOptions = {},
   ): PagedList<Delivery> {
+    requireObject(query, "query");
     return new PagedList(
       (cursor) =>
         this.#transport.call(
@@ -90,11 +99,12 @@ export class WebhookEndpoints {
   }
 
   /** Sends again what failed, was canceled or waits for a retry since then; call again while `hasMore`. */
-  redeliverFailed(
+  async redeliverFailed(
     endpointId: string,
     since: RedeliverFailed,
     options: PostOptions = {},
   ): Promise<Redelivering> {
-    return this.#transport.call("redeliverFailed", { params: { endpointId }, body: since }, options);
+    requireObject(since, "since");
+    return await this.#transport.call("redeliverFailed", { params: { endpointId }, body: since }, options);
   }
 }

@@ -89,9 +89,13 @@ describe("the types of the published package", () => {
   /** What an integrator writes; whatever is not typed as it should be does not compile. */
   const PROGRAM = `
     import { type EndedTranscription, Subtext, type SubtextError, verifyWebhook, type WebhookEvent } from "@subtext/client";
-    const subtext = new Subtext({ baseUrl: "https://captions.example", fetch });
+    const subtext = new Subtext({ baseUrl: "https://captions.example", apiKey: null, fetch });
     export async function use(file: Blob, request: Request): Promise<string> {
-      const { videoId } = await subtext.videos.upload(file, { metadata: { a: "b" } });
+      // @ts-expect-error: a client needs a key, or null
+      void new Subtext({ baseUrl: "https://captions.example" });
+      const left: undefined = undefined;
+      const { videoId } = await subtext.videos.upload(file, { metadata: { a: "b" }, filename: left, signal: left });
+      void subtext.videos.upload(new Uint8Array(7));
       const ended: EndedTranscription = await subtext.transcriptions.wait(videoId);
       for await (const video of subtext.videos.list({ transcriptionStatus: "COMPLETED" })) {
         const bytes: number | null = video.sizeBytes;

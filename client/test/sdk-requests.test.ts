@@ -7,6 +7,8 @@ import { OPERATIONS } from "../src/contract/operations.ts";
 import { CLIENT_ERRORS, SubtextError } from "../src/errors.ts";
 import { DEFAULT_RETRY_POLICY, readRetryAfterMs, retryDelayMs } from "../src/retry.ts";
 import { fillRoute, ROUTES } from "../src/routes.ts";
+import { uploadTo } from "../src/upload.ts";
+import { verifyWebhook } from "../src/verify-webhook.ts";
 import { problem, type Step, startScriptedServer } from "./scripted-server.ts";
 
 const VIDEO = { id: "video_1" };
@@ -26,6 +28,11 @@ const errorOf = async (promise: Promise<unknown>): Promise<SubtextError> => {
   return error as SubtextError;
 };
 
+const invalid = (name: string) => ({
+  code: "invalid_argument",
+  detail: expect.stringContaining(`\`${name}\``),
+});
+
 describe("a request", () => {
   test("carries the key, and of a query what was given", async () => {
     const { subtext, asked } = await serve({ body: { data: [], nextCursor: null } });
@@ -42,6 +49,7 @@ describe("a request", () => {
     const seen: string[] = [];
     const subtext = new Subtext({
       baseUrl: "https://captions.example/base/",
+      apiKey: null,
       fetch: async (url) => {
         seen.push(url);
         return Response.json(VIDEO);
@@ -55,7 +63,7 @@ describe("a request", () => {
     "is not made for the identifier %j, which would ask for another path",
     async (id) => {
       const { subtext, asked } = await serve({});
-      await expect(subtext.videos.delete(id)).rejects.toThrow(TypeError);
+      expect(await errorOf(subtext.videos.delete(id))).toMatchObject(invalid("videoId"));
       expect(asked).toEqual([]);
     },
   );
@@ -141,7 +149,7 @@ describe("a request that fails", () => {
 
   test("is given up at a rate limit by a client that makes no retries", async () => {
     const { url, asked } = await startScriptedServer(problem(429, "rate_limited", { "retry-after": "0" }));
-    const subtext = new Subtext({ baseUrl: url, retry: { maxRetries: 0 } });
+    const subtext = new Subtext({ baseUrl: url, apiKey: null, retry: { maxRetries: 0 } });
     expect(await errorOf(subtext.videos.get("video_1"))).toMatchObject({ code: "rate_limited" });
     expect(asked).toHaveLength(1);
   });
@@ -183,7 +191,7 @@ describe("a request that fails", () => {
     });
     const moved = await serve({ status: 301, headers: { location: "/elsewhere" } });
     expect(await errorOf(moved.subtext.videos.get("v"))).toMatchObject({ code: "unexpected_redirect" });
-    const nobody = new Subtext({ baseUrl: "http://127.0.0.1:9", retry: { maxRetries: 0 } });
+    const nobody = new Subtext({ baseUrl: "http://127.0.0.1:9", apiKey: null, retry: { maxRetries: 0 } });
     expect(await errorOf(nobody.videos.get("v"))).toMatchObject({ code: "connection_failed", status: null });
   });
 
@@ -332,15 +340,87 @@ describe("the wait for a transcription", () => {
   });
 });
 
+const baseUrl = "https://captions.example";
+
 describe("a client", () => {
-  test("is not made for what can be no address or no key", () => {
-    expect(() => new Subtext({ baseUrl: "captions.example" })).toThrow(TypeError);
-    expect(() => new Subtext({ baseUrl: "ftp://captions.example" })).toThrow(TypeError);
-    expect(() => new Subtext({ baseUrl: "https://captions.example", apiKey: "a\nb" })).toThrow(TypeError);
-    for (const more of ["?a=b", "#a"]) {
-      expect(() => new Subtext({ baseUrl: `https://captions.example/${more}` })).toThrow(TypeError);
-    }
-    expect(() => new Subtext({ baseUrl: "https://me:secret@captions.example" })).toThrow(TypeError);
+  test.each([
+    ["baseUrl", { baseUrl: undefined }],
+    ["baseUrl", { baseUrl: "captions.example" }],
+    ["baseUrl", { baseUrl: "ftp://captions.example" }],
+    ["baseUrl", { baseUrl: "https://captions.example/?a=b" }],
+    ["baseUrl", { baseUrl: "https://captions.example/#a" }],
+    ["baseUrl", { baseUrl: "https://me:secret@captions.example" }],
+    ["baseUrl", { baseUrl: "https://captions.example/api/v1" }],
+    ["apiKey", { apiKey: undefined }],
+    ["apiKey", { apiKey: "" }],
+    ["apiKey", { apiKey: "a\nb" }],
+    ["fetch", { fetch: "fetch" }],
+    ["timeoutMs", { timeoutMs: Number.NaN }],
+    ["retry.maxRetries", { retry: { maxRetries: -1 } }],
+  ])("is not created with a wrong %s: %j", (name, options) => {
+    expect(() => new Subtext({ baseUrl, apiKey: "k", ...options } as never)).toThrow(
+      expect.objectContaining(invalid(name)),
+    );
+  });
+
+  test("is not created without options", () => {
+    expect(() => new Subtext(undefined as never)).toThrow(expect.objectContaining(invalid("options")));
+  });
+
+  test("takes undefined for what has a default", async () => {
+    const { url } = await startScriptedServer({ body: VIDEO });
+    const undefinedOptions = { fetch: undefined, timeoutMs: undefined, retry: { maxRetries: undefined } };
+    const subtext = new Subtext({ baseUrl: url, apiKey: "k", ...undefinedOptions } as never);
+    expect(await subtext.videos.get("video_1", { signal: undefined, timeoutMs: undefined })).toEqual(VIDEO);
+  });
+});
+
+describe("a wrong argument", () => {
+  const { videos, transcriptions, webhookEndpoints } = new Subtext({ baseUrl, apiKey: "k" });
+  const nothing = null as never;
+  const file = new Blob(["x"]);
+  const calls: [string, () => unknown][] = [
+    ["videoId", () => videos.get(undefined as never)],
+    ["videoId", () => transcriptions.wait(7 as never)],
+    ["videoId", () => videos.get("\ud800")],
+    ["endpointId", () => webhookEndpoints.get(nothing)],
+    ["video", () => videos.create(nothing)],
+    ["query", () => videos.list(nothing)],
+    ["query", () => webhookEndpoints.listDeliveries("e", nothing)],
+    ["endpoint", () => webhookEndpoints.create(undefined as never)],
+    ["change", () => webhookEndpoints.update("e", nothing)],
+    ["since", () => webhookEndpoints.redeliverFailed("e", "2026-01-01" as never)],
+    ["file", () => videos.upload("meeting.mp4" as never)],
+    ["file", () => videos.upload(nothing)],
+    ["options", () => videos.upload(file, nothing)],
+    ["options", () => videos.get("v", nothing)],
+    ["options", () => transcriptions.wait("v", nothing)],
+    ["options", () => transcriptions.words("v", nothing)],
+    ["signal", () => videos.get("v", { signal: {} as never })],
+    ["signal", () => transcriptions.wait("v", { signal: nothing })],
+    ["timeoutMs", () => videos.get("v", { timeoutMs: -1 })],
+    ["waitTimeoutMs", () => transcriptions.wait("v", { waitTimeoutMs: Number.NaN })],
+    ["idempotencyKey", () => videos.create({ sizeBytes: 1 }, { idempotencyKey: "zwölf" })],
+    ["uploadUrl", () => uploadTo("/api/v1/uploads/v", file)],
+    ["file", () => uploadTo(baseUrl, undefined as never)],
+    ["options", () => uploadTo(baseUrl, file, nothing)],
+    ["webhook", () => verifyWebhook(undefined as never, [])],
+    ["webhook.headers", () => verifyWebhook({ headers: nothing, body: "" }, [])],
+    [
+      "toleranceSeconds",
+      () => verifyWebhook({ headers: {}, body: "" }, [], { toleranceSeconds: Number.NaN }),
+    ],
+    ["now", () => verifyWebhook({ headers: {}, body: "" }, [], { now: new Date("soon") })],
+  ];
+
+  test.each(calls)("is named: %s of %s", async (name, call) => {
+    expect(await errorOf(Promise.resolve().then(call))).toMatchObject(invalid(name));
+  });
+
+  test("that no JSON can be made of is refused before anything is sent", async () => {
+    const metadata = { team: 7n } as never;
+    const error = await errorOf(webhookEndpoints.create({ url: "https://h.example", metadata }));
+    expect(error.code).toBe("invalid_argument");
   });
 });
 

@@ -30,8 +30,8 @@ describe("a video", () => {
   test("is uploaded, waited for and read, with its words, captions and text", async () => {
     const subtext = clientOf(await createTenant(service));
     const told: number[] = [];
-    const file = new File([await readFile(SAMPLE)], "Board meeting.mp4");
-    const { videoId } = await subtext.videos.upload(file, {
+    const { videoId } = await subtext.videos.upload(await readFile(SAMPLE), {
+      filename: "Board meeting.mp4",
       metadata: { customer: "42" },
       onProgress: ({ sentBytes, totalBytes }) => told.push(sentBytes / totalBytes),
     });

@@ -154,11 +154,21 @@ describe("a webhook", () => {
     expect(await codeOf(verify(read))).toBe("webhook_body_not_raw");
   });
 
-  test.each([[[]], ["whsec_*"], [""], [["whsec_"]], [SECRET.slice(0, 36)]])(
+  test.each([[[undefined]], [[]], ["whsec_*"], [""], [["whsec_"]], [SECRET.slice(0, 36)]])(
     "is verified with no secret such as %j",
     async (secrets) => {
       const code = await codeOf(verify({ headers: sign(BODY), body: BODY }, secrets as string[]));
       expect(code).toBe("webhook_secret_invalid");
     },
   );
+
+  test("without any secret says so", async () => {
+    const error = await verifyWebhook({ headers: sign(BODY), body: BODY }, undefined).catch(
+      (thrown) => thrown,
+    );
+    expect(error).toMatchObject({
+      code: "webhook_secret_invalid",
+      detail: expect.stringContaining("`secrets`"),
+    });
+  });
 });

@@ -59,7 +59,7 @@ async function startSite(tenant: Tenant, page: string): Promise<string> {
 
 const PAGE = `<!doctype html><title>Upload</title><input type="file"><script type="module">
 import { Subtext, verifyWebhook } from "/client/index.js";
-const subtext = new Subtext({ baseUrl: location.origin });
+const subtext = new Subtext({ baseUrl: location.origin, apiKey: null });
 window.verifyWebhook = verifyWebhook;
 window.transcribe = async () => {
   const [file] = document.querySelector("input").files;

@@ -128,6 +128,7 @@ describe("the programs in the documentation", () => {
     const config = {
       compilerOptions: {
         strict: true,
+        exactOptionalPropertyTypes: true,
         noEmit: true,
         module: "nodenext",
         target: "es2024",
