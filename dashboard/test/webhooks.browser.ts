@@ -53,7 +53,7 @@ test("an endpoint is made, its URL judged as it is typed, and a test event tells
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByRole("button", { name: "To the endpoint" }).click();
   await page.getByText("No deliveries yet.").waitFor();
-  await page.getByText("Completed, Skipped").waitFor();
+  await page.getByText("Completed, Failed").waitFor();
   endpointUrl = page.url();
 
   await page.getByRole("button", { name: "Send test event" }).click();

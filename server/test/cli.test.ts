@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { EVENT_TYPES } from "@subtext/client/contract/webhook";
 import type { WebhookEndpointWithSecret } from "@subtext/client/contract/webhook-endpoint";
 import type { NewApiKeyView } from "@subtext/dashboard/contract/api-key";
 import type { EnvironmentView } from "@subtext/dashboard/contract/environment";
@@ -173,6 +174,9 @@ describe("beside a running service", () => {
     );
     expect(endpoint).toMatchObject({ metadata: { team: "video" } });
     expect(endpoint.eventTypes).toHaveLength(2);
+    const other = await runJson<WebhookEndpointWithSecret>(["webhooks", "create", ...hook], options);
+    expect(other.eventTypes).toEqual(EVENT_TYPES);
+    expect((await run(["webhooks", "delete", other.id], options)).exitCode).toBe(0);
     expect(await runJson(["webhooks", "deliveries", endpoint.id], options)).toEqual([]);
     expect((await run(["webhooks", "delete", endpoint.id], options)).exitCode).toBe(0);
     expect(await runJson(["webhooks", "list", "--env", "Production"], options)).toEqual([]);

@@ -248,7 +248,13 @@ describe("webhook endpoints", () => {
       await insertEvent(tx, { id: eventId, environmentId, type, transcriptionId, detail: {}, now });
       await insertDelivery(tx, { id: deliveryId, eventId, endpointId: endpoint.id, jobId, now });
       const attempt = { number: 1, attemptedAt: now, latencyMs: 12, statusCode: 500, failure: null };
-      const next = { status: "pending" as const, jobId: newJobId(), nextAttemptAt: now };
+      const next = {
+        status: "pending" as const,
+        jobId: newJobId(),
+        nextAttemptAt: now,
+        heldUntil: null,
+        earlyAttempts: 0,
+      };
       await settleAttempt(tx, { id: deliveryId, jobId }, { ...attempt, responseStart: "oops" }, next);
     });
 

@@ -2,7 +2,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AttemptOutcome } from "../src/webhooks/post.ts";
 import { parseRetryAfter } from "../src/webhooks/retry-after.ts";
-import { ATTEMPT_DELAYS_MS, isDelivered, nextAttempt, shouldDisable } from "../src/webhooks/schedule.ts";
+import {
+  ATTEMPT_DELAYS_MS,
+  type FinishedAttempt,
+  isDelivered,
+  nextAttempt,
+  shouldDisable,
+} from "../src/webhooks/schedule.ts";
 
 const start = new Date("2026-03-04T05:06:07.000Z");
 const HOUR = 3_600_000;
@@ -17,8 +23,8 @@ const answered = (status: number, retryAfterSeconds: number | null = null): Atte
 });
 const unreached: AttemptOutcome = { kind: "failed", reason: "connection", message: "", latencyMs: 5 };
 
-const after = (outcome: AttemptOutcome, options: { attempt?: number; now?: Date; random?: number } = {}) =>
-  nextAttempt({ attempt: 1, now: start, random: 0, firstAttemptAt: start, outcome, ...options });
+const after = (outcome: AttemptOutcome, options: Partial<FinishedAttempt> = {}) =>
+  nextAttempt({ attempt: 1, now: start, random: 0, firstAttemptAt: start, dueAt: null, outcome, ...options });
 
 const outcomes = fc.oneof(
   fc
@@ -41,7 +47,7 @@ describe("a delivery", () => {
     );
   });
 
-  it("is tried ten times: at once, after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h", () => {
+  it("is tried eleven times: at once, after 5 s, 45 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h", () => {
     let now = start;
     const waits = [0];
     for (let attempt = 1; ; attempt += 1) {
@@ -53,14 +59,14 @@ describe("a delivery", () => {
       waits.push(next.at.getTime() - now.getTime());
       now = next.at;
     }
-    const minutes = [5 / 60, 5, 30, 120, 300, 600, 840, 1200, 1440];
+    const minutes = [5 / 60, 45 / 60, 5, 30, 120, 300, 600, 840, 1200, 1440];
     expect(waits).toEqual([0, ...minutes.map((count) => count * 60_000)]);
     expect(ATTEMPT_DELAYS_MS).toEqual(waits);
   });
 
   it("waits a little longer at random, never less and never a tenth more", () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 9 }), randoms, (attempt, random) => {
+      fc.property(fc.integer({ min: 1, max: 10 }), randoms, (attempt, random) => {
         const next = after(unreached, { attempt, random });
         if (next.kind !== "retry") throw new Error(next.kind);
         const wait = next.at.getTime() - start.getTime();
@@ -71,7 +77,7 @@ describe("a delivery", () => {
   });
 
   it("waits as long as the receiver asks, where that is longer than the schedule", () => {
-    const retryAt = (seconds: number) => after(answered(429, seconds), { attempt: 2 });
+    const retryAt = (seconds: number) => after(answered(429, seconds), { attempt: 3 });
     expect(retryAt(3600)).toEqual({ kind: "retry", at: new Date(start.getTime() + HOUR) });
     expect(retryAt(1)).toEqual({ kind: "retry", at: new Date(start.getTime() + 300_000) });
     expect(after(answered(503, 60))).toEqual({ kind: "retry", at: new Date(start.getTime() + 60_000) });
@@ -94,14 +100,24 @@ describe("a delivery", () => {
   });
 
   it("ends the endpoint at 410, at the first attempt and at the last", () => {
-    for (const attempt of [1, 5, 10]) {
+    for (const attempt of [1, 5, 11]) {
       expect(after(answered(410), { attempt })).toEqual({ kind: "disable_endpoint" });
     }
   });
 
-  it("always ends: within ten attempts and five days, whatever comes back", () => {
+  it("that was brought forward waits until it was due, or as long as the receiver asks", () => {
+    const dueAt = new Date(start.getTime() + 600_000);
+    for (const attempt of [2, 11]) {
+      expect(after(unreached, { attempt, dueAt })).toEqual({ kind: "retry", at: dueAt });
+    }
+    const asked = { kind: "retry", at: new Date(start.getTime() + HOUR) };
+    expect(after(answered(503, 3600), { dueAt })).toEqual(asked);
+    expect(after(answered(410), { dueAt })).toEqual({ kind: "disable_endpoint" });
+  });
+
+  it("always ends: within eleven attempts and five days, whatever comes back", () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(outcomes, randoms), { minLength: 10, maxLength: 10 }), (attempts) => {
+      fc.property(fc.array(fc.tuple(outcomes, randoms), { minLength: 11, maxLength: 11 }), (attempts) => {
         let now = start;
         for (const [index, [outcome, random]] of attempts.entries()) {
           const next = after(outcome, { attempt: index + 1, now, random });
@@ -110,7 +126,7 @@ describe("a delivery", () => {
           expect(next.at.getTime() - start.getTime()).toBeLessThanOrEqual(5 * DAY);
           now = next.at;
         }
-        throw new Error("still going on after ten attempts");
+        throw new Error("still going on after eleven attempts");
       }),
     );
   });

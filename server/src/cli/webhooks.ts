@@ -40,14 +40,12 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
     .addOption(environmentOption().makeOptionMandatory())
     .requiredOption("--url <url>", "where events are sent")
     .option("--metadata <json>", "an object that is sent back with every event", parseJsonObject)
-    .option(
-      "--events <list>",
-      `of ${EVENT_TYPES.join(", ")}; completed alone unless said`,
-      listOf(EVENT_TYPES),
-    )
+    .option("--events <list>", `of ${EVENT_TYPES.join(", ")}; all of them by default`, listOf(EVENT_TYPES), [
+      ...EVENT_TYPES,
+    ])
     .action(
       async (
-        options: { env: string; url: string; metadata?: Record<string, unknown>; events?: EventType[] },
+        options: { env: string; url: string; metadata?: Record<string, unknown>; events: EventType[] },
         command: Command,
       ) => {
         const { env, events, ...body } = options;
@@ -61,7 +59,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
               `/environments/${id}/webhook-endpoints`,
               {
                 ...body,
-                ...(events !== undefined && { eventTypes: events }),
+                eventTypes: events,
               },
             );
           },

@@ -74,7 +74,7 @@ export interface RecordedAttempt {
 }
 
 export type DeliveryOutcome =
-  | { status: "pending"; jobId: string; nextAttemptAt: Date }
+  | { status: "pending"; jobId: string; nextAttemptAt: Date; heldUntil: Date | null; earlyAttempts: number }
   | { status: "succeeded" | "failed" | "canceled"; finishedAt: Date };
 
 /** Writes down an attempt and what follows from it; false where another process was there first. */
@@ -90,7 +90,12 @@ export async function settleAttempt(
       attempts: attempt.number,
       status: outcome.status,
       ...(outcome.status === "pending"
-        ? { job_id: outcome.jobId, next_attempt_at: outcome.nextAttemptAt }
+        ? {
+            job_id: outcome.jobId,
+            next_attempt_at: outcome.nextAttemptAt,
+            held_until: outcome.heldUntil,
+            early_attempts: outcome.earlyAttempts,
+          }
         : { next_attempt_at: null, finished_at: outcome.finishedAt }),
     })
     .where("id", "=", delivery.id)
@@ -224,6 +229,8 @@ export async function restartDelivery(tx: Tx, id: string, jobId: string, now: Da
       job_id: jobId,
       attempts_before: set.ref("attempts"),
       next_attempt_at: now,
+      held_until: null,
+      early_attempts: 0,
       finished_at: null,
     }))
     .where("id", "=", id)

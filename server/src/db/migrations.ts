@@ -4,6 +4,7 @@ import { attempts } from "./migration-attempts.ts";
 import { audit } from "./migration-audit.ts";
 import { dashboard } from "./migration-dashboard.ts";
 import { deletions } from "./migration-deletions.ts";
+import { earlyDeliveries } from "./migration-early-deliveries.ts";
 import { eventTypes } from "./migration-event-types.ts";
 import { housekeeping } from "./migration-housekeeping.ts";
 import { search } from "./migration-search.ts";
@@ -32,6 +33,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   "0014_event_types": { up: eventTypes },
   "0015_storage": { up: storage },
   "0016_session_hashes": { up: sessionHashes },
+  "0019_early_deliveries": { up: earlyDeliveries },
 };
 
 async function first(db: Kysely<unknown>): Promise<void> {

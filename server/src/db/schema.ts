@@ -227,6 +227,10 @@ interface DeliveryTable {
   /** Attempts made before the delivery was begun anew by hand; the schedule counts from there. */
   attempts_before: Generated<number>;
   next_attempt_at: Date | null;
+  /** The next attempt is not brought forward before this: the receiver asked for it, or it was brought forward before. */
+  held_until: ColumnType<Date | null, never, Date | null>;
+  /** Attempts that were brought forward and failed; the schedule does not count them. */
+  early_attempts: Generated<number>;
   created_at: Date;
   finished_at: Date | null;
 }

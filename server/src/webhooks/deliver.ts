@@ -23,11 +23,12 @@ import { disableEndpoint, markEndpointFailing } from "../db/webhook-endpoints.ts
 import { type Job, newJobId, type Queue } from "../queue.ts";
 import type { Storage } from "../storage/storage.ts";
 import { together } from "../together.ts";
+import { bringWaitingForward } from "./bring-forward.ts";
 import type { DeliveryReport } from "./delivery-report.ts";
 import type { EndpointPolicy, ResolveHost } from "./guard-url.ts";
 import { type AttemptOutcome, postWebhook } from "./post.ts";
 import { renderRequest, secretsInForce } from "./request.ts";
-import { type NextStep, nextAttempt, shouldDisable } from "./schedule.ts";
+import { type NextStep, nextAttempt, retryAfterMs, shouldDisable } from "./schedule.ts";
 
 export interface DeliverDeps {
   db: Db;
@@ -65,6 +66,13 @@ export function createDeliver(deps: DeliverDeps): Deliver {
     lanes: 1,
     most: MOST_TOGETHER,
   });
+  const bringForward = together<string, void>(
+    async (endpointIds) => {
+      await bringWaitingForward(deps, endpointIds);
+      return endpointIds.map(() => undefined);
+    },
+    { lanes: 1, most: MOST_TOGETHER },
+  );
 
   return async (job, shutdown) => {
     const { clock, storage } = deps;
@@ -95,7 +103,8 @@ export function createDeliver(deps: DeliverDeps): Deliver {
     });
 
     const attempt = { number: delivery.attempts + 1, attemptedAt, ...toldOf(outcome) };
-    const next = await nextStep(deps, due, { attemptedAt, outcome });
+    const dueAt = laterThan(delivery.held_until, attemptedAt);
+    const next = await nextStep(deps, due, { attemptedAt, dueAt, outcome });
     const recorded =
       next.kind === "delivered"
         ? await recordDelivered({
@@ -105,7 +114,7 @@ export function createDeliver(deps: DeliverDeps): Deliver {
             endpointId: endpoint.id,
             finishedAt: clock.now(),
           })
-        : await recordFailed(deps, due, attempt, next);
+        : await recordFailed(deps, due, { ...attempt, dueAt, outcome }, next);
     const { kind, latencyMs } = outcome;
     const { number } = attempt;
     const result = kind === "response" ? { status: outcome.status } : { failure: outcome.reason };
@@ -114,6 +123,7 @@ export function createDeliver(deps: DeliverDeps): Deliver {
       "webhook attempted",
     );
     if (!recorded) return;
+    if (next.kind === "delivered") await bringForward(endpoint.id);
     deps.onDelivery?.({
       deliveryId: delivery.id,
       endpointId: endpoint.id,
@@ -154,14 +164,15 @@ function toldOf(outcome: AttemptOutcome): Omit<RecordedAttempt, "number" | "atte
 async function nextStep(
   { db, clock }: DeliverDeps,
   { delivery }: DueDelivery,
-  { attemptedAt, outcome }: { attemptedAt: Date; outcome: AttemptOutcome },
+  { attemptedAt, dueAt, outcome }: { attemptedAt: Date; dueAt: Date | null; outcome: AttemptOutcome },
 ): Promise<NextStep> {
   // The schedule counts from where the delivery was last begun by hand.
-  const { attempts, attempts_before: before } = delivery;
+  const { attempts, attempts_before: before, early_attempts: early } = delivery;
   const isFirst = attempts === before;
   return nextAttempt({
-    attempt: attempts + 1 - before,
+    attempt: attempts + 1 - before - early,
     outcome,
+    dueAt,
     firstAttemptAt: isFirst
       ? attemptedAt
       : ((await attemptMadeAt(db, delivery.id, before + 1)) ?? attemptedAt),
@@ -174,14 +185,16 @@ async function nextStep(
 async function recordFailed(
   { db, queue, clock }: DeliverDeps,
   { delivery, endpoint }: DueDelivery,
-  attempt: RecordedAttempt,
+  { dueAt, outcome, ...attempt }: RecordedAttempt & { dueAt: Date | null; outcome: AttemptOutcome },
   next: NextStep,
 ): Promise<boolean> {
   const now = clock.now();
+  const earlyAttempts = delivery.early_attempts + (dueAt ? 1 : 0);
+  const isHeld = dueAt !== null || retryAfterMs(outcome) > 0;
   return await db.transaction().execute(async (tx) => {
     // The endpoint's row first: whoever settles an attempt locks the two in the same order.
     const failingSince = await markEndpointFailing(tx, endpoint.id, attempt.attemptedAt);
-    const following = whatFollows(next, now);
+    const following = whatFollows(next, { now, isHeld, earlyAttempts });
     const turn = { id: delivery.id, jobId: delivery.job_id };
     if (!(await settleAttempt(tx, turn, attempt, following))) return false;
     if (following.status === "pending") {
@@ -200,9 +213,17 @@ async function recordFailed(
   });
 }
 
-function whatFollows(next: NextStep, now: Date): DeliveryOutcome {
-  if (next.kind === "retry") return { status: "pending", jobId: newJobId(), nextAttemptAt: next.at };
-  return { status: "failed", finishedAt: now };
+function whatFollows(
+  next: NextStep,
+  { now, isHeld, earlyAttempts }: { now: Date; isHeld: boolean; earlyAttempts: number },
+): DeliveryOutcome {
+  if (next.kind !== "retry") return { status: "failed", finishedAt: now };
+  const heldUntil = isHeld ? next.at : null;
+  return { status: "pending", jobId: newJobId(), nextAttemptAt: next.at, heldUntil, earlyAttempts };
+}
+
+function laterThan(date: Date | null, other: Date): Date | null {
+  return date !== null && date > other ? date : null;
 }
 
 /** Judged where a delivery is given up, not at the first attempt after a long quiet. */

@@ -1,4 +1,4 @@
-import type { EventType } from "@subtext/client/contract/webhook";
+import { EVENT_TYPES, type EventType } from "@subtext/client/contract/webhook";
 import type { NewWebhookEndpoint } from "@subtext/client/contract/webhook-endpoint";
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
@@ -20,7 +20,7 @@ interface EndpointFormProps {
 
 const NEW: Required<NewWebhookEndpoint> = {
   url: "",
-  eventTypes: ["transcriptions.transcription.completed"],
+  eventTypes: [...EVENT_TYPES],
   metadata: {},
 };
 

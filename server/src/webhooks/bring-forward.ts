@@ -1,0 +1,44 @@
+import type { Logger } from "pino";
+import type { Clock } from "../clock.ts";
+import type { Db } from "../db/schema.ts";
+import { bringForward, endpointsWithWaiting, lockWaiting } from "../db/waiting-deliveries.ts";
+import { newJobId, type Queue } from "../queue.ts";
+
+/** Like TCP's slow start: the number of requests doubles with each round that succeeds. */
+const WAITING_PER_SUCCESS = 2;
+/** As many as one endpoint is sent at a time. */
+const MAX_PER_ROUND = 32;
+
+/**
+ * Deliveries to these endpoints have just succeeded: brings the next attempts of others forward that failed while
+ * the receiver was down. Each is brought forward once between two attempts of its schedule, and not before the
+ * time that the receiver asked for by `Retry-After`.
+ *
+ * @param endpointIds one for each success
+ */
+export async function bringWaitingForward(
+  { db, queue, clock, log }: { db: Db; queue: Queue; clock: Clock; log: Logger },
+  endpointIds: readonly string[],
+): Promise<void> {
+  if (endpointIds.length === 0) return;
+  const now = clock.now();
+  try {
+    for (const endpointId of await endpointsWithWaiting(db, endpointIds, now)) {
+      const successes = endpointIds.filter((id) => id === endpointId).length;
+      const limit = Math.min(successes * WAITING_PER_SUCCESS, MAX_PER_ROUND);
+      const count = await db.transaction().execute(async (tx) => {
+        const chosen = await lockWaiting(tx, endpointId, { now, limit });
+        for (const { id } of chosen) {
+          const jobId = newJobId();
+          await bringForward(tx, id, jobId, now);
+          await queue.send(tx, "deliver", { id: jobId, subjectId: id, group: endpointId });
+        }
+        return chosen.length;
+      });
+      log.info({ endpointId, count }, "waiting deliveries brought forward");
+    }
+  } catch (error) {
+    // The successes are recorded; what waits comes on its schedule.
+    log.warn({ err: error }, "waiting deliveries could not be brought forward");
+  }
+}
