@@ -2,8 +2,6 @@ import { readdir, readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import type { ProcessView } from "@subtext/dashboard/contract/system";
 
-const PAGE_BYTES = 4096;
-
 interface Running {
   pid: number;
   parent: number;
@@ -34,20 +32,22 @@ function roleOf(command: string[]): ProcessView["role"] | null {
 
 async function readProcess(name: string): Promise<Running | null> {
   try {
-    const [stat, command] = await Promise.all([
-      readFile(`/proc/${name}/stat`, "utf8"),
+    const [status, command] = await Promise.all([
+      readFile(`/proc/${name}/status`, "utf8"),
       readFile(`/proc/${name}/cmdline`, "utf8"),
     ]);
-    // The name of the program, in parentheses, may itself hold spaces and parentheses.
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return {
-      pid: Number(name),
-      parent: Number(fields[1]),
-      residentBytes: Number(fields[21]) * PAGE_BYTES,
-      command: command.split("\0"),
-    };
+    return { ...readStatus(status), command: command.split("\0") };
   } catch {
     // It ended while it was looked at.
     return null;
   }
+}
+
+/**
+ * What `/proc/<pid>/status` says. `stat` counts memory in pages, whose size differs between kernels.
+ * @returns no memory for a process that is ending
+ */
+export function readStatus(status: string): { pid: number; parent: number; residentBytes: number } {
+  const field = (name: string) => Number(new RegExp(`^${name}:\\s*(\\d+)`, "m").exec(status)?.[1] ?? 0);
+  return { pid: field("Pid"), parent: field("PPid"), residentBytes: field("VmRSS") * 1024 };
 }

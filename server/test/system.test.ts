@@ -8,7 +8,7 @@ import { seedEveryState } from "../../dashboard/test/seed-videos.ts";
 import { countVideosByState } from "../src/db/counts.ts";
 import { endedInLastDay } from "../src/db/throughput.ts";
 import { registerSystem } from "../src/http/internal/system.ts";
-import { describeProcesses } from "../src/processes.ts";
+import { describeProcesses, readStatus } from "../src/processes.ts";
 import { diskUse } from "../src/storage/disk-use.ts";
 import { addViewer, codeOf, cookieOf, send, sendAsCommandLine, setUp, signIn } from "./operator-requests.ts";
 import { createTenant, shareService } from "./support/service.ts";
@@ -134,4 +134,10 @@ test("the doctor looks once for all who ask while he does, and again for who ask
   expect(looks).toBe(1);
   await app.inject("/doctor");
   expect(looks).toBe(2);
+});
+
+test("the memory of a process does not depend on the size of the kernel's pages", () => {
+  const status = "Name:\tnode\nPid:\t7\nPPid:\t3\nVmHWM:\t  4096 kB\nVmRSS:\t  2048 kB\nThreads:\t11\n";
+  expect(readStatus(status)).toEqual({ pid: 7, parent: 3, residentBytes: 2 * 1024 ** 2 });
+  expect(readStatus("Name:\tending\nPid:\t7\nPPid:\t3\n").residentBytes).toBe(0);
 });
