@@ -88,32 +88,32 @@ export interface ServiceOptions {
 /** Opens every part, in the order in which they need each other; nothing runs yet. */
 export async function openService(options: ServiceOptions): Promise<Service> {
   const { config, log, onCrash } = options;
-  const database = await openDatabase<Schema>({
-    databaseUrl: config.databaseUrl,
-    folder: join(config.dataFolder, "database"),
-    log,
-    ...(onCrash && { onCrash }),
-  });
-  let session: DatabaseSession | null = null;
-  let stores: Stores | null = null;
-  let databaseClock: DatabaseClock | null = null;
+  const opened = new AsyncDisposableStack();
   try {
+    const database = await openDatabase<Schema>({
+      databaseUrl: config.databaseUrl,
+      folder: join(config.dataFolder, "database"),
+      log,
+      ...(onCrash && { onCrash }),
+    });
+    opened.defer(() => database.close());
     const { kysely: db } = database;
     // The embedded one's time is this process's own.
-    if (database.kind === "postgres") databaseClock = await openDatabaseClock({ db, log });
+    const databaseClock = database.kind === "postgres" ? await openDatabaseClock({ db, log }) : null;
+    opened.defer(() => databaseClock?.stop());
     // Only files that several processes can reach are shared by several processes.
-    if (config.databaseUrl !== null && config.bucket !== null) {
-      session = await openSession({ databaseUrl: config.databaseUrl, log });
-    }
+    const isShared = config.databaseUrl !== null && config.bucket !== null;
+    const session = isShared ? await openSession({ databaseUrl: config.databaseUrl!, log }) : null;
+    opened.defer(() => session?.close());
     await oneAtATime(session, () => migrate(db));
     const secret = await serviceSecret(db, "url_signing");
-    stores = await openStores({ config, db, secret, log });
-    return await wire({ database, databaseClock, session, stores, secret }, options);
+    const stores = await openStores({ config, db, secret, log });
+    opened.defer(() => stores.close());
+    return await wire({ database, databaseClock, session, stores, secret, opened }, options);
   } catch (error) {
-    databaseClock?.stop();
-    await stores?.close();
-    await session?.close();
-    await database.close();
+    await opened
+      .disposeAsync()
+      .catch((failure) => log.error({ err: failure }, "a part could not be stopped after a failed start"));
     throw error;
   }
 }
@@ -130,6 +130,7 @@ async function wire(
     session,
     stores,
     secret,
+    opened,
   }: {
     database: Database<Schema>;
     databaseClock: DatabaseClock | null;
@@ -137,6 +138,8 @@ async function wire(
     session: DatabaseSession | null;
     stores: Stores;
     secret: Buffer;
+    /** Closes what is opened here if a later part cannot be. */
+    opened: AsyncDisposableStack;
   },
   {
     config,
@@ -152,11 +155,14 @@ async function wire(
   const db = database.kysely;
   const { storage, sources } = stores;
   const queue = new Queue(database.boss, database.kind, log);
+  opened.defer(() => queue.stop(STOP_WITHIN_MS));
   await oneAtATime(session, () => queue.start());
   const telemetry = await openTelemetry({ config, database, clock, log, version: packageJson.version });
+  opened.defer(() => telemetry.close());
   const models = openModels({ config, log, clock, terminal });
   await models.look();
   const speech = openSpeech(config, models, log, telemetry.onSpeechProcess);
+  opened.defer(() => speech.close());
   const endpointPolicy = createEndpointPolicy({
     allowHttp: config.webhookAllowHttp,
     allowPrivateNetworks: config.webhookAllowNetworks,

@@ -24,7 +24,10 @@ export async function openBucketStores(
     bucket.close();
     throw explain(error, bucketConfig);
   }
-  const scratch = await openScratch(join(dataFolder, "scratch"));
+  const scratch = await openScratch(join(dataFolder, "scratch")).catch((error) => {
+    bucket.close();
+    throw error;
+  });
   return {
     storage: openBucketStorage(bucket),
     sources: openBucketSources(bucket, { scratchFolder: scratch.folder }),

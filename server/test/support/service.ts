@@ -43,7 +43,7 @@ export interface TestService {
 }
 
 export interface StartOptions
-  extends Pick<ServiceOptions, "uploadLockTimeoutMs" | "connectionLimits" | "resolve"> {
+  extends Pick<ServiceOptions, "uploadLockTimeoutMs" | "connectionLimits" | "resolve" | "dashboardFolder"> {
   dataFolder?: string;
   port?: number;
   clock?: Clock;
