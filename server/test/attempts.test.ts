@@ -10,10 +10,11 @@ import type { TranscribeResult } from "@subtext/speech/transcript";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../src/clock.ts";
-import type { Db } from "../src/db/schema.ts";
+import type { Db, Tx } from "../src/db/schema.ts";
 import { AppError } from "../src/errors.ts";
 import { newId } from "../src/ids.ts";
 import { acceptUpload } from "../src/pipeline/accept.ts";
+import type { AttemptReport } from "../src/pipeline/attempt-report.ts";
 import { reprocess } from "../src/pipeline/reprocess.ts";
 import { type PipelineDeps, runTranscription } from "../src/pipeline/run.ts";
 import { sweep } from "../src/pipeline/sweep.ts";
@@ -22,11 +23,14 @@ import type { Job } from "../src/queue.ts";
 import { type DiskStorage, openDiskStorage } from "../src/storage/disk.ts";
 import { openDiskSources } from "../src/storage/disk-sources.ts";
 import { sendAsCommandLine } from "./operator-requests.ts";
+import { breakingAtCommit } from "./support/breaking-database.ts";
 import { FAKE_HEARING } from "./support/fake-hearing.ts";
 import { createTenant, shareService } from "./support/service.ts";
 
 /** A stand-in for the engine: what a test wants to happen at a moment that it chooses. */
 type FakeHearing = (options: Parameters<Speech["transcribe"]>[1]) => Promise<TranscribeResult>;
+
+const NO_AUDIO: TranscribeResult = { outcome: "skipped", reason: "no_audio_track", duration: 1 };
 
 const service = shareService({ start: false });
 let folder: string;
@@ -70,7 +74,13 @@ async function pendingTranscription() {
   });
   const run = async (
     hear: FakeHearing,
-    options: { job?: Job; db?: Db; shutdown?: AbortSignal; modelIsComing?: boolean | (() => boolean) } = {},
+    options: {
+      job?: Job;
+      db?: Db;
+      shutdown?: AbortSignal;
+      modelIsComing?: boolean | (() => boolean);
+      onAttempt?: (attempt: AttemptReport) => void;
+    } = {},
   ) => {
     const deps: PipelineDeps = {
       db: options.db ?? db,
@@ -81,6 +91,7 @@ async function pendingTranscription() {
       log: service.service.parts.log,
       maxDurationSeconds: 60,
       maxConcurrentPerEnvironment: null,
+      ...(options.onAttempt && { onAttempt: options.onAttempt }),
       modelIsComing: () => {
         const { modelIsComing = false } = options;
         return typeof modelIsComing === "function" ? modelIsComing() : modelIsComing;
@@ -317,6 +328,8 @@ describe("an attempt", () => {
     const { run, read, jobOf, detail } = await pendingTranscription();
     const job = jobOf(await read());
     const asleep = Promise.withResolvers<TranscribeResult>();
+    // It may be rejected before the first attempt waits for it.
+    asleep.promise.catch(() => {});
     const first = run(() => asleep.promise, { job });
     while ((await read()).status !== "PROCESSING") await new Promise((resolve) => setTimeout(resolve, 5));
     const successor = Promise.withResolvers<TranscribeResult>();
@@ -368,6 +381,72 @@ describe("an attempt", () => {
     expect(await first).toMatchObject({ status: "PROCESSING", attempt: 2, losses: 0 });
     successor.resolve(FAKE_HEARING);
     expect(await second).toMatchObject({ status: "COMPLETED", attempt: 2, losses: 0 });
+  });
+
+  describe("whose last commit succeeds although the connection breaks before the answer", () => {
+    const moves = [
+      ["completed", "COMPLETED", async () => FAKE_HEARING],
+      ["skipped", "SKIPPED", async () => NO_AUDIO],
+      ["failed", "FAILED", () => Promise.reject(new SpeechError("undecodable_audio", "It is encrypted."))],
+      ["returned", "PENDING", () => Promise.reject(new SpeechError("engine_hung", "No sign of life."))],
+    ] as const satisfies [string, string, FakeHearing][];
+
+    test.each(moves)(
+      "has %s: it is reported so, and nothing happens twice",
+      async (outcome, status, hear) => {
+        const { run, db, eventsOf, detail } = await pendingTranscription();
+        const reports: string[] = [];
+        // The first transaction is the claim.
+        const row = await run(hear, {
+          db: breakingAtCommit(db, "after", { skip: 1 }),
+          onAttempt: (report) => reports.push(report.outcome),
+        });
+        expect(row).toMatchObject({ status, attempt: 1, losses: 0 });
+        expect(reports).toEqual([outcome]);
+        expect(await eventsOf()).toHaveLength(status === "PENDING" ? 0 : 1);
+        expect((await detail()).attempts).toMatchObject([{ outcome }]);
+      },
+    );
+
+    test.each(moves)(
+      "has not %s if another attempt took over meanwhile, and no worker was lost",
+      async (_outcome, _status, hear) => {
+        const { run, db, read, jobOf, eventsOf, detail } = await pendingTranscription();
+        const job = jobOf(await read());
+        const successor = Promise.withResolvers<TranscribeResult>();
+        let second: Promise<unknown> | undefined;
+        const meanwhile = async () => {
+          second = run(() => successor.promise, { job });
+          while ((await read()).attempt !== 2) await new Promise((resolve) => setTimeout(resolve, 5));
+        };
+        const late = breakingAtCommit(db, "before", { skip: 1 });
+        const overtaken = new Proxy(late, {
+          get: (target, name) =>
+            name !== "transaction"
+              ? Reflect.get(target, name, target)
+              : () => ({
+                  execute: (work: (tx: Tx) => Promise<unknown>) =>
+                    late
+                      .transaction()
+                      .execute(work)
+                      .catch(async (error) => {
+                        await meanwhile();
+                        throw error;
+                      }),
+                }),
+        });
+        expect(await run(hear, { job, db: overtaken })).toMatchObject({
+          status: "PROCESSING",
+          attempt: 2,
+          losses: 0,
+        });
+        successor.resolve(FAKE_HEARING);
+        await second;
+        expect(await read()).toMatchObject({ status: "COMPLETED", attempt: 2, losses: 0 });
+        expect(await eventsOf()).toHaveLength(1);
+        expect((await detail()).attempts).toMatchObject([{ outcome: "returned" }, { outcome: "completed" }]);
+      },
+    );
   });
 
   test("after more lost workers than can be chance fails for good", async () => {

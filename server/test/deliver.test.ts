@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
-import { restartDelivery } from "../src/db/events.ts";
+import { cancelDelivery, restartDelivery } from "../src/db/events.ts";
 import { newId } from "../src/ids.ts";
 import { newJobId } from "../src/queue.ts";
 import { createDeliver, type DeliverDeps } from "../src/webhooks/deliver.ts";
@@ -287,6 +287,15 @@ describe("a delivery", () => {
       expect(receiver.received).toHaveLength(2);
     },
   );
+
+  test("begun again by hand is not canceled by a job that found the endpoint disabled before", async () => {
+    const { attempt, read, db } = await emitted();
+    const { id, job_id: oldJobId } = await read();
+    await db.transaction().execute((tx) => restartDelivery(tx, id, newJobId(), clock.now()));
+    await cancelDelivery(db, { id, jobId: oldJobId }, clock.now());
+    expect(await read()).toMatchObject({ status: "pending" });
+    expect(await attempt()).toMatchObject({ status: "succeeded", attempts: 1 });
+  });
 
   test("whose job was replaced is not attempted by the old job", async () => {
     const { receiver, attempt, read, db } = await emitted();

@@ -1,40 +1,14 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../src/clock.ts";
-import { databaseAway } from "../src/db/lost-connection.ts";
 import type { Db, Tx } from "../src/db/schema.ts";
 import { listAttempts } from "../src/db/transcription-attempts.ts";
 import { claimTranscription } from "../src/pipeline/claim.ts";
 import { StateWorld } from "./state-model.ts";
+import { breakingAtCommit } from "./support/breaking-database.ts";
 import { createTenant, shareService } from "./support/service.ts";
 
 const service = shareService({ start: false });
 const { signal } = new AbortController();
-
-/** A database over a connection that breaks once, when it is to commit. */
-function breakingAtCommit(
-  db: Db,
-  fault: "before" | "after",
-  meanwhile: () => Promise<unknown> = async () => {},
-): Db {
-  let broken = false;
-  const execute = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
-    if (broken) return await db.transaction().execute(work);
-    broken = true;
-    await db.transaction().execute(async (tx) => {
-      await work(tx);
-      if (fault === "before") throw databaseAway(null);
-    });
-    await meanwhile();
-    throw databaseAway(null);
-  };
-  return new Proxy(db, {
-    get(target, name) {
-      if (name === "transaction") return () => ({ execute });
-      const value = Reflect.get(target, name, target) as unknown;
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
-}
 
 /** A transcription that waits, with its job, and what claims it. */
 async function setUp() {
@@ -70,7 +44,9 @@ test("a claim that was committed, and only its worker not told, is gone on with 
 
 test("a claim that was committed, and that another worker took over before its own knew, is excused", async () => {
   const { db, claimOver, look } = await setUp();
-  await expect(claimOver(breakingAtCommit(db, "after", () => claimOver(db)))).rejects.toMatchObject({
+  await expect(
+    claimOver(breakingAtCommit(db, "after", { meanwhile: () => claimOver(db) })),
+  ).rejects.toMatchObject({
     code: "service_unavailable",
   });
   expect(await look()).toMatchObject({

@@ -119,11 +119,17 @@ export async function settleAttempt(
   return true;
 }
 
-export async function cancelDelivery(db: Db, id: string, now: Date): Promise<void> {
+/** Does nothing if the delivery is another job's by now: it was begun again meanwhile. */
+export async function cancelDelivery(
+  db: Db,
+  { id, jobId }: { id: string; jobId: string },
+  now: Date,
+): Promise<void> {
   await db
     .updateTable("delivery")
     .set({ status: "canceled", next_attempt_at: null, finished_at: now })
     .where("id", "=", id)
+    .where("job_id", "=", jobId)
     .where("status", "=", "pending")
     .execute();
 }

@@ -56,6 +56,21 @@ export async function endAttempt(
     .execute();
 }
 
+/** Whether the attempt has ended, and in this way. */
+export async function hasEndedAs(
+  tx: Tx,
+  { transcriptionId, attempt }: Hold,
+  outcome: AttemptOutcome,
+): Promise<boolean> {
+  const row = await tx
+    .selectFrom("transcription_attempt")
+    .select("outcome")
+    .where("transcription_id", "=", transcriptionId)
+    .where("number", "=", attempt)
+    .executeTakeFirst();
+  return row?.outcome === outcome;
+}
+
 /** Null where no such attempt was made. */
 export async function attemptBegunAt(db: Db, { transcriptionId, attempt }: Hold): Promise<Date | null> {
   const row = await db

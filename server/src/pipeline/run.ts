@@ -1,14 +1,15 @@
+import type { AttemptOutcome } from "@subtext/dashboard/contract/video-detail";
 import type { NothingToTranscribe, Transcript } from "@subtext/speech/transcript";
 import { databaseAway } from "../db/lost-connection.ts";
 import { isMendedByModel, noteWait } from "../db/model-waits.ts";
 import type { Tx } from "../db/schema.ts";
 import { insertSearchDocument } from "../db/search-documents.ts";
+import { hasEndedAs } from "../db/transcription-attempts.ts";
 import { removeKeptStretches } from "../db/transcription-stretches.ts";
 import {
   completeTranscription,
   excuseLoss,
   failTranscription,
-  findTranscription,
   returnToPending,
   skipTranscription,
 } from "../db/transcriptions.ts";
@@ -69,9 +70,13 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
   const claim = await claimTranscription(deps, job, shutdown);
   if (!claim) return;
   const { row } = claim;
-  if (claim.lostSince) deps.onAttempt?.(lostAttempt(row, claim.lostSince));
   const hold = { transcriptionId: row.id, attempt: row.attempt };
   const log = deps.log.child({ ...hold, videoId: row.video_id });
+  if (claim.lostSince) {
+    deps.onAttempt?.(lostAttempt(row, claim.lostSince));
+    const lost = { lostAttempt: row.attempt - 1, lostStartedAt: claim.lostSince, workersLost: row.losses };
+    log.warn(lost, "the worker of the attempt before was lost; this attempt takes over");
+  }
   const replaced = new AbortController();
   const yields = new AbortController();
   const signal = AbortSignal.any([shutdown, job.signal, replaced.signal, yields.signal]);
@@ -153,8 +158,7 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
       waveformPrefix,
       now,
     });
-    // This one may have done it, and only not been told.
-    if (!moved) return (await findTranscription(tx, row.id))?.file_prefix === prefix;
+    if (!moved) return await movedBefore(tx, attempt, "completed");
     await removeKeptStretches(tx, row.id);
     await emitEvent({ tx, queue, now }, row, "transcriptions.transcription.completed", {});
     const jobId = newJobId();
@@ -164,7 +168,7 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
     return true;
   };
   const completed = await lastly(attempt, () => db.transaction().execute(record));
-  if (!completed) return await giveUp(deps, attempt);
+  if (!completed) return dropWork(attempt);
   const { language, duration, engine, stretches, stages } = transcript;
   const { wordCount } = rendered;
   attempt.end = { outcome: "completed", reason: null, transcript: { engine, duration, wordCount, stages } };
@@ -180,14 +184,13 @@ async function skip(
   const now = deps.clock.now();
   const record = async (tx: Tx) => {
     const moved = await skipTranscription(tx, attempt.hold, { reason, duration, waveformPrefix, now });
-    if (moved) {
-      await removeKeptStretches(tx, attempt.row.id);
-      await emitEvent({ tx, queue: deps.queue, now }, attempt.row, "transcriptions.transcription.skipped", {
-        reason,
-      });
-      await wakeParked({ tx, queue: deps.queue }, attempt.row.environment_id);
-    }
-    return moved;
+    if (!moved) return await movedBefore(tx, attempt, "skipped");
+    await removeKeptStretches(tx, attempt.row.id);
+    await emitEvent({ tx, queue: deps.queue, now }, attempt.row, "transcriptions.transcription.skipped", {
+      reason,
+    });
+    await wakeParked({ tx, queue: deps.queue }, attempt.row.environment_id);
+    return true;
   };
   const skipped = await lastly(attempt, () => deps.db.transaction().execute(record));
   if (!skipped) return dropWork(attempt);
@@ -238,15 +241,14 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
       const retryAfterMs = backoffSeconds * 1000;
       const counts = !waitsForModel && !waitsForOutage;
       if (!(await returnToPending(tx, hold, { jobId, failure, counts, retryAfterMs, now }))) {
-        if (attempt.metOutage) await excuseLoss(tx, hold, failure);
-        return false;
+        return await movedBefore(tx, attempt, "returned");
       }
       if (waitsForModel && modelIsComing) await noteWait(tx, jobId, failure);
       await queue.send(tx, "transcribe", { id: jobId, subjectId: row.id, delayMs: retryAfterMs });
     } else {
       const { transcribedAt } = attempt;
       const failed = await failTranscription(tx, hold, failure, { waveformPrefix, transcribedAt, now });
-      if (!failed) return false;
+      if (!failed) return await movedBefore(tx, attempt, "failed");
       await removeKeptStretches(tx, row.id);
       const detail = { error: failure, duration: failed.duration };
       await emitEvent({ tx, queue, now }, row, "transcriptions.transcription.failed", detail);
@@ -285,7 +287,9 @@ async function handBack({ db, queue, clock }: PipelineDeps, attempt: Attempt): P
       yields: yielded,
       now: clock.now(),
     };
-    if (!(await returnToPending(tx, hold, back))) return false;
+    if (!(await returnToPending(tx, hold, back))) {
+      return await movedBefore(tx, attempt, yielded ? "yielded" : "handed_back");
+    }
     await queue.send(tx, "transcribe", { id: jobId, subjectId: hold.transcriptionId });
     await wakeParked({ tx, queue }, row.environment_id);
     return true;
@@ -293,6 +297,16 @@ async function handBack({ db, queue, clock }: PipelineDeps, attempt: Attempt): P
   const moved = await lastly(attempt, () => db.transaction().execute(moveBack));
   if (moved) attempt.end = { outcome: "handed_back", reason: null, transcript: null };
   log.info({ yielded }, "transcription handed back");
+}
+
+/**
+ * Whether a move that changes nothing now was made before: its transaction was committed, and only the answer was
+ * lost. If instead another attempt took over while the database was away, that does not count as a lost worker.
+ */
+async function movedBefore(tx: Tx, { hold, metOutage }: Attempt, outcome: AttemptOutcome): Promise<boolean> {
+  if (await hasEndedAs(tx, hold, outcome)) return true;
+  if (metOutage) await excuseLoss(tx, hold, judge(databaseAway(null)).failure);
+  return false;
 }
 
 /** The queue, or another worker, has taken this one for dead. */

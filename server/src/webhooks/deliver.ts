@@ -80,7 +80,7 @@ export function createDeliver(deps: DeliverDeps): Deliver {
     if (!due) return;
     const { delivery, endpoint, event } = due;
     if (endpoint.disabled_at) {
-      await cancelDelivery(db, delivery.id, clock.now());
+      await cancelDelivery(db, { id: delivery.id, jobId: delivery.job_id }, clock.now());
       return;
     }
 

@@ -1,0 +1,33 @@
+import { databaseAway } from "../../src/db/lost-connection.ts";
+import type { Db, Tx } from "../../src/db/schema.ts";
+
+/**
+ * A database over a connection that breaks once, when a transaction is to commit: `before` the commit, or `after`
+ * it, so that only the answer is lost.
+ * @param meanwhile what others do until the caller learns of it
+ * @param skip transactions that commit before that one
+ */
+export function breakingAtCommit(
+  db: Db,
+  fault: "before" | "after",
+  { meanwhile = async () => {}, skip = 0 }: { meanwhile?: () => Promise<unknown>; skip?: number } = {},
+): Db {
+  let transactions = 0;
+  const execute = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+    transactions += 1;
+    if (transactions !== skip + 1) return await db.transaction().execute(work);
+    await db.transaction().execute(async (tx) => {
+      await work(tx);
+      if (fault === "before") throw databaseAway(null);
+    });
+    await meanwhile();
+    throw databaseAway(null);
+  };
+  return new Proxy(db, {
+    get(target, name) {
+      if (name === "transaction") return () => ({ execute });
+      const value = Reflect.get(target, name, target) as unknown;
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
