@@ -23,6 +23,7 @@ import { SignInPage } from "./pages/sign-in.tsx";
 import { SystemPage } from "./pages/system.tsx";
 import { VideosPage } from "./pages/videos.tsx";
 import { lastEnvironment } from "./parts/last-environment.ts";
+import { Loading } from "./parts/page.tsx";
 import { Shell } from "./parts/shell.tsx";
 import { readDeliveryFilter } from "./parts/webhooks/delivery-filter.ts";
 
@@ -212,6 +213,7 @@ export function createAppRouter(queryClient: QueryClient) {
     routeTree,
     context: { queryClient },
     defaultPreload: "intent",
+    defaultPendingComponent: Loading,
     defaultErrorComponent: FaultPage,
     defaultNotFoundComponent: NotFoundPage,
     scrollRestoration: true,

@@ -19,6 +19,8 @@ interface State {
   transcription?: Record<string, unknown>;
   video?: Record<string, unknown>;
   isDeleted?: true;
+  /** Of its badge. */
+  tone?: "good" | "wait";
   /** What the pages say of it. */
   onList: string;
   onPage: string;
@@ -33,10 +35,12 @@ const STATES: Record<string, State> = {
     text: "",
     onList: "Language not recognized – no transcript",
     onPage: "Language not recognized – no transcript.",
+    tone: "wait",
   },
   "words in a language that was not recognized": {
     language: "und",
     text: SENTENCE,
+    tone: "good",
     onList: "Language not recognized · 9 words",
     onPage: "naïve captions follow",
   },
@@ -182,6 +186,8 @@ test.each(Object.entries(STATES))("every page shows an environment with %s", asy
     await page.getByRole("heading", { level: 1, name: title }).waitFor();
     await page.getByText(shows).filter({ visible: true }).first().waitFor();
     expect(await page.getByText("Something went wrong").count(), path).toBe(0);
+    if (title !== "made.mp4" || !state.tone) continue;
+    await page.locator(`[data-tone="${state.tone}"]`, { hasText: /^Completed$/ }).waitFor();
   }
   expect(dashboard.faults).toEqual([]);
 });

@@ -81,3 +81,71 @@ test("while a proxy answers for a server that is down, the page says so, and rec
   await page.unroute("**/internal/**");
   await page.getByText(CONNECTION_LOST).waitFor({ state: "detached" });
 });
+
+test("after a sign-out in another tab every page leads to the sign-in as soon as it is seen", async () => {
+  const videoId = await addVideo("private.mp4");
+  for (const [path, title] of [
+    [at("/videos"), "Videos"],
+    [at(`/videos/${videoId}`), "private.mp4"],
+    [at("/search?q=hello"), "Search"],
+    [at("/api-keys"), "API keys"],
+    [at("/webhooks"), "Webhooks"],
+    [at("/settings"), "Settings"],
+    ["/system", "System"],
+    ["/operators", "Operators"],
+    ["/audit", "Audit log"],
+    ["/account", "Account"],
+  ] as const) {
+    const { page } = await dashboard.visit();
+    await signInBy(page, dashboard, OWNER);
+    await page.goto(`${dashboard.url}${path}`);
+    await page.getByRole("heading", { level: 1, name: title }).waitFor();
+    const status = await page.evaluate(`fetch("/internal/auth/sign-out", {
+      method: "POST", headers: { "content-type": "application/json" }, body: "{}",
+    }).then((response) => response.status)`);
+    expect(status).toBe(200);
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
+    await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+    expect(new URL(page.url()).searchParams.get("next"), path).toBe(path);
+  }
+}, 120_000);
+
+test("a page that loads slowly shows no error meanwhile, and no old data of another video", async () => {
+  const first = await addVideo("first.mp4");
+  const second = await addVideo("second.mp4");
+  const { page } = await dashboard.visit();
+  await signInBy(page, dashboard, OWNER);
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.goto(`${dashboard.url}${at(`/videos/${first}`)}`);
+  await page.getByRole("heading", { level: 1, name: "first.mp4" }).waitFor();
+  await page.route(`**/internal/**/videos/${second}**`, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.getByRole("link", { name: "Videos" }).first().click();
+  await row(page, "second.mp4").getByRole("link").click();
+  await page.getByRole("status").getByText("Loading…").waitFor();
+  expect(await page.getByRole("heading", { name: "first.mp4" }).count()).toBe(0);
+  expect(await page.getByRole("alert").count()).toBe(0);
+  release();
+  await page.getByRole("heading", { level: 1, name: "second.mp4" }).waitFor();
+});
+
+test("an environment or a video that does not exist is not found, on every page", async () => {
+  const { page } = await dashboard.visit();
+  await signInBy(page, dashboard, OWNER);
+  const unknown = "env_01h455vb4pex5vsknk084sn02q";
+  for (const path of ["/videos", "/videos/video_1", "/search", "/api-keys", "/webhooks", "/settings"]) {
+    await page.goto(`${dashboard.url}/environments/${unknown}${path}`);
+    await page.getByRole("heading", { level: 1, name: "Page not found" }).waitFor();
+  }
+  await page.goto(`${dashboard.url}${at("/videos/video_1")}`);
+  await page.getByRole("heading", { level: 1, name: "Page not found" }).waitFor();
+});
+
+test("no page was faulty, and none wanted what its Content-Security-Policy forbids", () => {
+  expect(dashboard.faults).toEqual([]);
+});

@@ -12,6 +12,8 @@ export const meQuery = queryOptions({
   queryKey: ["me"],
   queryFn: ({ signal }) => request<MeView>("GET", "/me", { signal }),
   staleTime: 60_000,
+  // Another tab may have signed out.
+  refetchOnWindowFocus: "always",
 });
 
 export const setUpQuery = queryOptions({

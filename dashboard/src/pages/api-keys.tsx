@@ -6,7 +6,7 @@ import { Button, Notice } from "../design/controls.tsx";
 import { KeyTable } from "../parts/keys/key-table.tsx";
 import { NewKey } from "../parts/keys/new-key.tsx";
 import pageCss from "../parts/page.module.css";
-import { PageHeader, Section } from "../parts/page.tsx";
+import { Loading, PageHeader, Section } from "../parts/page.tsx";
 import table from "../parts/table.module.css";
 import { useMe } from "../parts/use-me.ts";
 import { useNow } from "../parts/use-now.ts";
@@ -42,7 +42,7 @@ function ValidKeys({ environmentId, isOwner }: { environmentId: string; isOwner:
   const keys = useQuery(validKeysQuery(environmentId));
   const now = useNow(15_000);
   if (keys.error && !keys.data) return <Notice tone="bad">{messageOf(keys.error)}</Notice>;
-  if (!keys.data) return null;
+  if (!keys.data) return <Loading />;
   if (keys.data.length === 0) {
     return (
       <div className={pageCss.empty}>

@@ -8,6 +8,7 @@ import controls from "../design/controls.module.css";
 import { Button, Notice } from "../design/controls.tsx";
 import { NewPasswordField, OwnNameField } from "../parts/account-fields.tsx";
 import { Entrance } from "../parts/entrance.tsx";
+import { Loading } from "../parts/page.tsx";
 
 /** Where an invitation's link leads. */
 export function JoinPage() {
@@ -38,7 +39,7 @@ export function JoinPage() {
   };
 
   if (token === "") return <Entrance title="Join Subtext" lead="This invitation link is incomplete." />;
-  if (invitation.isPending) return null;
+  if (invitation.isPending) return <Loading />;
   if (invitation.error) {
     return (
       <Entrance title="Join Subtext">

@@ -9,12 +9,13 @@ import controls from "../design/controls.module.css";
 import { Button, Notice, Switch, TextField } from "../design/controls.tsx";
 import { NewPasswordField, OwnNameField } from "../parts/account-fields.tsx";
 import { Entrance, Group } from "../parts/entrance.tsx";
+import { Loading } from "../parts/page.tsx";
 
 /** Where the link leads that the service prints at its first start. */
 export function SetUpPage() {
   const state = useQuery(setUpQuery);
   const token = useRouterState({ select: ({ location }) => location.hash });
-  if (state.isPending) return null;
+  if (state.isPending) return <Loading />;
   if (state.error) {
     return (
       <Entrance title="Set up Subtext">

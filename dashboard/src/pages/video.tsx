@@ -18,7 +18,7 @@ import { Notice } from "../design/controls.tsx";
 import { BackIcon } from "../design/icons.tsx";
 import { useReportLive } from "../parts/live-updates.ts";
 import pageCss from "../parts/page.module.css";
-import { PageHeader } from "../parts/page.tsx";
+import { Loading, PageHeader } from "../parts/page.tsx";
 import { STATE_NAMES, StateBadge } from "../parts/state-badge.tsx";
 import { useMe } from "../parts/use-me.ts";
 import { DeleteVideo } from "../parts/video/actions.tsx";
@@ -45,7 +45,9 @@ export function VideoPage() {
   useReportLive(useLiveVideo(address, announce));
 
   if (video.error instanceof ProblemError && video.error.status === 404) return <NotFoundPage />;
-  if (!video.data) return video.error ? <Notice tone="bad">{messageOf(video.error)}</Notice> : null;
+  if (!video.data) {
+    return video.error ? <Notice tone="bad">{messageOf(video.error)}</Notice> : <Loading />;
+  }
   return (
     <div className={css.page}>
       <Link
@@ -134,6 +136,7 @@ function Video({ address, video, startSeconds }: VideoProps) {
           <div className={css.transcript}>
             {transcript.error && <Notice tone="bad">{messageOf(transcript.error)}</Notice>}
             {empty !== null && <p className={pageCss.empty}>{empty}.</p>}
+            {transcript.isLoading && <Loading />}
             {transcript.data && (
               <Transcript
                 address={address}

@@ -20,7 +20,7 @@ import { UploadIcon } from "../design/icons.tsx";
 import { keepLastEnvironment } from "../parts/last-environment.ts";
 import { useReportLive } from "../parts/live-updates.ts";
 import pageCss from "../parts/page.module.css";
-import { PageHeader } from "../parts/page.tsx";
+import { Loading, PageHeader } from "../parts/page.tsx";
 import { listenToKeys, type Shortcut } from "../parts/shortcuts.ts";
 import { ShortcutsHelp } from "../parts/shortcuts-help.tsx";
 import { STATE_NAMES } from "../parts/state-badge.tsx";
@@ -196,7 +196,7 @@ function VideoList({ environmentId, canUpload }: { environmentId: string; canUpl
   }, [isUsedUp, refetch]);
 
   if (videos.error && !videos.data) return <Notice tone="bad">{messageOf(videos.error)}</Notice>;
-  if (videos.isPending) return null;
+  if (videos.isPending) return <Loading />;
   if (rows.length === 0 && !videos.hasNextPage) {
     return (
       <div className={pageCss.empty}>

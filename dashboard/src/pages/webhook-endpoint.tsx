@@ -7,7 +7,7 @@ import { Notice } from "../design/controls.tsx";
 import { BackIcon } from "../design/icons.tsx";
 import { Badge } from "../parts/badge.tsx";
 import { Code } from "../parts/code.tsx";
-import { PageHeader, Section } from "../parts/page.tsx";
+import { Loading, PageHeader, Section } from "../parts/page.tsx";
 import { useMe } from "../parts/use-me.ts";
 import { DeliveryList } from "../parts/webhooks/delivery-list.tsx";
 import { EndpointActions } from "../parts/webhooks/endpoint-actions.tsx";
@@ -26,7 +26,7 @@ export function WebhookEndpointPage() {
   const isGone = error instanceof ProblemError && error.code === "webhook_endpoint_not_found";
   if (isGone || (endpoint && endpoint.environmentId !== environmentId)) return <NotFoundPage />;
   if (error && !endpoint) return <Notice tone="bad">{messageOf(error)}</Notice>;
-  if (!endpoint) return null;
+  if (!endpoint) return <Loading />;
   return <Endpoint key={endpoint.id} endpoint={endpoint} />;
 }
 

@@ -4,7 +4,7 @@ import { messageOf } from "../data/request.ts";
 import { endpointsQuery } from "../data/webhooks.ts";
 import { Notice } from "../design/controls.tsx";
 import pageCss from "../parts/page.module.css";
-import { PageHeader, Section } from "../parts/page.tsx";
+import { Loading, PageHeader, Section } from "../parts/page.tsx";
 import table from "../parts/table.module.css";
 import { useMe } from "../parts/use-me.ts";
 import { useNow } from "../parts/use-now.ts";
@@ -36,7 +36,7 @@ function Endpoints({ environmentId, isOwner }: { environmentId: string; isOwner:
   const endpoints = useQuery(endpointsQuery(environmentId));
   const now = useNow(10_000);
   if (endpoints.error && !endpoints.data) return <Notice tone="bad">{messageOf(endpoints.error)}</Notice>;
-  if (!endpoints.data) return null;
+  if (!endpoints.data) return <Loading />;
   if (endpoints.data.length === 0) {
     return (
       <div className={pageCss.empty}>

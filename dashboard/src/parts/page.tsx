@@ -34,6 +34,15 @@ export function PageTitle({ title, lead }: { title: string; lead?: ReactNode }) 
   );
 }
 
+/** In place of what has not loaded yet; invisible at first, so that a fast response does not make it flash. */
+export function Loading() {
+  return (
+    <p className={css.loading} role="status">
+      Loading…
+    </p>
+  );
+}
+
 export function Section({ title, lead, children }: { title: string; lead?: ReactNode; children: ReactNode }) {
   return (
     <section className={css.section} aria-label={title}>
