@@ -1,30 +1,44 @@
-import { SubtextError, verifyWebhook } from "@subtext/client";
+import { type ReceivedEvent, SubtextError, verifyWebhook } from "@subtext/client";
 import express from "express";
 
-/** Of your webhook endpoint; during a rotation the new and the old one, parted by a space. */
-const secrets = (process.env.SUBTEXT_WEBHOOK_SECRET ?? "").split(" ");
-/** Deliveries come at least once: what was seen is not done again. A table, in earnest. */
+/** Of your webhook endpoint; during a rotation the new and the old one, separated by a space. */
+const secrets = process.env.SUBTEXT_WEBHOOK_SECRET?.split(" ");
+/** An event may come more than once. Use a table with a unique column in production. */
 const seen = new Set<string>();
 
 const app = express();
 
-// The signature is over the bytes as they came: no `express.json()` may parse them before.
+// The signature covers the bytes as they came: no `express.json()` may parse them before.
 app.post("/webhooks/subtext", express.raw({ type: "application/json" }), async (request, response) => {
   const { id, event } = await verifyWebhook({ headers: request.headers, body: request.body }, secrets);
-  if (!seen.has(id) && event.type === "transcriptions.transcription.completed") {
-    const { videoId, language, files } = event.data;
-    // The URLs live for five minutes: fetch the content now, and keep that.
-    const text = await (await fetch(files.txt.url)).text();
-    console.log(JSON.stringify({ videoId, language, text }));
-  }
+  // Nothing is awaited in between, so a repetition that comes meanwhile finds the id.
+  const isNew = !seen.has(id);
   seen.add(id);
+  // Respond first: the work may take longer than the service waits.
   response.sendStatus(204);
+  if (!isNew) return;
+  handleEvent(event).catch((error) => {
+    // Redelivered from the dashboard, it is handled again. A job queue would retry by itself.
+    seen.delete(id);
+    console.error(`event ${id} was not handled:`, error);
+  });
 });
 
 app.use(((error, _request, response, _next) => {
-  // Anything but 2xx makes the service try again later.
-  response.sendStatus(error instanceof SubtextError ? 400 : 500);
+  const isRefused = error instanceof SubtextError && error.code !== "webhook_secret_invalid";
+  if (!isRefused) console.error(error);
+  // Anything but 2xx makes the service try again later; 500 says that the fault is on this side.
+  response.sendStatus(isRefused ? 400 : 500);
 }) satisfies express.ErrorRequestHandler);
+
+async function handleEvent(event: ReceivedEvent): Promise<void> {
+  if (event.type !== "transcriptions.transcription.completed") return;
+  const { videoId, language, files } = event.data;
+  // The URLs live for five minutes: fetch the content now, and keep that.
+  const file = await fetch(files.txt.url, { signal: AbortSignal.timeout(30_000) });
+  if (!file.ok) throw new Error(`The transcript's URL answered ${file.status}.`);
+  console.log(JSON.stringify({ videoId, language, text: await file.text() }));
+}
 
 const server = app.listen(Number(process.env.PORT ?? 3000), () => {
   console.log(JSON.stringify({ listening: server.address() }));

@@ -1,35 +1,51 @@
-import { SubtextError, verifyWebhook } from "@subtext/client";
+import { type ReceivedEvent, SubtextError, verifyWebhook } from "@subtext/client";
 import { fastify } from "fastify";
 
-/** Of your webhook endpoint; during a rotation the new and the old one, parted by a space. */
-const secrets = (process.env.SUBTEXT_WEBHOOK_SECRET ?? "").split(" ");
-/** Deliveries come at least once: what was seen is not done again. A table, in earnest. */
+/** Of your webhook endpoint; during a rotation the new and the old one, separated by a space. */
+const secrets = process.env.SUBTEXT_WEBHOOK_SECRET?.split(" ");
+/** An event may come more than once. Use a table with a unique column in production. */
 const seen = new Set<string>();
 
-const app = fastify();
+const app = fastify({ requestTimeout: 30_000 });
 
 app.setErrorHandler((error, _request, reply) => {
-  // Anything but 2xx makes the service try again later.
-  return reply.code(error instanceof SubtextError ? 400 : 500).send();
+  const isRefused = error instanceof SubtextError && error.code !== "webhook_secret_invalid";
+  if (!isRefused) console.error(error);
+  // Anything but 2xx makes the service try again later; 500 says that the fault is on this side.
+  return reply.code(isRefused ? 400 : 500).send();
 });
 
 await app.register(async (webhooks) => {
-  // The signature is over the bytes as they came, so in here JSON is left unparsed.
+  // The signature covers the bytes as they came, so JSON is left unparsed in here.
   webhooks.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) => {
     done(null, body);
   });
   webhooks.post<{ Body: Buffer }>("/webhooks/subtext", async ({ headers, body }, reply) => {
     const { id, event } = await verifyWebhook({ headers, body }, secrets);
-    if (!seen.has(id) && event.type === "transcriptions.transcription.completed") {
-      const { videoId, language, files } = event.data;
-      // The URLs live for five minutes: fetch the content now, and keep that.
-      const text = await (await fetch(files.txt.url)).text();
-      console.log(JSON.stringify({ videoId, language, text }));
-    }
+    // Nothing is awaited in between, so a repetition that comes meanwhile finds the id.
+    const isNew = !seen.has(id);
     seen.add(id);
-    return reply.code(204).send();
+    // Respond first: the work may take longer than the service waits.
+    reply.code(204).send();
+    if (isNew) {
+      handleEvent(event).catch((error) => {
+        // Redelivered from the dashboard, it is handled again. A job queue would retry by itself.
+        seen.delete(id);
+        console.error(`event ${id} was not handled:`, error);
+      });
+    }
+    return reply;
   });
 });
+
+async function handleEvent(event: ReceivedEvent): Promise<void> {
+  if (event.type !== "transcriptions.transcription.completed") return;
+  const { videoId, language, files } = event.data;
+  // The URLs live for five minutes: fetch the content now, and keep that.
+  const file = await fetch(files.txt.url, { signal: AbortSignal.timeout(30_000) });
+  if (!file.ok) throw new Error(`The transcript's URL answered ${file.status}.`);
+  console.log(JSON.stringify({ videoId, language, text: await file.text() }));
+}
 
 await app.listen({ port: Number(process.env.PORT ?? 3000) });
 console.log(JSON.stringify({ listening: app.server.address() }));

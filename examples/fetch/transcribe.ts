@@ -9,6 +9,8 @@ const authorization = `Bearer ${process.env.SUBTEXT_API_KEY}`;
 const [, , path = ""] = process.argv;
 const file = await readFile(path);
 
+const TIMEOUT_MS = 30_000;
+
 /** A problem (RFC 9457) says in `code` what went wrong. */
 async function check(response: Response): Promise<Response> {
   if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
@@ -19,6 +21,7 @@ async function check(response: Response): Promise<Response> {
 const created = await check(
   await fetch(`${baseUrl}/api/v1/videos`, {
     method: "POST",
+    signal: AbortSignal.timeout(TIMEOUT_MS),
     headers: {
       authorization,
       "content-type": "application/json",
@@ -45,7 +48,9 @@ await check(
 // 3. The transcription, asked for as often as `Retry-After` says. A webhook spares you this.
 for (;;) {
   const url = `${baseUrl}/api/v1/videos/${video.id}/transcription`;
-  const response = await check(await fetch(url, { headers: { authorization } }));
+  const response = await check(
+    await fetch(url, { headers: { authorization }, signal: AbortSignal.timeout(TIMEOUT_MS) }),
+  );
   const { status, language, files } = (await response.json()) as Transcription;
   if (status === "PENDING" || status === "PROCESSING") {
     const seconds = Number(response.headers.get("retry-after") ?? 2);
@@ -53,7 +58,9 @@ for (;;) {
     continue;
   }
   // 4. The files, at once: their URLs live for five minutes, and need no key.
-  const text = files ? await (await check(await fetch(files.txt.url))).text() : null;
+  const text = files
+    ? await (await check(await fetch(files.txt.url, { signal: AbortSignal.timeout(TIMEOUT_MS) }))).text()
+    : null;
   console.log(JSON.stringify({ videoId: video.id, status, language, text }));
   break;
 }

@@ -3,31 +3,48 @@ import { type ReceivedEvent, SubtextError, verifyWebhook } from "@subtext/client
 // In a Next.js app this file is `app/webhooks/subtext/route.ts`. A route handler takes a `Request` and gives a
 // `Response`, and so do Cloudflare Workers, Deno, Bun, Hono, SvelteKit, Remix and Astro.
 
-/** Deliveries come at least once: what was seen is not done again. A table, in earnest. */
+/** An event may come more than once. Use a table with a unique column in production. */
 const seen = new Set<string>();
 
 export async function POST(request: Request): Promise<Response> {
   try {
-    // Of your webhook endpoint; during a rotation the new and the old one, parted by a space.
-    const secrets = (process.env.SUBTEXT_WEBHOOK_SECRET ?? "").split(" ");
+    // Of your webhook endpoint; during a rotation the new and the old one, separated by a space.
+    const secrets = process.env.SUBTEXT_WEBHOOK_SECRET?.split(" ");
     const { id, event } = await verifyWebhook(request, secrets);
-    if (!seen.has(id)) await take(event);
+    // Nothing is awaited in between, so a repetition that comes meanwhile finds the id.
+    const isNew = !seen.has(id);
     seen.add(id);
+    // Not awaited, for the work may take longer than the service waits. Where the platform stops what goes on after
+    // the response, give it the promise: `after` of next/server, or `waitUntil`.
+    if (isNew) void handleOnce(id, event);
     return new Response(null, { status: 204 });
   } catch (error) {
-    // Anything but 2xx makes the service try again later.
-    if (error instanceof SubtextError) return new Response(error.code, { status: 400 });
-    throw error;
+    // Anything but 2xx makes the service try again later; 500 says that the fault is on this side.
+    const isRefused = error instanceof SubtextError && error.code !== "webhook_secret_invalid";
+    if (isRefused) return new Response(error.code, { status: 400 });
+    console.error(error);
+    return new Response(null, { status: 500 });
   }
 }
 
-async function take(event: ReceivedEvent): Promise<void> {
+async function handleOnce(id: string, event: ReceivedEvent): Promise<void> {
+  try {
+    await handleEvent(event);
+  } catch (error) {
+    // Redelivered from the dashboard, it is handled again. A job queue would retry by itself.
+    seen.delete(id);
+    console.error(`event ${id} was not handled:`, error);
+  }
+}
+
+async function handleEvent(event: ReceivedEvent): Promise<void> {
   switch (event.type) {
     case "transcriptions.transcription.completed": {
       const { videoId, language, files } = event.data;
       // The URLs live for five minutes: fetch the content now, and keep that.
-      const text = await (await fetch(files.txt.url)).text();
-      console.log(JSON.stringify({ videoId, language, text }));
+      const file = await fetch(files.txt.url, { signal: AbortSignal.timeout(30_000) });
+      if (!file.ok) throw new Error(`The transcript's URL answered ${file.status}.`);
+      console.log(JSON.stringify({ videoId, language, text: await file.text() }));
       break;
     }
     case "transcriptions.transcription.failed":

@@ -1,19 +1,20 @@
 """Receives webhooks of Subtext, verified with the Standard Webhooks library: pip install standardwebhooks"""
 
-import os
-
-from listen import listen
+from listen import listen, read_secrets
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
-# Of your webhook endpoint. During a rotation, verify with the new one and then with the old one.
-WEBHOOK = Webhook(os.environ["SUBTEXT_WEBHOOK_SECRET"])
+SECRETS = read_secrets()
 
 
 def verify(headers, body):
-    try:
-        return WEBHOOK.verify(body, dict(headers))
-    except WebhookVerificationError:
-        return None
+    if not SECRETS:
+        raise RuntimeError("SUBTEXT_WEBHOOK_SECRET is missing")
+    for secret in SECRETS:
+        try:
+            return Webhook(secret).verify(body, dict(headers))
+        except WebhookVerificationError:
+            continue
+    return None
 
 
 listen(verify)

@@ -5,19 +5,18 @@ import binascii
 import hashlib
 import hmac
 import json
-import os
 import time
 
-from listen import listen
+from listen import listen, read_secrets
 
-# Of your webhook endpoint; during a rotation the new and the old one, parted by a space.
-SECRETS = os.environ["SUBTEXT_WEBHOOK_SECRET"].split(" ")
-KEYS = [base64.b64decode(secret.removeprefix("whsec_"), validate=True) for secret in SECRETS]
+KEYS = [base64.b64decode(secret.removeprefix("whsec_"), validate=True) for secret in read_secrets()]
 TOLERANCE_SECONDS = 300
 
 
 def verify(headers, body):
-    """The event, where any of the signatures fits any of the secrets and it was signed just now."""
+    """Returns the event if one of the signatures fits one of the secrets and it was signed just now."""
+    if not KEYS or not all(KEYS):
+        raise RuntimeError("SUBTEXT_WEBHOOK_SECRET is missing or empty")
     event_id, timestamp = headers["webhook-id"] or "", headers["webhook-timestamp"] or ""
     if not timestamp.isdecimal() or abs(time.time() - int(timestamp)) > TOLERANCE_SECONDS:
         return None

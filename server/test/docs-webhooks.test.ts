@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { createHmac } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -29,7 +30,8 @@ import { readFileSync } from "node:fs";
 type Case = { secret: string; headers: Record<string, string>; body: string };
 const cases: Case[] = JSON.parse(readFileSync("cases.json", "utf8"));
 console.log(JSON.stringify(cases.map(({ secret, headers, body }) => {
-  try { verifyWebhook(secret, new Headers(headers), body); return true; } catch { return false; }
+  try { verifyWebhook(secret, new Headers(headers), body); return true; }
+  catch (error) { return error instanceof TypeError ? "misconfigured" : false; }
 })));`,
   },
   python: {
@@ -43,6 +45,8 @@ def is_taken(case):
         return True
     except ValueError:
         return False
+    except RuntimeError:
+        return "misconfigured"
 print(json.dumps([is_taken(case) for case in json.load(open("cases.json", encoding="utf-8"))]))`,
   },
   go: {
@@ -55,6 +59,7 @@ print(json.dumps([is_taken(case) for case in json.load(open("cases.json", encodi
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os"
 	"receiver/webhooks"
@@ -69,13 +74,18 @@ func main() {
 	if err := json.Unmarshal(text, &cases); err != nil {
 		panic(err)
 	}
-	taken := []bool{}
+	taken := []any{}
 	for _, each := range cases {
 		header := http.Header{}
 		for name, value := range each.Headers {
 			header.Set(name, value)
 		}
-		taken = append(taken, webhooks.Verify(each.Secret, header, []byte(each.Body)) == nil)
+		err := webhooks.Verify(each.Secret, header, []byte(each.Body))
+		if errors.Is(err, webhooks.ErrNoSecret) {
+			taken = append(taken, "misconfigured")
+		} else {
+			taken = append(taken, err == nil)
+		}
 	}
 	json.NewEncoder(os.Stdout).Encode(taken)
 }
@@ -92,6 +102,8 @@ taken = JSON.parse(File.read("cases.json", encoding: "utf-8")).map do |one|
   true
 rescue RuntimeError
   false
+rescue ArgumentError
+  "misconfigured"
 end
 puts JSON.generate(taken)`,
   },
@@ -106,6 +118,8 @@ echo json_encode(array_map(function ($case) {
         return true;
     } catch (RuntimeException) {
         return false;
+    } catch (LogicException) {
+        return "misconfigured";
     }
 }, json_decode(file_get_contents("cases.json"), true)));`,
   },
@@ -117,7 +131,7 @@ const BODY = JSON.stringify({ type: "transcriptions.transcription.completed", te
 
 interface Case {
   what: string;
-  taken: boolean;
+  taken: boolean | "misconfigured";
   secret: string;
   headers: Record<string, string>;
   body: string;
@@ -143,6 +157,18 @@ function makeCases(): Case[] {
     body,
   });
   const signature = good["webhook-signature"];
+  // Anyone can sign with an empty key.
+  const forged = createHmac("sha256", "")
+    .update(`event_1.${good["webhook-timestamp"]}.${BODY}`)
+    .digest("base64");
+  const withoutSecret = (secret: string): Case => ({
+    ...make(`signed by anyone, where the secret is "${secret}"`, true, {
+      ...good,
+      "webhook-signature": `v1,${forged}`,
+    }),
+    taken: "misconfigured",
+    secret,
+  });
   return [
     make("signed", true, good),
     make("four minutes old", true, signed(at(-240))),
@@ -168,6 +194,8 @@ function makeCases(): Case[] {
     make("with a part of the signature", false, { ...good, "webhook-signature": signature.slice(0, 20) }),
     make("with a time that is none", false, { ...good, "webhook-timestamp": "soon" }),
     make("with nothing of all this", false, {}),
+    withoutSecret(""),
+    withoutSecret("whsec_"),
   ];
 }
 
@@ -197,7 +225,7 @@ for (const { language, text } of blocks) {
       cwd: folder,
       env: { ...process.env, GOFLAGS: "-mod=mod" },
     });
-    const taken = JSON.parse(stdout) as boolean[];
+    const taken = JSON.parse(stdout) as Case["taken"][];
     expect(cases.map(({ what }, place) => [what, taken[place]])).toEqual(
       cases.map(({ what, taken: wanted }) => [what, wanted]),
     );

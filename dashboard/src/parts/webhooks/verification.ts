@@ -20,6 +20,7 @@ export function verify(secret, headers, body) {
   const timestamp = headers["webhook-timestamp"];
   if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) < 300)) throw new Error("too old");
   const key = Buffer.from(secret.replace("whsec_", ""), "base64");
+  if (key.length === 0) throw new Error("the signing secret is missing");
   const signed = \`\${id}.\${timestamp}.\${body}\`;
   const expected = Buffer.from("v1," + createHmac("sha256", key).update(signed).digest("base64"));
   const isRight = headers["webhook-signature"].split(" ").some((signature) => {
@@ -47,6 +48,8 @@ def verify(secret, headers, body):
     if abs(time.time() - int(timestamp)) > 300:
         raise ValueError("too old")
     key = base64.b64decode(secret.removeprefix("whsec_"))
+    if not key:
+        raise RuntimeError("the signing secret is missing")
     digest = hmac.new(key, f"{id}.{timestamp}.".encode() + body, hashlib.sha256).digest()
     expected = "v1," + base64.b64encode(digest).decode()
     given = headers["webhook-signature"].split(" ")

@@ -1,0 +1,152 @@
+import { spawn, spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { EVENTS } from "@subtext/client/contract/examples";
+import { Webhook } from "standardwebhooks";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { freePort, until } from "../../server/test/support/service.ts";
+import { POST } from "../nextjs-route/route.ts";
+
+const EXAMPLES = join(import.meta.dirname, "..");
+const SECRET = `whsec_${Buffer.from("a secret of thirty-two bytes, ok").toString("base64")}`;
+
+interface Receiver {
+  port: number;
+  /** What it has printed so far: one transcript in each line. */
+  printed(): string;
+  errors(): string;
+}
+
+async function listen(listener: RequestListener): Promise<number> {
+  const server = createServer(listener).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+async function startProgram(command: string, program: string, secret: string | undefined): Promise<Receiver> {
+  const port = await freePort();
+  const { SUBTEXT_WEBHOOK_SECRET: _none, ...env } = process.env;
+  const child = spawn(command, [join(EXAMPLES, program)], {
+    env: { ...env, PORT: String(port), ...(secret !== undefined && { SUBTEXT_WEBHOOK_SECRET: secret }) },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill());
+  let [printed, errors] = ["", ""];
+  child.stdout.on("data", (chunk) => (printed += chunk));
+  child.stderr.on("data", (chunk) => (errors += chunk));
+  await until(async () => printed.includes("\n"));
+  printed = "";
+  return { port, printed: () => printed, errors: () => errors };
+}
+
+/** In place of Next.js: gives the route's handler a `Request`, and sends its `Response`. */
+async function startRoute(secret: string | undefined): Promise<Receiver> {
+  vi.stubEnv("SUBTEXT_WEBHOOK_SECRET", secret);
+  let [printed, errors] = ["", ""];
+  vi.spyOn(console, "log").mockImplementation((line) => (printed += `${line}\n`));
+  vi.spyOn(console, "error").mockImplementation((...parts) => (errors += parts.join(" ")));
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+    vi.restoreAllMocks();
+  });
+  const port = await listen(async (incoming, outgoing) => {
+    const headers = new Headers(incoming.headers as Record<string, string>);
+    const body = await buffer(incoming).catch(() => null);
+    // The connection was closed before the body was complete.
+    if (body === null) return;
+    const response = await POST(new Request("http://localhost/", { method: "POST", headers, body }));
+    outgoing.writeHead(response.status).end();
+  });
+  return { port, printed: () => printed, errors: () => errors };
+}
+
+const node = (program: string) => (secret?: string) => startProgram(process.execPath, program, secret);
+const RECEIVERS: [string, (secret?: string) => Promise<Receiver>][] = [
+  ["Express", node("express/receiver.ts")],
+  ["Fastify", node("fastify/receiver.ts")],
+  ["a route of Next.js", startRoute],
+  ["Python", (secret) => startProgram("python3", "python/receiver_standard_library.py", secret)],
+];
+
+/** Sends a signed event whose transcript is at this URL; returns the status of the response. */
+async function send({ port }: Receiver, id: string, fileUrl: string): Promise<number> {
+  const event = structuredClone(EVENTS["transcriptions.transcription.completed"]);
+  event.data.files.txt.url = fileUrl;
+  const body = JSON.stringify(event);
+  const now = new Date();
+  const headers = {
+    "content-type": "application/json",
+    "webhook-id": id,
+    "webhook-timestamp": String(Math.floor(now.getTime() / 1000)),
+    "webhook-signature": new Webhook(SECRET).sign(id, now, body),
+  };
+  const url = `http://127.0.0.1:${port}/webhooks/subtext`;
+  return (await fetch(url, { method: "POST", headers, body })).status;
+}
+
+const newId = () => `event_${randomUUID()}`;
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+
+describe.each(RECEIVERS)("the receiver in %s", (name, start) => {
+  beforeEach(({ skip }) => skip(name === "Python" && !hasPython, "there is no python3"));
+
+  test("responds before it fetches, and handles an event once that comes again meanwhile", async () => {
+    const waiting: (() => void)[] = [];
+    const port = await listen((_request, response) => waiting.push(() => response.end("the transcript")));
+    const receiver = await start(SECRET);
+    const [id, url] = [newId(), `http://127.0.0.1:${port}/`];
+    expect(await Promise.all([send(receiver, id, url), send(receiver, id, url)])).toEqual([204, 204]);
+    expect(receiver.printed()).toBe("");
+    await until(async () => waiting.length > 0);
+    expect(await send(receiver, id, url)).toBe(204);
+    for (const respond of waiting) respond();
+    await until(async () => receiver.printed() !== "");
+    expect(await send(receiver, newId(), `${url}next`)).toBe(204);
+    await until(async () => waiting.length === 2);
+    expect(receiver.printed().match(/the transcript/g)).toHaveLength(1);
+  });
+
+  test("does not take an error page for a transcript, and handles the event when it is sent again", async () => {
+    const port = await listen(({ url }, response) =>
+      response
+        .writeHead(url === "/expired" ? 403 : 200)
+        .end(url === "/expired" ? "<h1>Expired</h1>" : "words"),
+    );
+    const receiver = await start(SECRET);
+    const id = newId();
+    expect(await send(receiver, id, `http://127.0.0.1:${port}/expired`)).toBe(204);
+    await until(async () => receiver.errors().includes("403"));
+    expect(receiver.printed()).toBe("");
+    await until(async () => {
+      await send(receiver, id, `http://127.0.0.1:${port}/fresh`);
+      return receiver.printed().includes("words");
+    });
+  });
+
+  test("reports a missing secret as its own fault", async () => {
+    for (const secret of [undefined, ""]) {
+      const receiver = await start(secret);
+      expect(await send(receiver, newId(), "http://127.0.0.1:9/")).toBe(500);
+      await until(async () => /secret/i.test(receiver.errors()));
+    }
+  });
+
+  test("takes webhooks while another connection is silent", async () => {
+    const port = await listen((_request, response) => response.end("words"));
+    const receiver = await start(SECRET);
+    const silent = connect(receiver.port, "127.0.0.1");
+    onTestFinished(() => void silent.destroy());
+    await once(silent, "connect");
+    silent.write("POST /webhooks/subtext HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n");
+    expect(await send(receiver, newId(), `http://127.0.0.1:${port}/`)).toBe(204);
+    await until(async () => receiver.printed().includes("words"));
+  });
+});
