@@ -180,8 +180,9 @@ export class UploadQueue {
         onError: reject,
       });
       running.abort = async (terminate) => {
-        await upload.abort(terminate).catch(() => {});
+        // At once, so that the same file can be added again while the server deletes what has arrived.
         resolve();
+        await upload.abort(terminate).catch(() => {});
       };
       upload.start();
     });

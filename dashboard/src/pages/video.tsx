@@ -83,7 +83,8 @@ function Video({ address, video, startSeconds }: VideoProps) {
   const wasDecoded = isCompleted || state === "skipped" || state === "failed";
   const finishedAt = transcription?.finishedAt ?? null;
   const empty = isCompleted ? emptyTranscript(transcription) : null;
-  const transcript = useQuery({ ...transcriptQuery(address), enabled: isCompleted && empty === null });
+  const hasTranscript = isCompleted && empty === null;
+  const transcript = useQuery({ ...transcriptQuery(address), enabled: hasTranscript });
   const waveform = useQuery({ ...waveformQuery(address, finishedAt), enabled: wasDecoded });
   const captions = isCompleted
     ? { url: captionsUrl(address), language: transcription?.language ?? "und" }
@@ -102,7 +103,7 @@ function Video({ address, video, startSeconds }: VideoProps) {
       <div className={css.columns} data-panel={panel} data-transcript={isCompleted || undefined}>
         {!isCompleted && <VideoProgress address={address} video={video} />}
         {video.recordingDeletedAt !== null && (
-          <RecordingDeleted at={video.recordingDeletedAt} hasTranscript={isCompleted} />
+          <RecordingDeleted at={video.recordingDeletedAt} hasTranscript={hasTranscript} />
         )}
         {media && (
           <div className={css.stage} ref={stage}>
@@ -111,7 +112,7 @@ function Video({ address, video, startSeconds }: VideoProps) {
               media={media}
               captions={captions}
               playback={playback}
-              hasTranscript={isCompleted}
+              hasTranscript={hasTranscript}
               help={{ isOpen: helpOpen, onOpenChange: setHelpOpen }}
             />
             {waveform.data && waveform.data.duration > 0 && (

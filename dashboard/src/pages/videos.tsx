@@ -79,9 +79,11 @@ function Videos({ environment }: { environment: EnvironmentView }) {
       <PageHeader
         title="Videos"
         lead={
-          environment.aiTranscription
-            ? "New uploads are transcribed automatically."
-            : "AI Transcription is off. New uploads won't be transcribed."
+          environment.aiTranscription ? (
+            "New uploads are transcribed automatically."
+          ) : (
+            <TranscriptionOff environmentId={environment.id} canChange={isOwner} />
+          )
         }
       >
         {isOwner && (
@@ -112,6 +114,19 @@ function Videos({ environment }: { environment: EnvironmentView }) {
         </div>
       )}
     </div>
+  );
+}
+
+function TranscriptionOff({ environmentId, canChange }: { environmentId: string; canChange: boolean }) {
+  return (
+    <>
+      AI Transcription is off. New uploads won't be transcribed.{" "}
+      {canChange && (
+        <Link to="/environments/$environmentId/settings" params={{ environmentId }}>
+          Turn on
+        </Link>
+      )}
+    </>
   );
 }
 

@@ -38,8 +38,8 @@ export function EndpointActions({ endpoint }: { endpoint: WebhookEndpointView })
             title="Disable this endpoint?"
             act={() => change.mutateAsync({ enabled: false })}
           >
-            Nothing is sent to it any more, what waits for its next attempt is canceled, and events that
-            happen meanwhile are not kept for it. It can be enabled again.
+            Pending retries are canceled and events during this time won't be delivered. You can enable it
+            again.
           </Confirm>
         ) : (
           <Button onPress={() => change.mutate({ enabled: true })} isPending={change.isPending}>
@@ -47,10 +47,10 @@ export function EndpointActions({ endpoint }: { endpoint: WebhookEndpointView })
           </Button>
         )}
         <Confirm label="Delete" title="Delete this endpoint?" act={remove}>
-          Nothing is sent to it any more, and the record of what was sent is lost.
+          No more events are sent to it, and its delivery history is deleted.
         </Confirm>
       </div>
-      <ModalDialog title="Edit the endpoint" isOpen={isEditing} onOpenChange={setEditing}>
+      <ModalDialog title="Edit endpoint" isOpen={isEditing} onOpenChange={setEditing}>
         {(close) => (
           <EndpointForm
             endpoint={{ url, eventTypes, metadata }}

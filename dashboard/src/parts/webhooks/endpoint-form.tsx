@@ -53,14 +53,14 @@ export function EndpointForm({ endpoint = NEW, saveLabel, save, onCancel }: Endp
         <Label className={controls.label ?? ""}>URL</Label>
         <Input className={controls.input ?? ""} placeholder="https://example.com/webhooks/subtext" />
         <Text slot="description" className={controls.hint ?? ""}>
-          Where events are sent to by POST. Only 2xx counts as received; redirects are not followed.
+          Events are sent as POST requests. Respond with 2xx; redirects aren't followed.
         </Text>
         <FieldError className={controls.error ?? ""}>{refusal}</FieldError>
       </TextField>
       <CheckList label="Events" options={EVENT_WORDS} value={eventTypes} onChange={setEventTypes} />
       <TextBlock
         label="Metadata"
-        hint="A JSON object that comes back with every event; may be left empty."
+        hint="Optional JSON included with every event."
         error={"fault" in read ? read.fault : null}
         value={metadata}
         onChange={setMetadata}

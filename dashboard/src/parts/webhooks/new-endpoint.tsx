@@ -35,7 +35,7 @@ export function NewEndpoint({ environmentId }: { environmentId: string }) {
         <PlusIcon /> New endpoint
       </Button>
       <ModalDialog
-        title={made ? "Its signing secret" : "New webhook endpoint"}
+        title={made ? "Signing secret" : "New webhook endpoint"}
         isOpen={isOpen}
         onOpenChange={(wanted) => !wanted && close()}
       >
@@ -43,7 +43,7 @@ export function NewEndpoint({ environmentId }: { environmentId: string }) {
           made ? (
             <MadeEndpoint made={made} close={close} />
           ) : (
-            <EndpointForm saveLabel="Make the endpoint" save={save} onCancel={close} />
+            <EndpointForm saveLabel="Create endpoint" save={save} onCancel={close} />
           )
         }
       </ModalDialog>
@@ -58,13 +58,12 @@ function MadeEndpoint({ made, close }: { made: WebhookEndpointWithSecret; close(
   return (
     <>
       <p ref={text} tabIndex={-1}>
-        Every webhook to {made.url} is signed with it. Verify the signature before you believe a webhook; the
-        next page has code for that, and shows the secret to owners again.
+        Always verify signatures. Sample code and this secret are on the endpoint page.
       </p>
       <Secret name="Signing secret" value={made.secret} />
       <div className={controls.actions}>
         <Button look="primary" onPress={close}>
-          To the endpoint
+          View endpoint
         </Button>
       </div>
     </>

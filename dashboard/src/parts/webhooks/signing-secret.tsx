@@ -27,15 +27,12 @@ export function SigningSecret({ endpoint, isOwner }: { endpoint: WebhookEndpoint
   });
   const shown = rotate.data?.secret ?? reveal.data?.secret;
   return (
-    <Section
-      title="Signing secret"
-      lead="Every webhook is signed with it, as Standard Webhooks says; without a check of the signature anybody could send you events."
-    >
+    <Section title="Signing secret" lead="Verify each request with this secret (Standard Webhooks).">
       {reveal.error && <Notice tone="bad">{messageOf(reveal.error)}</Notice>}
       {endpoint.previousSecretExpiresAt && (
         <Notice tone="plain">
           Until {moment(endpoint.previousSecretExpiresAt)} every webhook carries two signatures: of this
-          secret and of the one before it. Give your receiver the new one by then.
+          secret and of the previous one. Update your receiver by then.
         </Notice>
       )}
       {shown !== undefined && <Secret key={shown} name="Signing secret" value={shown} />}
@@ -49,16 +46,16 @@ export function SigningSecret({ endpoint, isOwner }: { endpoint: WebhookEndpoint
           <Confirm
             label="Rotate"
             name="Rotate the secret"
-            title="Make a new secret?"
+            title="Rotate signing secret?"
             act={() => rotate.mutateAsync()}
           >
-            For 24 hours every webhook carries two signatures, of the new secret and of the one in force now,
-            so that your receiver can change over without missing any. After that the old one signs nothing.
-            {endpoint.previousSecretExpiresAt && " The secret before the one in force stops signing at once."}
+            For 24 hours every webhook carries two signatures, of the new secret and of the current one, so
+            that your receiver can switch without missing any. Then the old secret stops working.
+            {endpoint.previousSecretExpiresAt && " The previous secret stops working immediately."}
           </Confirm>
         )}
         <DialogTrigger>
-          <Button>Code to verify</Button>
+          <Button>Verification code samples</Button>
           <ModalDialog title="Verify a webhook">{(close) => <VerifyCode close={close} />}</ModalDialog>
         </DialogTrigger>
       </div>

@@ -30,7 +30,7 @@ export function VerifyCode({ close }: { close(): void }) {
         text={withPackage}
         isProgram
       />
-      <Code key={`${language} alone`} name="With the standard library alone" text={alone} isProgram />
+      <Code key={`${language} alone`} name="Standard library only" text={alone} isProgram />
       <div className={controls.actions}>
         <Button onPress={close}>Close</Button>
       </div>
