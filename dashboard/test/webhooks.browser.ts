@@ -171,7 +171,7 @@ test("on a phone, in both themes, an endpoint is edited, disabled and taken into
   await signInBy(page, dashboard, OWNER);
   await openEndpoint(page);
   await page.getByRole("button", { name: "Edit" }).click();
-  await page.getByText("Failed", { exact: true }).last().click();
+  await page.getByText("Skipped", { exact: true }).last().click();
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Completed, Failed, Skipped").waitFor();
   await page.getByRole("button", { name: "Disable" }).click();

@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useMatch, useRouter } from "@tanstack/react-router";
 import { messageOf } from "../data/request.ts";
+import controls from "../design/controls.module.css";
 import { Button, Notice } from "../design/controls.tsx";
 import { PageHeader } from "../parts/page.tsx";
 
@@ -23,16 +24,20 @@ export function FaultPage({ error }: { error: unknown }) {
   return (
     <>
       <PageHeader title="Something went wrong" lead={`The page “${page}” could not be shown.`} />
-      <Notice tone="bad">{messageOf(error)}</Notice>
-      <Button
-        onPress={() => {
-          // Also what the page threw on.
-          queryClient.removeQueries({ type: "inactive" });
-          void router.invalidate();
-        }}
-      >
-        Try again
-      </Button>
+      <div className={controls.form}>
+        <Notice tone="bad">{messageOf(error)}</Notice>
+        <div>
+          <Button
+            onPress={() => {
+              // Also what the page threw on.
+              queryClient.removeQueries({ type: "inactive" });
+              void router.invalidate();
+            }}
+          >
+            Try again
+          </Button>
+        </div>
+      </div>
     </>
   );
 }
