@@ -48,8 +48,8 @@ const SERVER_ROOMS: Record<string, string[]> = {
   "representations.ts": ["storage", "db"],
   search: ["db"],
   // Open what the settings name.
-  "storage/open-stores.ts": ["db", "config.ts", "errors.ts", "folder-lock.ts", "installation.ts"],
-  "storage/open-bucket-stores.ts": ["errors.ts", "folder-lock.ts", "installation.ts"],
+  "storage/open-stores.ts": ["db", "config.ts", "errors.ts", "folder-lock.ts", "outage-watch.ts"],
+  "storage/open-bucket-stores.ts": ["errors.ts", "folder-lock.ts"],
   storage: ["db", "errors.ts", "ids.ts", "clock.ts", "outage-watch.ts"],
   db: ["clock.ts", "errors.ts", "folder-lock.ts", "outage-watch.ts"],
 };

@@ -6,6 +6,8 @@ import { describeProgress } from "@subtext/speech/models/download-display";
 import type { TracesConfig } from "./config/telemetry.ts";
 import type { Config } from "./config.ts";
 import type { ModelsState } from "./models.ts";
+import { UNKNOWN_KEPT_MS } from "./pipeline/sweep-stored-files.ts";
+import type { OwnershipState } from "./storage/store-ownership.ts";
 
 const LITTLE_SPACE_BYTES = 5 * 1024 ** 3;
 
@@ -27,8 +29,15 @@ export interface Patients {
   storage(): Promise<void>;
   engine(): Promise<{ text: string; warnings: string[] }>;
   model(): ModelsState | Promise<ModelsState>;
+  /** Whether stored files are deleted, and which are unknown; null where the database can not be asked. */
+  cleanup(): Promise<CleanupState | null>;
   /** What is known of files that rows name; null where the database can not be asked. */
   files(): Promise<FilesState | null>;
+}
+
+export interface CleanupState {
+  ownership: OwnershipState;
+  unknown: { files: number; bytes: number; oldestSeenAt: Date | null; examples: string[] };
 }
 
 export interface FilesState {
@@ -60,6 +69,7 @@ export async function diagnose(config: Config, patients: Patients): Promise<Find
       storageRemedy(config),
     ),
     examineFiles(patients),
+    examineCleanup(patients),
     examineDataFolder(config),
     examinePublicUrl(config),
     ...(config.traces === null ? [] : [examineTraces(config.traces)]),
@@ -184,6 +194,37 @@ async function examineFiles({ files }: Patients): Promise<Finding> {
     detail: `Missing: ${counts.join(", ")} of the videos, among them ${examples.join(", ")}; ${when}.`,
     remedy:
       "Put them back from a backup under the same names, or delete the videos; then `npx subtext doctor --files`.",
+  };
+}
+
+async function examineCleanup({ cleanup }: Patients): Promise<Finding> {
+  const name = "cleanup";
+  const state = await cleanup().catch(() => null);
+  if (!state)
+    return { name, status: "warning", detail: "Not checked: the database did not answer.", remedy: null };
+  const { ownership, unknown } = state;
+  const { files, bytes, oldestSeenAt, examples } = unknown;
+  const found =
+    files === 0
+      ? "No stored file is unknown to the database."
+      : `${files} stored ${files === 1 ? "file is" : "files are"} unknown to the database ` +
+        `(${(bytes / 1024 ** 2).toFixed(1)} MiB), among them ${examples.join(", ")}.`;
+  if (!ownership.isOwner && ownership.reason !== "unclaimed") {
+    return {
+      name,
+      status: "warning",
+      detail: `${ownership.message} ${found}`,
+      remedy:
+        "`npx subtext storage accept` shows what would be deleted; with `--yes` it resumes deletions. Stop any other service on these files first.",
+    };
+  }
+  if (oldestSeenAt === null) return ok(name, found);
+  const deletedAt = new Date(oldestSeenAt.getTime() + UNKNOWN_KEPT_MS);
+  return {
+    name,
+    status: "warning",
+    detail: `${found} The first is deleted on ${deletedAt.toISOString()}.`,
+    remedy: "If an older copy of the database was restored, restore the newer one before then.",
   };
 }
 

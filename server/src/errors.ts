@@ -9,10 +9,18 @@ export const APP_ERRORS = {
 
   storage_object_missing: { status: 404, retryable: false, title: "The stored file is missing" },
 
+  storage_deletions_stopped: {
+    status: 409,
+    retryable: false,
+    title: "Stored files are not deleted until the store is accepted",
+  },
+  storage_changed: { status: 409, retryable: true, title: "The store was written to meanwhile" },
+
   metrics_token_invalid: { status: 401, retryable: false, title: "The metrics need their token" },
 
   data_folder_in_use: { status: 503, retryable: true, title: "Another process uses the data folder" },
   data_folder_mismatch: { status: 503, retryable: false, title: "The data folder is another database's" },
+  installation_missing: { status: 503, retryable: false, title: "There is no installation" },
   database_version_mismatch: { status: 503, retryable: false, title: "The database is of another version" },
   query_outside_transaction: { status: 500, retryable: false, title: "A query bypassed its transaction" },
 

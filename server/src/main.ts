@@ -11,17 +11,21 @@ import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./db/database.ts";
 import { type DatabaseClock, openDatabaseClock } from "./db/database-clock.ts";
-import { migrate } from "./db/migrate.ts";
+import { requireEmbeddedDatabase } from "./db/embedded/data-folder.ts";
+import { migrate, migrateExisting, requireTables } from "./db/migrate.ts";
 import { knownOfFiles } from "./db/missing-files.ts";
 import { openDatabase } from "./db/open.ts";
 import type { Schema } from "./db/schema.ts";
 import { serviceSecret } from "./db/secrets.ts";
 import { type DatabaseSession, openSession } from "./db/session.ts";
+import { databaseHome } from "./db/store-record.ts";
+import { summarizeUnknownFiles } from "./db/unknown-files.ts";
 import { diagnose } from "./doctor.ts";
 import type { ConnectionLimits } from "./http/app.ts";
 import { closeApp, localUrl } from "./http/listening.ts";
 import { openApps } from "./http/open-apps.ts";
 import { lead, type Office } from "./leadership.ts";
+import { makeFolder } from "./make-folder.ts";
 import type { Models } from "./models.ts";
 import { type Operators, openOperators } from "./operators.ts";
 import { RunningAttempts } from "./pipeline/running-attempts.ts";
@@ -33,6 +37,7 @@ import { describeEngines, openModels, openSpeech } from "./speech.ts";
 import { openStores, type Stores } from "./storage/open-stores.ts";
 import type { Sources } from "./storage/sources.ts";
 import type { Storage } from "./storage/storage.ts";
+import type { StoreOwnership } from "./storage/store-ownership.ts";
 import { openSystem } from "./system.ts";
 import { openTelemetry } from "./telemetry.ts";
 import { createEndpointPolicy, type EndpointPolicy, type ResolveHost } from "./webhooks/guard-url.ts";
@@ -55,6 +60,7 @@ export interface Parts {
   operators: Operators;
   storage: Storage;
   sources: Sources;
+  ownership: StoreOwnership;
   /** Opens the operator's API to the command line, in this process or, by `service.json`, in another. */
   commandLineToken: string;
   app: FastifyInstance;
@@ -68,9 +74,17 @@ export interface Service {
   stop(): Promise<void>;
 }
 
+/**
+ * `serve` makes whatever is missing. `command` makes nothing and changes no tables; `migrate` changes the tables of an
+ * installation that is there.
+ */
+export type Purpose = "serve" | "migrate" | "command";
+
 export interface ServiceOptions {
   config: Config;
   log: Logger;
+  /** `serve` unless told. */
+  purpose?: Purpose;
   /** Tests give a clock that they move. */
   clock?: Clock;
   resolve?: ResolveHost;
@@ -87,7 +101,9 @@ export interface ServiceOptions {
 
 /** Opens every part, in the order in which they need each other; nothing runs yet. */
 export async function openService(options: ServiceOptions): Promise<Service> {
-  const { config, log, onCrash } = options;
+  const { config, log, onCrash, purpose = "serve" } = options;
+  if (purpose === "serve") await makeFolder(config.dataFolder);
+  else if (config.databaseUrl === null) await requireEmbeddedDatabase(join(config.dataFolder, "database"));
   const opened = new AsyncDisposableStack();
   try {
     const database = await openDatabase<Schema>({
@@ -105,9 +121,12 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     const isShared = config.databaseUrl !== null && config.bucket !== null;
     const session = isShared ? await openSession({ databaseUrl: config.databaseUrl!, log }) : null;
     opened.defer(() => session?.close());
-    await oneAtATime(session, () => migrate(db));
+    const prepareTables = { serve: migrate, migrate: migrateExisting, command: requireTables }[purpose];
+    await oneAtATime(session, () => prepareTables(db));
     const secret = await serviceSecret(db, "url_signing");
-    const stores = await openStores({ config, db, secret, log });
+    const home = await databaseHome(db, database.kind);
+    const create = purpose === "serve";
+    const stores = await oneAtATime(session, () => openStores({ config, db, home, secret, create, log }));
     opened.defer(() => stores.close());
     return await wire({ database, databaseClock, session, stores, secret, opened }, options);
   } catch (error) {
@@ -119,8 +138,8 @@ export async function openService(options: ServiceOptions): Promise<Service> {
 }
 
 /** What several processes that start together would get into each other's way with. */
-async function oneAtATime(session: DatabaseSession | null, make: () => Promise<void>): Promise<void> {
-  await (session ? session.withLock("tables", make) : make());
+async function oneAtATime<T>(session: DatabaseSession | null, make: () => Promise<T>): Promise<T> {
+  return await (session ? session.withLock("tables", make) : make());
 }
 
 async function wire(
@@ -144,6 +163,7 @@ async function wire(
   {
     config,
     log,
+    purpose = "serve",
     clock = databaseClock ?? systemClock,
     resolve = createHostResolver(),
     uploadLockTimeoutMs,
@@ -153,11 +173,18 @@ async function wire(
   }: ServiceOptions,
 ): Promise<Service> {
   const db = database.kysely;
-  const { storage, sources } = stores;
-  const queue = new Queue(database.boss, database.kind, log);
+  const { storage, sources, ownership } = stores;
+  const queue = new Queue(database.boss, database.kind, log, { create: purpose !== "command" });
   opened.defer(() => queue.stop(STOP_WITHIN_MS));
   await oneAtATime(session, () => queue.start());
-  const telemetry = await openTelemetry({ config, database, clock, log, version: packageJson.version });
+  const telemetry = await openTelemetry({
+    config,
+    database,
+    ownership,
+    clock,
+    log,
+    version: packageJson.version,
+  });
   opened.defer(() => telemetry.close());
   const models = openModels({ config, log, clock, terminal });
   await models.look();
@@ -210,6 +237,10 @@ async function wire(
         model: () => models.state(),
         engine: () => describeEngines(speech),
         files: () => knownOfFiles(db),
+        cleanup: async () => ({
+          ownership: await ownership.look(),
+          unknown: await summarizeUnknownFiles(db),
+        }),
       }),
     checkFiles: (signal) => checkAllFiles({ db, sources, storage, clock, log }, signal),
     uploadLockTimeoutMs,
@@ -235,6 +266,7 @@ async function wire(
       operators,
       storage,
       sources,
+      ownership,
       commandLineToken,
       app,
     },
@@ -272,6 +304,7 @@ async function wire(
             clock,
             sources,
             storage,
+            ownership,
             log,
             uploadExpiryMs: config.uploadExpiryMs,
             auditLogDays: config.auditLogDays,

@@ -47,10 +47,22 @@ export class Queue {
   readonly #log: Logger;
   #deliveries: JobStream | undefined;
 
-  constructor(database: ConstructorOptions, kind: "embedded" | "postgres", log: Logger) {
+  readonly #create: boolean;
+
+  /** @param create false for commands: then the queue's tables must be there, and nothing is maintained */
+  constructor(
+    database: ConstructorOptions,
+    kind: "embedded" | "postgres",
+    log: Logger,
+    { create = true }: { create?: boolean } = {},
+  ) {
     this.#log = log;
+    this.#create = create;
     this.#boss = new PgBoss({
       ...database,
+      migrate: create,
+      createSchema: create,
+      supervise: create,
       useListenNotify: true,
       // How often dead workers are looked for: a pass happens at the slower of the two.
       superviseIntervalSeconds: 2,
@@ -81,9 +93,11 @@ export class Queue {
         deleteAfterSeconds: 3600,
         notify: true,
       };
-      await this.#boss.createQueue(name, options);
-      // Of a queue that is there already, the creation changes nothing.
-      await this.#boss.updateQueue(name, options);
+      if (this.#create) {
+        await this.#boss.createQueue(name, options);
+        // Of a queue that is there already, the creation changes nothing.
+        await this.#boss.updateQueue(name, options);
+      }
       // pg-boss reads a queue's settings at first use, past the caller's transaction, which on a database
       // with one connection would wait for ever. Read them now.
       await this.#boss.findJobs(name, { id: randomUUID() });

@@ -7,12 +7,14 @@ import type { Schema } from "./db/schema.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import type { AcceptedReport } from "./pipeline/accepted-report.ts";
 import type { AttemptReport } from "./pipeline/attempt-report.ts";
+import type { StoreOwnership } from "./storage/store-ownership.ts";
 import type { Traces } from "./traces/traces.ts";
 import type { DeliveryReport } from "./webhooks/delivery-report.ts";
 
 export interface TelemetryDeps {
   config: Config;
   database: Database<Schema>;
+  ownership: StoreOwnership;
   clock: Clock;
   log: Logger;
   version: string;

@@ -482,8 +482,8 @@ describe("an attempt", () => {
 
   test("keeps the files that it is storing while a sweep runs", async () => {
     const { run, files, sources, db } = await pendingTranscription();
-    const { queue, clock, log } = service.service.parts;
-    const deps = { db, queue, clock, log, sources, storage, uploadExpiryMs: 3_600_000 };
+    const { queue, clock, log, ownership } = service.service.parts;
+    const deps = { db, queue, clock, log, sources, storage, ownership, uploadExpiryMs: 3_600_000 };
     const put = storage.put;
     storage.put = async (key, content) => {
       await put(key, content);
@@ -581,9 +581,9 @@ describe("the waveform of a recording", () => {
   );
 
   async function sweptFiles(pending: Awaited<ReturnType<typeof pendingTranscription>>): Promise<string[]> {
-    const { queue, clock, log } = service.service.parts;
+    const { queue, clock, log, ownership } = service.service.parts;
     const { db, sources, files } = pending;
-    const deps = { db, queue, clock, log, sources, storage, uploadExpiryMs: 3_600_000 };
+    const deps = { db, queue, clock, log, sources, storage, ownership, uploadExpiryMs: 3_600_000 };
     await sweep(deps, { strays: true, signal: new AbortController().signal });
     return names(await files());
   }

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chown, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EVENT_TYPES } from "@subtext/client/contract/webhook";
 import type { WebhookEndpointWithSecret } from "@subtext/client/contract/webhook-endpoint";
 import type { NewApiKeyView } from "@subtext/dashboard/contract/api-key";
 import type { EnvironmentView } from "@subtext/dashboard/contract/environment";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import type { SettingInForce } from "../src/config/settings-reader.ts";
 import type { Finding } from "../src/doctor.ts";
 import type { RunningService } from "../src/service-file.ts";
@@ -235,6 +235,7 @@ describe("without a running service", () => {
 
   beforeAll(async () => {
     dataFolder = await mkdtemp(join(tmpdir(), "subtext-test-"));
+    await cp(inject("madeDataFolder"), dataFolder, { recursive: true });
     options = { env: { DATA_DIR: dataFolder } };
     return () => rm(dataFolder, { recursive: true, force: true });
   });
@@ -323,5 +324,51 @@ describe("without a running service", () => {
     expect(outcome).toMatchObject({ exitCode: 1, out: "" });
     expectOneLine(outcome);
     expect(outcome.err).toContain("npx subtext");
+  });
+
+  test("commands other than serve and restore create nothing", { timeout: 180_000 }, async () => {
+    const empty = await temporaryFolder();
+    const absent = join(empty, "absent");
+    const backup = join(await temporaryFolder(), "backup");
+    for (const DATA_DIR of [empty, absent]) {
+      for (const args of [
+        ["env", "list"],
+        ["env", "create", "Staging"],
+        ["backup", backup],
+        ["migrate"],
+        ["storage", "accept"],
+        ["upgrade-database"],
+      ]) {
+        const outcome = await run(args, { env: { DATA_DIR } });
+        expect([args, outcome.exitCode, outcome.out]).toEqual([args, 1, ""]);
+        expectOneLine(outcome);
+        expect(outcome.err).toContain(`There is no Subtext installation in ${DATA_DIR}.`);
+      }
+    }
+    const diagnosis = await run(["doctor"], { env: { DATA_DIR: absent }, timeoutMs: 100_000 });
+    expect(diagnosis.exitCode).toBe(1);
+    expect(diagnosis.out).toMatch(/^installation +MISSING +There is no Subtext installation/m);
+    expect(await readdir(empty)).toEqual([]);
+    await expect(stat(backup)).rejects.toThrow("ENOENT");
+  });
+
+  test("a data folder that cannot be made is an error at once", async () => {
+    const env = { DATA_DIR: "/proc/x", LOG_LEVEL: "silent", PORT: String(await freePort()) };
+    for (const args of [["serve"], ["env", "list"]]) {
+      const outcome = await run(args, { env });
+      expect([args, outcome.exitCode]).toEqual([args, 1]);
+    }
+  });
+
+  test.skipIf(process.getuid?.() !== 0)("root acts as the owner of the data folder", async () => {
+    const folder = await temporaryFolder();
+    await cp(inject("madeDataFolder"), folder, { recursive: true });
+    const owner = 65_534;
+    const all = async () =>
+      ["", ...(await readdir(folder, { recursive: true }))].map((name) => join(folder, name));
+    for (const path of await all()) await chown(path, owner, owner);
+    const { exitCode, err } = await run(["env", "create", "Staging"], { env: { DATA_DIR: folder } });
+    expect([exitCode, err]).toEqual([0, ""]);
+    for (const path of await all()) expect([path, (await stat(path)).uid]).toEqual([path, owner]);
   });
 });

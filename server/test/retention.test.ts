@@ -21,8 +21,17 @@ const running = new AbortController().signal;
 
 function deps() {
   const { parts } = subtext.service;
-  const { queue, log, storage, sources } = parts;
-  return { db: parts.database.kysely, queue, log, clock, storage, sources, uploadExpiryMs: 3_600_000 };
+  const { queue, log, storage, sources, ownership } = parts;
+  return {
+    db: parts.database.kysely,
+    queue,
+    log,
+    clock,
+    storage,
+    sources,
+    ownership,
+    uploadExpiryMs: 3_600_000,
+  };
 }
 
 /** A completed video of that many days ago, with its recording and its three files. */
@@ -299,6 +308,7 @@ test("the doctor tells of files that are missing once they were looked for", asy
     engine: absent,
     model: () => subtext.service.parts.models.state(),
     files: async () => known,
+    cleanup: absent,
   });
   expect(findings.find(({ name }) => name === "files")).toMatchObject({
     status: "warning",

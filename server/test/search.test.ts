@@ -402,6 +402,7 @@ describe("a transcript", () => {
         log: parts.log,
         sources: nothing as never,
         storage: parts.storage,
+        ownership: parts.ownership,
         uploadExpiryMs: 1e9,
       },
       { strays: true, signal: new AbortController().signal },

@@ -17,9 +17,10 @@ async function setUp() {
   const { parts } = started.service;
   const db = parts.database.kysely;
   const { environmentId } = await createTenant(started);
-  const { sources, storage, log } = parts;
-  const sweep = () => sweepStoredFiles({ db, sources, storage, clock, log }, new AbortController().signal);
-  return { started, db, storage, sources, clock, log, environmentId, sweep };
+  const { sources, storage, log, ownership } = parts;
+  const sweep = () =>
+    sweepStoredFiles({ db, sources, storage, ownership, clock, log }, new AbortController().signal);
+  return { started, db, storage, sources, ownership, clock, log, environmentId, sweep };
 }
 
 async function completedVideo({ service }: TestService, environmentId: string) {
@@ -116,7 +117,7 @@ test("the 7 days start again when the file was away, known, or not looked at for
 });
 
 test("a file that cannot be removed keeps no other from being removed, and its tombstone is kept", async () => {
-  const { started, db, sources, storage, clock, log, environmentId } = await setUp();
+  const { started, db, sources, storage, ownership, clock, log, environmentId } = await setUp();
   const videos = [await completedVideo(started, environmentId), await completedVideo(started, environmentId)];
   for (const { videoId } of videos)
     await db.transaction().execute((tx) => deleteVideoRows(tx, environmentId, videoId));
@@ -130,12 +131,12 @@ test("a file that cannot be removed keeps no other from being removed, and its t
   };
   clock.advance(31 * DAY_MS);
   const signal = new AbortController().signal;
-  await sweepStoredFiles({ db, sources: partly, storage, clock, log }, signal);
+  await sweepStoredFiles({ db, sources: partly, storage, ownership, clock, log }, signal);
   expect(await readRecording(started.service, videos[1]!.videoId)).toBeNull();
   const tombstones = () => db.selectFrom("tombstone").select("id").execute();
   expect(await tombstones()).toHaveLength(4);
 
-  await sweepStoredFiles({ db, sources, storage, clock, log }, signal);
+  await sweepStoredFiles({ db, sources, storage, ownership, clock, log }, signal);
   expect(await readRecording(started.service, stuck)).toBeNull();
   expect(await tombstones()).toEqual([]);
 });

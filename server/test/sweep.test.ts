@@ -105,7 +105,7 @@ test("an answer to a POST is forgotten after a day, with the secret that it hold
 
 test("a storage that is away ends the look at uploads at the first, and is told of once", async () => {
   const service = await startService({ start: false });
-  const { database, queue, clock, log, sources, storage } = service.service.parts;
+  const { database, queue, clock, log, sources, storage, ownership } = service.service.parts;
   const db = database.kysely;
   const { environmentId } = await createTenant(service, { aiTranscription: false });
   for (let number = 0; number < 3; number++)
@@ -124,7 +124,7 @@ test("a storage that is away ends the look at uploads at the first, and is told 
       throw new AppError("storage_unavailable", "It is away.");
     },
   };
-  const deps = { db, queue, clock, log, storage, sources: away, uploadExpiryMs: 3_600_000 };
+  const deps = { db, queue, clock, log, storage, ownership, sources: away, uploadExpiryMs: 3_600_000 };
   await sweep(deps, { strays: false, signal: new AbortController().signal });
   expect(looks).toBe(1);
   expect(service.logged().match(/a sweep failed/g)).toHaveLength(1);
@@ -132,7 +132,7 @@ test("a storage that is away ends the look at uploads at the first, and is told 
 
 test("an upload that is deleted while the sweep looks at it is no fault, and those after it are swept", async () => {
   const service = await startService({ start: false });
-  const { database, queue, clock, log, sources, storage } = service.service.parts;
+  const { database, queue, clock, log, sources, storage, ownership } = service.service.parts;
   const db = database.kysely;
   const { environmentId } = await createTenant(service, { aiTranscription: false });
   const ids = [newId("video"), newId("video")];
@@ -150,7 +150,7 @@ test("an upload that is deleted while the sweep looks at it is no fault, and tho
       await sources.sync(id);
     },
   };
-  const deps = { db, queue, clock, log, storage, sources: deleting, uploadExpiryMs: 3_600_000 };
+  const deps = { db, queue, clock, log, storage, ownership, sources: deleting, uploadExpiryMs: 3_600_000 };
   await sweep(deps, { strays: false, signal: new AbortController().signal });
   const rows = await db.selectFrom("video").select(["id", "uploaded_at"]).execute();
   expect(rows).toEqual([{ id: ids[1], uploaded_at: expect.any(Date) }]);

@@ -51,10 +51,10 @@ async function patch(service: TestService, { key }: Tenant, location: string, of
 }
 
 async function sweepNow({ service }: TestService, clock: MovableClock): Promise<void> {
-  const { database, queue, log, config, sources, storage } = service.parts;
+  const { database, queue, log, config, sources, storage, ownership } = service.parts;
   const { uploadExpiryMs } = config;
   await sweep(
-    { db: database.kysely, queue, clock, log, sources, storage, uploadExpiryMs },
+    { db: database.kysely, queue, clock, log, sources, storage, ownership, uploadExpiryMs },
     { strays: true, signal: new AbortController().signal },
   );
 }

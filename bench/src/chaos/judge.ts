@@ -187,7 +187,7 @@ async function bucketKeys(config: NonNullable<Parts["config"]["bucket"]>): Promi
   try {
     const objects = await Array.fromAsync(bucket.list(""));
     return objects
-      .filter((object) => object.key !== "installation" && !isProbe(object))
+      .filter((object) => !["installation", "store.json"].includes(object.key) && !isProbe(object))
       .map(({ key }) => key);
   } finally {
     bucket.close();

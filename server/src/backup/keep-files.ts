@@ -8,34 +8,34 @@ const NO_LINKS = new Set(["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "
 
 /**
  * Keeps the files that a video's rows name, under the same names in another folder, whatever becomes of them: by a
- * second name for the same content, else by a copy. Recordings that still grow are always copied. What was kept
- * before under these names is replaced.
+ * second name for the same content, else by a copy. Recordings that still grow are left out: see `copyIfThere`. What
+ * was kept before under these names is replaced.
  * @returns how many were missing
  */
 export async function keepFiles(from: string, to: string, named: NamedFiles): Promise<number> {
   let missing = 0;
-  if (named.recording !== null) {
-    const isThere = await keep(join(from, named.recording), join(to, named.recording), {
-      linked: named.isUploaded,
-    });
-    if (!isThere && named.isUploaded) missing += 1;
+  if (named.recording !== null && named.isUploaded) {
+    if (!(await keep(join(from, named.recording), join(to, named.recording)))) missing += 1;
   }
   for (const folder of named.folders) {
     const names = await readdir(join(from, folder)).catch(nullWhereMissing);
-    for (const name of names ?? []) await keep(join(from, folder, name), join(to, folder, name), LINKED);
+    for (const name of names ?? []) await keep(join(from, folder, name), join(to, folder, name));
     if (names === null) missing += 1;
   }
   return missing;
 }
 
-const LINKED = { linked: true };
+/** Copies a file as it is now; one that is not there is no error. Unlike a link, the copy does not grow with it. */
+export async function copyIfThere(from: string, to: string, path: string): Promise<void> {
+  await copyFile(join(from, path), join(to, path), constants.COPYFILE_FICLONE).catch(nullWhereMissing);
+}
 
 /** False where there is no such file. */
-async function keep(from: string, to: string, { linked }: { linked: boolean }): Promise<boolean> {
+async function keep(from: string, to: string): Promise<boolean> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   await rm(to, { force: true });
   try {
-    if (!linked || !(await tryLink(from, to))) await copyFile(from, to, constants.COPYFILE_FICLONE);
+    if (!(await tryLink(from, to))) await copyFile(from, to, constants.COPYFILE_FICLONE);
     return true;
   } catch (error) {
     return nullWhereMissing(error as NodeJS.ErrnoException) !== null;

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { copyFile, mkdir, open, opendir, readdir, rename, rm, stat, statfs } from "node:fs/promises";
+import { mkdir, open, opendir, readdir, rename, rm, stat, statfs } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
 import { CompiledQuery, sql } from "kysely";
@@ -11,9 +11,10 @@ import { POSTGRES_MAJOR } from "../db/embedded/start-pglite.ts";
 import type { Schema } from "../db/schema.ts";
 import { AppError } from "../errors.ts";
 import { isDiskFull } from "../storage/disk-space.ts";
-import { keepFiles, tryLink } from "./keep-files.ts";
+import { MARK_FILE } from "../storage/store-mark.ts";
+import { copyIfThere, keepFiles, tryLink } from "./keep-files.ts";
 import { DATA_FOLDER, hashFile, type Manifest, SUMS_FILE, writeManifest, writeSum } from "./manifest.ts";
-import { listNamedFiles, listNamedSince } from "./named-files.ts";
+import { listNamedFiles, listNamedSince, listOpenRecordings } from "./named-files.ts";
 
 export interface BackupDeps {
   database: Database<Schema>;
@@ -42,8 +43,8 @@ export const STAGING_FOLDER = "backup.unfinished";
 /**
  * Writes a backup of the data folder while the service goes on. Every file that rows name gets a second name first;
  * then the database is copied, and at that very moment what was written since is named as well: rows go before
- * their files and come after them, so at any moment the files that rows name are all there. The copy is written
- * beside the target and renamed when all of it is on the disk and was read back.
+ * their files and come after them, so at any moment the files that rows name are all there. Unfinished uploads are
+ * copied after that moment: they only grow, and nobody waits for their gigabytes. The copy is written beside the target and renamed when all of it is on the disk and was read back.
  * @param target absolute; a folder that is empty, or is not there
  * @throws AppError `backup_not_possible`, `backup_target_refused`, `storage_full`, `storage_unavailable`
  */
@@ -115,6 +116,7 @@ async function write(
   }
   let missingCount = 0;
   let migrations: string[] = [];
+  let openRecordings: string[] = [];
   await snapshot(join(data, "database"), {
     signal,
     async atMoment(queryNow) {
@@ -124,11 +126,16 @@ async function write(
       if (hasBucket) return;
       for (const named of await listNamedSince(queryNow, rows[0]!.now, missing))
         missingCount += await keepFiles(dataFolder, kept, named);
-      await copyFile(join(dataFolder, "installation"), join(data, "installation"));
+      openRecordings = await listOpenRecordings(queryNow);
+      for (const name of ["installation", MARK_FILE]) await copyIfThere(dataFolder, data, name);
     },
   });
 
   if (!isLinked) await copyKept(staging, data, { onProgress, signal });
+  for (const recording of openRecordings) {
+    signal.throwIfAborted();
+    await copyIfThere(dataFolder, data, recording);
+  }
   const sums = await writeSums(unfinished, { onProgress, signal });
   return {
     format: "subtext backup 1",

@@ -58,6 +58,12 @@ export async function listNamedSince(
   return rows.map(toNamedFiles);
 }
 
+/** The recordings of uploads that have not finished, which grow. */
+export async function listOpenRecordings(query: MomentQuery): Promise<string[]> {
+  const rows = await query<{ id: string }>("select id from video where uploaded_at is null");
+  return rows.map(({ id }) => `uploads/${id}`);
+}
+
 function toNamedFiles({ id, is_uploaded, is_deleted, file_prefix, waveform_prefix }: Row): NamedFiles {
   const prefixes = new Set([file_prefix, waveform_prefix].filter((prefix) => prefix !== null));
   return {

@@ -1,14 +1,23 @@
 import { constants } from "node:fs";
 import { chmod, copyFile, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { pino } from "pino";
+import { openEmbedded } from "../db/embedded/embedded.ts";
 import { POSTGRES_MAJOR } from "../db/embedded/start-pglite.ts";
+import { madeMigrations } from "../db/migrate.ts";
 import { MIGRATIONS } from "../db/migrations.ts";
+import type { Schema } from "../db/schema.ts";
+import { deleteStoreRecord } from "../db/store-record.ts";
 import { lockFolder } from "../folder-lock.ts";
+import { makeFolder } from "../make-folder.ts";
 import { isDiskFull } from "../storage/disk-space.ts";
 import { syncFileSystem } from "./make-backup.ts";
 import { DATA_FOLDER, hashFile, type Manifest, readManifest, readSums } from "./manifest.ts";
 
-/** The database comes last: without it, files that are there belong to nobody, and no service starts on them. */
+/**
+ * The database comes last: without it, files that are there belong to nobody, and no service starts on them. The store's
+ * mark stays behind: the restored files are a store of their own.
+ */
 const PARTS = ["uploads", "files", "installation", "database"];
 const UNFINISHED = "restore.unfinished";
 /** What may be there before: no part of what a backup holds. */
@@ -32,7 +41,7 @@ export async function restoreBackup(
 ): Promise<Manifest> {
   const manifest = await readManifest(backup);
   refuseNewer(manifest);
-  await mkdir(dataFolder, { recursive: true, mode: 0o700 });
+  await makeFolder(dataFolder);
   const entries = await readdir(dataFolder);
   const isBegun = entries.includes(UNFINISHED);
   const inTheWay = entries.filter((name) => name !== UNFINISHED && !HARMLESS.has(name));
@@ -46,6 +55,7 @@ export async function restoreBackup(
       await rm(join(dataFolder, left), { recursive: true, force: true });
     await mkdir(unfinished, { mode: 0o700 });
     await copyAll(backup, unfinished, { totalBytes: manifest.bytes, onProgress });
+    await forgetStore(join(unfinished, "database"));
     await syncFileSystem(unfinished);
     for (const part of PARTS) await moveIfThere(join(unfinished, part), join(dataFolder, part));
     await rm(unfinished, { recursive: true });
@@ -90,6 +100,18 @@ async function copyAll(
     onProgress({ doneBytes, totalBytes });
   }
   await makeEmptyFolders(join(backup, DATA_FOLDER, "database"), join(to, "database"));
+}
+
+/** What is restored has a new identity: a bucket that goes on belonging to the original accepts no deletions from it. */
+async function forgetStore(folder: string): Promise<void> {
+  const database = await openEmbedded<Schema>({ folder, log: pino({ level: "silent" }) });
+  try {
+    // One that an older release made knows nothing of stores.
+    if ((await madeMigrations(database.kysely)).includes("0015_storage"))
+      await deleteStoreRecord(database.kysely);
+  } finally {
+    await database.close();
+  }
 }
 
 /** PostgreSQL does not start where one of its folders is missing, also one that holds nothing. */

@@ -1,28 +1,36 @@
 import { randomBytes } from "node:crypto";
+import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../clock.ts";
 import type { Config } from "../config.ts";
+import { requireEmbeddedDatabase } from "../db/embedded/data-folder.ts";
 import { openDatabase } from "../db/open.ts";
 import type { Schema } from "../db/schema.ts";
 import { diagnose, type Finding } from "../doctor.ts";
 import { AppError } from "../errors.ts";
 import { createLog } from "../log.ts";
 import { describeDatabase } from "../main.ts";
+import { isOutage } from "../outages.ts";
 import { describeEngines, openModels, openSpeech } from "../speech.ts";
 import { openBucket } from "../storage/bucket.ts";
 import { openBucketStorage } from "../storage/bucket-storage.ts";
 import { openDiskStorage } from "../storage/disk.ts";
+
+const OF_A_STORE = ["storage", "files", "cleanup"];
+const OF_AN_INSTALLATION = ["database", ...OF_A_STORE];
 
 /**
  * Looks at every part on its own where the service itself does not open.
  * @param reason why it does not
  */
 export async function diagnoseFromOutside(config: Config, reason: unknown): Promise<Finding[]> {
+  const filesFolder = join(config.dataFolder, "files");
   const log = createLog("silent");
   const models = openModels({ config, log, clock: systemClock, terminal: null });
   const findings = await diagnose(config, {
     async database() {
       const folder = join(config.dataFolder, "database");
+      if (config.databaseUrl === null) await requireEmbeddedDatabase(folder);
       const database = await openDatabase<Schema>({ databaseUrl: config.databaseUrl, folder, log });
       try {
         return await describeDatabase(database);
@@ -38,12 +46,18 @@ export async function diagnoseFromOutside(config: Config, reason: unknown): Prom
           .finally(() => bucket.close());
         return;
       }
-      const folder = join(config.dataFolder, "files");
-      const storage = await openDiskStorage({ folder, baseUrl: config.publicUrl, secret: randomBytes(32) });
+      // Opening makes it, and a look makes nothing.
+      await access(filesFolder);
+      const storage = await openDiskStorage({
+        folder: filesFolder,
+        baseUrl: config.publicUrl,
+        secret: randomBytes(32),
+      });
       await storage.check();
     },
     model: () => models.look(),
     files: async () => null,
+    cleanup: async () => null,
     async engine() {
       await models.look();
       const speech = openSpeech(config, models, log);
@@ -54,7 +68,13 @@ export async function diagnoseFromOutside(config: Config, reason: unknown): Prom
       }
     },
   });
-  if (findings.some(({ status }) => status === "missing")) return findings;
+  if (reason instanceof AppError && reason.code === "installation_missing") {
+    const absent = config.databaseUrl === null ? OF_AN_INSTALLATION : OF_A_STORE;
+    const others = findings.filter(({ name }) => !absent.includes(name));
+    return [{ name: "installation", status: "missing", detail: reason.message, remedy: null }, ...others];
+  }
+  const explains = reason instanceof AppError && !isOutage(reason);
+  if (!explains && findings.some(({ status }) => status === "missing")) return findings;
   // What was put around it for the other commands only sends people here.
   const original =
     reason instanceof Error && !(reason instanceof AppError) ? (reason.cause ?? reason) : reason;

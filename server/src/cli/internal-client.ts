@@ -68,7 +68,7 @@ export async function openInProcess(config: Config): Promise<InternalClient> {
     config.logLevel === "silent" ? "silent" : "error",
     pino.destination({ fd: 2, sync: true }),
   );
-  const { parts, stop } = await openServiceFor({ config, log });
+  const { parts, stop } = await openServiceFor({ config, log, purpose: "command" });
   return {
     async send(method, path, body) {
       const { statusCode, payload } = await parts.app.inject({

@@ -7,12 +7,16 @@ export function addMigrate(program: Command, terminal: Terminal): void {
   program
     .command("migrate")
     .description(
-      "bring the tables of the database up to date and end, as every start does; for a job before a roll-out",
+      "bring the tables of an installation up to date and end, as every start does; for a job before a roll-out",
     )
     .action(async () => {
       const config = configOf(terminal);
-      // Opening makes all tables; it also tries the bucket, so that a roll-out fails before its first process does.
-      const { parts, stop } = await openServiceFor({ config, log: createLog(config.logLevel) });
+      // Opening brings the tables up to date; it also tries the bucket, so that a roll-out fails before its first process does.
+      const { parts, stop } = await openServiceFor({
+        config,
+        log: createLog(config.logLevel),
+        purpose: "migrate",
+      });
       const { kind, version } = parts.database;
       await stop();
       const name = kind === "postgres" ? "PostgreSQL" : "the embedded PostgreSQL";

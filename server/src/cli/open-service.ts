@@ -1,8 +1,10 @@
 import { AppError } from "../errors.ts";
 import type { Service, ServiceOptions } from "../main.ts";
+import { actAsOwner } from "./act-as-owner.ts";
 
 /** @throws Error with a message for people */
 export async function openServiceFor(options: ServiceOptions): Promise<Service> {
+  await actAsOwner(options.config.dataFolder);
   // Loaded where it is needed: a command that another process answers is done in a fraction of the time.
   const { openService } = await import("../main.ts");
   try {

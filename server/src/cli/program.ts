@@ -11,6 +11,7 @@ import { addModels } from "./models.ts";
 import { addOperator } from "./operator.ts";
 import { addRestore } from "./restore.ts";
 import { addServe } from "./serve.ts";
+import { addStorage } from "./storage.ts";
 import { addTranscriptions } from "./transcriptions.ts";
 import { addUpgradeDatabase } from "./upgrade-database.ts";
 import { addWebhooks } from "./webhooks.ts";
@@ -54,6 +55,7 @@ function createProgram(terminal: Terminal): Command {
   addMigrate(program, terminal);
   addBackup(program, terminal);
   addRestore(program, terminal);
+  addStorage(program, terminal);
   addUpgradeDatabase(program, terminal);
   return program;
 }

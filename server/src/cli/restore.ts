@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { openProgressBar } from "@subtext/speech/progress-bar";
 import type { Command } from "commander";
+import { actAsOwner } from "./act-as-owner.ts";
 import { configOf, type Terminal } from "./context.ts";
 import { properties, time } from "./text.ts";
 
@@ -16,6 +17,7 @@ export function addRestore(program: Command, terminal: Terminal): void {
           "A backup holds an embedded database: unset DATABASE_URL. docs/backup.md tells of PostgreSQL.",
         );
       }
+      await actAsOwner(dataFolder);
       const { restoreBackup } = await import("../backup/restore.ts");
       const bar =
         errColumns() === null

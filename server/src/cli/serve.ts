@@ -5,6 +5,7 @@ import { faultOfNamedFfmpeg } from "@subtext/speech/media/open-decoder";
 import { type Command, Option } from "commander";
 import { type Config, ROLES } from "../config.ts";
 import { createLog } from "../log.ts";
+import { actAsOwner } from "./act-as-owner.ts";
 import { configOf, type Terminal } from "./context.ts";
 import { openServiceFor } from "./open-service.ts";
 import { properties } from "./text.ts";
@@ -35,6 +36,7 @@ export function addServe(program: Command, terminal: Terminal): void {
       for (const event of ["unhandledRejection", "uncaughtException"]) {
         process.on(event, (error) => exitOver(error, "a fault that nothing was ready for"));
       }
+      await actAsOwner(config.dataFolder);
       await requirePort(config);
       await requireDecoder(config);
       const service = await openServiceFor({

@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import type { Command } from "commander";
+import { requireEmbeddedDatabase } from "../db/embedded/data-folder.ts";
+import { actAsOwner } from "./act-as-owner.ts";
 import { configOf, type Terminal } from "./context.ts";
 import { properties } from "./text.ts";
 
@@ -12,6 +14,8 @@ export function addUpgradeDatabase(program: Command, terminal: Terminal): void {
       if (databaseUrl !== null) {
         throw new Error("DATABASE_URL names a server, which is upgraded by PostgreSQL's own pg_upgrade.");
       }
+      await actAsOwner(dataFolder);
+      await requireEmbeddedDatabase(join(dataFolder, "database"));
       const { carryOver } = await import("../db/embedded/carry-over.ts");
       const carried = await carryOver(join(dataFolder, "database"), { onLog: () => {} });
       const { json } = command.optsWithGlobals<{ json?: boolean }>();

@@ -32,6 +32,36 @@ export async function migrate(db: Kysely<Schema>): Promise<void> {
   if (error) throw error;
 }
 
+/**
+ * Refuses tables that are not up to date, for commands that change none.
+ * @throws AppError `installation_missing`, `database_version_mismatch`
+ */
+export async function requireTables(db: Kysely<Schema>): Promise<void> {
+  const made = await madeMigrations(db);
+  const known = Object.keys(MIGRATIONS);
+  if (made.length === 0) throw noTables();
+  if (made.some((name) => !known.includes(name)) || known.every((name) => made.includes(name))) {
+    return await migrate(db);
+  }
+  throw new AppError(
+    "database_version_mismatch",
+    "The tables were made by an older version of Subtext. Start the service, or run `npx subtext migrate`, to bring them up to date.",
+  );
+}
+
+/** Brings tables up to date, and makes none where there are none. @throws AppError `installation_missing` */
+export async function migrateExisting(db: Kysely<Schema>): Promise<void> {
+  if ((await madeMigrations(db)).length === 0) throw noTables();
+  await migrate(db);
+}
+
+function noTables(): AppError {
+  return new AppError(
+    "installation_missing",
+    "There is no Subtext installation in this database. Check DATABASE_URL; `npx subtext serve` creates one.",
+  );
+}
+
 /** The names of those that were made, in their order. */
 export async function madeMigrations(db: Kysely<Schema>): Promise<string[]> {
   const { rows: found } = await sql<{ there: boolean }>`

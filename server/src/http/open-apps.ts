@@ -78,6 +78,7 @@ export async function openApps(
     db: database.kysely,
     storage: stores.storage,
     sources: stores.sources,
+    ownership: stores.ownership,
     store: stores.uploads,
     locker: session ? createSharedUploadLocker({ local, session, timeoutMs }) : local,
     limits: new TokenLimits({ perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst }, clock),

@@ -6,8 +6,10 @@ import type { Role } from "../config.ts";
 import type { Database } from "../db/database.ts";
 import { queueDepth } from "../db/queue-depth.ts";
 import type { Schema } from "../db/schema.ts";
+import { summarizeUnknownFiles } from "../db/unknown-files.ts";
 import type { AttemptReport } from "../pipeline/attempt-report.ts";
 import { describeProcesses } from "../processes.ts";
+import type { StoreOwnership } from "../storage/store-ownership.ts";
 import type { DeliveryReport } from "../webhooks/delivery-report.ts";
 import { tellConnections } from "./database-metrics.ts";
 import { countDeliveries } from "./delivery-metrics.ts";
@@ -16,6 +18,7 @@ import { registerMetricsRoute } from "./metrics-route.ts";
 import { watchProcess } from "./process-metrics.ts";
 import { tellQueue } from "./queue-metrics.ts";
 import { measureRequests } from "./request-metrics.ts";
+import { reportStorage } from "./storage-metrics.ts";
 import { countTranscriptions } from "./transcription-metrics.ts";
 
 /** Scrapes come every 10 to 60 seconds, and from several servers. */
@@ -23,9 +26,13 @@ const HOLD_MS = 5_000;
 /** Prometheus gives a scrape ten seconds. */
 const PATIENCE_MS = 2_000;
 const STALE_MS = 30_000;
+/** The store's mark is read for it, which costs a request to a bucket. */
+const STORAGE_HOLD_MS = 60_000;
+const STORAGE_STALE_MS = 300_000;
 
 export interface MetricsDeps {
   database: Database<Schema>;
+  ownership: StoreOwnership;
   clock: Clock;
   log: Logger;
   version: string;
@@ -44,7 +51,7 @@ export interface Metrics {
   close(): void;
 }
 
-export function openMetrics({ database, clock, log, version, role, token }: MetricsDeps): Metrics {
+export function openMetrics({ database, ownership, clock, log, version, role, token }: MetricsDeps): Metrics {
   const registry = new Registry();
   new Gauge({
     name: "subtext_build_info",
@@ -65,11 +72,26 @@ export function openMetrics({ database, clock, log, version, role, token }: Metr
     staleMs: STALE_MS,
     onError: (error) => log.warn({ err: error }, "what waits could not be counted for the metrics"),
   });
+  const setStorage = reportStorage(registry);
+  const stored = new LookedUp({
+    async look() {
+      const [unknown, { isOwner }] = await Promise.all([
+        summarizeUnknownFiles(database.kysely),
+        ownership.look(),
+      ]);
+      return { unknownFiles: unknown.files, unknownBytes: unknown.bytes, deletionsStopped: !isOwner };
+    },
+    holdMs: STORAGE_HOLD_MS,
+    patienceMs: PATIENCE_MS,
+    staleMs: STORAGE_STALE_MS,
+    onError: (error) => log.warn({ err: error }, "the state of the store could not be read for the metrics"),
+  });
 
   const scrape = async () => {
     // Before the look below takes one.
     setConnections(database.connections());
-    const [seen] = await Promise.all([depth.get(), own.look()]);
+    const [seen, store] = await Promise.all([depth.get(), stored.get(), own.look()]);
+    setStorage(store.value);
     setQueue({ depth: seen.value, failing: seen.failing }, clock.now());
     return { contentType: registry.contentType, text: await registry.metrics() };
   };

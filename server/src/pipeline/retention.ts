@@ -5,12 +5,14 @@ import { type DuePosition, deleteDue, dueBefore, findDue, retentionOf } from "..
 import type { Db } from "../db/schema.ts";
 import type { Sources } from "../storage/sources.ts";
 import type { Storage } from "../storage/storage.ts";
+import type { StoreOwnership } from "../storage/store-ownership.ts";
 import { TRANSCRIPTS_PREFIX } from "../storage/transcript-files.ts";
 
 export interface RetentionDeps {
   db: Db;
   sources: Sources;
   storage: Storage;
+  ownership: Pick<StoreOwnership, "look">;
   clock: Clock;
   log: Logger;
 }
@@ -24,7 +26,8 @@ const BATCH = 200;
  * its days are over, so that it can be reprocessed until then.
  */
 export async function applyRetention(deps: RetentionDeps, signal: AbortSignal): Promise<void> {
-  const { db, clock, log } = deps;
+  const { db, clock, log, ownership } = deps;
+  if (!(await ownership.look()).isOwner) return;
   for (const environment of await listEnvironments(db)) {
     const retention = retentionOf(environment);
     if (!retention) continue;

@@ -10,9 +10,11 @@ import {
   type UnknownFile,
 } from "../db/unknown-files.ts";
 import { isOutage } from "../outages.ts";
+import type { StoreOwnership } from "../storage/store-ownership.ts";
 import { listStoredFiles, type StoredFile, type StoredFilesDeps } from "./stored-files.ts";
 
 export interface StoredFilesSweepDeps extends StoredFilesDeps {
+  ownership: Pick<StoreOwnership, "look">;
   clock: Clock;
   log: Logger;
 }
@@ -26,27 +28,30 @@ const MAX_LOGGED_KEYS = 5;
 
 /**
  * Looks at every stored file. What was deleted, and what lost attempts left, is removed at once. What nothing is
- * known of is recorded, and removed only after `UNKNOWN_KEPT_MS`: the database may be an older copy.
+ * known of is recorded, and removed only after `UNKNOWN_KEPT_MS`: the database may be an older copy. If the store is not
+ * this database's, unknown files are recorded and nothing is removed.
  */
 export async function sweepStoredFiles(deps: StoredFilesSweepDeps, signal: AbortSignal): Promise<void> {
-  const { db, clock, log } = deps;
+  const { db, clock, log, ownership } = deps;
+  const { isOwner } = await ownership.look();
   const startedAt = clock.now();
   let failures = 0;
   for await (const files of listStoredFiles(deps)) {
     if (signal.aborted) return;
-    for (const file of files.filter(({ state }) => state === "obsolete")) {
+    for (const file of files.filter(({ state }) => isOwner && state === "obsolete")) {
       if (await remove(deps, file, "the file of a deleted video or a lost attempt was removed")) continue;
       failures += 1;
     }
     const unknown = files.filter(({ state }) => state === "unknown");
     const expired = new Set(await recordUnknown(deps, unknown, startedAt));
-    for (const file of unknown.filter(({ key }) => expired.has(key))) {
+    for (const file of unknown.filter(({ key }) => isOwner && expired.has(key))) {
       if (await remove(deps, file, "a file that was unknown for 7 days was removed"))
         await forgetUnknownFile(db, file.key);
     }
   }
   if (signal.aborted) return;
   await forgetUnseenFiles(db, startedAt);
+  if (!isOwner) return;
   if (failures > 0) {
     log.error({ failures }, "obsolete files could not be removed; the next sweep tries again");
     return;

@@ -3,10 +3,12 @@ import type { Db, VideoRow } from "../db/schema.ts";
 import { deleteOpenUpload, findVideo, listOpenUploads } from "../db/videos.ts";
 import { isOutage } from "../outages.ts";
 import type { Sources } from "../storage/sources.ts";
+import type { StoreOwnership } from "../storage/store-ownership.ts";
 import { type AcceptDeps, acceptUpload } from "./accept.ts";
 
 export interface UploadSweepDeps extends AcceptDeps {
   sources: Sources;
+  ownership: Pick<StoreOwnership, "look">;
   uploadExpiryMs: number;
   log: Logger;
 }
@@ -15,11 +17,12 @@ const BATCH = 500;
 
 /** Takes in uploads that finished without being accepted, and removes those that have expired. */
 export async function sweepOpenUploads(deps: UploadSweepDeps, signal: AbortSignal): Promise<void> {
-  const { db, log } = deps;
+  const { db, log, ownership } = deps;
+  const { isOwner } = await ownership.look();
   for await (const video of openUploads(db)) {
     if (signal.aborted) return;
     try {
-      await sweepOpenUpload(deps, video);
+      await sweepOpenUpload(deps, video, { mayDelete: isOwner });
     } catch (error) {
       // It would be the same with all others.
       if (isOutage(error)) throw error;
@@ -40,7 +43,11 @@ async function* openUploads(db: Db): AsyncGenerator<VideoRow> {
   }
 }
 
-async function sweepOpenUpload(deps: UploadSweepDeps, video: VideoRow): Promise<void> {
+async function sweepOpenUpload(
+  deps: UploadSweepDeps,
+  video: VideoRow,
+  { mayDelete }: { mayDelete: boolean },
+): Promise<void> {
   const { db, sources, clock, log, uploadExpiryMs } = deps;
   const file = await sources.inspect(video.id);
   if (file !== null && file.sizeBytes === video.size_bytes) {
@@ -50,6 +57,7 @@ async function sweepOpenUpload(deps: UploadSweepDeps, video: VideoRow): Promise<
     }
     return;
   }
+  if (!mayDelete) return;
   const lastSign = Math.max(video.created_at.getTime(), file?.writtenAt.getTime() ?? 0);
   if (lastSign + uploadExpiryMs < clock.now().getTime()) {
     // The row first: without it the file is stray, and a later sweep would find it.

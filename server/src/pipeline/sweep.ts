@@ -3,6 +3,7 @@ import { forgetAuditEntries } from "../db/audit.ts";
 import { ANSWERS_KEPT_MS, forgetAnswers } from "../db/idempotency-keys.ts";
 import type { Sources } from "../storage/sources.ts";
 import type { Storage } from "../storage/storage.ts";
+import type { StoreOwnership } from "../storage/store-ownership.ts";
 import type { AcceptDeps } from "./accept.ts";
 import { applyRetention } from "./retention.ts";
 import { sweepLostJobs, sweepUnindexed } from "./sweep-jobs.ts";
@@ -13,6 +14,7 @@ import { sweepOpenUploads } from "./sweep-uploads.ts";
 export interface SweepDeps extends AcceptDeps {
   sources: Sources;
   storage: Storage;
+  ownership: StoreOwnership;
   uploadExpiryMs: number;
   /** How long the audit log is kept; left out, it is kept. */
   auditLogDays?: number;
@@ -26,6 +28,7 @@ export interface Sweeper {
 
 /** Looking for strays reads every file's name, so it is done at every so many sweeps only. */
 const STRAYS_AT_EVERY = 12;
+const ADVANCE_EVERY_MS = 60_000;
 
 /** Sweeps now and then every so often, one sweep at a time. */
 export function startSweeping(deps: SweepDeps, everyMs: number): Sweeper {
@@ -44,13 +47,18 @@ export function startSweeping(deps: SweepDeps, everyMs: number): Sweeper {
       return sweep(deps, { strays, signal: stopped.signal });
     });
   };
+  const advance = () =>
+    deps.ownership
+      .advanceIfChanged()
+      .catch((error) => deps.log.warn({ err: error }, "the store's generation could not be advanced"));
   start();
-  const timer = setInterval(start, everyMs);
+  const timers = [setInterval(start, everyMs), setInterval(advance, ADVANCE_EVERY_MS)];
   return {
     async stop() {
-      clearInterval(timer);
+      for (const timer of timers) clearInterval(timer);
       stopped.abort();
       await sweeping;
+      await advance();
     },
   };
 }

@@ -1,14 +1,16 @@
 import type { Readable } from "node:stream";
 import { DataStore, ERRORS, Upload } from "@tus/utils";
 import type { Db } from "../db/schema.ts";
-import { declareVideoSize, deleteOpenUpload, findVideo } from "../db/videos.ts";
+import { declareVideoSize, findVideo } from "../db/videos.ts";
 import type { Bucket } from "./bucket.ts";
-import { appendToUpload, readUpload, removeUpload, SOURCES } from "./bucket-upload.ts";
-import type { UploadStore } from "./upload-store.ts";
+import { appendToUpload, readUpload, SOURCES } from "./bucket-upload.ts";
+import type { Sources } from "./sources.ts";
+import { deleteUpload, type UploadStore } from "./upload-store.ts";
 
 export interface BucketUploadStoreOptions {
   bucket: Bucket;
   db: Db;
+  sources: Sources;
   expiryMs: number;
   partBytes: number;
 }
@@ -66,11 +68,9 @@ class BucketUploadStore extends DataStore implements UploadStore {
   }
 
   override async remove(id: string): Promise<void> {
-    const { db, bucket } = this.#options;
+    const { db, sources } = this.#options;
     if (!(await findVideo(db, id))) throw ERRORS.FILE_NOT_FOUND;
-    // The row first: without it the rest is stray, and a later sweep would find it.
-    await deleteOpenUpload(db, id);
-    await removeUpload(bucket, id);
+    await deleteUpload(db, sources, id);
   }
 
   override getExpiration(): number {

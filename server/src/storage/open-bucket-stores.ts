@@ -3,44 +3,51 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../errors.ts";
 import { type FolderLock, lockFolder } from "../folder-lock.ts";
-import { matchInstallation, placeInBucket } from "../installation.ts";
 import { type BucketConfig, openBucket } from "./bucket.ts";
 import { openBucketSources } from "./bucket-sources.ts";
 import { FILES, openBucketStorage } from "./bucket-storage.ts";
 import { partSizeFor, SOURCES, TAILS } from "./bucket-upload.ts";
 import { openBucketUploadStore } from "./bucket-upload-store.ts";
-import type { Stores, StoresOptions } from "./open-stores.ts";
+import { guardRemoval, openOwnership, type Stores, type StoresOptions } from "./open-stores.ts";
+import type { StoreOwnership } from "./store-ownership.ts";
+import { placeInBucket } from "./store-place.ts";
 
-/** @throws AppError `data_folder_mismatch`, `storage_unavailable` */
-export async function openBucketStores(
-  { config, db, log }: StoresOptions,
-  bucketConfig: BucketConfig,
-): Promise<Stores> {
+/** @throws AppError `data_folder_mismatch`, `installation_missing`, `storage_unavailable` */
+export async function openBucketStores(options: StoresOptions, bucketConfig: BucketConfig): Promise<Stores> {
+  const { config, db, create, log } = options;
   const { dataFolder, uploadExpiryMs, maxUploadBytes } = config;
   const bucket = openBucket(bucketConfig, log);
+  let ownership: StoreOwnership;
   try {
-    await matchInstallation(db, placeInBucket(bucket, [FILES, SOURCES, TAILS]));
+    ownership = await openOwnership(options, placeInBucket(bucket, [FILES, SOURCES, TAILS]));
   } catch (error) {
     bucket.close();
     throw explain(error, bucketConfig);
   }
-  const scratch = await openScratch(join(dataFolder, "scratch")).catch((error) => {
-    bucket.close();
-    throw error;
-  });
+  // Commands fetch no recordings, and may run where there is no data folder.
+  const scratch = create
+    ? await openScratch(join(dataFolder, "scratch")).catch((error) => {
+        bucket.close();
+        throw error;
+      })
+    : null;
+  const scratchFolder = scratch?.folder ?? dataFolder;
+  const sources = guardRemoval(openBucketSources(bucket, { scratchFolder }), ownership);
   return {
-    storage: openBucketStorage(bucket),
-    sources: openBucketSources(bucket, { scratchFolder: scratch.folder }),
+    storage: guardRemoval(openBucketStorage(bucket), ownership),
+    sources,
+    ownership,
     uploads: openBucketUploadStore({
       bucket,
       db,
+      sources,
       expiryMs: uploadExpiryMs,
       partBytes: partSizeFor(maxUploadBytes),
     }),
     files: null,
     async close() {
       bucket.close();
-      await scratch.remove();
+      await scratch?.remove();
     },
   };
 }

@@ -1,16 +1,19 @@
-import { mkdir } from "node:fs/promises";
+import { access, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import type { Db } from "../db/schema.ts";
+import { AppError } from "../errors.ts";
 import { lockFolder } from "../folder-lock.ts";
-import { matchInstallation, placeOnDisk } from "../installation.ts";
 import { OutageWatch } from "../outage-watch.ts";
+import { checkStore, claimStore, INSTALLATION } from "./claim-store.ts";
 import { type FileReader, openDiskStorage } from "./disk.ts";
 import { openDiskSources } from "./disk-sources.ts";
 import { probeFolder, unavailable } from "./local-file.ts";
 import type { Sources } from "./sources.ts";
 import type { Storage } from "./storage.ts";
+import { StoreOwnership } from "./store-ownership.ts";
+import { placeOnDisk, type StorePlace } from "./store-place.ts";
 import { openDiskUploadStore, type UploadStore } from "./upload-store.ts";
 
 /** Where recordings, uploads and transcripts are kept: on this machine's disk, or in a bucket. */
@@ -20,18 +23,23 @@ export interface Stores {
   uploads: UploadStore;
   /** What serves the file URLs; null where the storage serves them itself. */
   files: FileReader | null;
+  ownership: StoreOwnership;
   close(): Promise<void>;
 }
 
 export interface StoresOptions {
   config: Config;
   db: Db;
+  /** Where the database is; see `databaseHome`. */
+  home: string;
   /** Signs the file URLs of this service. */
   secret: Uint8Array;
+  /** False for commands: then nothing is made, and a store that the database does not have yet is refused. */
+  create: boolean;
   log: Logger;
 }
 
-/** @throws AppError `data_folder_in_use`, `data_folder_mismatch`, `storage_unavailable` */
+/** @throws AppError `data_folder_in_use`, `data_folder_mismatch`, `installation_missing`, `storage_unavailable` */
 export async function openStores(options: StoresOptions): Promise<Stores> {
   const { bucket } = options.config;
   if (bucket === null) return await openDiskStores(options);
@@ -40,28 +48,30 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
   return await openBucketStores(options, bucket);
 }
 
-async function openDiskStores({ config, db, secret, log }: StoresOptions): Promise<Stores> {
+async function openDiskStores(options: StoresOptions): Promise<Stores> {
+  const { config, db, secret, log } = options;
   const { dataFolder, publicUrl, uploadExpiryMs } = config;
-  // Uploads are written under locks of this process: two on one folder would write into each other's.
-  const lock = lockFolder(join(dataFolder, "service"));
   const uploadsFolder = join(dataFolder, "uploads");
   const filesFolder = join(dataFolder, "files");
   const place = placeOnDisk(dataFolder, [uploadsFolder, filesFolder]);
+  if (!options.create) await access(dataFolder).catch(() => Promise.reject(noInstallation(place)));
+  // Uploads are written under locks of this process: two on one folder would write into each other's.
+  const lock = lockFolder(join(dataFolder, "service"));
   const outages = new OutageWatch({
     name: "the data folder",
     log,
     async ask() {
       // An empty folder is what is left where a disk is no longer mounted.
-      if ((await place.read()) === null) throw new Error(`${dataFolder} is not the data folder`);
+      if ((await place.read(INSTALLATION)) === null) throw new Error(`${dataFolder} is not the data folder`);
       for (const folder of [uploadsFolder, filesFolder]) await probeFolder(folder);
     },
     away: unavailable,
   });
   const assertAvailable = () => outages.assertAnswers();
   try {
-    const sources = await openDiskSources(uploadsFolder, assertAvailable);
+    const ownership = await openOwnership(options, place);
+    const sources = guardRemoval(await openDiskSources(uploadsFolder, assertAvailable), ownership);
     await mkdir(filesFolder, { recursive: true, mode: 0o700 });
-    await matchInstallation(db, place);
     const storage = await openDiskStorage({
       folder: filesFolder,
       baseUrl: publicUrl,
@@ -69,10 +79,11 @@ async function openDiskStores({ config, db, secret, log }: StoresOptions): Promi
       assertAvailable,
     });
     return {
-      storage,
+      storage: guardRemoval(storage, ownership),
       sources,
       uploads: openDiskUploadStore({ folder: uploadsFolder, db, sources, expiryMs: uploadExpiryMs }),
       files: storage,
+      ownership,
       async close() {
         outages.close();
         lock.release();
@@ -83,4 +94,38 @@ async function openDiskStores({ config, db, secret, log }: StoresOptions): Promi
     lock.release();
     throw error;
   }
+}
+
+/** @throws AppError `data_folder_mismatch`, `installation_missing` */
+export async function openOwnership(
+  { db, home, create, log }: Pick<StoresOptions, "db" | "home" | "create" | "log">,
+  place: StorePlace,
+): Promise<StoreOwnership> {
+  const ownership = new StoreOwnership({ db, place, log: create ? log : null });
+  if (create) {
+    await claimStore({ db, place, home, log });
+    await ownership.advance();
+  } else if (!(await checkStore(db, place))) throw noInstallation(place);
+  return ownership;
+}
+
+/** Has nothing removed from a store that belongs to another database. */
+export function guardRemoval<T extends { remove(name: string): Promise<void> }>(
+  files: T,
+  ownership: StoreOwnership,
+): T {
+  return {
+    ...files,
+    async remove(name: string) {
+      await ownership.assertOwner();
+      await files.remove(name);
+    },
+  };
+}
+
+function noInstallation({ name, setting }: StorePlace): AppError {
+  return new AppError(
+    "installation_missing",
+    `There is no Subtext installation in ${name}. Check ${setting}; \`npx subtext serve\` creates one.`,
+  );
 }

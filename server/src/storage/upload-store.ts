@@ -4,9 +4,10 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { FileStore } from "@tus/file-store";
-import { type DataStore, Upload } from "@tus/utils";
+import { type DataStore, ERRORS, Upload } from "@tus/utils";
 import type { Db } from "../db/schema.ts";
 import { declareVideoSize, deleteOpenUpload, findVideo } from "../db/videos.ts";
+import { AppError } from "../errors.ts";
 import { requireSpace } from "./disk-space.ts";
 import type { Sources } from "./sources.ts";
 
@@ -19,6 +20,23 @@ export interface UploadStore extends DataStore {
 }
 
 class DiskUploadStore extends FileStore implements UploadStore {
+  readonly #db: Db;
+  readonly #sources: Sources;
+
+  constructor(
+    options: ConstructorParameters<typeof FileStore>[0],
+    { db, sources }: { db: Db; sources: Sources },
+  ) {
+    super(options);
+    this.#db = db;
+    this.#sources = sources;
+  }
+
+  override async remove(uploadId: string): Promise<void> {
+    if (!(await findVideo(this.#db, uploadId))) throw ERRORS.FILE_NOT_FOUND;
+    await deleteUpload(this.#db, this.#sources, uploadId);
+  }
+
   /** Fails with the reason of the file system, such as ENOSPC; the file store's own drops it. */
   override async write(readable: Readable, uploadId: string, offset: number): Promise<number> {
     const file = createWriteStream(join(this.directory, uploadId), { flags: "r+", start: offset });
@@ -41,6 +59,17 @@ class DiskUploadStore extends FileStore implements UploadStore {
   }
 }
 
+/** Deletes an upload that never completed: the row first, so that a crash in between leaves a tombstone. */
+export async function deleteUpload(db: Db, sources: Sources, uploadId: string): Promise<void> {
+  await deleteOpenUpload(db, uploadId);
+  try {
+    await sources.remove(uploadId);
+  } catch (error) {
+    // The sweep removes it once the store is accepted.
+    if (!(error instanceof AppError) || error.code !== "storage_deletions_stopped") throw error;
+  }
+}
+
 /**
  * The tus store on disk. What is known of an upload is its video's row, not a file beside it: a crash can
  * not leave the two at odds, and every process sees the same. The row is made before the store is asked,
@@ -53,30 +82,30 @@ export function openDiskUploadStore(options: {
   expiryMs: number;
 }): UploadStore {
   const { folder, db, sources, expiryMs } = options;
-  return new DiskUploadStore({
-    directory: folder,
-    expirationPeriodInMilliseconds: expiryMs,
-    configstore: {
-      async get(id: string): Promise<Upload | undefined> {
-        const video = await findVideo(db, id);
-        if (!video) return undefined;
-        const file = await sources.inspect(id);
-        const lastSign = Math.max(video.created_at.getTime(), file?.writtenAt.getTime() ?? 0);
-        return new Upload({
-          id,
-          offset: 0,
-          metadata: video.metadata,
-          // What the tus server counts the expiry from: an upload that moves does not expire.
-          creation_date: new Date(lastSign).toISOString(),
-          ...(video.size_bytes !== null && { size: video.size_bytes }),
-        });
-      },
-      async set(id: string, upload: Upload): Promise<void> {
-        if (upload.size !== undefined) await declareVideoSize(db, id, upload.size);
-      },
-      async delete(id: string): Promise<void> {
-        await deleteOpenUpload(db, id);
-      },
+  const configstore = {
+    async get(id: string): Promise<Upload | undefined> {
+      const video = await findVideo(db, id);
+      if (!video) return undefined;
+      const file = await sources.inspect(id);
+      const lastSign = Math.max(video.created_at.getTime(), file?.writtenAt.getTime() ?? 0);
+      return new Upload({
+        id,
+        offset: 0,
+        metadata: video.metadata,
+        // What the tus server counts the expiry from: an upload that moves does not expire.
+        creation_date: new Date(lastSign).toISOString(),
+        ...(video.size_bytes !== null && { size: video.size_bytes }),
+      });
     },
-  });
+    async set(id: string, upload: Upload): Promise<void> {
+      if (upload.size !== undefined) await declareVideoSize(db, id, upload.size);
+    },
+    async delete(id: string): Promise<void> {
+      await deleteOpenUpload(db, id);
+    },
+  };
+  return new DiskUploadStore(
+    { directory: folder, expirationPeriodInMilliseconds: expiryMs, configstore },
+    { db, sources },
+  );
 }

@@ -15,4 +15,8 @@ export const HEALTHY_PATIENTS: Patients = {
   database: async () => "PostgreSQL",
   storage: async () => {},
   files: async () => null,
+  cleanup: async () => ({
+    ownership: { isOwner: true },
+    unknown: { files: 0, bytes: 0, oldestSeenAt: null, examples: [] },
+  }),
 };

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { readConfig } from "../../src/config.ts";
+import { deleteStoreRecord } from "../../src/db/store-record.ts";
 import { createLog } from "../../src/log.ts";
 import { openService } from "../../src/main.ts";
 
@@ -17,7 +18,10 @@ declare module "vitest" {
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "subtext-made-"));
   const service = await openService({ config: readConfig({ DATA_DIR: folder }), log: createLog("silent") });
+  // The tests that copy it may keep their files in a bucket: each claims a store of its own.
+  await deleteStoreRecord(service.parts.database.kysely);
   await service.stop();
+  await rm(join(folder, "store.json"));
   project.provide("madeDataFolder", folder);
   return () => rm(folder, { recursive: true, force: true });
 }

@@ -38,6 +38,15 @@ export async function prepareDataFolder(folder: string, onLog: (line: string) =>
   await chmod(folder, 0o700);
 }
 
+/** @throws AppError `installation_missing` if there is no database, or none that a crash left half carried over */
+export async function requireEmbeddedDatabase(folder: string): Promise<void> {
+  if (existsSync(join(folder, "PG_VERSION")) || existsSync(carriedFolder(folder))) return;
+  throw new AppError(
+    "installation_missing",
+    `There is no Subtext installation in ${dirname(folder)}. Check DATA_DIR; \`npx subtext serve\` creates one.`,
+  );
+}
+
 /** Begins the names of folders that are being made, and that nobody needs if that is cut short. */
 export const newFolderPrefix = (folder: string) => `${basename(folder)}.new-`;
 

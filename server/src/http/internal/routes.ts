@@ -18,6 +18,7 @@ import { registerSearch } from "./search.ts";
 import { registerSessions } from "./sessions.ts";
 import { registerSetUp } from "./set-up.ts";
 import { registerSignIn } from "./sign-in.ts";
+import { registerStorage, type StorageRouteDeps } from "./storage.ts";
 import { registerSystem, type SystemRouteDeps } from "./system.ts";
 import { registerTranscriptions } from "./transcriptions.ts";
 import { registerUploadOffers, type UploadOfferDeps } from "./upload-offers.ts";
@@ -41,6 +42,7 @@ export interface InternalDeps
     UploadOfferDeps,
     Omit<VideoDetailDeps, keyof VideoListDeps>,
     SystemRouteDeps,
+    StorageRouteDeps,
     BackupRouteDeps {
   db: Db;
   queue: Queue;
@@ -90,6 +92,7 @@ export function registerInternal(app: FastifyInstance, parts: InternalDeps): voi
       registerSearch(internal, deps);
       registerSystem(internal, deps);
       registerBackups(internal, deps);
+      registerStorage(internal, deps);
     },
     { prefix: "/internal" },
   );

@@ -1,0 +1,27 @@
+import { stat } from "node:fs/promises";
+
+/**
+ * Has root do its work as the owner of the data folder: files that root makes there are ones that the service cannot
+ * open at its next start.
+ *
+ * @throws Error if root may not become that user
+ */
+export async function actAsOwner(dataFolder: string): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const owner = await stat(dataFolder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
+    throw error;
+  });
+  if (owner === null || owner.uid === 0) return;
+  const { uid, gid } = owner;
+  try {
+    process.setgroups?.([gid]);
+    process.setgid?.(gid);
+    process.setuid?.(uid);
+  } catch (error) {
+    throw new Error(
+      `${dataFolder} belongs to the user with the id ${uid}, and this process cannot become that user. Run the command as that user.`,
+      { cause: error },
+    );
+  }
+}

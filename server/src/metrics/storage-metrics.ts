@@ -1,0 +1,33 @@
+import { Gauge, type Registry } from "prom-client";
+
+export interface StorageState {
+  unknownFiles: number;
+  unknownBytes: number;
+  deletionsStopped: boolean;
+}
+
+/** @returns sets the gauges; what is not known is left out of the scrape */
+export function reportStorage(registry: Registry): (state: StorageState | null) => void {
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] });
+  const files = gauge(
+    "subtext_unknown_files",
+    "Stored files that the database does not know; each is deleted after 7 days.",
+  );
+  const bytes = gauge(
+    "subtext_unknown_file_bytes",
+    "Size of the stored files that the database does not know.",
+  );
+  const stopped = gauge(
+    "subtext_storage_deletions_stopped",
+    "1 if nothing is deleted from the store because it belongs to another or a newer database, else 0.",
+  );
+  return (state) => {
+    if (state === null) {
+      for (const each of [files, bytes, stopped]) each.remove();
+      return;
+    }
+    files.set(state.unknownFiles);
+    bytes.set(state.unknownBytes);
+    stopped.set(state.deletionsStopped ? 1 : 0);
+  };
+}

@@ -1,0 +1,161 @@
+import type { Logger } from "pino";
+import type { Db, StoreRecordRow } from "../db/schema.ts";
+import { advanceStoreRecord, changedSinceAdvance, readStoreRecord } from "../db/store-record.ts";
+import { AppError } from "../errors.ts";
+import { newToken, readMark, type StoreMark, writeMark } from "./store-mark.ts";
+import type { StorePlace } from "./store-place.ts";
+
+/** Why this database may not delete files of its store. */
+export type StopReason = "newer_store" | "other_database" | "other_store" | "unclaimed";
+
+export type OwnershipState =
+  | { isOwner: true }
+  | {
+      isOwner: false;
+      reason: StopReason;
+      /** For operators. */
+      message: string;
+      /** What the store says; null if it says nothing. */
+      mark: StoreMark | null;
+    };
+
+/** A removal relies on a look that is at most this old. */
+const LOOK_VALID_MS = 10_000;
+
+/**
+ * Whether files of the store may be deleted. Store and database each hold a generation, which the process that sweeps
+ * advances while anything changes: the database first, then the store. So in normal operation the store is never ahead,
+ * whatever crashes. A store that is ahead has been used by a newer state of this database, and a store that names
+ * another owner by another one; then nothing is deleted until an operator accepts the store.
+ */
+export class StoreOwnership {
+  readonly #db: Db;
+  readonly #place: StorePlace;
+  readonly #log: Logger | null;
+  #lastReason: StopReason | null = null;
+  #ownedUntil = Number.NEGATIVE_INFINITY;
+
+  /** @param log null for commands, which show the state themselves */
+  constructor({ db, place, log }: { db: Db; place: StorePlace; log: Logger | null }) {
+    this.#db = db;
+    this.#place = place;
+    this.#log = log;
+  }
+
+  /** Reads both sides. Logs when the answer changes. */
+  async look(): Promise<OwnershipState> {
+    return this.#report((await this.#read()).state);
+  }
+
+  /** @throws AppError `storage_deletions_stopped` */
+  async assertOwner(): Promise<void> {
+    if (performance.now() < this.#ownedUntil) return;
+    const state = await this.look();
+    if (!state.isOwner) throw new AppError("storage_deletions_stopped", state.message);
+  }
+
+  /** Does nothing if the store is not this database's, or another process was faster. */
+  async advance(): Promise<void> {
+    const { state, record } = await this.#read();
+    if (!this.#report(state).isOwner || !record) return;
+    await this.#advanceFrom(record, { to: record.generation + 1, storeId: record.store_id });
+  }
+
+  async advanceIfChanged(): Promise<void> {
+    if (await changedSinceAdvance(this.#db)) await this.advance();
+  }
+
+  /**
+   * Makes the store this database's own.
+   * @param seen the token of the mark that the operator was shown; null if there was none
+   * @throws AppError `storage_changed` if the store has another mark by now
+   */
+  async accept(seen: string | null): Promise<void> {
+    const { mark, record } = await this.#read();
+    if (!record || (mark?.token ?? null) !== seen) {
+      throw new AppError(
+        "storage_changed",
+        "The store was written to meanwhile: another service still uses it. Stop that service and try again.",
+      );
+    }
+    const to = Math.max(record.generation, mark?.generation ?? 0) + 1;
+    await this.#advanceFrom(record, { to, storeId: mark?.store ?? record.store_id });
+    this.#report((await this.#read()).state);
+  }
+
+  async #advanceFrom(
+    { generation, token, owner }: StoreRecordRow,
+    { to, storeId }: { to: number; storeId: string },
+  ): Promise<void> {
+    const advanced = await advanceStoreRecord(this.#db, {
+      from: { generation, token },
+      to,
+      token: newToken(),
+      storeId,
+    });
+    if (!advanced) return;
+    await writeMark(this.#place, {
+      store: storeId,
+      owner,
+      generation: to,
+      token: advanced.token,
+      writtenAt: new Date().toISOString(),
+    });
+  }
+
+  async #read(): Promise<{
+    state: OwnershipState;
+    mark: StoreMark | null;
+    record: StoreRecordRow | undefined;
+  }> {
+    // The store first: what another process advances meanwhile makes the database newer, never the store.
+    const mark = await readMark(this.#place);
+    const record = await readStoreRecord(this.#db);
+    const reason = stopReason(mark, record);
+    const state: OwnershipState =
+      reason === null
+        ? { isOwner: true }
+        : { isOwner: false, reason, message: this.#describe(reason, mark, record), mark };
+    return { state, mark, record };
+  }
+
+  #report(state: OwnershipState): OwnershipState {
+    const reason = state.isOwner ? null : state.reason;
+    this.#ownedUntil = state.isOwner ? performance.now() + LOOK_VALID_MS : Number.NEGATIVE_INFINITY;
+    if (reason !== this.#lastReason) {
+      if (state.isOwner) this.#log?.info("stored files are deleted again");
+      else this.#log?.error({ reason: state.reason }, state.message);
+      this.#lastReason = reason;
+    }
+    return state;
+  }
+
+  #describe(reason: StopReason, mark: StoreMark | null, record: StoreRecordRow | undefined): string {
+    const { name } = this.#place;
+    if (reason === "unclaimed") return `${name} becomes the store of this database when the service starts.`;
+    const lastUse = mark === null ? "" : ` (last used ${mark.writtenAt})`;
+    const what = {
+      newer_store:
+        `The files in ${name} are newer than the database: they are at generation ${mark?.generation}${lastUse}, ` +
+        `the database is at ${record?.generation}. An older copy of the database was probably restored.`,
+      other_database:
+        `The files in ${name} belong to another copy of this database${lastUse}: ` +
+        "this one was restored, copied or moved.",
+      other_store: `${name} does not say that it holds the files of this database.`,
+    }[reason];
+    return `${what} No stored file is deleted until you run \`npx subtext storage accept\`.`;
+  }
+}
+
+/** Null if the database may delete files of the store. */
+export function stopReason(
+  mark: Pick<StoreMark, "store" | "owner" | "generation" | "token"> | null,
+  record: Pick<StoreRecordRow, "store_id" | "owner" | "generation" | "token"> | undefined,
+): StopReason | null {
+  if (!mark && !record) return "unclaimed";
+  if (!mark || !record || mark.store !== record.store_id) return "other_store";
+  if (mark.owner !== record.owner) return "other_database";
+  if (mark.generation > record.generation) return "newer_store";
+  // Two copies that advanced at the same time.
+  return mark.generation === record.generation && mark.token !== record.token ? "newer_store" : null;
+}

@@ -1,0 +1,78 @@
+import { randomUUID } from "node:crypto";
+import { constants } from "node:fs";
+import { open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import type { Bucket } from "./bucket.ts";
+
+/** Where files are kept, and the small files there that say which database they belong to. */
+export interface StorePlace {
+  /** For people: where it is, and the setting that names it. */
+  name: string;
+  setting: string;
+  /** Null if there is no such file. */
+  read(file: string): Promise<string | null>;
+  /** Replaces the whole file, durably. */
+  write(file: string, content: string): Promise<void>;
+  remove(file: string): Promise<void>;
+  holdsFiles(): Promise<boolean>;
+}
+
+/** @param fileFolders the folders below the data folder that hold uploads and transcripts */
+export function placeOnDisk(dataFolder: string, fileFolders: string[]): StorePlace {
+  return {
+    name: dataFolder,
+    setting: "DATA_DIR",
+    async read(file) {
+      return await readFile(join(dataFolder, file), "utf8").catch(nullIfMissing);
+    },
+    async write(file, content) {
+      const unfinished = join(dataFolder, `${file}.${randomUUID()}`);
+      const handle = await open(unfinished, "wx", 0o600);
+      try {
+        await handle.writeFile(content);
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      await rename(unfinished, join(dataFolder, file));
+      const folder = await open(dataFolder, constants.O_RDONLY);
+      await folder.sync().finally(() => folder.close());
+    },
+    async remove(file) {
+      await rm(join(dataFolder, file), { force: true });
+    },
+    async holdsFiles() {
+      for (const folder of fileFolders) {
+        const entries =
+          (await readdir(folder, { recursive: true, withFileTypes: true }).catch(nullIfMissing)) ?? [];
+        if (entries.some((entry) => entry.isFile() && !entry.name.startsWith("."))) return true;
+      }
+      return false;
+    },
+  };
+}
+
+/** @param folders what the keys of stored files begin with */
+export function placeInBucket(bucket: Bucket, folders: string[]): StorePlace {
+  return {
+    name: `the bucket ${bucket.name}`,
+    setting: "S3_BUCKET",
+    async read(file) {
+      return (await bucket.head(file)) && (await buffer(await bucket.get(file))).toString();
+    },
+    async write(file, content) {
+      await bucket.put(file, Buffer.from(content));
+    },
+    remove: (file) => bucket.remove(file),
+    async holdsFiles() {
+      for (const folder of folders) for await (const _found of bucket.list(folder)) return true;
+      return false;
+    },
+  };
+}
+
+function nullIfMissing(error: NodeJS.ErrnoException): null {
+  if (error.code === "ENOENT") return null;
+  throw error;
+}

@@ -1,0 +1,50 @@
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import pg from "pg";
+import { onTestFinished } from "vitest";
+import { postgresFor } from "./service.ts";
+
+/** A copy of the database of a data folder, taken while its service is stopped. */
+export interface DatabaseCopy {
+  /** Puts it into the place of the database of this data folder. */
+  putBack(dataFolder: string): Promise<void>;
+}
+
+/** A copy of the folder; on PostgreSQL a copy by template, which is in another database as a restored dump is. */
+export async function copyDatabase(dataFolder: string): Promise<DatabaseCopy> {
+  const databaseUrl = await postgresFor(dataFolder);
+  if (databaseUrl === null) {
+    const copy = await mkdtemp(join(tmpdir(), "subtext-copy-"));
+    onTestFinished(() => rm(copy, { recursive: true, force: true }));
+    await cp(join(dataFolder, "database"), copy, { recursive: true });
+    return {
+      async putBack(target) {
+        await rm(join(target, "database"), { recursive: true, force: true });
+        await cp(copy, join(target, "database"), { recursive: true });
+      },
+    };
+  }
+  const nameOf = (folder: string) => basename(folder).toLowerCase().replaceAll("-", "_");
+  const copy = `${nameOf(dataFolder)}_copy_${Date.now()}`;
+  await administrate([`create database "${copy}" template "${nameOf(dataFolder)}"`]);
+  return {
+    async putBack(target) {
+      const name = nameOf(target);
+      await administrate([
+        `drop database if exists "${name}" with (force)`,
+        `create database "${name}" template "${copy}"`,
+      ]);
+    },
+  };
+}
+
+async function administrate(statements: string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: process.env.TEST_DATABASE_URL });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
