@@ -11,6 +11,7 @@ interface ShownSchema {
   type?: string;
   const?: unknown;
   enum?: unknown[];
+  "x-extensible-enum"?: unknown[];
   anyOf?: ShownSchema[];
   items?: ShownSchema;
   properties?: Record<string, ShownSchema>;
@@ -164,7 +165,8 @@ function renderProperties(schema: ShownSchema): string {
 function renderType(schema: ShownSchema): string {
   if (schema.$id !== undefined) return `<a href="#${schema.$id}">${schema.$id}</a>`;
   if (schema.const !== undefined) return `<code>${escapeHtml(String(schema.const))}</code>`;
-  if (schema.enum) return schema.enum.map((word) => `<code>${escapeHtml(String(word))}</code>`).join(" | ");
+  const words = schema.enum ?? schema["x-extensible-enum"];
+  if (words) return words.map((word) => `<code>${escapeHtml(String(word))}</code>`).join(" | ");
   if (schema.anyOf) return schema.anyOf.map(renderType).join(" | ");
   if (schema.items) return `list of ${renderType(schema.items)}`;
   const bounds = [
