@@ -193,6 +193,15 @@ describe("English", () => {
     expect(cues.at(-1)!.end).toBeGreaterThanOrEqual(7.2);
   });
 
+  test("ends at a pause of two seconds, although the next caption is too short to read", () => {
+    const words = [
+      { word: "one", start: 0, end: 0.5 },
+      { word: "two", start: 2.55, end: 2.65 },
+      { word: "three", start: 2.65, end: 9.8 },
+    ];
+    expect(linesOf(layOutCues(words, en))).toEqual([["one"], ["two"], ["three"]]);
+  });
+
   test("stays until the next caption where the gap would only flicker", () => {
     const words = speak(["This is a whole sentence here.", 0.2, "And this is the next one."], 0.4);
     const [first, second] = layOutCues(words, en);

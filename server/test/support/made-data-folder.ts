@@ -14,8 +14,13 @@ declare module "vitest" {
   }
 }
 
-/** Once for all test files of a run. */
+/** Once for all test files of a run, or of several runs that are given one that was made before. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const { MADE_DATA_FOLDER: given } = process.env;
+  if (given) {
+    project.provide("madeDataFolder", given);
+    return async () => {};
+  }
   const folder = await mkdtemp(join(tmpdir(), "subtext-made-"));
   const service = await openService({ config: readConfig({ DATA_DIR: folder }), log: createLog("silent") });
   // The tests that copy it may keep their files in a bucket: each claims a store of its own.

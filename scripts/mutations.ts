@@ -1,0 +1,200 @@
+/** A line that something depends on, broken in a way that its tests must notice. */
+export interface Mutation {
+  file: string;
+  /** Text that is in the file exactly once. */
+  original: string;
+  replacement: string;
+  tests: string[];
+}
+
+/** Lines of one file and the tests that must notice each mutation: original text, then its replacement. */
+function of(file: string, tests: string[], pairs: [original: string, replacement: string][]): Mutation[] {
+  return pairs.map(([original, replacement]) => ({ file, original, replacement, tests }));
+}
+
+const KEYS = ["server/test/api-keys.test.ts", "server/test/transcription.test.ts"];
+const DELIVERIES = ["server/test/deliver.test.ts"];
+const SWEEPS = [
+  "server/test/uploads.test.ts",
+  "server/test/stored-files.test.ts",
+  "server/test/attempts.test.ts",
+];
+
+export const mutations: Mutation[] = [
+  // API keys
+  ...of("server/src/api-keys.ts", KEYS, [
+    ['!row || !timingSafeEqual(hash(key), Buffer.from(row.key_hash, "hex"))', "!row"],
+    ["if (checksum(key.slice(0, -CHECKSUM_LENGTH)) !== match[3]) return undefined;", ""],
+    ["row.revoked_at || ", ""],
+    [" || (row.expires_at && row.expires_at <= clock.now())", ""],
+  ]),
+  ...of("server/src/http/authorize.ts", KEYS, [
+    ["if (!key.permissions.includes(permission)) {", "if (false) {"],
+  ]),
+
+  // Signatures
+  ...of(
+    "server/src/storage/url-signature.ts",
+    ["server/test/files.test.ts"],
+    [
+      ['"subtext file url 1", key, expires,', '"subtext file url 1", expires,'],
+      ['"subtext file url 1", key, expires,', '"subtext file url 1", key,'],
+      ["key, expires, fileName, contentType]", "key, expires, contentType]"],
+      ["key, expires, fileName, contentType]", "key, expires, fileName]"],
+      ["if (parameters.size !== 4) return null;", ""],
+      ["equalInConstantTime(signature, signFileUrl(claims, secret)) ? claims : null", "claims"],
+    ],
+  ),
+  ...of(
+    "server/src/webhooks/sign.ts",
+    ["server/test/webhook-sign.test.ts"],
+    [
+      ["`${id}.${seconds}.${body}`", "`${seconds}.${body}`"],
+      ["`${id}.${seconds}.${body}`", "`${id}.${body}`"],
+      ["key.length < 24 || ", ""],
+      [' || key.toString("base64") !== encoded', ""],
+    ],
+  ),
+  ...of("server/src/webhooks/request.ts", DELIVERIES, [
+    ["previous && expiresAt && now < expiresAt ? [secret, previous]", "previous ? [secret, previous]"],
+    ["previous && expiresAt && now < expiresAt ? [secret, previous]", "false ? [secret, previous]"],
+  ]),
+  ...of(
+    "client/src/verify-webhook.ts",
+    ["client/test/sdk-verify-webhook.test.ts"],
+    [
+      ["if (!(await isSigned(signed, signatures, keys))) {", "if (false) {"],
+      ["Math.abs(now.getTime() - sentAt.getTime())", "now.getTime() - sentAt.getTime()"],
+      ["if (keys.length === 0) throw", "if (false) throw"],
+      ["if (bytes.length < MIN_SECRET_BYTES)", "if (false)"],
+    ],
+  ),
+  ...of(
+    "server/src/storage/content-disposition.ts",
+    ["server/test/storage-disk.test.ts"],
+    [
+      ['safeFileName(fileName.normalize("NFKD")', '(fileName.normalize("NFKD")'],
+      ["/[^\\x20-\\x7E]|%/g", "/[^\\x20-\\x7E]/g"],
+    ],
+  ),
+
+  // URL guard
+  ...of(
+    "server/src/webhooks/guard-url.ts",
+    ["server/test/webhook-guard.test.ts"],
+    [
+      ["if (canonical === null) return true;", "if (canonical === null) return false;"],
+      ["!excepted || isForbiddenAddress(translated, policy)", "!excepted"],
+      ["return !excepted && !isPublic(parsed);", "return !isPublic(parsed);"],
+      [" || isWithin(address, PUBLIC_BUT_INTERNAL)", ""],
+      ["address instanceof ipaddr.IPv4 || isWithin(address, [GLOBAL_UNICAST_V6])", "true"],
+      ["found.filter(({ address }) => !isForbiddenAddress(address, policy))", "found"],
+      ['if (url.username !== "" || url.password !== "")', "if (false)"],
+      ["if (literal !== null && isForbiddenAddress(literal, policy)) {", "if (false) {"],
+      ["if (literal !== null && isForbiddenAddress(literal, policy)) throw", "if (false) throw"],
+    ],
+  ),
+
+  // State transitions
+  ...of(
+    "server/src/db/transcriptions.ts",
+    ["server/test/attempts.test.ts", "server/test/lost-claims.test.ts"],
+    [
+      ['    .where("attempt", "=", hold.attempt)\n', ""],
+      ['    .where("status", "=", "FAILED")\n', ""],
+      ["      losses: 0,\n", ""],
+      ["      faults: 0,\n", ""],
+    ],
+  ),
+  ...of(
+    "server/src/db/transcription-claims.ts",
+    ["server/test/attempts.test.ts"],
+    [
+      ['status === "PROCESSING" ? 1 : 0', "0"],
+      ['attempt: set("attempt", "+", 1),', ""],
+    ],
+  ),
+  ...of(
+    "server/src/db/lost-jobs.ts",
+    ["server/test/lost-jobs.test.ts"],
+    [
+      ["where status in ('PENDING', 'PROCESSING') and parked_at", "where status = 'PENDING' and parked_at"],
+      ['.where("status", "in", ["PENDING", "PROCESSING"])', '.where("status", "=", "PENDING")'],
+    ],
+  ),
+
+  // Fences of deliveries
+  ...of("server/src/db/events.ts", DELIVERIES, [['    .where("job_id", "=", delivery.jobId)\n', ""]]),
+  ...of("server/src/db/due-deliveries.ts", DELIVERIES, [
+    ["and delivery.job_id = attempt.job_id and delivery.status", "and delivery.status"],
+    ["if (delivery?.job_id !== jobId) return undefined;", "if (!delivery) return undefined;"],
+    ['    .where("status", "=", "pending")\n', ""],
+  ]),
+  ...of(
+    "server/src/webhooks/schedule.ts",
+    ["server/test/webhook-schedule.test.ts"],
+    [
+      ["outcome.status < 300", "outcome.status < 400"],
+      [">= MAX_FAILING_MS", ">= 0"],
+    ],
+  ),
+
+  // Captions and voice activity
+  ...of(
+    "captions/src/cues.ts",
+    ["captions/test/cues.test.ts"],
+    [
+      ["ends[to - 1]! - starts[from]! <= MAX_CUE_MS && ", ""],
+      [" && starts[to - 1]! - ends[to - 2]! < LONG_PAUSE_MS", ""],
+      ["const spoken = measures.ends[to - 1]!;", "const spoken = measures.ends[from]!;"],
+      ["(20 * NARROW_WIDTH)", "(25 * NARROW_WIDTH)"],
+      ["return Math.min(end, start + MAX_CUE_MS);", "return end;"],
+      ["const MIN_CUE_MS = 1000;", "const MIN_CUE_MS = 800;"],
+    ],
+  ),
+  ...of(
+    "speech/src/voice-activity.ts",
+    ["speech/test/voice-activity.test.ts"],
+    [
+      ["SPEECH_ENDS = 0.35", "SPEECH_ENDS = 0.45"],
+      ["SPEECH_BEGINS = 0.5", "SPEECH_BEGINS = 0.45"],
+      ["SURE_OF_SHORT = 0.65", "SURE_OF_SHORT = 0.55"],
+    ],
+  ),
+
+  // Sweeps, retention and backup
+  ...of("server/src/pipeline/sweep-uploads.ts", SWEEPS, [
+    ["Math.max(video.created_at.getTime(), file?.writtenAt.getTime() ?? 0)", "video.created_at.getTime()"],
+    ["if (lastSign + uploadExpiryMs < clock.now().getTime()) {", "if (false) {"],
+    ["file.sizeBytes === video.size_bytes", "false"],
+  ]),
+  ...of("server/src/storage/upload-store.ts", SWEEPS, [
+    ["Math.max(video.created_at.getTime(), file?.writtenAt.getTime() ?? 0)", "video.created_at.getTime()"],
+  ]),
+  ...of("server/src/pipeline/stored-files.ts", SWEEPS, [
+    ['(row.status === "PROCESSING" && row.attempt === attempt)', "false"],
+    ['return attempt <= row.attempt ? "obsolete" : "unknown";', 'return "obsolete";'],
+    ['return tombstones.has(id) ? "obsolete" : "unknown";', 'return "obsolete";'],
+    ['tombstones.has(owner.transcriptionId) ? "obsolete" : "unknown"', '"obsolete"'],
+    ['if (!owner) return "unknown";', 'if (!owner) return "obsolete";'],
+  ]),
+  ...of("server/src/pipeline/sweep-stored-files.ts", SWEEPS, [
+    ["const UNKNOWN_KEPT_MS = 7 * DAY_MS", "const UNKNOWN_KEPT_MS = 0 * DAY_MS"],
+  ]),
+  ...of(
+    "server/src/db/retention.ts",
+    ["server/test/retention.test.ts"],
+    [
+      ["if (since === null || since >= dueBefore(retention, now)) return null;", ""],
+      ["  if (transcription && !ENDED.some((status) => status === transcription.status)) return null;\n", ""],
+    ],
+  ),
+  ...of(
+    "server/src/backup/keep-files.ts",
+    ["server/test/keep-files.test.ts"],
+    [
+      ["linked: named.isUploaded,", "linked: true,"],
+      ["linked: named.isUploaded,", "linked: false,"],
+    ],
+  ),
+];
