@@ -241,9 +241,12 @@ describe("recordings", () => {
     );
     const withDecoder = decoder === "node-av" ? ["--ffmpeg", "none"] : [];
     const { child, ended } = start(["--json", ...withDecoder, long, short]);
-    await until(() => descendantsRunning(child.pid!, long).length > 0);
-    const below = descendantsRunning(child.pid!, "");
-    expect(below.length).toBeGreaterThan(1);
+    // The engine and the decoder of the recording.
+    let below: number[] = [];
+    await until(() => {
+      below = descendantsRunning(child.pid!, "");
+      return below.length > 1 && descendantsRunning(child.pid!, long).length > 0;
+    });
     child.kill("SIGINT");
     expect(await ended).toEqual({ exitCode: 130, out: "", err: "" });
     await until(() => below.every((pid) => !existsSync(`/proc/${pid}/exe`)));
