@@ -12,7 +12,13 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { newId } from "../src/ids.ts";
 import { type Bucket, openBucket } from "../src/storage/bucket.ts";
 import { openBucketSources } from "../src/storage/bucket-sources.ts";
-import { appendToUpload, completeUpload, partSizeFor, readUpload } from "../src/storage/bucket-upload.ts";
+import {
+  appendToUpload,
+  completeUpload,
+  openPartBuffers,
+  partSizeFor,
+  readUpload,
+} from "../src/storage/bucket-upload.ts";
 import { openTestBucket, testBucketConfig, testS3 } from "./support/test-bucket.ts";
 
 const s3 = testS3();
@@ -48,6 +54,7 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
     };
   });
 
+  const buffers = () => openPartBuffers({ partBytes: PART_BYTES, folder: scratchFolder });
   const openSources = (from = bucket) => openBucketSources(from, { scratchFolder });
   const keysLeft = async () => (await Array.fromAsync(bucket.list(""))).map(({ key }) => key);
 
@@ -61,7 +68,7 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
         if (breaks) throw new Error("the line broke");
       })(),
     );
-    return await appendToUpload(bucket, id, piece, { offset, sizeBytes, partBytes: PART_BYTES });
+    return await appendToUpload(bucket, id, piece, { offset, sizeBytes, buffers: buffers() });
   }
 
   test("is the same recording however it is cut into pieces, and loses nothing of a piece that breaks off", async () => {
@@ -114,7 +121,7 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
   test("is refused where it does not go on at its end", async () => {
     const id = newId("video");
     await send(id, 10);
-    const elsewhere = { offset: 5, sizeBytes: 20, partBytes: PART_BYTES };
+    const elsewhere = { offset: 5, sizeBytes: 20, buffers: buffers() };
     await expect(appendToUpload(bucket, id, Readable.from([]), elsewhere)).rejects.toMatchObject({
       code: "upload_conflict",
     });
@@ -123,7 +130,7 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
 
   test("keeps what another writer added while one was paused, whose line is broken when it wakes up", async () => {
     const id = newId("video");
-    const options = { offset: 0, sizeBytes: content.length, partBytes: PART_BYTES };
+    const options = { offset: 0, sizeBytes: content.length, buffers: buffers() };
     const paused = (async function* () {
       yield content.subarray(0, MIB);
       await send(id, 3 * MIB);

@@ -3,7 +3,7 @@ import { DataStore, ERRORS, Upload } from "@tus/utils";
 import type { Db } from "../db/schema.ts";
 import { declareVideoSize, findVideo } from "../db/videos.ts";
 import type { Bucket } from "./bucket.ts";
-import { appendToUpload, readUpload, SOURCES } from "./bucket-upload.ts";
+import { appendToUpload, type PartBuffers, readUpload, SOURCES } from "./bucket-upload.ts";
 import type { Sources } from "./sources.ts";
 import { deleteUpload, type UploadStore } from "./upload-store.ts";
 
@@ -12,12 +12,12 @@ export interface BucketUploadStoreOptions {
   db: Db;
   sources: Sources;
   expiryMs: number;
-  partBytes: number;
+  buffers: PartBuffers;
 }
 
 /**
  * The tus store in a bucket: multipart uploads, and nothing else that would have to agree with the row. Of
- * each upload that is being written at most one part is in memory.
+ * each upload that is being written at most one part is on this machine's disk until it is sent.
  */
 class BucketUploadStore extends DataStore implements UploadStore {
   readonly #options: BucketUploadStoreOptions;
@@ -57,10 +57,10 @@ class BucketUploadStore extends DataStore implements UploadStore {
   }
 
   override async write(content: Readable, id: string, offset: number): Promise<number> {
-    const { db, bucket, partBytes } = this.#options;
+    const { db, bucket, buffers } = this.#options;
     const video = await findVideo(db, id);
     if (!video) throw ERRORS.FILE_NOT_FOUND;
-    return await appendToUpload(bucket, id, content, { offset, sizeBytes: video.size_bytes, partBytes });
+    return await appendToUpload(bucket, id, content, { offset, sizeBytes: video.size_bytes, buffers });
   }
 
   override async declareUploadLength(id: string, sizeBytes: number): Promise<void> {

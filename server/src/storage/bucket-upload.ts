@@ -1,5 +1,7 @@
+import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { AppError } from "../errors.ts";
+import { FairQueue } from "../fair-queue.ts";
 import type { Bucket } from "./bucket.ts";
 import {
   abortMultiparts,
@@ -10,6 +12,7 @@ import {
   type Part,
   sendPart,
 } from "./bucket-multipart.ts";
+import { PartBuffer } from "./part-buffer.ts";
 
 /** Finished recordings, and the multipart uploads that become them, by the id of the video. */
 export const SOURCES = "uploads/";
@@ -19,6 +22,24 @@ export const TAILS = "tails/";
 /** S3 takes no less, but for the last part; and no more than 10,000 of them. */
 const SMALLEST_PART_BYTES = 5 * 1024 ** 2;
 const MOST_PARTS = 10_000;
+
+/** Of what is sent to the bucket at once, parts that are in memory for it; one part may be larger. */
+const PARTS_IN_MEMORY_BYTES = 64 * 1024 ** 2;
+
+/** Where the bytes of uploads are until they are in the bucket. */
+export interface PartBuffers {
+  partBytes: number;
+  /** On this machine's disk; each upload that is being received may have a part there. */
+  folder: string;
+  /** Bounds the parts that are in memory on their way to the bucket. */
+  sending: FairQueue;
+}
+
+export function openPartBuffers({ partBytes, folder }: Omit<PartBuffers, "sending">): PartBuffers {
+  const maxRunning = Math.max(1, Math.floor(PARTS_IN_MEMORY_BYTES / partBytes));
+  const sending = new FairQueue({ maxRunning, maxRunningPerOwner: maxRunning, maxWaiting: Infinity });
+  return { partBytes, folder, sending };
+}
 
 /** A process that is frozen or cut off keeps its lock of the upload for longer. */
 const LOCK_MAY_BE_LOST_AFTER_MS = 10_000;
@@ -74,7 +95,7 @@ export async function appendToUpload(
   bucket: Bucket,
   videoId: string,
   content: AsyncIterable<Buffer>,
-  { offset, sizeBytes, partBytes }: { offset: number; sizeBytes: number | null; partBytes: number },
+  { offset, sizeBytes, buffers }: { offset: number; sizeBytes: number | null; buffers: PartBuffers },
 ): Promise<number> {
   const begunAt = performance.now();
   const state = (await readUpload(bucket, videoId)) ?? NOTHING;
@@ -84,43 +105,72 @@ export async function appendToUpload(
     throw new AppError("upload_conflict", `${state.sizeBytes} bytes have come.`);
   }
   const writing = { ...state, parts: [...state.parts] };
-  let pending = state.tailBytes === 0 ? Buffer.alloc(0) : await readTail(bucket, videoId, state);
-  let broken: { reason: unknown } | null = null;
-
-  const chunks: Buffer[] = [pending];
-  let pendingBytes = pending.length;
+  const part = new PartBuffer(buffers.folder);
   try {
-    for await (const chunk of content) {
-      chunks.push(chunk);
-      pendingBytes += chunk.length;
-      if (pendingBytes < partBytes) continue;
-      pending = Buffer.concat(chunks);
-      for (; pending.length >= partBytes; pending = pending.subarray(partBytes)) {
-        await addPart(bucket, videoId, writing, pending.subarray(0, partBytes));
+    let broken: { reason: unknown } | null = null;
+    if (state.tailBytes > 0)
+      await addToParts(bucket, videoId, writing, part, await openTail(bucket, videoId, state), buffers);
+    try {
+      await addToParts(bucket, videoId, writing, part, content, buffers);
+    } catch (reason) {
+      broken = { reason };
+    }
+    const partsBytes = sumOf(writing.parts);
+    const comeBytes = partsBytes + part.sizeBytes;
+    if (comeBytes === sizeBytes) {
+      await withContent(part, videoId, buffers, (rest) => makeWhole(bucket, videoId, writing, rest));
+    } else if (part.sizeBytes > 0 && comeBytes > offset) {
+      if (broken || performance.now() - begunAt > LOCK_MAY_BE_LOST_AFTER_MS) {
+        const leftBytes = partsBytes > sumOf(state.parts) ? partsBytes : offset;
+        await assertNobodyElseWrote(bucket, videoId, leftBytes);
       }
-      chunks.splice(0, chunks.length, pending);
-      pendingBytes = pending.length;
+      await withContent(part, videoId, buffers, (tail) => bucket.put(tailKey(videoId, partsBytes), tail));
     }
-  } catch (reason) {
-    broken = { reason };
-  }
-  pending = Buffer.concat(chunks);
-  const partsBytes = sumOf(writing.parts);
-  const comeBytes = partsBytes + pending.length;
-  if (comeBytes === sizeBytes) await makeWhole(bucket, videoId, writing, pending);
-  else if (pending.length > 0 && comeBytes > offset) {
-    if (broken || performance.now() - begunAt > LOCK_MAY_BE_LOST_AFTER_MS) {
-      const leftBytes = partsBytes > sumOf(state.parts) ? partsBytes : offset;
-      await assertNobodyElseWrote(bucket, videoId, leftBytes);
+    // Those that are parts now.
+    if (partsBytes > sumOf(state.parts) || comeBytes === sizeBytes) {
+      await removeTails(bucket, videoId, comeBytes === sizeBytes ? null : partsBytes);
     }
-    await bucket.put(tailKey(videoId, partsBytes), pending);
+    if (broken) throw broken.reason;
+    return comeBytes;
+  } finally {
+    await part.close();
   }
-  // Those that are parts now.
-  if (partsBytes > sumOf(state.parts) || comeBytes === sizeBytes) {
-    await removeTails(bucket, videoId, comeBytes === sizeBytes ? null : partsBytes);
+}
+
+/** Sends each part as soon as it is full; the rest stays in the buffer. */
+async function addToParts(
+  bucket: Bucket,
+  videoId: string,
+  writing: UploadState,
+  part: PartBuffer,
+  content: AsyncIterable<Buffer>,
+  buffers: PartBuffers,
+): Promise<void> {
+  for await (const chunk of content) {
+    for (let rest = chunk; rest.length > 0; ) {
+      const piece = rest.subarray(0, buffers.partBytes - part.sizeBytes);
+      rest = rest.subarray(piece.length);
+      await part.append(piece);
+      if (part.sizeBytes < buffers.partBytes) continue;
+      await withContent(part, videoId, buffers, (full) => addPart(bucket, videoId, writing, full));
+      part.clear();
+    }
   }
-  if (broken) throw broken.reason;
-  return comeBytes;
+}
+
+/** Waits until there is memory for what is in the buffer. */
+async function withContent(
+  part: PartBuffer,
+  videoId: string,
+  { sending }: PartBuffers,
+  use: (content: Buffer) => Promise<void>,
+): Promise<void> {
+  const endTurn = await sending.reenter(videoId);
+  try {
+    await use(await part.read());
+  } finally {
+    endTurn();
+  }
 }
 
 /**
@@ -142,7 +192,8 @@ export async function completeUpload(bucket: Bucket, videoId: string): Promise<v
   const state = await readUpload(bucket, videoId);
   if (!state) throw new AppError("storage_object_missing", "The uploaded recording is missing.");
   if (!state.whole) {
-    const tail = state.tailBytes === 0 ? Buffer.alloc(0) : await readTail(bucket, videoId, state);
+    const tail =
+      state.tailBytes === 0 ? Buffer.alloc(0) : await buffer(await openTail(bucket, videoId, state));
     await makeWhole(bucket, videoId, { ...state, parts: [...state.parts] }, tail);
   }
   await abortMultiparts(bucket, SOURCES + videoId);
@@ -203,8 +254,8 @@ async function makeWhole(bucket: Bucket, videoId: string, writing: UploadState, 
   }
 }
 
-async function readTail(bucket: Bucket, videoId: string, state: UploadState): Promise<Buffer> {
-  return await buffer(await bucket.get(tailKey(videoId, sumOf(state.parts))));
+async function openTail(bucket: Bucket, videoId: string, state: UploadState): Promise<Readable> {
+  return await bucket.get(tailKey(videoId, sumOf(state.parts)));
 }
 
 /** @param keptStart where the one begins that is still needed; null for none */

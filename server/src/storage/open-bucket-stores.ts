@@ -6,7 +6,7 @@ import { type FolderLock, lockFolder } from "../folder-lock.ts";
 import { type BucketConfig, openBucket } from "./bucket.ts";
 import { openBucketSources } from "./bucket-sources.ts";
 import { FILES, openBucketStorage } from "./bucket-storage.ts";
-import { partSizeFor, SOURCES, TAILS } from "./bucket-upload.ts";
+import { openPartBuffers, partSizeFor, SOURCES, TAILS } from "./bucket-upload.ts";
 import { openBucketUploadStore } from "./bucket-upload-store.ts";
 import { guardRemoval, openOwnership, type Stores, type StoresOptions } from "./open-stores.ts";
 import type { StoreOwnership } from "./store-ownership.ts";
@@ -42,7 +42,7 @@ export async function openBucketStores(options: StoresOptions, bucketConfig: Buc
       db,
       sources,
       expiryMs: uploadExpiryMs,
-      partBytes: partSizeFor(maxUploadBytes),
+      buffers: openPartBuffers({ partBytes: partSizeFor(maxUploadBytes), folder: scratch.folder }),
     }),
     files: null,
     async close() {

@@ -1,0 +1,86 @@
+import { randomUUID } from "node:crypto";
+import { type FileHandle, open, rm } from "node:fs/promises";
+import { join } from "node:path";
+
+/** What one buffer keeps in memory. */
+const MEMORY_BYTES = 128 * 1024;
+
+/**
+ * Collects the bytes of one part while they come, however slowly: small ones in memory, larger ones in a file. The
+ * file has no name, so that nothing is left of it whatever becomes of the process.
+ */
+export class PartBuffer {
+  readonly #folder: string;
+  #file: FileHandle | null = null;
+  #fileBytes = 0;
+  #chunks: Uint8Array[] = [];
+  #chunkBytes = 0;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  get sizeBytes(): number {
+    return this.#fileBytes + this.#chunkBytes;
+  }
+
+  /** If the disk refuses what is to move there, it stays in memory and the error is thrown. */
+  async append(chunk: Uint8Array): Promise<void> {
+    this.#chunks.push(chunk);
+    this.#chunkBytes += chunk.length;
+    if (this.#chunkBytes <= MEMORY_BYTES) return;
+    this.#file ??= await openUnnamed(this.#folder);
+    const content = Buffer.concat(this.#chunks);
+    await writeAll(this.#file, content, this.#fileBytes);
+    this.#fileBytes += content.length;
+    this.#chunks = [];
+    this.#chunkBytes = 0;
+  }
+
+  /** All that was appended. */
+  async read(): Promise<Buffer> {
+    const content = Buffer.allocUnsafe(this.sizeBytes);
+    await readAll(this.#file, content.subarray(0, this.#fileBytes));
+    let at = this.#fileBytes;
+    for (const chunk of this.#chunks) {
+      content.set(chunk, at);
+      at += chunk.length;
+    }
+    return content;
+  }
+
+  /** Forgets what was appended. */
+  clear(): void {
+    this.#fileBytes = 0;
+    this.#chunks = [];
+    this.#chunkBytes = 0;
+  }
+
+  async close(): Promise<void> {
+    this.clear();
+    await this.#file?.close();
+    this.#file = null;
+  }
+}
+
+async function openUnnamed(folder: string): Promise<FileHandle> {
+  const path = join(folder, `part.${randomUUID()}`);
+  const file = await open(path, "wx+", 0o600);
+  await rm(path);
+  return file;
+}
+
+async function writeAll(file: FileHandle, content: Buffer, position: number): Promise<void> {
+  for (let at = 0; at < content.length; ) {
+    const { bytesWritten } = await file.write(content, at, content.length - at, position + at);
+    at += bytesWritten;
+  }
+}
+
+async function readAll(file: FileHandle | null, content: Buffer): Promise<void> {
+  for (let at = 0; at < content.length; ) {
+    const { bytesRead } = await file!.read(content, at, content.length - at, at);
+    if (bytesRead === 0) throw new Error("a part on the disk is shorter than what was written");
+    at += bytesRead;
+  }
+}
