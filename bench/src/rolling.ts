@@ -12,7 +12,7 @@ import { freePort, SpawnedService, sleep } from "./spawned-service.ts";
 import { printTable } from "./table.ts";
 
 // Every process of a set-up on PostgreSQL and S3 is stopped and started in turn, as an upgrade does it, while others
-// upload and read through a balancer that asks /readyz. No request may fail, no job may be lost.
+// upload and read through a balancer that asks /healthz. No request may fail, no job may be lost.
 // npm run bench:rolling -- [rounds]
 
 const ROUNDS = Number(process.argv[2] ?? 1);
@@ -133,7 +133,7 @@ try {
 
   printTable("Restarts, one after the other", ["", "seconds to stop", "seconds until ready"], restarts);
   printTable(
-    "Meanwhile, through a balancer that asks /readyz",
+    "Meanwhile, through a balancer that asks /healthz",
     ["", ""],
     [
       ["requests that read", String(reads.requests)],

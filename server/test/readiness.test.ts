@@ -39,9 +39,11 @@ test("a service that is told to stop answers for as long as DRAIN_SECONDS says, 
     return { status, connection: headers.get("connection") };
   };
   expect(await get("/readyz")).toEqual({ status: 200, connection: "keep-alive" });
+  expect(await get("/healthz")).toEqual({ status: 200, connection: "keep-alive" });
   const stopped = service.stop();
   await until(async () => (await get("/readyz")).status === 503);
   expect(await get("/readyz")).toEqual({ status: 503, connection: "close" });
+  expect(await get("/healthz")).toEqual({ status: 503, connection: "close" });
   expect(await get("/api/v1/videos")).toEqual({ status: 401, connection: "close" });
   await stopped;
   await expect(fetch(`${url}/healthz`)).rejects.toThrow("fetch failed");

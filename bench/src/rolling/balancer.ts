@@ -9,7 +9,7 @@ const CHECK_TIMEOUT_MS = 6_000;
 /** How long a connection is held while no process is ready, as balancers do. */
 const WAIT_FOR_ONE_MS = 30_000;
 
-/** What stands before several processes: it hands TCP connections in turn to those whose /readyz says that they are ready. */
+/** What stands before several processes: it hands TCP connections in turn to those whose /healthz answers 200, as docs/deploy.md says. */
 export interface Balancer {
   readonly url: string;
   /** The same processes, at the end of a slow line. */
@@ -32,7 +32,7 @@ export async function startBalancer(
   const check = async (port: number) => {
     while (!isClosed) {
       const signal = AbortSignal.timeout(CHECK_TIMEOUT_MS);
-      const isReady = await fetch(`http://127.0.0.1:${port}/readyz`, { signal }).then(
+      const isReady = await fetch(`http://127.0.0.1:${port}/healthz`, { signal }).then(
         async (response) => {
           await response.arrayBuffer();
           return response.ok;

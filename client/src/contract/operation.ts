@@ -51,8 +51,8 @@ export type BodyOf<O extends Operation> = O extends { body: infer S } ? SchemaOf
 export type SuccessOf<O extends Operation> = SchemaOf<O["success"]["body"]>;
 
 /** Whether a retry with the same `Idempotency-Key` is answered as the first request was. */
-export function isIdempotent({ method, group }: Operation): boolean {
-  return method === "POST" && group !== "Uploads";
+export function isIdempotent({ method }: Operation): boolean {
+  return method === "POST";
 }
 
 /** Every error that an operation may answer with, without repetition. */

@@ -33,7 +33,7 @@ export const UPLOAD_OPERATIONS = {
     path: "/api/v1/uploads",
     summary: "Create an upload (tus)",
     description:
-      "tus creation, with a key: `endpoint` of a tus client. The upload's id is the video's id. `Idempotency-Key` is not looked at, for tus resumes uploads by their address; `POST /api/v1/videos` takes one.",
+      "tus creation, with a key: `endpoint` of a tus client. The upload's id is the video's id. With an `Idempotency-Key`, a client that repeats its request gets the upload that the first one created, so that no second video is made.",
     access: "key",
     params: {},
     requestHeaders: {

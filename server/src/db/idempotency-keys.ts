@@ -19,12 +19,12 @@ export async function tryHoldIdempotencyKey(tx: Tx, environmentId: string, key: 
 }
 
 export async function findAnswer(
-  tx: Tx,
+  db: Db | Tx,
   environmentId: string,
   key: string,
   since: Date,
 ): Promise<RecordedAnswer | undefined> {
-  return await tx
+  return await db
     .selectFrom("idempotency_key")
     .select(["fingerprint", "status", "body"])
     .where("environment_id", "=", environmentId)

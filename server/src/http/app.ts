@@ -141,6 +141,7 @@ export function createApp({
 
   app.get("/healthz", async (_request, reply) => {
     reply.header("cache-control", "no-store");
+    if (draining.aborted) throw new AppError("service_unavailable", "The service is stopping.");
     return { status: "ok" };
   });
   let checked: { at: number; result: Promise<void> } | undefined;

@@ -37,6 +37,12 @@ class DiskUploadStore extends FileStore implements UploadStore {
     await deleteUpload(this.#db, this.#sources, uploadId);
   }
 
+  /** Its row was made before, and a repeated request may have made its file and written to it. */
+  override async create(upload: Upload): Promise<Upload> {
+    await this.ensurePlace(upload.id);
+    return upload;
+  }
+
   /** Fails with the reason of the file system, such as ENOSPC; the file store's own drops it. */
   override async write(readable: Readable, uploadId: string, offset: number): Promise<number> {
     const file = createWriteStream(join(this.directory, uploadId), { flags: "r+", start: offset });

@@ -1,7 +1,13 @@
 import { createHash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import type { Clock } from "../../clock.ts";
-import { ANSWERS_KEPT_MS, findAnswer, saveAnswer, tryHoldIdempotencyKey } from "../../db/idempotency-keys.ts";
+import {
+  ANSWERS_KEPT_MS,
+  findAnswer,
+  type RecordedAnswer,
+  saveAnswer,
+  tryHoldIdempotencyKey,
+} from "../../db/idempotency-keys.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import { AppError } from "../../errors.ts";
 
@@ -22,23 +28,13 @@ export async function answerOnce(
   { environmentId, request }: { environmentId: string; request: FastifyRequest },
   deed: (tx: Tx) => Promise<JsonAnswer>,
 ): Promise<JsonAnswer & { repeated: boolean }> {
-  const key = readKey(request);
+  const key = readIdempotencyKey(request);
   return await db.transaction().execute(async (tx) => {
     if (key === null) return { ...(await deed(tx)), repeated: false };
-    if (!(await tryHoldIdempotencyKey(tx, environmentId, key))) {
-      throw new AppError("idempotency_key_in_use", "The first request with this key is still running.", {
-        headers: { "retry-after": "1" },
-      });
-    }
-    const fingerprint = fingerprintOf(request);
+    await holdIdempotencyKey(tx, environmentId, key);
+    const fingerprint = fingerprintOf(request, request.body);
     const now = clock.now();
-    const known = await findAnswer(tx, environmentId, key, new Date(now.getTime() - ANSWERS_KEPT_MS));
-    if (known && known.fingerprint !== fingerprint) {
-      throw new AppError(
-        "idempotency_key_reused",
-        "This key came before with another method, address or body. Make a new one for a new deed.",
-      );
-    }
+    const known = await findFirstAnswer(tx, { environmentId, key, fingerprint, now });
     if (known) return { status: known.status, body: known.body, repeated: true };
     const answer = await deed(tx);
     await saveAnswer(tx, environmentId, key, { fingerprint, ...answer, now });
@@ -46,8 +42,40 @@ export async function answerOnce(
   });
 }
 
+/**
+ * Until the transaction ends.
+ * @throws AppError `idempotency_key_in_use`
+ */
+export async function holdIdempotencyKey(tx: Tx, environmentId: string, key: string): Promise<void> {
+  if (await tryHoldIdempotencyKey(tx, environmentId, key)) return;
+  throw new AppError("idempotency_key_in_use", "The first request with this key is still running.", {
+    headers: { "retry-after": "1" },
+  });
+}
+
+/**
+ * The recorded answer to the first request with this key; undefined if this is the first.
+ * @throws AppError `idempotency_key_reused`
+ */
+export async function findFirstAnswer(
+  db: Db | Tx,
+  {
+    environmentId,
+    key,
+    fingerprint,
+    now,
+  }: { environmentId: string; key: string; fingerprint: string; now: Date },
+): Promise<RecordedAnswer | undefined> {
+  const known = await findAnswer(db, environmentId, key, new Date(now.getTime() - ANSWERS_KEPT_MS));
+  if (!known || known.fingerprint === fingerprint) return known;
+  throw new AppError(
+    "idempotency_key_reused",
+    "This key came before with another request. Make a new key for each operation.",
+  );
+}
+
 /** @throws AppError `invalid_request` */
-function readKey({ headers }: FastifyRequest): string | null {
+export function readIdempotencyKey({ headers }: FastifyRequest): string | null {
   const key = headers["idempotency-key"];
   if (key === undefined) return null;
   if (typeof key === "string" && /^[!-~]{1,255}$/.test(key)) return key;
@@ -57,10 +85,10 @@ function readKey({ headers }: FastifyRequest): string | null {
   );
 }
 
-/** Of the body as it was parsed: its white space makes no difference, the order of its fields does. */
-function fingerprintOf({ method, url, body }: FastifyRequest): string {
+/** @param content as it was parsed: white space makes no difference, the order of fields does */
+export function fingerprintOf({ method, url }: FastifyRequest, content: unknown): string {
   const path = url.replace(/\?.*$/s, "");
   return createHash("sha256")
-    .update(JSON.stringify([method, path, body ?? null]))
+    .update(JSON.stringify([method, path, content ?? null]))
     .digest("hex");
 }

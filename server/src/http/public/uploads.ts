@@ -4,6 +4,7 @@ import { type ServerOptions, Server as TusServer } from "@tus/server";
 import { ERRORS, type Locker } from "@tus/utils";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { NodeRequest } from "srvx/node";
+import type { Db, Tx, VideoRow } from "../../db/schema.ts";
 import { findVideo, insertVideo } from "../../db/videos.ts";
 import { AppError, type AppErrorCode } from "../../errors.ts";
 import { FairQueue, type FairQueueLimits } from "../../fair-queue.ts";
@@ -17,6 +18,7 @@ import type { UploadStore } from "../../storage/upload-store.ts";
 import { type Authorize, bearerToken } from "../authorize.ts";
 import { addressGroup } from "../client-address.ts";
 import type { TokenLimits } from "../token-limits.ts";
+import { findCreated, insertOnce, readCreation } from "./repeated-upload.ts";
 import { leaveBodiesAlone } from "./unread-bodies.ts";
 import { authorizeByUrl, checkOrigin, type Uploader } from "./upload-access.ts";
 
@@ -34,6 +36,7 @@ const TURNS: FairQueueLimits = { maxRunning: 32, maxRunningPerOwner: 8, maxWaiti
 
 /** All that a page of another origin may read; browsers show it nothing else, also of a refusal. */
 const EXPOSED_HEADERS = [
+  "Idempotency-Replayed",
   "Location",
   "RateLimit",
   "RateLimit-Policy",
@@ -70,6 +73,8 @@ interface UploadRequest {
   log: FastifyRequest["log"];
   /** Whose turns it takes. */
   owner: string;
+  /** Null for a request that creates no upload, or has no `Idempotency-Key`. */
+  creation: ReturnType<typeof readCreation>;
   /** To be called before it waits for its client or for another request. */
   endTurn(): void;
   /** What went wrong inside, before tus made a line of text of it. */
@@ -124,7 +129,13 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
     ) => {
       const uploader = await authorized(request, reply);
       if (request.method !== "OPTIONS") checkProtocol(request);
-      const upload: UploadRequest = { uploader, log: request.log, owner, endTurn };
+      const creation =
+        uploader && request.method === "POST"
+          ? readCreation(request, uploader.environmentId, deps.clock)
+          : null;
+      const created = creation && (await findCreated(deps.db, creation));
+      if (created) return await answerRepeated(deps, created, reply);
+      const upload: UploadRequest = { uploader, log: request.log, owner, endTurn, creation };
       requests.set(request.raw, upload);
       const response = await tus.handleWeb(new NodeRequest({ req: request.raw, res: reply.raw }));
       const {
@@ -180,7 +191,7 @@ function tusOptions(
     relativeLocation: true,
     maxSize: deps.maxUploadBytes,
     disableTerminationForFinishedUploads: true,
-    allowedHeaders: ["X-Request-ID"],
+    allowedHeaders: ["Idempotency-Key", "X-Request-ID"],
     locker: deps.locker,
     lockDrainTimeout: LOCK_DRAIN_MS,
     namingFunction: () => newId("video"),
@@ -207,7 +218,7 @@ function tusOptions(
     },
 
     async onUploadCreate(request, upload) {
-      const { uploader } = requestOf(request);
+      const { uploader, creation } = requestOf(request);
       if (!uploader) throw new AppError("missing_api_key", "Uploads need an API key.");
       const metadata: VideoMetadata = upload.metadata ?? {};
       checkMetadata(metadata, "Upload-Metadata");
@@ -216,13 +227,15 @@ function tusOptions(
         sizeBytes: upload.size ?? 0,
         maxUploadBytes: deps.maxUploadBytes,
       });
-      await insertVideo(deps.db, {
-        id: upload.id,
-        environmentId: uploader.environmentId,
-        metadata,
-        sizeBytes: upload.size ?? null,
-        now: deps.clock.now(),
-      });
+      const insert = (db: Db | Tx) =>
+        insertVideo(db, {
+          id: upload.id,
+          environmentId: uploader.environmentId,
+          metadata,
+          sizeBytes: upload.size ?? null,
+          now: deps.clock.now(),
+        });
+      await (creation ? insertOnce(deps.db, creation, insert) : insert(deps.db));
       requestOf(request).endTurn();
       return { metadata };
     },
@@ -295,6 +308,25 @@ async function answerStored(
       location: `${UPLOADS_PATH}/${id}`,
       "tus-resumable": TUS_VERSION,
       "upload-offset": String(sizeBytes),
+    })
+    .send();
+}
+
+/** For a client that did not receive the answer to its first request: it asks by HEAD how far the upload is. */
+async function answerRepeated(
+  { store }: UploadsDeps,
+  { id, uploaded_at: uploadedAt, size_bytes: sizeBytes }: VideoRow,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  if (uploadedAt === null) await store.ensurePlace(id);
+  const offset = uploadedAt === null ? (await store.getUpload(id)).offset : sizeBytes;
+  return await reply
+    .code(201)
+    .headers({
+      location: `${UPLOADS_PATH}/${id}`,
+      "tus-resumable": TUS_VERSION,
+      "upload-offset": String(offset),
+      "idempotency-replayed": "true",
     })
     .send();
 }
