@@ -42,7 +42,7 @@ export async function openBucketStores(options: StoresOptions, bucketConfig: Buc
       db,
       sources,
       expiryMs: uploadExpiryMs,
-      buffers: openPartBuffers({ partBytes: partSizeFor(maxUploadBytes), folder: scratch.folder }),
+      buffers: openPartBuffers({ partBytes: partSizeFor(maxUploadBytes), folder: scratchFolder }),
     }),
     files: null,
     async close() {
