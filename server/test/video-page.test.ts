@@ -55,6 +55,13 @@ async function ended(file: Buffer, filename: string): Promise<string> {
   return videoId;
 }
 
+test("a video whose default audio track is silent is transcribed from the first with sound, and says so", async () => {
+  const videoId = await ended(await media("third-track-beeps.mp4"), "tracks.mp4");
+  expect((await detail(videoId)).transcription).toMatchObject({ status: "COMPLETED", audioTrack: 3 });
+  const ordinary = await ended(await media("mp4-aac-beeps.mp4"), "one-track.mp4");
+  expect((await detail(ordinary)).transcription).toMatchObject({ status: "COMPLETED", audioTrack: null });
+});
+
 describe("the page of a completed video", () => {
   let videoId: string;
   let deliveredTo: string;

@@ -1,7 +1,9 @@
 import { ahead } from "./ahead.ts";
+import { SpeechError } from "./errors.ts";
 import { AnswerBook } from "./kept/answer-book.ts";
 import type { KeptStretch } from "./kept/kept-stretch.ts";
 import { createListener, type Engines } from "./listening/listener.ts";
+import { chooseAudibleTrack } from "./media/audible-track.ts";
 import type { Decoder, Probe } from "./media/media.ts";
 import { RemainingTime } from "./remaining-time.ts";
 import { StageTimer } from "./stage-timer.ts";
@@ -60,11 +62,16 @@ export async function transcribe(path: string, options: TranscribeOptions): Prom
   const left = new AbortController();
   const signal = AbortSignal.any([options.signal, left.signal]);
 
-  const probe = await timer.time("probe", () => decoder.probe(path, signal));
-  const { duration, audioOffset } = probe;
-  if (probe.audioStream === null) return { outcome: "skipped", reason: "no_audio_track", duration };
+  const headers = await timer.time("probe", () => decoder.probe(path, signal));
+  const { duration } = headers;
+  if (headers.audioStream === null) return { outcome: "skipped", reason: "no_audio_track", duration };
 
-  const audio = decoder.decode(path, { probe, maxDurationSeconds: options.maxDurationSeconds, signal });
+  const { maxDurationSeconds } = options;
+  const probe = await timer.time("probe", () =>
+    chooseAudibleTrack(decoder, path, { probe: headers, maxDurationSeconds, signal }),
+  );
+  const { audioOffset, audioTrack } = probe;
+  const audio = decoder.decode(path, { probe, maxDurationSeconds, signal });
   const waveform = new WaveformReport(audio, probe, options.onWaveform);
   const samples = ahead(waveform.measure(timer.timeEach("decode", audio.chunks)), CHUNKS_AHEAD);
   const score = book.scores((block, preceding) =>
@@ -96,6 +103,12 @@ export async function transcribe(path: string, options: TranscribeOptions): Prom
   }
 
   const { nothing, incomplete, duration: measured } = audio.summary();
+  if (nothing !== null && probe.hasUndecodableTrack) {
+    throw new SpeechError(
+      "undecodable_audio",
+      "The audio that can be decoded is silent; another track cannot be.",
+    );
+  }
   if (nothing !== null) return { outcome: "skipped", reason: nothing, duration: measured };
   report(duration ?? measured);
   const heard = await timer.time("engine", () =>
@@ -107,6 +120,7 @@ export async function transcribe(path: string, options: TranscribeOptions): Prom
     duration: measured,
     engine: engineOfMostWords(heard.stretches) ?? (engines.multilingual ?? engines.bundled)?.name ?? "",
     decoder: decoder.name,
+    audioTrack: audioTrack === headers.audioTrack ? null : audioTrack,
     incomplete,
     stages: timer.stages(),
   };

@@ -56,6 +56,8 @@ export interface Transcript {
   engine: string;
   /** Which decoder was used: `ffmpeg 5.1.9` or `node-av 6.1.1`. */
   decoder: string;
+  /** Number of the audio track that was transcribed, from 1; null if it is the default or the only one. */
+  audioTrack: number | null;
   /** True where parts of the recording were damaged and are missing from the transcript. */
   incomplete: boolean;
   stages: StageSeconds;

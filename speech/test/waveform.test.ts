@@ -66,7 +66,15 @@ describe("the speech of a waveform", () => {
 });
 
 describe("a waveform is told", () => {
-  const PROBE: Probe = { duration: 10, audioStream: 0, channels: 1, audioOffset: 0 };
+  const PROBE: Probe = {
+    duration: 10,
+    audioStream: 0,
+    channels: 1,
+    audioOffset: 0,
+    audioTrack: 1,
+    otherTracks: [],
+    hasUndecodableTrack: false,
+  };
   const audio: DecodedAudio = {
     chunks: (async function* () {})(),
     summary: () => ({ samples: 0, duration: 1, nothing: null, incomplete: false }),

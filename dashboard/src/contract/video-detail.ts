@@ -30,10 +30,12 @@ export interface MediaView {
 }
 
 export interface TranscriptionDetailView extends TranscriptionSummaryView {
-  /** Which engine and model gave most of the words; null until COMPLETED, as the next four. */
+  /** Which engine and model gave most of the words; null until COMPLETED, as the next five. */
   engine: string | null;
   /** `ffmpeg 5.1.9` */
   decoder: string | null;
+  /** Number of the audio track that was transcribed, from 1; null if it is the default or the only one. */
+  audioTrack: number | null;
   /** True where damaged parts of the recording are missing from the transcript. */
   incomplete: boolean;
   /** Which language is spoken where, in order, not overlapping. */

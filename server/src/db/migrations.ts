@@ -1,6 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import { attempts } from "./migration-attempts.ts";
+import { audioTrack } from "./migration-audio-track.ts";
 import { audit } from "./migration-audit.ts";
 import { dashboard } from "./migration-dashboard.ts";
 import { deletions } from "./migration-deletions.ts";
@@ -33,6 +34,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   "0014_event_types": { up: eventTypes },
   "0015_storage": { up: storage },
   "0016_session_hashes": { up: sessionHashes },
+  "0017_audio_track": { up: audioTrack },
   "0019_early_deliveries": { up: earlyDeliveries },
 };
 

@@ -126,6 +126,8 @@ interface TranscriptionTable {
   skip_reason: string | null;
   engine: string | null;
   decoder: string | null;
+  /** Number of the audio track that was transcribed, from 1; null if it is the default or the only one. */
+  audio_track: ColumnType<number | null, never, number | null>;
   /** True where damaged parts of the recording are missing from the transcript. */
   incomplete: Generated<boolean>;
   stages: JSONColumnType<StageSeconds | null>;

@@ -91,6 +91,7 @@ export interface CompletedTranscription {
   filePrefix: string;
   engine: string;
   decoder: string;
+  audioTrack: number | null;
   incomplete: boolean;
   stages: StageSeconds;
   stretches: LanguageStretch[];
@@ -115,6 +116,7 @@ export async function completeTranscription(
       file_prefix: done.filePrefix,
       engine: done.engine,
       decoder: done.decoder,
+      audio_track: done.audioTrack,
       incomplete: done.incomplete,
       stages: JSON.stringify(done.stages),
       stretches: JSON.stringify(done.stretches),

@@ -151,6 +151,7 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
       filePrefix: prefix,
       engine: transcript.engine,
       decoder: transcript.decoder,
+      audioTrack: transcript.audioTrack,
       incomplete: transcript.incomplete,
       stages: transcript.stages,
       stretches: transcript.stretches,

@@ -10,6 +10,7 @@ export const FAKE_HEARING: Transcript = {
   stretches: [],
   engine: "fake",
   decoder: "fake",
+  audioTrack: null,
   incomplete: false,
   stages: { probe: 0, decode: 0, voiceActivity: 0, engine: 0, total: 0 },
 };

@@ -23,16 +23,22 @@ async function probe(backend: Backend, path: string, signal: AbortSignal): Promi
   if (inspection.streams === 0 || (only !== undefined && only.sampleRate === 0)) {
     throw new SpeechError("unreadable_media", "The file holds neither picture nor sound.");
   }
-  const track = chooseTrack(inspection.audio);
+  const usable = usableTracks(inspection.audio);
   // A recorder that could not go back to its header left it empty, or 0.
   const duration = inspection.duration || (await backend.measure(path, signal));
-  return {
+  const probeOf = (track: AudioTrack | null): Probe => ({
     duration: duration > 0 ? roundToMs(duration) : null,
     audioStream: track?.stream ?? null,
     channels: track?.channels ?? 0,
     audioOffset: track === null ? 0 : audioOffset(inspection, track),
     audioDuration: track?.duration ?? (inspection.streams === 1 ? duration : null),
-  };
+    audioTrack: track === null ? 0 : inspection.audio.indexOf(track) + 1,
+    otherTracks: [],
+    hasUndecodableTrack: usable.length < inspection.audio.length,
+  });
+  const track = usable.find(({ isDefault }) => isDefault) ?? usable[0] ?? null;
+  const otherTracks = usable.filter((other) => other !== track).map(probeOf);
+  return { ...probeOf(track), otherTracks };
 }
 
 /** Newer libraries know a playlist by its name only, and call one of another name unreadable. */
@@ -62,14 +68,14 @@ async function isPlaylist(path: string): Promise<boolean> {
   }
 }
 
-/** The default track, else the first, of those that can be decoded. */
-function chooseTrack(tracks: readonly AudioTrack[]): AudioTrack | null {
+/** @throws SpeechError `undecodable_audio` if there are tracks and none can be decoded */
+function usableTracks(tracks: readonly AudioTrack[]): AudioTrack[] {
   const usable = tracks.filter((track) => track.codec !== null && !track.encrypted);
   if (tracks.length > 0 && usable.length === 0) {
     const reason = tracks.some((track) => track.encrypted) ? "is encrypted" : "is of an unknown codec";
     throw new SpeechError("undecodable_audio", `The audio ${reason}.`);
   }
-  return usable.find((track) => track.isDefault) ?? usable[0] ?? null;
+  return usable;
 }
 
 function audioOffset(inspection: Inspection, track: AudioTrack): number {

@@ -12,6 +12,12 @@ export interface Probe {
   audioOffset: number;
   /** Seconds of that stream, gaps included; null where the container does not tell. What is missing is a loss. */
   audioDuration?: number | null;
+  /** Number of that stream among the audio tracks, from 1; 0 if there is none. */
+  audioTrack: number;
+  /** The same file with each of the other audio tracks that can be decoded, in order. */
+  otherTracks: readonly Probe[];
+  /** Whether a track cannot be decoded, so that nobody knows whether it is silent. */
+  hasUndecodableTrack: boolean;
 }
 
 /** What is known once the last sample was read. */

@@ -8,7 +8,7 @@ import type { DecodeSummary } from "./media.ts";
  * recorder writes zeros, and so they come out of AAC, Opus, Vorbis, MP3 and FLAC; a live microphone in a
  * quiet room is above −75 dB.
  */
-const SILENCE_PEAK = 10 ** (-90 / 20);
+export const SILENCE_PEAK = 10 ** (-90 / 20);
 /** Less than this share of the track's length is "hardly anything". */
 const HARDLY_ANYTHING = 0.1;
 /** A bad packet or two at the ends (tags, a cut between frames) is no loss that a reader would notice. */

@@ -12,6 +12,7 @@ export function Facts({ video }: { video: VideoDetailView }) {
     wordCount = null,
     engine = null,
     decoder = null,
+    audioTrack = null,
   } = transcription ?? {};
   const heard = transcription?.stretches?.map((stretch) => stretch.language) ?? [];
   const spokenAll = [...new Set([...(spoken === null ? [] : [spoken]), ...heard])];
@@ -21,6 +22,7 @@ export function Facts({ video }: { video: VideoDetailView }) {
     ["Words", wordCount === null ? null : wordCount.toLocaleString("en")],
     ["Engine", engine],
     ["Decoder", decoder],
+    ["Audio track", audioTrack === null ? null : `${audioTrack} (the tracks before it are silent)`],
     ["Size", video.sizeBytes === null ? null : bytes(video.sizeBytes)],
     ["Uploaded", when(video.uploadedAt ?? video.createdAt)],
     [

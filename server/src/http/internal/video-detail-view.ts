@@ -59,6 +59,7 @@ function viewTranscriptionDetail(
     ...viewTranscriptionSummary(row),
     engine: row.engine,
     decoder: row.decoder,
+    audioTrack: row.audio_track,
     incomplete: row.incomplete,
     stretches: row.stretches,
     retryAt: hasRetryTime && row.status === "PENDING" && last?.retry_at ? last.retry_at.toISOString() : null,
