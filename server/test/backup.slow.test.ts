@@ -1,7 +1,17 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -9,6 +19,8 @@ import { expect, onTestFinished, test } from "vitest";
 import type { BackupView } from "../src/backup/backups.ts";
 import { makeBackup } from "../src/backup/make-backup.ts";
 import { restoreBackup } from "../src/backup/restore.ts";
+import { insertVideo } from "../src/db/videos.ts";
+import { newId } from "../src/ids.ts";
 import { checkAllFiles } from "../src/pipeline/sweep-missing.ts";
 import { fileKey, filePrefix } from "../src/storage/transcript-files.ts";
 import { codeOf, cookieOf, send, sendAsCommandLine, setUp, signIn } from "./operator-requests.ts";
@@ -296,5 +308,44 @@ test.skipIf(isElsewhere)(
     expect(await readFile(join(target, "data", "files", key), "utf8")).toBe(
       await text(await storage.read(key)),
     );
+  },
+);
+
+test.skipIf(isElsewhere)(
+  "an unfinished upload is copied after the moment for which the database waits, as far as it has come",
+  async () => {
+    const { database, clock, log, config } = shared.service.parts;
+    const { environmentId } = await createTenant(shared);
+    const id = newId("video");
+    await insertVideo(database.kysely, {
+      id,
+      environmentId,
+      metadata: {},
+      sizeBytes: 100,
+      now: clock.now(),
+    });
+    const growing = join(config.dataFolder, "uploads", id);
+    await writeFile(growing, "begun");
+    const target = join(await targets(), "backup");
+    const copy = join("data", "uploads", id);
+    let isCopiedMeanwhile = true;
+    const real = database.snapshot!;
+    const snapshot: typeof real = (to, options) =>
+      real(to, {
+        ...options,
+        async atMoment(query) {
+          await options.atMoment(query);
+          isCopiedMeanwhile = existsSync(join(`${target}.unfinished`, copy));
+          await appendFile(growing, " and continued");
+        },
+      });
+    const deps = { database: { ...database, snapshot }, dataFolder: config.dataFolder, hasBucket: false };
+    await makeBackup({ ...deps, clock, log, version: "test" }, target, {
+      onProgress: () => {},
+      signal: new AbortController().signal,
+    });
+    expect(isCopiedMeanwhile).toBe(false);
+    await appendFile(growing, " after the backup");
+    expect(await readFile(join(target, copy), "utf8")).toBe("begun and continued");
   },
 );

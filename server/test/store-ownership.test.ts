@@ -4,11 +4,14 @@ import { pino } from "pino";
 import { describe, expect, test } from "vitest";
 import type { Db } from "../src/db/schema.ts";
 import { readStoreRecord } from "../src/db/store-record.ts";
+import type { Finding } from "../src/doctor.ts";
 import { sweep } from "../src/pipeline/sweep.ts";
 import { claimStore } from "../src/storage/claim-store.ts";
 import { StoreOwnership, stopReason } from "../src/storage/store-ownership.ts";
 import { placeOnDisk, type StorePlace } from "../src/storage/store-place.ts";
+import { sendAsCommandLine } from "./operator-requests.ts";
 import { copyDatabase } from "./support/database-copies.ts";
+import { runCommand } from "./support/run-command.ts";
 import { seedTranscript } from "./support/seed-transcript.ts";
 import {
   bucketFor,
@@ -89,6 +92,53 @@ describe("a database that was restored from an older copy", () => {
     expect(await readRecording(restored.service, doomed.videoId)).toBeNull();
     for (const { videoId } of [old, ...newer])
       expect(await readRecording(restored.service, videoId)).not.toBeNull();
+  });
+
+  test("is shown what would be deleted by `storage accept`, and is accepted with --yes only", {
+    timeout: 120_000,
+  }, async () => {
+    const dataFolder = await temporaryFolder();
+    const first = await startService({ dataFolder, start: false });
+    const tenant = await createTenant(first, { aiTranscription: false });
+    const doomed = await storedVideo(first, tenant);
+    await first.service.stop();
+    const copy = await copyDatabase(dataFolder);
+    const live = await startService({ dataFolder, start: false });
+    const newer = await storedVideo(live, tenant);
+    await live.service.parts.ownership.advanceIfChanged();
+    await live.service.stop();
+    await copy.putBack(dataFolder);
+
+    const restored = await startService({ dataFolder, start: false });
+    await deleteByApi(restored, tenant, doomed.videoId);
+    await sweepNow(restored);
+    const findings = async (service: TestService) =>
+      (await sendAsCommandLine(service, "/doctor")).json<{ data: Finding[] }>().data;
+    const stopped = (await findings(restored)).find(({ name }) => name === "cleanup");
+    expect(stopped).toMatchObject({ status: "warning", remedy: expect.stringContaining("storage accept") });
+    expect(stopped?.detail).toContain(`uploads/${newer.videoId}`);
+    await restored.service.stop();
+
+    const shown = await runCommand(dataFolder, ["storage", "accept"]);
+    expect(shown).toMatchObject({ exitCode: 0, err: "" });
+    expect(shown.out).toContain("2 files of deleted videos and lost attempts");
+    expect(shown.out).toContain(`uploads/${doomed.videoId}`);
+    expect(shown.out).toContain("2 files that this database does not know");
+    expect(shown.out).toContain(`uploads/${newer.videoId}`);
+    expect(shown.out).toContain("Nothing was changed.");
+    const unchanged = await startService({ dataFolder, start: false });
+    expect(await unchanged.service.parts.ownership.look()).toMatchObject({ isOwner: false });
+    await unchanged.service.stop();
+
+    const accepted = await runCommand(dataFolder, ["storage", "accept", "--yes"]);
+    expect(accepted).toMatchObject({ exitCode: 0, out: expect.stringContaining("Accepted.") });
+    const again = await startService({ dataFolder, start: false });
+    expect(await again.service.parts.ownership.look()).toEqual({ isOwner: true });
+    await sweepNow(again);
+    expect(await readRecording(again.service, doomed.videoId)).toBeNull();
+    expect(await readRecording(again.service, newer.videoId)).not.toBeNull();
+    const kept = (await findings(again)).find(({ name }) => name === "cleanup");
+    expect(kept?.detail).toContain("2 stored files are unknown to the database");
   });
 });
 
