@@ -86,7 +86,7 @@ test("a delivery that failed is seen with what was sent and answered, sent again
     .getByRole("figure", { name: "Response (first 1 KB)" })
     .getByText("the database is away")
     .waitFor();
-  await page.getByText("Request", { exact: true }).click();
+  await page.getByText("Request", { exact: true }).first().click();
   const sent = receiver.requests.at(-1)!;
   const headers = page.getByRole("figure", { name: "Headers" });
   await headers.getByText(`webhook-signature: ${sent.headers["webhook-signature"]}`).waitFor();
@@ -156,7 +156,7 @@ test("the secret is shown to its owner and rotated, and both secrets sign for a 
   const { headers, body } = receiver.requests.at(-1)!;
   for (const each of [before, after]) new Webhook(each).verify(body, headers as Record<string, string>);
   await row(page, "Test").getByRole("button", { name: "Details" }).click();
-  await page.getByText("Request", { exact: true }).click();
+  await page.getByText("Request", { exact: true }).first().click();
   await page.getByText(/webhook-signature: v1,\S+ v1,\S+/).waitFor();
 
   await page.getByRole("button", { name: "Verification code samples" }).click();
@@ -180,7 +180,7 @@ test("on a phone, in both themes, an endpoint is edited, disabled and taken into
   await page.getByRole("button", { name: "Enable" }).click();
   await page.getByRole("button", { name: "Disable" }).waitFor();
   await row(page, "Test").getByRole("button", { name: "Details" }).click();
-  await page.getByText("Request", { exact: true }).click();
+  await page.getByText("Request", { exact: true }).first().click();
   const widthOfPage = () => page.evaluate("document.documentElement.scrollWidth");
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });

@@ -22,7 +22,8 @@ export function SigningSecret({ endpoint, isOwner }: { endpoint: WebhookEndpoint
   });
   const rotate = useMutation({
     mutationFn: () => request<WebhookEndpointWithSecret>("POST", `${path}/rotate-secret`),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: endpointKey(endpoint.id) }),
+    // Without waiting: the page must not say that the secret was rotated while it still shows the old one.
+    onSuccess: () => void queryClient.invalidateQueries({ queryKey: endpointKey(endpoint.id) }),
     gcTime: 0,
   });
   const shown = rotate.data?.secret ?? reveal.data?.secret;
