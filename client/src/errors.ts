@@ -9,7 +9,10 @@ export const CLIENT_ERRORS = {
   unexpected_redirect: { retryable: false, title: "The address answers with a redirect; `baseUrl` is wrong" },
   wait_timed_out: { retryable: true, title: "The transcription did not end in the time given" },
   transcription_not_completed: { retryable: false, title: "There are no files unless it is COMPLETED" },
-  upload_file_differs: { retryable: false, title: "The upload was begun with a file of another size" },
+  upload_file_differs: {
+    retryable: false,
+    title: "The upload was created for another file: its size or name differs",
+  },
   webhook_body_not_raw: { retryable: false, title: "The body was parsed before it was verified" },
   webhook_secret_invalid: { retryable: false, title: "A signing secret is `whsec_` and base64" },
   webhook_header_missing: { retryable: false, title: "A `webhook-…` header is missing or malformed" },

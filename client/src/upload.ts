@@ -6,8 +6,9 @@ import {
   requireSignal,
   toBlob,
 } from "./arguments.ts";
+import type { ApiErrorCode } from "./contract/api-errors.ts";
 import { SubtextError } from "./errors.ts";
-import { exchange, type Fetch } from "./exchange.ts";
+import { type ExchangeOptions, exchange, type Fetch } from "./exchange.ts";
 import { Retries, type RetryPolicy } from "./retry.ts";
 
 export interface UploadProgress {
@@ -24,6 +25,8 @@ export interface UploadOptions {
   retry?: Partial<RetryPolicy> | undefined;
   /** The largest piece of the file in one request, where a proxy bounds them; 64 MiB unless said. */
   maxPieceBytes?: number | undefined;
+  /** For each request; 60 s for a piece and 30 s to ask for the offset unless given. */
+  timeoutMs?: number | undefined;
   /** True where nothing was sent to this URL before, which saves a request. */
   isNew?: boolean | undefined;
 }
@@ -54,17 +57,21 @@ export async function uploadTo(
   const file = toBlob(input);
   requireObject(options, "options");
   requireSignal(options.signal);
-  const { onProgress, signal, isNew = false, maxPieceBytes = MAX_PIECE_BYTES } = options;
+  const { onProgress, signal, timeoutMs, isNew = false, maxPieceBytes = MAX_PIECE_BYTES } = options;
   const retry = readRetryPolicy(options.retry);
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
   const totalBytes = file.size;
-  let offset = isNew ? 0 : null;
+  // A file of no bytes is complete once the service is asked for its offset.
+  let offset = isNew && totalBytes > 0 ? 0 : null;
   let furthest = 0;
   let pieceBytes = Math.min(FIRST_PIECE_BYTES, maxPieceBytes);
   const retries = new Retries(retry, signal);
   for (;;) {
     try {
-      offset ??= await askOffset(fetch, uploadUrl, totalBytes, signal);
+      offset ??= await askOffset(fetch, uploadUrl, file, {
+        timeoutMs: timeoutMs ?? OFFSET_TIMEOUT_MS,
+        signal,
+      });
       if (offset > furthest) {
         furthest = offset;
         retries.reset();
@@ -72,7 +79,10 @@ export async function uploadTo(
       onProgress?.({ sentBytes: offset, totalBytes });
       if (offset === totalBytes) return;
       const beganMs = performance.now();
-      offset = await sendPiece(fetch, uploadUrl, offset, file.slice(offset, offset + pieceBytes), signal);
+      offset = await sendPiece(fetch, uploadUrl, offset, file.slice(offset, offset + pieceBytes), {
+        timeoutMs: timeoutMs ?? PIECE_TIMEOUT_MS,
+        signal,
+      });
       const tookMs = performance.now() - beganMs;
       if (tookMs < QUICK_PIECE_MS) pieceBytes = Math.min(pieceBytes * 2, maxPieceBytes);
       else if (tookMs > SLOW_PIECE_MS) pieceBytes = halved(pieceBytes);
@@ -88,32 +98,48 @@ function halved(pieceBytes: number): number {
   return Math.max(Math.ceil(pieceBytes / 2), Math.min(pieceBytes, MIN_PIECE_BYTES));
 }
 
-async function askOffset(
-  fetch: Fetch,
-  url: string,
-  totalBytes: number,
-  signal: AbortSignal | undefined,
-): Promise<number> {
+async function askOffset(fetch: Fetch, url: string, file: Blob, limits: ExchangeOptions): Promise<number> {
   const init = { method: "HEAD", headers: TUS };
-  const limits = { timeoutMs: OFFSET_TIMEOUT_MS, signal };
   try {
     return await exchange(fetch, url, init, limits, async (response) => {
-      if (Number(response.headers.get("upload-length")) !== totalBytes) {
-        throw new SubtextError({ code: "upload_file_differs" });
-      }
-      return readOffset(response, 0, totalBytes);
+      if (!isUploadOf(file, response.headers)) throw new SubtextError({ code: "upload_file_differs" });
+      return readOffset(response, 0, file.size);
     });
   } catch (error) {
     // The answer to HEAD has no body, so the code that goes with its status is missing.
-    const code = error instanceof SubtextError && error.status !== null && CODES_OF_HEAD[error.status];
-    throw code ? new SubtextError({ code, status: error.status ?? undefined, cause: error }) : error;
+    if (!(error instanceof SubtextError) || error.status === null) throw error;
+    const code = CODES_OF_HEAD[error.status];
+    if (!code) throw error;
+    throw new SubtextError({
+      code,
+      status: error.status,
+      requestId: error.requestId ?? undefined,
+      retryAfterMs: error.retryAfterMs ?? undefined,
+      detail:
+        code === "upload_url_invalid"
+          ? "The upload URL was altered, or pages of this origin may not upload."
+          : undefined,
+      cause: error,
+    });
   }
 }
 
-const CODES_OF_HEAD: Record<number, "upload_not_found" | "upload_expired"> = {
+const CODES_OF_HEAD: Record<number, ApiErrorCode> = {
+  403: "upload_url_invalid",
   404: "upload_not_found",
   410: "upload_expired",
+  423: "upload_locked",
+  429: "rate_limited",
 };
+
+/** Whether the upload was created for a file of this length, and of this name if both have one. */
+function isUploadOf(file: Blob, headers: Headers): boolean {
+  if (Number(headers.get("upload-length")) !== file.size) return false;
+  const [, encoded] = /(?:^|,)\s*filename ([A-Za-z0-9+/=]+)/.exec(headers.get("upload-metadata") ?? "") ?? [];
+  if (encoded === undefined || !("name" in file) || typeof file.name !== "string") return true;
+  const bytes = Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0));
+  return file.name === "" || new TextDecoder().decode(bytes) === file.name;
+}
 
 /** @returns where the upload stands after it */
 async function sendPiece(
@@ -121,14 +147,14 @@ async function sendPiece(
   url: string,
   offset: number,
   piece: Blob,
-  signal: AbortSignal | undefined,
+  limits: ExchangeOptions,
 ): Promise<number> {
   const init = {
     method: "PATCH",
     headers: { ...TUS, "upload-offset": String(offset), "content-type": "application/offset+octet-stream" },
     body: piece,
   };
-  return await exchange(fetch, url, init, { timeoutMs: PIECE_TIMEOUT_MS, signal }, async (response) =>
+  return await exchange(fetch, url, init, limits, async (response) =>
     // A piece of which nothing was taken, again and again, would never end.
     readOffset(response, offset + 1, offset + piece.size),
   );

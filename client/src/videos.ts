@@ -74,11 +74,12 @@ export class Videos {
       post,
     );
     onCreated?.(created);
-    const { fetch, retry } = this.#transport.options;
+    const { fetch, retry, timeoutMs } = this.#transport.options;
     await uploadTo(created.upload.url, file, {
       fetch,
       retry,
       isNew: true,
+      timeoutMs: post.timeoutMs ?? timeoutMs,
       ...(onProgress && { onProgress }),
       ...(maxPieceBytes !== undefined && { maxPieceBytes }),
       ...(post.signal && { signal: post.signal }),

@@ -277,3 +277,46 @@ describe("the sweep", () => {
     expect(await Promise.all(left)).toEqual([0, "done".length, 1]);
   });
 });
+
+test("a file of no bytes is taken in by tus and by an upload URL alike", async () => {
+  const tenant = await createTenant(service);
+  const byTus = await upload(service, tenant, Buffer.alloc(0));
+  const created = await fetch(`${service.url}/api/v1/videos`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${tenant.key}`, "content-type": "application/json" },
+    body: JSON.stringify({ sizeBytes: 0 }),
+  });
+  expect(created.status).toBe(201);
+  const { video, upload: ticket } = (await created.json()) as {
+    video: { id: string };
+    upload: { url: string };
+  };
+  await new Promise<void>((resolve, reject) => {
+    const running = new tus.Upload(Buffer.alloc(0), {
+      uploadUrl: ticket.url,
+      retryDelays: [],
+      onError: reject,
+      onSuccess: () => resolve(),
+    });
+    running.start();
+  });
+  const rows = rowsOf(service);
+  for (const id of [byTus, video.id]) {
+    expect(await rows.video(id)).toMatchObject({ uploaded_at: expect.any(Date), size_bytes: 0 });
+    expect(await rows.transcriptions(id)).toHaveLength(1);
+    expect(await recordingBytes(service.service, id)).toBe(0);
+  }
+});
+
+test("a request for an upload URL whose body is no JSON is told what to send", async () => {
+  const tenant = await createTenant(service);
+  const refused = await fetch(`${service.url}/api/v1/videos`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${tenant.key}`, "content-type": "video/mp4" },
+    body: "not JSON",
+  });
+  expect([refused.status, await refused.json()]).toMatchObject([
+    415,
+    { code: "unsupported_media_type", detail: expect.stringContaining("application/json") },
+  ]);
+});

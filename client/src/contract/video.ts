@@ -69,7 +69,7 @@ export const DEFAULT_UPLOAD_URL_SECONDS = 3600;
 export const NewVideo = Type.Object(
   {
     sizeBytes: Type.Integer({
-      minimum: 1,
+      minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
       description: "Exactly how many bytes will be uploaded; the upload URL takes no more and no less",
     }),

@@ -96,9 +96,13 @@ function toAppError(error: unknown): AppError {
 
 /** Fastify repeats an address that can not be decoded, with whatever its query signs. */
 function detailOf(error: Error): string {
-  return "code" in error && error.code === "FST_ERR_BAD_URL"
-    ? "The address can not be decoded."
-    : error.message;
+  const code = "code" in error ? error.code : null;
+  if (code === "FST_ERR_BAD_URL") return "The address can not be decoded.";
+  // Only JSON is parsed; routes that take other bodies read them on their own.
+  if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
+    return "Send the body as JSON, with the header `Content-Type: application/json`.";
+  }
+  return error.message;
 }
 
 /** Of errors that Fastify or a plugin of it made for the client to see. */

@@ -1,7 +1,7 @@
 import { API_ERRORS } from "@subtext/client/contract/api-errors";
 import type { VideoMetadata } from "@subtext/client/contract/video";
 import { type ServerOptions, Server as TusServer } from "@tus/server";
-import { ERRORS, type Locker } from "@tus/utils";
+import { ERRORS, type Locker, Upload } from "@tus/utils";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { NodeRequest } from "srvx/node";
 import type { Db, Tx, VideoRow } from "../../db/schema.ts";
@@ -208,6 +208,11 @@ function tusOptions(
         throw new AppError("upload_expired", "The recording was uploaded, and deleted for its age since.");
       }
       if (video.uploaded_at === null) await deps.store.ensurePlace(video.id);
+      // Nothing of it will be sent: clients ask how far it is, and are done.
+      if (video.uploaded_at === null && video.size_bytes === 0 && request.method !== "DELETE") {
+        await deps.store.create(new Upload({ id: video.id, size: 0, offset: 0 }));
+        await acceptUpload(deps, { videoId: video.id, sizeBytes: 0 });
+      }
       const contentLength = request.headers.get("content-length");
       // One without a body only tells that the upload is complete.
       if (request.method === "PATCH" && contentLength !== "0") {
