@@ -1,16 +1,27 @@
+import { once } from "node:events";
 import { readdir } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { createTenant, readTranscription, shareService, untilEnded, upload } from "./support/service.ts";
+import {
+  createTenant,
+  readTranscription,
+  shareService,
+  until,
+  untilEnded,
+  upload,
+} from "./support/service.ts";
 
 const service = shareService();
 
 /** Sends raw bytes and reads until the server closes. */
-async function raw(bytes: string): Promise<string> {
+async function raw(bytes: string, { thenEnd = false } = {}): Promise<string> {
   const socket = connect({ host: "127.0.0.1", port: service.service.parts.config.port });
   socket.on("error", () => {});
-  socket.write(bytes);
+  if (thenEnd) socket.end(bytes);
+  else socket.write(bytes);
   return await text(socket);
 }
 
@@ -32,6 +43,85 @@ describe("a hostile client", () => {
     const answer = await raw("\x16\x03\x01 hello\r\n\r\n");
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer).toContain('"code":"invalid_request"');
+  });
+
+  test("with two Host or Authorization headers is refused with a problem", async () => {
+    const { key } = await createTenant(service);
+    const [host, authorization] = ["Host: 127.0.0.1\r\n", `Authorization: Bearer ${key}\r\n`];
+    const ask = (headers: string) =>
+      raw(`GET /api/v1/videos HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`);
+    expect(await ask(host + authorization)).toMatch(/^HTTP\/1\.1 200 /);
+    for (const headers of [
+      `${host}${host}${authorization}`,
+      `Host: evil.example\r\n${authorization}hOsT: 127.0.0.1\r\n`,
+      `${host}${authorization}Authorization: Bearer another\r\n`,
+    ]) {
+      const answer = await ask(headers);
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+      expect(answer).toMatch(/content-type: application\/problem\+json/);
+      expect(JSON.parse(answer.split("\r\n\r\n")[1] ?? "")).toMatchObject({
+        code: "invalid_request",
+        status: 400,
+      });
+    }
+  });
+
+  test("with a compressed body is told what to send, after its key was checked", async () => {
+    const { key } = await createTenant(service);
+    const json = gzipSync(JSON.stringify({ sizeBytes: 1 }));
+    const tus = { "tus-resumable": "1.0.0", "upload-length": String(json.length) };
+    const octets = { "content-type": "application/offset+octet-stream" };
+    const sent: [path: string, headers: Record<string, string>][] = [
+      ["/api/v1/videos", { "content-type": "application/json" }],
+      ["/api/v1/uploads", { ...tus, ...octets }],
+    ];
+    for (const [path, headers] of sent) {
+      const post = (more: Record<string, string>, body = json) =>
+        fetch(service.url + path, { method: "POST", headers: { ...headers, ...more }, body });
+      const authorization = `Bearer ${key}`;
+      const answer = await post({ authorization, "content-encoding": "gzip" });
+      expect([path, answer.status, answer.headers.get("accept-encoding")]).toEqual([path, 415, "identity"]);
+      expect(await answer.json()).toMatchObject({
+        code: "unsupported_media_type",
+        detail: expect.stringContaining("without compression"),
+      });
+      expect((await post({ "content-encoding": "gzip" })).status).toBe(401);
+    }
+    const identity = await fetch(`${service.url}/api/v1/videos`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${key}`,
+        "content-type": "application/json",
+        "content-encoding": "identity",
+      },
+      body: JSON.stringify({ sizeBytes: 1 }),
+    });
+    expect(identity.status).toBe(201);
+  });
+
+  test("that cuts its body off is no fault of the service in the log", async () => {
+    const { key } = await createTenant(service);
+    const { app, config } = service.service.parts;
+    const head = `POST /api/v1/videos HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
+    for (const body of ["Content-Length: 100\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\n5\r\n{"]) {
+      const arrived = once(app.server, "request") as Promise<[IncomingMessage, ServerResponse]>;
+      const socket = connect({ host: "127.0.0.1", port: config.port });
+      socket.write(head + body);
+      const [request, response] = await arrived;
+      // Its key is checked by now: the body is what the service waits for.
+      await until(async () => request.readableFlowing === true);
+      socket.resetAndDestroy();
+      await once(response, "close");
+      expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
+
+      const answer = await raw(head + body, { thenEnd: true });
+      expect(JSON.parse(answer.split("\r\n\r\n")[1] ?? "")).toMatchObject({
+        code: "invalid_request",
+        detail: "The connection closed before the request was complete.",
+      });
+    }
+    expect(service.logged()).not.toContain("request failed");
+    expect(service.logged()).not.toContain("internal_error");
   });
 
   test("with a body nested a hundred thousand levels deep is refused, whoever is to read it", async () => {

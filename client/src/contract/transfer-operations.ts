@@ -61,6 +61,7 @@ export const UPLOAD_OPERATIONS = {
       "upload_rejected",
       "invalid_metadata",
       "payload_too_large",
+      "unsupported_media_type",
       "open_upload_limit_reached",
       "storage_full",
       ...ofStorage,

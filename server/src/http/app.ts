@@ -4,6 +4,7 @@ import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } 
 import type { Logger } from "pino";
 import { AppError, type AppErrorCode } from "../errors.ts";
 import { limitBodyDepth } from "./body-depth.ts";
+import { refuseEncodedBodies } from "./body-encoding.ts";
 import { type BodyFloor, limitBodySlowness, limitBodyTime } from "./body-timeout.ts";
 import { registerProblems, sendProblem } from "./problems.ts";
 
@@ -114,6 +115,7 @@ export function createApp({
   limitBodyTime(app, limits.bodyTimeoutMs);
   limitBodySlowness(app, limits.streamedBodyFloor);
   limitBodyDepth(app);
+  refuseEncodedBodies(app);
 
   let closing = false;
   app.addHook("preClose", async () => {
@@ -121,7 +123,7 @@ export function createApp({
   });
   const ending = new WeakSet<Socket>();
   app.addHook("onRequest", async (request, reply) => {
-    const { socket, httpVersion } = request.raw;
+    const { socket, httpVersion, rawHeaders } = request.raw;
     // One more, sent before the last answer of its connection was there, gets none: so nothing is done for it.
     if (ending.has(socket)) return void reply.hijack();
     reply.header("x-request-id", request.id).headers(secure);
@@ -133,6 +135,12 @@ export function createApp({
     if (closing) throw new AppError("service_unavailable", "The service is stopping.");
     if (httpVersion === "1.1" && request.headers.host === undefined) {
       throw new AppError("invalid_request", "A request of HTTP/1.1 has a `Host` header.");
+    }
+    // Node.js uses the first one. A proxy that used the other would have understood another request.
+    for (const name of ["host", "authorization"]) {
+      if (countHeaders(rawHeaders, name) > 1) {
+        throw new AppError("invalid_request", `A request has only one \`${name}\` header.`);
+      }
     }
   });
   app.addHook("onResponse", async (request, reply) => {
@@ -164,6 +172,11 @@ export function createApp({
   return app;
 }
 
+/** @param rawHeaders names and values in turn */
+function countHeaders(rawHeaders: readonly string[], name: string): number {
+  return rawHeaders.filter((each, index) => index % 2 === 0 && each.toLowerCase() === name).length;
+}
+
 async function within(timeoutMs: number, work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((_resolve, reject) => {
@@ -178,6 +191,7 @@ async function within(timeoutMs: number, work: Promise<void>): Promise<void> {
 
 const UNPARSABLE: Record<string, [AppErrorCode, string]> = {
   HPE_HEADER_OVERFLOW: ["headers_too_large", "The address and all headers together may hold 16 KiB."],
+  HPE_INVALID_EOF_STATE: ["invalid_request", "The connection closed before the request was complete."],
   ERR_HTTP_REQUEST_TIMEOUT: ["request_timeout", "The request's headers did not come to their end in time."],
 };
 

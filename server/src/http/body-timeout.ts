@@ -71,7 +71,11 @@ export function limitBodyTime(app: FastifyInstance, timeoutMs: number): void {
     // Nobody reads it where the body is refused by its type or length.
     reader.on("error", () => {});
     readers.set(request, reader);
-    payload.once("error", (error) => reader.destroy(error));
+    payload.once("error", (cause) =>
+      reader.destroy(
+        new AppError("invalid_request", "The connection closed before the body was complete.", { cause }),
+      ),
+    );
     // What is left of a body that was refused is passed over, so that the connection can be used again.
     reply.raw.once("finish", () => payload.unpipe(reader).resume());
     return payload.pipe(reader);

@@ -16,6 +16,7 @@ import { isDiskFull, storageFull } from "../../storage/disk-space.ts";
 import type { Sources } from "../../storage/sources.ts";
 import type { UploadStore } from "../../storage/upload-store.ts";
 import { type Authorize, bearerToken } from "../authorize.ts";
+import { refuseEncodedBody } from "../body-encoding.ts";
 import { addressGroup } from "../client-address.ts";
 import type { TokenLimits } from "../token-limits.ts";
 import { findCreated, insertOnce, readCreation } from "./repeated-upload.ts";
@@ -280,7 +281,8 @@ async function syncUnlessDeleted({ db, sources }: UploadsDeps, uploadId: string)
  * @throws AppError `upload_version_unsupported`, `unsupported_media_type`: tus asks for these, and the tus
  * server answers 400 and 403
  */
-function checkProtocol({ method, headers }: FastifyRequest): void {
+function checkProtocol(request: FastifyRequest): void {
+  const { method, headers } = request;
   if (headers["tus-resumable"] !== TUS_VERSION) {
     throw new AppError("upload_version_unsupported", `Send the header \`Tus-Resumable: ${TUS_VERSION}\`.`, {
       headers: { "tus-resumable": TUS_VERSION, "tus-version": TUS_VERSION },
@@ -291,6 +293,7 @@ function checkProtocol({ method, headers }: FastifyRequest): void {
       headers: { "tus-resumable": TUS_VERSION },
     });
   }
+  if (method === "POST" || method === "PATCH") refuseEncodedBody(request);
 }
 
 /**
