@@ -3,6 +3,9 @@ import { parseEnv } from "node:util";
 import { runCommandLine } from "./cli/program.ts";
 import type { EnvFile } from "./config/unknown-settings.ts";
 
+// Everything that this process and its children create is for their user only: files get 0600, folders 0700.
+process.umask(0o077);
+
 // A reader that has seen enough (`| head`) is no error.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(error.code === "EPIPE" ? 0 : 1);

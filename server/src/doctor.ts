@@ -5,6 +5,7 @@ import { describeDecoders } from "@subtext/speech/media/open-decoder";
 import { describeProgress } from "@subtext/speech/models/download-display";
 import type { TracesConfig } from "./config/telemetry.ts";
 import type { Config } from "./config.ts";
+import { inspectFileAccess } from "./file-access.ts";
 import type { ModelsState } from "./models.ts";
 import { UNKNOWN_KEPT_MS } from "./pipeline/sweep-stored-files.ts";
 import type { OwnershipState } from "./storage/store-ownership.ts";
@@ -71,6 +72,7 @@ export async function diagnose(config: Config, patients: Patients): Promise<Find
     examineFiles(patients),
     examineCleanup(patients),
     examineDataFolder(config),
+    examineFileAccess(config),
     examinePublicUrl(config),
     ...(config.traces === null ? [] : [examineTraces(config.traces)]),
   ]);
@@ -175,6 +177,36 @@ async function examineDataFolder({ dataFolder }: Config): Promise<Finding> {
     const detail = `${dataFolder}: ${messageOf(error)}`;
     return { name, status: "missing", detail, remedy: "Let DATA_DIR name a folder that may be written to." };
   }
+}
+
+async function examineFileAccess({ dataFolder }: Config): Promise<Finding> {
+  const name = "file access";
+  const access = await inspectFileAccess(dataFolder).catch((error: NodeJS.ErrnoException) => {
+    // Nothing was created yet.
+    if (error.code === "ENOENT") return null;
+    throw error;
+  });
+  if (access === null) return ok(name, `${dataFolder} does not exist yet.`);
+  const { uid, exposed, foreign } = access;
+  const problems = [
+    ...(exposed.length > 0
+      ? [`Other users can access ${exposed.length} files or folders such as ${exposed[0]}.`]
+      : []),
+    ...(foreign.length > 0
+      ? [`${foreign.length} files or folders such as ${foreign[0]} belong to another user.`]
+      : []),
+  ];
+  if (problems.length === 0) return ok(name, "Only the user of the service can access the data folder.");
+  const commands = [
+    ...(foreign.length > 0 ? [`chown -R ${uid} ${dataFolder}`] : []),
+    ...(exposed.length > 0 ? [`chmod -R go= ${dataFolder}`] : []),
+  ];
+  return {
+    name,
+    status: "warning",
+    detail: problems.join(" "),
+    remedy: `Run as root: ${commands.join(" && ")}`,
+  };
 }
 
 async function examineFiles({ files }: Patients): Promise<Finding> {

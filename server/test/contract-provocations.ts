@@ -254,7 +254,7 @@ export const PROVOCATIONS: Record<ApiErrorCode, Provoke | null> = {
   headers_too_large: (operation, world) =>
     ask(operation, world, { headers: { "x-long": "x".repeat(20 * KIB) } }),
   unsupported_media_type: (operation, world) =>
-    ask(operation, world, { headers: { "content-type": "text/plain" } }),
+    ask(operation, world, { headers: { "content-type": "text/plain", "content-encoding": "gzip" } }),
   rate_limited: null,
   internal_error: askInTrouble,
   service_unavailable: null,

@@ -9,9 +9,18 @@ interface NodeStreamOperations {
   fsync?: (stream: { nfd: number }) => number;
 }
 
-interface ModuleWithNodeFs {
-  NODEFS: { stream_ops: NodeStreamOperations };
+interface Attributes {
+  mode?: number | null;
 }
+
+interface ModuleWithNodeFs {
+  NODEFS: {
+    stream_ops: NodeStreamOperations;
+    doSetAttr(target: unknown, node: unknown, attributes: Attributes, ...functions: unknown[]): void;
+  };
+}
+
+const OWNER_ONLY = ~0o077;
 
 /**
  * PGlite's file system over a real folder, with a real fsync. Emscripten's has none, for files or folders:
@@ -38,7 +47,17 @@ export class DurableNodeFs extends NodeFS {
       }
     };
     const mend = (module: unknown) => {
-      (module as ModuleWithNodeFs).NODEFS.stream_ops.fsync = fsync;
+      const { NODEFS } = module as ModuleWithNodeFs;
+      NODEFS.stream_ops.fsync = fsync;
+      // Emscripten sets the mode of each file that it creates, regardless of the umask of the process.
+      const setAttributes = NODEFS.doSetAttr;
+      NODEFS.doSetAttr = (target, node, { mode, ...attributes }, ...functions) =>
+        setAttributes(
+          target,
+          node,
+          mode == null ? attributes : { ...attributes, mode: mode & OWNER_ONLY },
+          ...functions,
+        );
     };
     return { emscriptenOpts: { ...emscriptenOpts, preRun: [...(emscriptenOpts.preRun ?? []), mend] } };
   }

@@ -1,0 +1,61 @@
+import type { Stats } from "node:fs";
+import { lstat, opendir } from "node:fs/promises";
+import { join } from "node:path";
+
+/** A look at more would keep the doctor waiting for minutes. */
+const MAX_ENTRIES = 100_000;
+const OTHERS = 0o007;
+const GROUP_AND_OTHERS = 0o077;
+const SET_GROUP_ID = 0o2000;
+
+export interface FileAccess {
+  /** The user that should own everything in the folder. */
+  uid: number;
+  /** Entries that other users can read or write. */
+  exposed: string[];
+  /** Entries that belong to another user. */
+  foreign: string[];
+}
+
+/** Finds files and folders that other users can access or that belong to another user. Symbolic links are not followed. */
+export async function inspectFileAccess(folder: string): Promise<FileAccess> {
+  const root = await lstat(folder);
+  const user = process.geteuid?.() ?? root.uid;
+  const uid = user === 0 ? root.uid : user;
+  // Kubernetes gives a volume to a group of the pod (fsGroup), and marks the folder so.
+  const denied = root.mode & SET_GROUP_ID ? OTHERS : GROUP_AND_OTHERS;
+  const found: FileAccess = { uid, exposed: [], foreign: [] };
+  const inspect = (path: string, stats: Stats) => {
+    if (stats.isSymbolicLink()) return;
+    if (stats.uid !== uid) found.foreign.push(path);
+    else if (stats.mode & denied) found.exposed.push(path);
+  };
+  // The folder itself may be a mount point that belongs to root.
+  if (root.uid === uid) inspect(folder, root);
+  let count = 0;
+  for await (const path of walk(folder)) {
+    const stats = await lstat(path).catch(ignoreAbsent);
+    if (stats) inspect(path, stats);
+    count += 1;
+    if (count === MAX_ENTRIES) break;
+  }
+  return found;
+}
+
+async function* walk(folder: string): AsyncGenerator<string> {
+  const entries = await opendir(folder).catch(ignoreAbsent);
+  if (!entries) return;
+  for await (const entry of entries) {
+    // Of the file system, not of the service.
+    if (entry.name === "lost+found") continue;
+    const path = join(folder, entry.name);
+    yield path;
+    if (entry.isDirectory()) yield* walk(path);
+  }
+}
+
+/** Files come and go while the service works. A folder of another user, which is reported, may be closed. */
+function ignoreAbsent(error: NodeJS.ErrnoException): null {
+  if (error.code === "ENOENT" || error.code === "EACCES") return null;
+  throw error;
+}
