@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import type { EngineChoice } from "@subtext/speech/choose-engines";
@@ -19,8 +20,8 @@ export interface Config {
   port: number;
   /** Where clients reach the service, without a slash at its end; file URLs begin with it. */
   publicUrl: string;
-  /** Whether a reverse proxy stands before the service, whose `X-Forwarded-*` headers are to be believed. */
-  trustProxy: boolean;
+  /** Which proxies may name the client in `X-Forwarded-For`. */
+  trustProxy: TrustedProxies;
   /** Absolute path of the folder that holds everything in embedded mode. */
   dataFolder: string;
   /** PostgreSQL's URL; null for the embedded database. */
@@ -115,7 +116,7 @@ function readAll(settings: SettingsReader): Config {
     host,
     port,
     publicUrl,
-    trustProxy: settings.flag("TRUST_PROXY"),
+    trustProxy: readTrustedProxies(settings),
     dataFolder,
     databaseUrl: settings.url("DATABASE_URL", ["postgres:", "postgresql:"]),
     bucket: readBucket(settings),
@@ -172,6 +173,25 @@ function readPublicUrl(settings: SettingsReader, { host, port }: { host: string;
     settings.refuse("PUBLIC_URL", url, "the service can not live below a path");
   }
   return new URL(url).origin;
+}
+
+/** False for none, the number of proxies in front of the service, or their addresses and networks. */
+export type TrustedProxies = false | number | string[];
+
+function readTrustedProxies(settings: SettingsReader): TrustedProxies {
+  const text = settings.text("TRUST_PROXY") ?? "";
+  if (text === "false") return false;
+  if (text === "true") return 1;
+  if (/^[1-9]$/.test(text)) return Number(text);
+  const networks = settings.list("TRUST_PROXY");
+  for (const network of networks) {
+    if (isIP(network) !== 0 || (isIP(network.replace(/\/\d+$/, "")) !== 0 && ipaddr.isValidCIDR(network)))
+      continue;
+    const expected =
+      "it must be false, the number of proxies in front of the service (1 to 9), or their addresses and networks, such as 10.1.0.0/16";
+    settings.refuse("TRUST_PROXY", network, expected);
+  }
+  return networks;
 }
 
 function readNetworks(settings: SettingsReader): string[] {

@@ -285,9 +285,9 @@ function examinePublicUrl({ publicUrl, host, trustProxy }: Config): Finding {
       "Keys and passwords travel unencrypted: put a proxy with TLS before it, PUBLIC_URL=https://…",
     );
   }
-  if (!trustProxy) {
+  if (trustProxy === false) {
     return warning(
-      "A proxy must stand before it for https; TRUST_PROXY=true lets clients' addresses be seen.",
+      "https needs a proxy in front of the service. Set TRUST_PROXY to the number of proxies, or the log and all limits know only the proxy's address.",
     );
   }
   return ok(name, publicUrl);

@@ -17,6 +17,7 @@ export function setup(): void {
       "of the Helm chart and of Go",
       "apt-get install golang-go golang-github-masterminds-sprig-dev golang-gopkg-yaml.v3-dev",
     ],
+    [isInstalled("nginx") && isInstalled("caddy"), "behind nginx and Caddy", "apt-get install nginx caddy"],
     [isInstalled("ruby") && isInstalled("php"), "of Ruby and PHP", "apt-get install ruby php-cli"],
   ];
   for (const [isThere, what, command] of hints) {

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from "fastify";
 import type { Logger } from "pino";
+import type { TrustedProxies } from "../config.ts";
 import { AppError, type AppErrorCode } from "../errors.ts";
 import { limitBodyDepth } from "./body-depth.ts";
 import { refuseEncodedBodies } from "./body-encoding.ts";
@@ -73,7 +74,7 @@ export function createApp({
 }: {
   log: Logger;
   health: Health;
-  trustProxy: boolean;
+  trustProxy: TrustedProxies;
   publicUrl: string;
   /** Aborted when the service is to stop but answers for a while yet. */
   draining: AbortSignal;
@@ -95,8 +96,7 @@ export function createApp({
     connectionTimeout: IDLE_CONNECTION_MS,
     // An upload's request may take hours; a stalled one is ended by the limit above, a dripping one by its floor.
     requestTimeout: 0,
-    // The nearest proxy alone: of X-Forwarded-For only its own entry, the last, can not be made up.
-    trustProxy: trustProxy ? (_address, hop) => hop === 0 : false,
+    trustProxy: typeof trustProxy === "number" ? (_address, hop) => hop < trustProxy : trustProxy,
     forceCloseConnections: "idle",
     // Its own answer while closing is no problem document; the hook below gives one.
     return503OnClosing: false,
