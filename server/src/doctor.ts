@@ -3,6 +3,7 @@ import { access, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { describeDecoders } from "@subtext/speech/media/open-decoder";
 import { describeProgress } from "@subtext/speech/models/download-display";
+import { settingAtFault } from "./config/setting-at-fault.ts";
 import type { TracesConfig } from "./config/telemetry.ts";
 import type { Config } from "./config.ts";
 import { inspectFileAccess } from "./file-access.ts";
@@ -82,7 +83,9 @@ async function examine(name: string, ask: () => Promise<string>, remedy: string)
   try {
     return ok(name, await ask());
   } catch (error) {
-    return { name, status: "missing", detail: messageOf(error), remedy };
+    const setting = settingAtFault(error);
+    const detail = messageOf(error);
+    return { name, status: "missing", detail, remedy: setting === null ? remedy : `Correct ${setting}.` };
   }
 }
 
@@ -212,7 +215,10 @@ async function examineFileAccess({ dataFolder }: Config): Promise<Finding> {
 async function examineFiles({ files }: Patients): Promise<Finding> {
   const name = "files";
   const state = await files().catch(() => null);
-  if (!state) return ok(name, "unknown while the database does not answer");
+  if (!state) {
+    const detail = "Unknown: the database did not answer.";
+    return { name, status: "warning", detail, remedy: "See what the database is reported to lack." };
+  }
   const { missing, examples, lookedAt } = state;
   const counts = [
     missing.recording > 0 && `the recordings of ${missing.recording}`,

@@ -64,10 +64,10 @@ export async function openTelemetry(deps: TelemetryDeps): Promise<Telemetry> {
 }
 
 async function startMetrics({ config, ...deps }: TelemetryDeps): Promise<Metrics | null> {
-  const { metricsToken: token, role } = config;
+  const { metricsToken: token, role, dataFolder } = config;
   if (token === null) return null;
   const { openMetrics } = await import("./metrics/metrics.ts");
-  return openMetrics({ ...deps, role, token });
+  return openMetrics({ ...deps, role, dataFolder, token });
 }
 
 async function startTraces({ config, log, version }: TelemetryDeps): Promise<Traces | null> {

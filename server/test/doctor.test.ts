@@ -32,3 +32,24 @@ test("the doctor tells what to do about an engine that does not load", async () 
     { name: "engine", status: "missing", detail: "The model is cut off.", remedy: expect.any(String) },
   ]);
 });
+
+test("the doctor does not report files as fine while the database does not answer", async () => {
+  const config = readConfig({ DATA_DIR: await temporaryFolder() });
+  for (const files of [async () => null, () => Promise.reject(new Error("away"))]) {
+    const findings = await diagnose(config, { ...HEALTHY_PATIENTS, files });
+    expect(findings.find(({ name }) => name === "files")).toMatchObject({ status: "warning" });
+  }
+});
+
+test("the doctor names the setting that the database or the storage refuses", async () => {
+  const config = readConfig({ DATA_DIR: await temporaryFolder() });
+  const refused = (cause: Error) => () => Promise.reject(new Error("It does not answer.", { cause }));
+  const findings = await diagnose(config, {
+    ...HEALTHY_PATIENTS,
+    database: refused(Object.assign(new Error("password authentication failed"), { code: "28P01" })),
+    storage: refused(Object.assign(new Error("no match"), { name: "SignatureDoesNotMatch" })),
+  });
+  const remedyOf = (part: string) => findings.find(({ name }) => name === part)?.remedy;
+  expect(remedyOf("database")).toContain("DATABASE_URL: the database refuses the user or the password");
+  expect(remedyOf("storage")).toContain("S3_SECRET_ACCESS_KEY: it does not belong to S3_ACCESS_KEY_ID");
+});

@@ -1,3 +1,4 @@
+import { settingAtFault } from "../config/setting-at-fault.ts";
 import { AppError } from "../errors.ts";
 import type { Service, ServiceOptions } from "../main.ts";
 import { actAsOwner } from "./act-as-owner.ts";
@@ -10,6 +11,8 @@ export async function openServiceFor(options: ServiceOptions): Promise<Service> 
   try {
     return await openService(options);
   } catch (error) {
+    const setting = settingAtFault(error);
+    if (setting !== null) throw new Error(`The service does not open. ${setting}.`, { cause: error });
     if (error instanceof AppError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`The service does not open: ${reason}. To see which part is at fault: subtext doctor`, {

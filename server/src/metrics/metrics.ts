@@ -37,6 +37,7 @@ export interface MetricsDeps {
   log: Logger;
   version: string;
   role: Role;
+  dataFolder: string;
   /** What a scrape must show. */
   token: string;
 }
@@ -51,7 +52,8 @@ export interface Metrics {
   close(): void;
 }
 
-export function openMetrics({ database, ownership, clock, log, version, role, token }: MetricsDeps): Metrics {
+export function openMetrics(deps: MetricsDeps): Metrics {
+  const { database, ownership, clock, log, version, role, dataFolder, token } = deps;
   const registry = new Registry();
   new Gauge({
     name: "subtext_build_info",
@@ -64,7 +66,7 @@ export function openMetrics({ database, ownership, clock, log, version, role, to
   const measure = measureRequests(registry);
   const setQueue = tellQueue(registry);
   const setConnections = tellConnections(registry);
-  const own = watchProcess(registry, () => describeProcesses(process.pid));
+  const own = watchProcess(registry, () => describeProcesses(process.pid), dataFolder);
   const depth = new LookedUp({
     look: () => queueDepth(database.kysely, clock.now()),
     holdMs: HOLD_MS,

@@ -1,4 +1,4 @@
-import { readdir } from "node:fs/promises";
+import { readdir, statfs } from "node:fs/promises";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { ProcessView } from "@subtext/dashboard/contract/system";
 import { Counter, Gauge, type Registry } from "prom-client";
@@ -21,6 +21,7 @@ export interface ProcessMetrics {
 export function watchProcess(
   registry: Registry,
   describeChildren: () => Promise<ProcessView[]>,
+  dataFolder: string,
 ): ProcessMetrics {
   const registers = [registry];
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
@@ -53,6 +54,10 @@ export function watchProcess(
     labelNames: ["kind"],
     registers,
   });
+  const freeDisk = gauge(
+    "subtext_data_disk_free_bytes",
+    "Free space on the disk of this process's data folder. Uploads to the disk are refused below 1 GiB.",
+  );
   const starts = new Counter({
     name: "subtext_speech_process_starts_total",
     help: "Engine processes that were started: for the first recording, after rest, and after each that ended.",
@@ -79,10 +84,14 @@ export function watchProcess(
       lag.p99.set(seconds(delay.percentile(99)));
       lag.max.set(seconds(delay.max));
       delay.reset();
-      const [files, running] = await Promise.all([
+      const [files, disk, running] = await Promise.all([
         readdir("/proc/self/fd").catch(() => null),
+        statfs(dataFolder).catch(() => null),
         describeChildren(),
       ]);
+      if (disk) freeDisk.set(disk.bavail * disk.bsize);
+      // Without a value it would be 0, which says that the disk is full.
+      else freeDisk.remove();
       if (files) openFiles.set(files.length);
       for (const kind of ["speech", "decoder"] as const) {
         const its = running.filter(({ role }) => role === kind);
