@@ -124,6 +124,9 @@ export const mutations: Mutation[] = [
   ),
 
   // Fences of deliveries
+  ...of("server/src/db/events.ts", DELIVERIES, [
+    ['    .where("id", "=", id)\n    .where("job_id", "=", jobId)\n', '    .where("id", "=", id)\n'],
+  ]),
   ...of("server/src/db/events.ts", DELIVERIES, [['    .where("job_id", "=", delivery.jobId)\n', ""]]),
   ...of("server/src/db/due-deliveries.ts", DELIVERIES, [
     ["and delivery.job_id = attempt.job_id and delivery.status", "and delivery.status"],

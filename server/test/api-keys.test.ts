@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
-import { expect, test } from "vitest";
-import { createApiKey } from "../src/api-keys.ts";
-import { revokeApiKey } from "../src/db/api-keys.ts";
+import { expect, test, vi } from "vitest";
+import { createApiKey, verifyApiKey } from "../src/api-keys.ts";
+import { findApiKey, revokeApiKey } from "../src/db/api-keys.ts";
 import { MAX_VALID_API_KEYS } from "../src/limits.ts";
 import {
   createTenant,
@@ -49,6 +49,22 @@ test("the id of a key with another secret is refused, although its checksum is r
   const forged = await listVideos(service.url, { ...tenant, key: unchecked + checksum });
   expect([forged.status, await forged.json()]).toMatchObject([401, { code: "invalid_api_key" }]);
   expect((await listVideos(service.url, tenant)).status).toBe(200);
+});
+
+test("a mistyped key is refused without a look into the database, and an expired one with it", async () => {
+  const { environmentId } = await createTenant(service);
+  const db = service.service.parts.database.kysely;
+  const expiresAt = new Date(clock.now().getTime() + 600_000);
+  const request = { environmentId, name: "n", permissions: ["get_video" as const], expiresAt };
+  const { id, key } = await createApiKey({ db, clock }, request);
+  const findKey = vi.fn((keyId: string) => findApiKey(db, keyId));
+  const isValid = async (text: string) => (await verifyApiKey({ findKey, clock }, text)) !== undefined;
+  expect(await isValid(key.slice(0, -1) + (key.endsWith("0") ? "1" : "0"))).toBe(false);
+  expect(findKey).not.toHaveBeenCalled();
+  expect(await isValid(key)).toBe(true);
+  expect(findKey).toHaveBeenCalledExactlyOnceWith(id);
+  clock.advance(600_001);
+  expect(await isValid(key)).toBe(false);
 });
 
 test("a key's last use is written once a minute, however often it is used", async () => {
