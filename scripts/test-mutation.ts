@@ -30,6 +30,8 @@ const { values } = parseArgs({
   },
 });
 const chosen = mutations.filter(({ file, original }) => `${file} ${original}`.includes(values.only));
+// Without file names vitest would run everything.
+if (chosen.length === 0) throw new Error(`no mutation contains ${values.only}`);
 
 /**
  * Breaks one consequential line after the other, each in a copy of the sources, and runs the tests that must notice.
