@@ -1,10 +1,12 @@
-import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pino } from "pino";
 import { describe, expect, test } from "vitest";
+import { readConfig } from "../src/config.ts";
 import type { Db } from "../src/db/schema.ts";
 import { readStoreRecord } from "../src/db/store-record.ts";
 import type { Finding } from "../src/doctor.ts";
+import { openService } from "../src/main.ts";
 import { sweep } from "../src/pipeline/sweep.ts";
 import { claimStore } from "../src/storage/claim-store.ts";
 import { StoreOwnership, stopReason } from "../src/storage/store-ownership.ts";
@@ -16,6 +18,7 @@ import { seedTranscript } from "./support/seed-transcript.ts";
 import {
   bucketFor,
   createTenant,
+  freePort,
   postgresFor,
   startService,
   type Tenant,
@@ -208,6 +211,28 @@ describe("two processes on one PostgreSQL", () => {
     },
   );
 });
+
+test.skipIf(!process.env.TEST_DATABASE_URL)(
+  "a data folder that does not exist yet is made by the first start, and by no command",
+  async () => {
+    const dataFolder = join(await temporaryFolder(), "not", "yet");
+    const databaseUrl = (await postgresFor(await temporaryFolder()))!;
+    const config = readConfig({
+      DATA_DIR: dataFolder,
+      DATABASE_URL: databaseUrl,
+      PORT: String(await freePort()),
+      MODEL_DOWNLOAD: "off",
+    });
+    const command = openService({ config, log, purpose: "command" });
+    await expect(command).rejects.toMatchObject({ code: "installation_missing" });
+    const service = await openService({ config, log });
+    await service.stop();
+    expect(await readdir(dataFolder)).toEqual(expect.arrayContaining(["installation", "store.json"]));
+    await rm(dataFolder, { recursive: true });
+    const elsewhere = openService({ config, log, purpose: "command" });
+    await expect(elsewhere).rejects.toMatchObject({ code: "installation_missing" });
+  },
+);
 
 describe("the claim of a store", () => {
   /** A database of its own and an empty folder; nothing of a service runs on them. */
