@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { PgBoss } from "pg-boss";
 import type { Logger } from "pino";
-import { logLevelOf } from "./db/lost-connection.ts";
+import { logLevelOf } from "./outages.ts";
 import type { JobHandler } from "./queue.ts";
 import { together } from "./together.ts";
 
@@ -135,14 +135,14 @@ export class JobStream {
         groupConcurrency,
       });
       for (const { id, retryCount, data } of jobs) {
-        const job = { id, retryCount, subjectId: data.subjectId, lost: new AbortController() };
+        const job = { id, retryCount, subjectId: String(data?.subjectId), lost: new AbortController() };
         this.#held.set(job, this.#run(job));
       }
       this.#endsAwaited = this.#held.size / 2;
       this.#pauseMs = Math.max(LEAST_BETWEEN_LOOKS_MS, (performance.now() - startedAt) / LOOKS_SHARE_OF_TIME);
       return jobs.length;
     } catch (error) {
-      this.#log[logLevelOf(error)]({ err: error, queue: this.#name }, "no jobs could be taken");
+      this.#log[logLevelOf(error, "error")]({ err: error, queue: this.#name }, "no jobs could be taken");
       return 0;
     }
   }
@@ -153,12 +153,18 @@ export class JobStream {
       await this.#options.run({ id, subjectId, signal: lost.signal, cameBack });
       await this.#complete(job);
     } catch (error) {
-      this.#log.warn({ err: error, queue: this.#name, jobId: id }, "a job ended early and will come back");
+      this.#log[logLevelOf(error, "warn")](
+        { err: error, queue: this.#name, jobId: id },
+        "a job ended early and will come back",
+      );
       // Where this can not be said either, the job comes back when its heartbeat is missed.
       await this.#boss
         .fail(this.#name, claimOf(job), asObject(error))
         .catch((failure) =>
-          this.#log.error({ err: failure, queue: this.#name, jobId: id }, "a job could not be handed back"),
+          this.#log[logLevelOf(failure, "error")](
+            { err: failure, queue: this.#name, jobId: id },
+            "a job could not be handed back",
+          ),
         );
     } finally {
       this.#held.delete(job);
@@ -180,7 +186,10 @@ export class JobStream {
         if (!kept.has(id)) lost.abort(new Error("the queue gave this job to another worker"));
       }
     } catch (error) {
-      this.#log.warn({ err: error, queue: this.#name }, "the queue could not be told what is running");
+      this.#log[logLevelOf(error, "warn")](
+        { err: error, queue: this.#name },
+        "the queue could not be told what is running",
+      );
     }
   }
 }

@@ -28,6 +28,7 @@ import { lead, type Office } from "./leadership.ts";
 import { makeFolder } from "./make-folder.ts";
 import type { Models } from "./models.ts";
 import { type Operators, openOperators } from "./operators.ts";
+import { logLevelOf } from "./outages.ts";
 import { RunningAttempts } from "./pipeline/running-attempts.ts";
 import { startSweeping } from "./pipeline/sweep.ts";
 import { checkAllFiles } from "./pipeline/sweep-missing.ts";
@@ -292,6 +293,7 @@ async function wire(
             maxConcurrentPerEnvironment: config.maxConcurrentPerEnvironment,
             onAttempt: telemetry.onAttempt,
             onDelivery: telemetry.onDelivery,
+            onItemFailed: telemetry.onItemFailed,
           },
           shutdown.signal,
         );
@@ -309,6 +311,7 @@ async function wire(
             uploadExpiryMs: config.uploadExpiryMs,
             auditLogDays: config.auditLogDays,
             onAccepted: telemetry.onAccepted,
+            onItemFailed: telemetry.onItemFailed,
           },
           SWEEP_EVERY_MS,
         );
@@ -355,7 +358,7 @@ async function wire(
         await stop();
       } catch (error) {
         // One part that can not be closed is no reason to leave the others open.
-        log.error({ err: error, step }, "a part could not be stopped");
+        log[logLevelOf(error, "error")]({ err: error, step }, "a part could not be stopped");
       }
     }
     log.info("stopped");

@@ -1,3 +1,4 @@
+import { isLostConnection } from "./db/lost-connection.ts";
 import { AppError, type AppErrorCode } from "./errors.ts";
 
 const OUTAGES: ReadonlySet<string> = new Set<AppErrorCode>([
@@ -16,4 +17,16 @@ export function isOutage(error: unknown): error is AppError {
 
 export function isOutageCode(code: string): boolean {
   return OUTAGES.has(code);
+}
+
+/**
+ * The level of a line about an error. An outage has two lines of its own, when it begins and when it ends, so every
+ * other line about it is for debugging. A full disk has none.
+ */
+export function logLevelOf<Level extends "info" | "warn" | "error">(
+  error: unknown,
+  level: Level,
+): Level | "debug" {
+  const isReported = (isOutage(error) && error.code !== "storage_full") || isLostConnection(error);
+  return isReported ? "debug" : level;
 }

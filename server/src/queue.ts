@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { type ConstructorOptions, fromKysely, PgBoss } from "pg-boss";
 import type { Logger } from "pino";
-import { logLevelOf } from "./db/lost-connection.ts";
 import type { Tx } from "./db/schema.ts";
 import { JobStream, type JobStreamOptions } from "./job-stream.ts";
+import { logLevelOf } from "./outages.ts";
 
 /** One piece of work, handed to one worker at a time; it comes back when that worker dies. */
 export interface Job {
@@ -72,7 +72,9 @@ export class Queue {
       reindex: kind === "postgres",
       schedule: false,
     });
-    this.#boss.on("error", (error) => log[logLevelOf(error)]({ err: error }, "the queue met an error"));
+    this.#boss.on("error", (error) =>
+      log[logLevelOf(error, "error")]({ err: error }, "the queue met an error"),
+    );
     this.#boss.on("warning", (warning) => log.warn({ warning }, "the queue warns"));
   }
 
@@ -123,7 +125,7 @@ export class Queue {
             const { id, data, signal, retryCount: cameBack } = job;
             await run({ id, subjectId: data.subjectId, signal, cameBack });
           } catch (error) {
-            this.#log.warn(
+            this.#log[logLevelOf(error, "warn")](
               { err: error, queue: name, jobId: job.id },
               "a job ended early and will come back",
             );

@@ -26,6 +26,7 @@ export interface Telemetry {
   onAttempt(attempt: AttemptReport): void;
   onDelivery(delivery: DeliveryReport): void;
   onSpeechProcess(): void;
+  onItemFailed(task: string): void;
   /** Call for each app that listens. */
   register(app: FastifyInstance): void;
   /** Sends what is left to be sent; call when no work is running any more. */
@@ -55,6 +56,7 @@ export async function openTelemetry(deps: TelemetryDeps): Promise<Telemetry> {
       tell((_metrics, traces) => traces?.onDelivery(delivery));
     },
     onSpeechProcess: () => tell((metrics) => metrics?.onSpeechProcess()),
+    onItemFailed: (task) => tell((metrics) => metrics?.onItemFailed(task)),
     register: (app) => metrics?.register(app),
     async close() {
       metrics?.close();

@@ -1,12 +1,13 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { isOutage } from "./outages.ts";
 
 /**
  * Joins what is asked at the same moment into one call: while `lanes` calls are under way, asks wait, and go
  * together when one of them ends. Nothing is remembered: a call begins after all that it answers was asked, so
  * every answer is as fresh as one of its own would be.
  *
- * @param askAll gives the answers in the order of the asks; where it fails, all of its asks fail, and where
- *   an answer of its own is a promise that fails, that ask alone
+ * @param askAll gives the answers in the order of the asks; if it fails, each ask is made alone, unless the failure
+ *   is an outage. If an answer of its own is a promise that fails, only that ask fails
  * @param most asks of one call
  */
 export function together<Ask, Answer>(
@@ -40,7 +41,12 @@ export function together<Ask, Answer>(
       const answers = await askAll(asked.map(({ ask }) => ask));
       asked.forEach(({ resolve }, place) => void resolve(answers[place]!));
     } catch (error) {
-      for (const { reject } of asked) reject(error);
+      const isShared = asked.length === 1 || isOutage(error);
+      for (const { ask, resolve, reject } of asked) {
+        if (isShared) reject(error);
+        // It may be the fault of one of them.
+        else await askAll([ask]).then(([answer]) => resolve(answer!), reject);
+      }
     } finally {
       underWay -= 1;
       if (waiting.length > 0) apart(begin);

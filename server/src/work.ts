@@ -1,10 +1,13 @@
 import { WEBHOOK_TIMEOUT_SECONDS } from "@subtext/client/contract/webhook";
 import type { Models } from "./models.ts";
+import { isOutage, logLevelOf } from "./outages.ts";
+import type { ItemDeps } from "./pipeline/guard-item.ts";
 import { indexTranscript } from "./pipeline/index-transcript.ts";
 import { OutagePause } from "./pipeline/outage-pause.ts";
 import { type PipelineDeps, runTranscription } from "./pipeline/run.ts";
 import type { RunningAttempts } from "./pipeline/running-attempts.ts";
 import { wakeWaiting } from "./pipeline/wake-waiting.ts";
+import type { JobHandler } from "./queue.ts";
 import { createDeliver, type DeliverDeps } from "./webhooks/deliver.ts";
 
 /** Most of it is waiting for receivers, some of which hang until the time is up. */
@@ -12,7 +15,10 @@ const DELIVERY_CONCURRENCY = 128;
 /** What one receiver gets at a time, and how much of the above one that hangs can hold. */
 const DELIVERIES_TO_ONE_ENDPOINT = 32;
 
-export interface WorkDeps extends Omit<PipelineDeps, "modelIsComing">, Omit<DeliverDeps, "timeoutMs"> {
+export interface WorkDeps
+  extends Omit<PipelineDeps, "modelIsComing">,
+    Omit<DeliverDeps, "timeoutMs">,
+    ItemDeps {
   models: Models;
   running: RunningAttempts;
   /** Recordings at a time. */
@@ -34,28 +40,43 @@ export async function startWork(deps: WorkDeps, shutdown: AbortSignal): Promise<
       deps.onAttempt?.(attempt);
     },
   };
+  const counted =
+    (task: string, run: JobHandler): JobHandler =>
+    async (job) => {
+      try {
+        await run(job);
+      } catch (error) {
+        // An outage or a stop is no fault of the job.
+        const isFault = !isOutage(error) && !shutdown.aborted && !job.signal.aborted;
+        if (isFault) deps.onItemFailed?.(task);
+        throw error;
+      }
+    };
   const deliver = createDeliver({ ...deps, timeoutMs: WEBHOOK_TIMEOUT_SECONDS * 1000 });
   await queue.work({
     transcribe: {
       concurrency,
-      async run(job) {
+      run: counted("transcribe", async (job) => {
         await outagePause.untilOver(AbortSignal.any([shutdown, job.signal]));
         await running.run(job, (its) => runTranscription(pipeline, its, shutdown));
-      },
+      }),
     },
     deliver: {
       concurrency: DELIVERY_CONCURRENCY,
       groupConcurrency: DELIVERIES_TO_ONE_ENDPOINT,
-      run: (job) => deliver(job, shutdown),
+      run: counted("deliver", (job) => deliver(job, shutdown)),
     },
     index: {
       concurrency: 1,
-      run: (job) => indexTranscript({ db, storage, clock, log }, job, shutdown),
+      run: counted("index", (job) => indexTranscript({ db, storage, clock, log }, job, shutdown)),
     },
   });
   const wake = () =>
-    wakeWaiting({ db, queue, log }, shutdown).catch((error) =>
-      log.error({ err: error }, "transcriptions that wait for the speech model could not be woken"),
+    wakeWaiting({ db, queue, log, onItemFailed: deps.onItemFailed }, shutdown).catch((error) =>
+      log[logLevelOf(error, "error")](
+        { err: error },
+        "transcriptions that wait for the speech model could not be woken",
+      ),
     );
   models.onChange(wake);
   models.start();

@@ -223,7 +223,7 @@ test("files that a crash left behind a retention are removed by the sweep", asyn
       throw new Error("the machine lost power");
     },
   };
-  await expect(applyRetention({ ...deps(), sources: dead }, running)).rejects.toThrow("lost power");
+  await applyRetention({ ...deps(), sources: dead }, running);
   expect(await readRecording(subtext.service, videoId)).not.toBeNull();
   await sweep(deps(), { strays: true, signal: running });
   expect(await readRecording(subtext.service, videoId)).toBeNull();

@@ -1,17 +1,20 @@
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { findDeliveriesWithoutJob, findTranscriptionsWithoutJob } from "../src/db/lost-jobs.ts";
+import { setRetention } from "../src/db/retention.ts";
 import { insertVideo } from "../src/db/videos.ts";
 import { AppError } from "../src/errors.ts";
 import { newId } from "../src/ids.ts";
-import { sweep } from "../src/pipeline/sweep.ts";
+import { type SweepDeps, sweep } from "../src/pipeline/sweep.ts";
+import type { Queue } from "../src/queue.ts";
 import { freePort } from "./support/free-port.ts";
 import {
   createTenant,
   MovableClock,
   startService,
+  type TestService,
   temporaryFolder,
   until,
   untilEnded,
@@ -154,5 +157,106 @@ test("an upload that is deleted while the sweep looks at it is no fault, and tho
   await sweep(deps, { strays: false, signal: new AbortController().signal });
   const rows = await db.selectFrom("video").select(["id", "uploaded_at"]).execute();
   expect(rows).toEqual([{ id: ids[1], uploaded_at: expect.any(Date) }]);
-  expect(service.logged()).not.toContain("can not be swept");
+  expect(service.logged()).not.toContain("could not be processed");
+});
+
+describe("one item that cannot be processed", () => {
+  /** Sweeps with parts of which some fail; what was counted as failed comes back. */
+  async function sweepWith(service: TestService, parts: Partial<SweepDeps>): Promise<string[]> {
+    const { database, queue, clock, log, sources, storage, ownership } = service.service.parts;
+    const failed: string[] = [];
+    await sweep(
+      {
+        ...{ db: database.kysely, queue, clock, log, sources, storage, ownership, uploadExpiryMs: 3_600_000 },
+        ...parts,
+        onItemFailed: (task) => failed.push(task),
+      },
+      { strays: true, signal: new AbortController().signal },
+    );
+    expect(service.logged()).not.toContain("a sweep failed");
+    return failed;
+  }
+
+  async function uploadThree(options: { aiTranscription: boolean }, clock?: MovableClock) {
+    const service = await startService({ start: false, ...(clock && { clock }) });
+    const tenant = await createTenant(service, { ...options, ...(clock && { clock }) });
+    const ids: string[] = [];
+    for (let number = 0; number < 3; number++) ids.push(await upload(service, tenant, GARBAGE));
+    const db = service.service.parts.database.kysely;
+    return { service, tenant, ids, db };
+  }
+
+  test("does not keep retention from the others", async () => {
+    const clock = new MovableClock();
+    const { service, tenant, ids, db } = await uploadThree({ aiTranscription: false }, clock);
+    await setRetention(db, tenant.environmentId, { days: 1, deletes: "recording" });
+    clock.advance(2 * 86_400_000);
+    const { sources } = service.service.parts;
+    const remove = async (id: string) => {
+      if (id === ids[0]) throw new Error("it cannot be removed");
+      await sources.remove(id);
+    };
+    // What is left of the first is an obsolete file, which the sweep does not get rid of either.
+    expect(await sweepWith(service, { sources: { ...sources, remove } })).toEqual([
+      "retention",
+      "stored_files",
+    ]);
+    const left = await Promise.all(
+      ids.map(async (id) => (await readRecording(service.service, id)) !== null),
+    );
+    expect(left).toEqual([true, false, false]);
+  });
+
+  test("does not keep the others from a new job", async () => {
+    const { service, db } = await uploadThree({ aiTranscription: true });
+    const { queue } = service.service.parts;
+    await sql`delete from pgboss.job where name = 'transcribe'`.execute(db);
+    const lost = await findTranscriptionsWithoutJob(db);
+    const send: Queue["send"] = async (tx, name, job) => {
+      if (job.subjectId === lost[0]!.id) throw new Error("it cannot be sent");
+      await queue.send(tx, name, job);
+    };
+    const refusing = new Proxy(queue, {
+      get: (target, name) => (name === "send" ? send : Reflect.get(target, name)),
+    });
+    expect(await sweepWith(service, { queue: refusing })).toEqual(["lost_jobs"]);
+    expect((await findTranscriptionsWithoutJob(db)).map(({ id }) => id)).toEqual([lost[0]!.id]);
+  });
+
+  test("does not keep the others from being looked for", async () => {
+    const { service, ids, db } = await uploadThree({ aiTranscription: false });
+    const { sources } = service.service.parts;
+    const inspect = async (id: string) => {
+      if (id === ids[0]) throw new Error("it cannot be inspected");
+      return id === ids[2] ? null : await sources.inspect(id);
+    };
+    expect(await sweepWith(service, { sources: { ...sources, inspect } })).toEqual(["missing_files"]);
+    expect(await db.selectFrom("missing_file").select("video_id").execute()).toEqual([{ video_id: ids[2] }]);
+  });
+
+  test("does not keep the others from being indexed", async () => {
+    const { service, ids, db } = await uploadThree({ aiTranscription: true });
+    const rows = await db
+      .updateTable("transcription")
+      .set({
+        status: "COMPLETED",
+        language: "en",
+        file_prefix: "transcripts/none/1",
+        finished_at: new Date(),
+      })
+      .returning(["id", "video_id"])
+      .execute();
+    const bad = rows.find((row) => row.video_id === ids[0])!.id;
+    await sql`alter table search_document add constraint refuses check (transcription_id <> ${sql.lit(bad)})`.execute(
+      db,
+    );
+    expect(await sweepWith(service, {})).toContain("unindexed");
+    const indexed = await db.selectFrom("search_document").select("transcription_id").execute();
+    expect(indexed.map((row) => row.transcription_id).sort()).toEqual(
+      rows
+        .map(({ id }) => id)
+        .filter((id) => id !== bad)
+        .sort(),
+    );
+  });
 });

@@ -55,7 +55,7 @@ describe("what is asked together", () => {
     expect(sizes).toEqual([1, 40]);
   });
 
-  test("fails with its call, or alone where it alone can not be answered; what is asked later is not touched", async () => {
+  test("fails alone if only it cannot be answered, also if it makes the whole call fail", async () => {
     const ask = together<string, string>(
       async (asks) => {
         if (asks.includes("ruinous")) throw new Error("all");
@@ -68,7 +68,7 @@ describe("what is asked together", () => {
       { reason: { message: "alone" } },
     ]);
     expect(await Promise.allSettled([ask("good"), ask("ruinous")])).toMatchObject([
-      { reason: { message: "all" } },
+      { value: "good" },
       { reason: { message: "all" } },
     ]);
     expect(await ask("good")).toBe("good");

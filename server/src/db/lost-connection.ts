@@ -30,12 +30,6 @@ export function isLostConnection(error: unknown): boolean {
   return STATES.test(String(code)) || NETWORK.has(String(code)) || MESSAGES.test(String(message));
 }
 
-/** Quiet where the database is away: the watch over it says so once, while the queue asks it twice a second. */
-export function logLevelOf(error: unknown): "debug" | "error" {
-  const isNamed = error instanceof AppError && error.code === "service_unavailable";
-  return isNamed || isLostConnection(error) ? "debug" : "error";
-}
-
 export function databaseAway(cause: unknown): AppError {
   return new AppError("service_unavailable", "The database does not answer now.", { cause });
 }

@@ -1,12 +1,13 @@
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import { Gauge, Registry } from "prom-client";
+import { Counter, Gauge, Registry } from "prom-client";
 import type { Clock } from "../clock.ts";
 import type { Role } from "../config.ts";
 import type { Database } from "../db/database.ts";
 import { queueDepth } from "../db/queue-depth.ts";
 import type { Schema } from "../db/schema.ts";
 import { summarizeUnknownFiles } from "../db/unknown-files.ts";
+import { logLevelOf } from "../outages.ts";
 import type { AttemptReport } from "../pipeline/attempt-report.ts";
 import { describeProcesses } from "../processes.ts";
 import type { StoreOwnership } from "../storage/store-ownership.ts";
@@ -47,6 +48,7 @@ export interface Metrics {
   onAttempt(attempt: AttemptReport): void;
   onDelivery(delivery: DeliveryReport): void;
   onSpeechProcess(): void;
+  onItemFailed(task: string): void;
   /** Measures the requests of the app, and answers scrapes there. */
   register(app: FastifyInstance): void;
   close(): void;
@@ -61,6 +63,12 @@ export function openMetrics(deps: MetricsDeps): Metrics {
     labelNames: ["version", "role", "database"],
     registers: [registry],
   }).set({ version, role, database: `${database.kind} ${database.version}` }, 1);
+  const itemErrors = new Counter({
+    name: "subtext_item_errors_total",
+    help: "Rows and files that a task could not process while it continued with the others, by the task.",
+    labelNames: ["task"],
+    registers: [registry],
+  });
   const onAttempt = countTranscriptions(registry);
   const onDelivery = countDeliveries(registry);
   const measure = measureRequests(registry);
@@ -72,7 +80,8 @@ export function openMetrics(deps: MetricsDeps): Metrics {
     holdMs: HOLD_MS,
     patienceMs: PATIENCE_MS,
     staleMs: STALE_MS,
-    onError: (error) => log.warn({ err: error }, "what waits could not be counted for the metrics"),
+    onError: (error) =>
+      log[logLevelOf(error, "warn")]({ err: error }, "what waits could not be counted for the metrics"),
   });
   const setStorage = reportStorage(registry);
   const stored = new LookedUp({
@@ -86,7 +95,11 @@ export function openMetrics(deps: MetricsDeps): Metrics {
     holdMs: STORAGE_HOLD_MS,
     patienceMs: PATIENCE_MS,
     staleMs: STORAGE_STALE_MS,
-    onError: (error) => log.warn({ err: error }, "the state of the store could not be read for the metrics"),
+    onError: (error) =>
+      log[logLevelOf(error, "warn")](
+        { err: error },
+        "the state of the store could not be read for the metrics",
+      ),
   });
 
   const scrape = async () => {
@@ -102,6 +115,7 @@ export function openMetrics(deps: MetricsDeps): Metrics {
     onAttempt,
     onDelivery,
     onSpeechProcess: () => own.onSpeechProcess(),
+    onItemFailed: (task) => itemErrors.inc({ task }),
     register(app) {
       measure(app);
       registerMetricsRoute(app, { token, scrape });

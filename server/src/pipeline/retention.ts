@@ -1,20 +1,19 @@
-import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
 import { listEnvironments } from "../db/environments.ts";
 import { type DuePosition, deleteDue, dueBefore, findDue, retentionOf } from "../db/retention.ts";
-import type { Db } from "../db/schema.ts";
+import type { Db, EnvironmentRow } from "../db/schema.ts";
 import type { Sources } from "../storage/sources.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { StoreOwnership } from "../storage/store-ownership.ts";
 import { TRANSCRIPTS_PREFIX } from "../storage/transcript-files.ts";
+import { guardItem, type ItemDeps } from "./guard-item.ts";
 
-export interface RetentionDeps {
+export interface RetentionDeps extends ItemDeps {
   db: Db;
   sources: Sources;
   storage: Storage;
   ownership: Pick<StoreOwnership, "look">;
   clock: Clock;
-  log: Logger;
 }
 
 const BATCH = 200;
@@ -26,23 +25,34 @@ const BATCH = 200;
  * its days are over, so that it can be reprocessed until then.
  */
 export async function applyRetention(deps: RetentionDeps, signal: AbortSignal): Promise<void> {
-  const { db, clock, log, ownership } = deps;
-  if (!(await ownership.look()).isOwner) return;
-  for (const environment of await listEnvironments(db)) {
-    const retention = retentionOf(environment);
-    if (!retention) continue;
-    const before = dueBefore(retention, clock.now());
-    let videos = 0;
-    try {
-      for (const hasRecording of retention.deletes === "recording" ? [true] : [true, false]) {
-        for await (const { id } of walkDue(db, environment.id, { before, hasRecording })) {
-          if (signal.aborted) return;
-          if (await deleteOne(deps, { environmentId: environment.id, videoId: id })) videos += 1;
-        }
+  if (!(await deps.ownership.look()).isOwner) return;
+  for (const environment of await listEnvironments(deps.db)) {
+    if (signal.aborted) return;
+    const item = { task: "retention", environmentId: environment.id };
+    await guardItem(deps, item, () => applyToEnvironment(deps, environment, signal));
+  }
+}
+
+async function applyToEnvironment(
+  deps: RetentionDeps,
+  environment: EnvironmentRow,
+  signal: AbortSignal,
+): Promise<void> {
+  const { db, clock, log } = deps;
+  const retention = retentionOf(environment);
+  if (!retention) return;
+  const before = dueBefore(retention, clock.now());
+  let videos = 0;
+  try {
+    for (const hasRecording of retention.deletes === "recording" ? [true] : [true, false]) {
+      for await (const { id } of walkDue(db, environment.id, { before, hasRecording })) {
+        if (signal.aborted) return;
+        const item = { environmentId: environment.id, videoId: id };
+        if (await guardItem(deps, { task: "retention", ...item }, () => deleteOne(deps, item))) videos += 1;
       }
-    } finally {
-      if (videos > 0) log.info({ environmentId: environment.id, ...retention, videos }, "retention applied");
     }
+  } finally {
+    if (videos > 0) log.info({ environmentId: environment.id, ...retention, videos }, "retention applied");
   }
 }
 

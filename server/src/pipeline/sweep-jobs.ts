@@ -1,4 +1,3 @@
-import type { Logger } from "pino";
 import {
   findDeliveriesWithoutJob,
   findTranscriptionsWithoutJob,
@@ -15,12 +14,13 @@ import {
   replaceDocumentJob,
   type Stretch,
 } from "../db/search-documents.ts";
+import { isOutage } from "../outages.ts";
 import { newJobId, type Queue, type QueueName } from "../queue.ts";
+import { guardItem, type ItemDeps } from "./guard-item.ts";
 
-export interface JobSweepDeps {
+export interface JobSweepDeps extends ItemDeps {
   db: Db;
   queue: Queue;
-  log: Logger;
 }
 
 /** Looked at together. Small, as the next, for on the embedded database everybody else waits meanwhile. */
@@ -48,7 +48,8 @@ async function replaceJobs(
     let replaced = 0;
     for (const loss of losses) {
       if (signal.aborted) return;
-      if (await replaceJob(deps, name, loss, replace)) replaced += 1;
+      const item = { task: "lost_jobs", queue: name, subjectId: loss.id };
+      if (await guardItem(deps, item, () => replaceJob(deps, name, loss, replace))) replaced += 1;
     }
     // Where others have moved all of them meanwhile, they sweep as well.
     if (losses.length < MOST_LOSSES || replaced === 0) return;
@@ -81,9 +82,27 @@ async function replaceJob(
 export async function sweepUnindexed(deps: JobSweepDeps, signal: AbortSignal): Promise<void> {
   let stretch = await nextStretch(deps.db, "", UNINDEXED_STRETCH);
   while (stretch && !signal.aborted) {
-    const made = await indexMissing(deps, stretch);
+    const all = stretch;
+    const made = await indexMissing(deps, all).catch((error) => indexOneByOne(deps, all, { error, signal }));
     if (made < UNINDEXED_BATCH) stretch = await nextStretch(deps.db, stretch.last, UNINDEXED_STRETCH);
   }
+}
+
+/** After an error that may be the fault of one of them; the others are indexed. @returns 0: none is left to try */
+async function indexOneByOne(
+  deps: JobSweepDeps,
+  { after, last }: Stretch,
+  { error, signal }: { error: unknown; signal: AbortSignal },
+): Promise<number> {
+  if (isOutage(error)) throw error;
+  let one = await nextStretch(deps.db, after, 1);
+  while (one && one.last <= last && !signal.aborted) {
+    const own = one;
+    const item = { task: "unindexed", transcriptionId: own.last };
+    await guardItem(deps, item, () => indexMissing(deps, own));
+    one = await nextStretch(deps.db, own.last, 1);
+  }
+  return 0;
 }
 
 /** @returns of how many, which is a batch at most */

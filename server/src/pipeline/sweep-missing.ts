@@ -1,5 +1,4 @@
 import { FILE_CONTENT_TYPES, type FileFormat } from "@subtext/client/contract/transcription";
-import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
 import {
   listStoredParts,
@@ -15,13 +14,13 @@ import { videosWithRecording } from "../db/videos.ts";
 import type { Sources } from "../storage/sources.ts";
 import type { Storage } from "../storage/storage.ts";
 import { fileKey, TRANSCRIPTS_PREFIX } from "../storage/transcript-files.ts";
+import { guardItem, type ItemDeps } from "./guard-item.ts";
 
-export interface MissingSweepDeps {
+export interface MissingSweepDeps extends ItemDeps {
   db: Db;
   sources: Sources;
   storage: Storage;
   clock: Clock;
-  log: Logger;
 }
 
 const BATCH = 500;
@@ -56,17 +55,23 @@ async function lookForFiles(
   while (looked < most) {
     const videos = await listStoredParts(db, { after: position, limit: BATCH });
     const missing: MissingFile[] = [];
+    const lookedAt: string[] = [];
     for (let first = 0; first < videos.length; first += LOOKS_AT_ONCE) {
       if (signal.aborted) return looked;
       const some = videos.slice(first, first + LOOKS_AT_ONCE);
-      missing.push(...(await Promise.all(some.map((video) => findMissing(deps, video)))).flat());
+      const looks = some.map(async (video) => {
+        const item = { task: "missing_files", videoId: video.videoId };
+        const found = await guardItem(deps, item, () => findMissing(deps, video));
+        if (found) lookedAt.push(video.videoId);
+        return found ?? [];
+      });
+      missing.push(...(await Promise.all(looks)).flat());
     }
-    const lookedAt = videos.map(({ videoId }) => videoId);
     const news = lookedAt.length > 0 ? await noteMissing(db, { lookedAt, missing, now: clock.now() }) : [];
     for (const file of news) log.warn(file, "a file that a row names is missing");
     looked += videos.length;
     const isLast = videos.length < BATCH;
-    position = isLast ? "" : (lookedAt.at(-1) ?? "");
+    position = isLast ? "" : videos.at(-1)!.videoId;
     await writeFileCheck(db, position, isLast ? clock.now() : null);
     if (isLast) break;
   }

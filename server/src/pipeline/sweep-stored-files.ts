@@ -1,4 +1,3 @@
-import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
 import { expireTombstones } from "../db/tombstones.ts";
 import {
@@ -9,14 +8,13 @@ import {
   touchUnknownFiles,
   type UnknownFile,
 } from "../db/unknown-files.ts";
-import { isOutage } from "../outages.ts";
 import type { StoreOwnership } from "../storage/store-ownership.ts";
+import { guardItem, type ItemDeps } from "./guard-item.ts";
 import { listStoredFiles, type StoredFile, type StoredFilesDeps } from "./stored-files.ts";
 
-export interface StoredFilesSweepDeps extends StoredFilesDeps {
+export interface StoredFilesSweepDeps extends StoredFilesDeps, ItemDeps {
   ownership: Pick<StoreOwnership, "look">;
   clock: Clock;
-  log: Logger;
 }
 
 const DAY_MS = 86_400_000;
@@ -62,34 +60,34 @@ export async function sweepStoredFiles(deps: StoredFilesSweepDeps, signal: Abort
 
 /** False if it failed, which concerns this file only. */
 async function remove(
-  { log }: StoredFilesSweepDeps,
+  deps: StoredFilesSweepDeps,
   { key, remove: removeFile }: StoredFile,
   message: string,
 ): Promise<boolean> {
-  try {
+  const removed = await guardItem(deps, { task: "stored_files", key }, async () => {
     await removeFile();
-    log.info({ key }, message);
+    deps.log.info({ key }, message);
     return true;
-  } catch (error) {
-    if (isOutage(error)) throw error;
-    log.warn({ err: error, key }, "a stored file could not be removed");
-    return false;
-  }
+  });
+  return removed ?? false;
 }
 
 /** @returns the keys of those that have been unknown for long enough */
 async function recordUnknown(
-  { db, log }: StoredFilesSweepDeps,
+  deps: StoredFilesSweepDeps,
   unknown: StoredFile[],
   now: Date,
 ): Promise<string[]> {
+  const { db, log } = deps;
   const recorded = await recordedUnknownFiles(
     db,
     unknown.map(({ key }) => key),
   );
   const found: UnknownFile[] = [];
   for (const { key, store, sizeBytes } of unknown) {
-    if (!recorded.has(key)) found.push({ key, store, bytes: await sizeBytes() });
+    if (recorded.has(key)) continue;
+    const bytes = await guardItem(deps, { task: "stored_files", key }, sizeBytes);
+    if (bytes !== undefined) found.push({ key, store, bytes });
   }
   if (found.length > 0) {
     await insertUnknownFiles(db, found, now);

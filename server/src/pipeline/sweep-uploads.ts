@@ -1,35 +1,33 @@
-import type { Logger } from "pino";
 import type { Db, VideoRow } from "../db/schema.ts";
 import { deleteOpenUpload, findVideo, listOpenUploads } from "../db/videos.ts";
 import { isOutage } from "../outages.ts";
 import type { Sources } from "../storage/sources.ts";
 import type { StoreOwnership } from "../storage/store-ownership.ts";
 import { type AcceptDeps, acceptUpload } from "./accept.ts";
+import { guardItem, type ItemDeps } from "./guard-item.ts";
 
-export interface UploadSweepDeps extends AcceptDeps {
+export interface UploadSweepDeps extends AcceptDeps, ItemDeps {
   sources: Sources;
   ownership: Pick<StoreOwnership, "look">;
   uploadExpiryMs: number;
-  log: Logger;
 }
 
 const BATCH = 500;
 
 /** Takes in uploads that finished without being accepted, and removes those that have expired. */
 export async function sweepOpenUploads(deps: UploadSweepDeps, signal: AbortSignal): Promise<void> {
-  const { db, log, ownership } = deps;
+  const { db, ownership } = deps;
   const { isOwner } = await ownership.look();
   for await (const video of openUploads(db)) {
     if (signal.aborted) return;
-    try {
-      await sweepOpenUpload(deps, video, { mayDelete: isOwner });
-    } catch (error) {
-      // It would be the same with all others.
-      if (isOutage(error)) throw error;
-      // Its file goes while it is looked at, where it is deleted meanwhile.
-      if (await findVideo(db, video.id))
-        log.error({ err: error, videoId: video.id }, "an upload can not be swept");
-    }
+    await guardItem(deps, { task: "open_uploads", videoId: video.id }, async () => {
+      try {
+        await sweepOpenUpload(deps, video, { mayDelete: isOwner });
+      } catch (error) {
+        // Its file goes while it is looked at, where it is deleted meanwhile.
+        if (isOutage(error) || (await findVideo(db, video.id))) throw error;
+      }
+    });
   }
 }
 

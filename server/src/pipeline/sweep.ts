@@ -1,24 +1,24 @@
-import type { Logger } from "pino";
 import { forgetAuditEntries } from "../db/audit.ts";
 import { ANSWERS_KEPT_MS, forgetAnswers } from "../db/idempotency-keys.ts";
+import { logLevelOf } from "../outages.ts";
 import type { Sources } from "../storage/sources.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { StoreOwnership } from "../storage/store-ownership.ts";
 import type { AcceptDeps } from "./accept.ts";
+import type { ItemDeps } from "./guard-item.ts";
 import { applyRetention } from "./retention.ts";
 import { sweepLostJobs, sweepUnindexed } from "./sweep-jobs.ts";
 import { sweepMissing } from "./sweep-missing.ts";
 import { sweepStoredFiles } from "./sweep-stored-files.ts";
 import { sweepOpenUploads } from "./sweep-uploads.ts";
 
-export interface SweepDeps extends AcceptDeps {
+export interface SweepDeps extends AcceptDeps, ItemDeps {
   sources: Sources;
   storage: Storage;
   ownership: StoreOwnership;
   uploadExpiryMs: number;
   /** How long the audit log is kept; left out, it is kept. */
   auditLogDays?: number;
-  log: Logger;
 }
 
 export interface Sweeper {
@@ -85,7 +85,7 @@ export async function sweep(
   for (const part of parts) {
     if (signal.aborted) return;
     await part(deps, signal).catch((error) =>
-      deps.log.error({ err: error, part: part.name }, "a sweep failed"),
+      deps.log[logLevelOf(error, "error")]({ err: error, part: part.name }, "a sweep failed"),
     );
   }
 }

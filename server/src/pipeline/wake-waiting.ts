@@ -3,6 +3,7 @@ import { unparkOldest } from "../db/environment-cap.ts";
 import { endWaitForModel, findWaitsForModel, type WaitForModel } from "../db/model-waits.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import { newJobId, type Queue } from "../queue.ts";
+import { guardItem, type ItemDeps } from "./guard-item.ts";
 
 /** Read at a time: a model that is long in coming may have a hundred thousand wait for it. */
 const BATCH = 200;
@@ -13,7 +14,7 @@ const BATCH = 200;
  * @param shutdown ends it before the next; who waits is tried later all the same
  */
 export async function wakeWaiting(
-  deps: { db: Db; queue: Queue; log: Logger },
+  deps: { db: Db; queue: Queue } & ItemDeps,
   shutdown: AbortSignal,
 ): Promise<void> {
   let after: WaitForModel | null = null;
@@ -21,7 +22,7 @@ export async function wakeWaiting(
     const batch: WaitForModel[] = await findWaitsForModel(deps.db, { after, limit: BATCH });
     for (const wait of batch) {
       if (shutdown.aborted) return;
-      await wake(deps, wait);
+      await guardItem(deps, { task: "model_waits", transcriptionId: wait.id }, () => wake(deps, wait));
     }
     after = batch.at(-1) ?? null;
     if (batch.length < BATCH) return;
