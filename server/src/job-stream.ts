@@ -135,7 +135,7 @@ export class JobStream {
         groupConcurrency,
       });
       for (const { id, retryCount, data } of jobs) {
-        const job = { id, retryCount, subjectId: String(data?.subjectId), lost: new AbortController() };
+        const job = { id, retryCount, subjectId: data.subjectId, lost: new AbortController() };
         this.#held.set(job, this.#run(job));
       }
       this.#endsAwaited = this.#held.size / 2;

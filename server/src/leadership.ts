@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { DatabaseSession } from "./db/session.ts";
+import { logLevelOf } from "./outages.ts";
 
 const LOOK_EVERY_MS = 30_000;
 
@@ -36,7 +37,9 @@ export function lead(
     office = begin();
   };
   const lookSoon = () => {
-    looking = looking.then(look).catch((error) => log.warn({ err: error }, "a lock can not be asked for"));
+    looking = looking
+      .then(look)
+      .catch((error) => log[logLevelOf(error, "warn")]({ err: error }, "a lock can not be asked for"));
   };
   const resign = async () => {
     const left = office;

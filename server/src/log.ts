@@ -13,6 +13,7 @@ export function createLog(level: LogLevel, destination?: DestinationStream): Log
   const options = {
     level,
     base: null,
+    formatters: { level: (level: string) => ({ level }) },
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     serializers: {
       req: (request: { id: string; method: string; url: string }) => ({
@@ -32,10 +33,20 @@ function tellError(error: unknown): unknown {
   const shown = error instanceof Error ? pino.stdSerializers.err(error) : error;
   const told = Object.entries(shown)
     .filter(([name, value]) => TOLD_OF_ERRORS.includes(name) && typeof value !== "object")
+    .map(([name, value]) => [name, name === "message" ? messageOf(error) : value])
     .map(([name, value]) => [name, typeof value === "string" ? withoutValues(value, error) : value]);
   // Of a connection that was tried at several addresses, the message alone says nothing.
   const errors = error instanceof AggregateError ? error.errors.map(tellError) : [];
   return { ...Object.fromEntries(told), ...(errors.length > 0 && { errors }) };
+}
+
+/** What an error and its causes say, each thing once. */
+function messageOf(error: ErrorLike): string {
+  const messages: string[] = [];
+  for (const { message } of withCauses(error)) {
+    if (!messages.some((said) => said.includes(message))) messages.push(message);
+  }
+  return messages.join(": ");
 }
 
 interface ErrorLike {
@@ -55,13 +66,16 @@ function isErrorLike(error: unknown): error is ErrorLike {
 /** Of PostgreSQL: what is wrong with a value, or with a text that it was to read; both are quoted. */
 const STATES_WITH_VALUES = /^(?:22|42601)/;
 
+function withCauses(error: ErrorLike): Set<ErrorLike> {
+  const found = new Set<ErrorLike>();
+  for (let each: unknown = error; isErrorLike(each) && !found.has(each); each = each.cause) found.add(each);
+  return found;
+}
+
 /** A text that repeats what an error and its causes say, without the values that those of the database quote. */
 function withoutValues(text: string, error: ErrorLike): string {
   let safe = text;
-  const seen = new Set<unknown>();
-  for (let each: unknown = error; isErrorLike(each) && !seen.has(each); each = each.cause) {
-    seen.add(each);
-    const { code, severity, message } = each;
+  for (const { code, severity, message } of withCauses(error)) {
     if (severity === undefined || !STATES_WITH_VALUES.test(String(code))) continue;
     safe = safe.replaceAll(message, () => message.replace(/".*"/s, '"…"'));
   }

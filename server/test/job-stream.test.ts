@@ -41,25 +41,3 @@ test("a stop leaves no job that was being fetched meanwhile with a worker that i
   expect((await boss.findJobs(name, { id }))[0]).toMatchObject({ state: "completed" });
   await boss.stop({ graceful: false, close: false });
 });
-
-test("a job without data does not keep those that were fetched with it from being run", async () => {
-  const { database, log } = service.service.parts;
-  const boss = new PgBoss({ ...database.boss, supervise: false, schedule: false });
-  await boss.start();
-  const name = "odd";
-  await boss.createQueue(name, { heartbeatSeconds: 10 });
-  await boss.send(name);
-  await boss.send(name, { subjectId: "a" });
-  const ran = Promise.withResolvers<string>();
-  const stream = new JobStream(boss, name, log, {
-    run: async ({ subjectId }) => {
-      if (subjectId === "a") ran.resolve(subjectId);
-    },
-    concurrency: 2,
-    groupConcurrency: 2,
-  });
-  stream.start();
-  expect(await ran.promise).toBe("a");
-  await stream.stop(60_000);
-  await boss.stop({ graceful: false, close: false });
-});

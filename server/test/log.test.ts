@@ -56,3 +56,11 @@ test.each([
 test("the log tells an error of the service as it is", () => {
   expect(logged(new Error('"quoted" things stay')).err.message).toBe('"quoted" things stay');
 });
+
+test("the log names levels by words, and says once what an error and its causes repeat", () => {
+  const cause = new Error("connect ECONNREFUSED");
+  const away = new Error("The database does not answer now.", { cause });
+  const { line, err } = logged(new Error("The database does not answer now.", { cause: away }));
+  expect(JSON.parse(line).level).toBe("error");
+  expect(err.message).toBe("The database does not answer now.: connect ECONNREFUSED");
+});

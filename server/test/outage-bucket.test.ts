@@ -29,6 +29,7 @@ async function startBehindProxy(): Promise<{ service: TestService; proxy: TcpPro
     ...bucketEnv(s3!, name),
     S3_ENDPOINT: `http://127.0.0.1:${proxy.port}`,
     S3_PUBLIC_ENDPOINT: s3!.endpoint,
+    LOG_LEVEL: "debug",
   };
   const service = await startService({ dataFolder: await temporaryFolder(), env });
   onTestFinished(() => proxy.pass());

@@ -32,6 +32,55 @@ test("a service that is told to stop while its readiness is looked at is not rea
   await closed;
 });
 
+test("the log has nothing of probes, nor of what a planned stop answers them", async () => {
+  const { service, url, logged } = await startService({ env: { DRAIN_SECONDS: "1" } });
+  const statusOf = async (path: string) => (await fetch(`${url}${path}`)).status;
+  expect([await statusOf("/readyz"), await statusOf("/healthz")]).toEqual([200, 200]);
+  const stopped = service.stop();
+  await until(async () => (await statusOf("/readyz")) === 503);
+  await stopped;
+  const lines = logged().trim().split("\n");
+  const told = lines.map((line) => JSON.parse(line) as { level: string; msg: string });
+  expect(new Set(told.map(({ level }) => level))).toEqual(new Set(["info"]));
+  expect(told.map(({ msg }) => msg)).not.toContain("request");
+});
+
+test("readiness that changes is logged once, with the reason and for how long", async () => {
+  let line = "";
+  let fault: Error | null = new Error("the disk is full");
+  const draining = new AbortController().signal;
+  const app = createApp({
+    log: createLog("info", {
+      write(text) {
+        line += text;
+      },
+    }),
+    health: {
+      async check() {
+        if (fault) throw fault;
+      },
+    },
+    trustProxy: false,
+    publicUrl: "http://127.0.0.1",
+    draining,
+  });
+  // An answer holds for a second.
+  const untilStatus = (status: number) =>
+    until(async () => (await app.inject("/readyz")).statusCode === status);
+  await untilStatus(503);
+  fault = null;
+  await untilStatus(200);
+  await app.close();
+  const lines = line
+    .trim()
+    .split("\n")
+    .map((text) => JSON.parse(text));
+  expect(lines).toMatchObject([
+    { level: "error", msg: "the service is not ready", err: { message: "the disk is full" } },
+    { level: "info", msg: "the service is ready again", seconds: expect.any(Number) },
+  ]);
+});
+
 test("a service that is told to stop answers for as long as DRAIN_SECONDS says, is not ready, and keeps no connection", async () => {
   const { service, url } = await startService({ env: { DRAIN_SECONDS: "1" } });
   const get = async (path: string) => {

@@ -107,7 +107,7 @@ test("an answer to a POST is forgotten after a day, with the secret that it hold
 });
 
 test("a storage that is away ends the look at uploads at the first, and is told of once", async () => {
-  const service = await startService({ start: false });
+  const service = await startService({ start: false, env: { LOG_LEVEL: "debug" } });
   const { database, queue, clock, log, sources, storage, ownership } = service.service.parts;
   const db = database.kysely;
   const { environmentId } = await createTenant(service, { aiTranscription: false });

@@ -24,8 +24,8 @@ export class DatabaseWatch {
   /** To be called with each new connection of a pool, before its first use. */
   watch(client: pg.ClientBase): void {
     const watched = client as pg.Client;
-    // Whoever uses it is told by the query that fails; without a listener it would end the process.
-    watched.on("error", () => {});
+    // The query that uses it fails as well; without a listener it would end the process.
+    watched.on("error", () => this.#outages.suspect());
     const query = watched.query.bind(watched) as (...values: unknown[]) => unknown;
     watched.query = ((...values: unknown[]) => {
       const answered = this.#outages.asked(() => void watched.end().catch(() => {}));

@@ -2,6 +2,7 @@ import { PostgresDialect, sql } from "kysely";
 import pg from "pg";
 import type { Logger } from "pino";
 import { AppError } from "../errors.ts";
+import { logLevelOf } from "../outages.ts";
 import { COLUMN_PARSERS } from "./column-types.ts";
 import type { Database } from "./database.ts";
 import { DatabaseWatch } from "./database-watch.ts";
@@ -38,7 +39,9 @@ export async function openPostgres<Schema>(options: {
     onConnect: prepare(`set time zone 'UTC'; ${LIMITS}`),
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
-  pool.on("error", (error) => log.warn({ err: error }, "an idle database connection broke"));
+  pool.on("error", (error) =>
+    log[logLevelOf(error, "warn")]({ err: error }, "an idle database connection broke"),
+  );
 
   const scope = new TransactionScope();
   const kysely = new ScopedKysely<Schema>(

@@ -1,5 +1,6 @@
 import pg from "pg";
 import type { Logger } from "pino";
+import { logLevelOf } from "../outages.ts";
 import { databaseAway, namedDatabaseError } from "./lost-connection.ts";
 
 /** What several processes on one PostgreSQL agree by: locks that end with their holder, and short messages. */
@@ -75,7 +76,9 @@ export async function openSession({
     fresh.on("notification", ({ channel, payload = "" }) => {
       for (const listener of listeners.get(channel) ?? []) listener(payload);
     });
-    fresh.on("error", (error) => log.warn({ err: error }, "the connection for locks broke"));
+    fresh.on("error", (error) =>
+      log[logLevelOf(error, "warn")]({ err: error }, "the connection for locks broke"),
+    );
     fresh.on("end", () => {
       if (client !== fresh || closed) return;
       client = null;
@@ -101,7 +104,7 @@ export async function openSession({
         if (closed) await fresh.end();
         else client = fresh;
       } catch (error) {
-        log.warn({ err: error }, "the connection for locks can not be made");
+        log[logLevelOf(error, "warn")]({ err: error }, "the connection for locks can not be made");
         if (!closed) reconnect(Math.min(afterMs * 2, LAST_RECONNECT_MS));
       }
     }, afterMs);

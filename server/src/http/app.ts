@@ -4,6 +4,7 @@ import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } 
 import type { Logger } from "pino";
 import type { TrustedProxies } from "../config.ts";
 import { AppError, type AppErrorCode } from "../errors.ts";
+import { logLevelOf } from "../outages.ts";
 import { limitBodyDepth } from "./body-depth.ts";
 import { refuseEncodedBodies } from "./body-encoding.ts";
 import { type BodyFloor, limitBodySlowness, limitBodyTime } from "./body-timeout.ts";
@@ -19,6 +20,9 @@ const CHECK_HOLDS_MS = 1_000;
 const CHECK_TIMEOUT_MS = 5_000;
 /** How long a client that sent no HTTP may go on sending while it is told so. */
 const LINGER_MS = 2_000;
+
+/** Asked every few seconds, by machines. */
+const PROBE_ROUTES = new Set(["/healthz", "/readyz", "/metrics"]);
 
 export interface Health {
   /** Throws where the service can not do its work now. */
@@ -144,7 +148,8 @@ export function createApp({
     }
   });
   app.addHook("onResponse", async (request, reply) => {
-    request.log.info({ req: request, res: reply, ms: Math.round(reply.elapsedTime) }, "request");
+    const level = PROBE_ROUTES.has(request.routeOptions.url ?? "") ? "debug" : "info";
+    request.log[level]({ req: request, res: reply, ms: Math.round(reply.elapsedTime) }, "request");
   });
 
   app.get("/healthz", async (_request, reply) => {
@@ -152,6 +157,8 @@ export function createApp({
     if (draining.aborted) throw new AppError("service_unavailable", "The service is stopping.");
     return { status: "ok" };
   });
+  let unreadySince: number | null = null;
+  let readyLevel: "info" | "debug" = "info";
   let checked: { at: number; result: Promise<void> } | undefined;
   app.get("/readyz", async (_request, reply) => {
     reply.header("cache-control", "no-store");
@@ -163,8 +170,19 @@ export function createApp({
     try {
       await checked.result;
     } catch (error) {
-      const part = error instanceof AppError ? error.message : "A part of the service does not answer.";
-      throw new AppError("service_unavailable", part, { cause: error });
+      if (unreadySince === null) {
+        log[logLevelOf(error, "error")]({ err: error }, "the service is not ready");
+        unreadySince = performance.now();
+        readyLevel = logLevelOf(error, "info");
+      }
+      const isNamed = error instanceof AppError;
+      const part = isNamed ? error.message : "A part of the service does not answer.";
+      throw new AppError("service_unavailable", part, { cause: isNamed ? error.cause : error });
+    }
+    if (unreadySince !== null) {
+      const seconds = Math.round((performance.now() - unreadySince) / 1000);
+      log[readyLevel]({ seconds }, "the service is ready again");
+      unreadySince = null;
     }
     if (closing) throw new AppError("service_unavailable", "The service is stopping.");
     return { status: "ready" };

@@ -6,6 +6,7 @@ import { touchApiKey } from "../db/api-keys.ts";
 import type { KeyRow } from "../db/keyed-videos.ts";
 import type { Db } from "../db/schema.ts";
 import { AppError } from "../errors.ts";
+import { logLevelOf } from "../outages.ts";
 import { addressGroup } from "./client-address.ts";
 import type { TokenLimits } from "./token-limits.ts";
 
@@ -83,7 +84,7 @@ function noteUse(
   const notedSince = new Date(now.getTime() - LAST_USE_EVERY_MS);
   if (lastUsedAt !== null && lastUsedAt > notedSince) return;
   touchApiKey(db, id, { now, notedSince }).catch((error) =>
-    request.log.warn({ err: error }, "the key's last use could not be written"),
+    request.log[logLevelOf(error, "warn")]({ err: error }, "the key's last use could not be written"),
   );
 }
 

@@ -1,6 +1,7 @@
 import type { Problem } from "@subtext/client/contract/problem";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError, type AppErrorCode } from "../errors.ts";
+import { logLevelOf } from "../outages.ts";
 import { type KnownRoute, methodsOf } from "./route-methods.ts";
 
 const RETRY_AFTER_SECONDS = "5";
@@ -45,7 +46,9 @@ export function registerProblems(app: FastifyInstance): void {
  */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const appError = toAppError(error);
-  if (appError.status >= 500) request.log.error({ err: error, code: appError.code }, "request failed");
+  if (appError.status >= 500) {
+    request.log[logLevelOf(appError, "error")]({ err: error, code: appError.code }, "request failed");
+  }
   const problem: Problem = {
     type: problemType(appError.code),
     title: appError.title,

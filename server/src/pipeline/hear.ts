@@ -9,7 +9,7 @@ import type { Db, TranscriptionRow } from "../db/schema.ts";
 import { noteDecoded } from "../db/transcription-attempts.ts";
 import { keepStretch, readKeptStretches } from "../db/transcription-stretches.ts";
 import { type Hold, reportProgress } from "../db/transcriptions.ts";
-import { isOutage } from "../outages.ts";
+import { isOutage, logLevelOf } from "../outages.ts";
 import type { Sources } from "../storage/sources.ts";
 import { WorkProgress } from "./work-progress.ts";
 
@@ -72,7 +72,7 @@ export async function hear(deps: HearDeps, attempt: HearingAttempt): Promise<Tra
           .then((stillHeld) => stillHeld || replaced.abort())
           .catch((error) => {
             attempt.metOutage ||= isOutage(error);
-            log.warn({ err: error }, "progress could not be written");
+            log[logLevelOf(error, "warn")]({ err: error }, "progress could not be written");
           });
       },
       onWaveform: (waveform) => {
@@ -80,7 +80,7 @@ export async function hear(deps: HearDeps, attempt: HearingAttempt): Promise<Tra
         if (!waveform.whole) return;
         attempt.decodedAt = deps.clock.now();
         noteDecoded(deps.db, hold, attempt.decodedAt).catch((error) =>
-          log.warn({ err: error }, "the end of decoding could not be written"),
+          log[logLevelOf(error, "warn")]({ err: error }, "the end of decoding could not be written"),
         );
       },
     });
@@ -107,5 +107,7 @@ function keeper(
   };
   // What can not be kept is heard again where this attempt is lost; that is no reason to end it.
   return (stretch) =>
-    void keep(stretch).catch((error) => log.warn({ err: error }, "a stretch could not be kept"));
+    void keep(stretch).catch((error) =>
+      log[logLevelOf(error, "warn")]({ err: error }, "a stretch could not be kept"),
+    );
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { isOutage } from "../outages.ts";
+import { isOutage, logLevelOf } from "../outages.ts";
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
@@ -23,7 +23,10 @@ export async function patiently<T>(
       return await work();
     } catch (error) {
       if (!isOutage(error) || performance.now() + pauseMs > deadline) throw error;
-      log.warn({ err: error, code: error.code, pauseMs }, "what this needs is away; it waits");
+      log[logLevelOf(error, "warn")](
+        { err: error, code: error.code, pauseMs },
+        "what this needs is away; it waits",
+      );
       signal.throwIfAborted();
       await sleep(pauseMs, undefined, { signal });
     }

@@ -13,7 +13,7 @@ import {
   returnToPending,
   skipTranscription,
 } from "../db/transcriptions.ts";
-import { isOutage } from "../outages.ts";
+import { isOutage, logLevelOf } from "../outages.ts";
 import { type Job, newJobId } from "../queue.ts";
 import type { Storage } from "../storage/storage.ts";
 import { filePrefix } from "../storage/transcript-files.ts";
@@ -210,7 +210,7 @@ async function keepWaveform(
     await storeWaveform(storage, prefix, waveform);
     return prefix;
   } catch (error) {
-    log.warn({ err: error }, "the waveform could not be stored");
+    log[logLevelOf(error, "warn")]({ err: error }, "the waveform could not be stored");
     return null;
   }
 }

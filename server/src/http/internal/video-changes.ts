@@ -2,6 +2,7 @@ import type { VideoChangesView, VideoView } from "@subtext/dashboard/contract/vi
 import type { Logger } from "pino";
 import { databaseTime, type FoundChange, findVideoChanges } from "../../db/video-changes.ts";
 import { findVideos, queuePlaces } from "../../db/video-list.ts";
+import { logLevelOf } from "../../outages.ts";
 import { type VideoListDeps, viewVideos } from "./videos.ts";
 
 const LOOK_EVERY_MS = 1_000;
@@ -91,7 +92,7 @@ export class VideoChanges {
         if (begun.size > 0) await this.#look(begun);
       } catch (error) {
         if (this.#watched.size > 0) {
-          this.#deps.log.warn({ err: error }, "changes of videos could not be read");
+          this.#deps.log[logLevelOf(error, "warn")]({ err: error }, "changes of videos could not be read");
         }
       }
       // It is another, or none, where all have gone meanwhile.
