@@ -74,7 +74,7 @@ export class Transcriptions {
       const { body, headers } = await this.#transport.callForHeaders("getTranscription", call, background);
       const retryAfterMs = readRetryAfterMs(headers, Date.now());
       if (body.status === "PENDING" || body.status === "PROCESSING") return { retryAfterMs };
-      const { transcription } = await this.#transport.call("getVideo", call, options);
+      const { transcription } = (await this.#transport.callForHeaders("getVideo", call, background)).body;
       // A FAILED one may have been reprocessed in between.
       if (transcription?.status !== body.status) return { retryAfterMs };
       const { failure, skipReason, incomplete } = transcription;

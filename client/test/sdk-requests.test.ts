@@ -331,6 +331,18 @@ describe("the wait for a transcription", () => {
     expect(asked.map(({ url }) => url.endsWith("/transcription"))).toEqual([true, false, true, false]);
   });
 
+  test("leaves half of the quota to other requests when it polls and when it reads the reason", async () => {
+    const headers = { "ratelimit-policy": '"per-key";q=60;w=60000', ratelimit: '"per-key";r=20;t=40000' };
+    const { subtext, asked } = await serve({ ...failed("FAILED"), headers });
+    const given = new AbortController();
+    const wait = subtext.transcriptions.wait("video_1", { signal: given.signal });
+    while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await subtext.webhookEndpoints.get("endpoint_1");
+    given.abort(new Error("enough"));
+    await expect(wait).rejects.toThrow("enough");
+    expect(asked.map(({ url }) => url.split("/").at(-1))).toEqual(["transcription", "endpoint_1"]);
+  });
+
   test("may be given more time than timers take", async () => {
     const { subtext } = await serve(skipped);
     for (const longMs of [2 ** 31, Number.POSITIVE_INFINITY]) {
