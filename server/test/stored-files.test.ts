@@ -84,6 +84,15 @@ test("a file that nothing is known of is reported with its size and kept for 7 d
   expect(started.logged()).toContain("are kept for 7 days");
 });
 
+test("a transcript file whose name belongs to no transcription is kept as unknown", async () => {
+  const { db, storage, sweep } = await setUp();
+  const key = "transcripts/notes.txt";
+  await storage.put(key, Buffer.from("of an operator"));
+  await sweep();
+  expect(await storage.inspect(key)).not.toBeNull();
+  expect((await summarizeUnknownFiles(db)).examples).toEqual([`files/${key}`]);
+});
+
 test("the 7 days start again when the file was away, known, or not looked at for days", async () => {
   const { started, db, sources, clock, environmentId, sweep } = await setUp();
   const videoId = newId("video");
