@@ -1,3 +1,4 @@
+import { readMemoryLimit } from "@subtext/speech/child/memory-limit";
 import { createSpeech, type Speech } from "@subtext/speech/child/supervise";
 import { type AvailableEngines, chooseEngines } from "@subtext/speech/choose-engines";
 import type { ProgressTerminal } from "@subtext/speech/progress-bar";
@@ -7,6 +8,8 @@ import type { Config } from "./config.ts";
 import { createModels, type Models } from "./models.ts";
 
 const HEARTBEAT_TIMEOUT_MS = 30_000;
+/** What the service takes beside speech processes, under load. */
+const SERVICE_BYTES = 500_000_000;
 
 /** The multilingual model, where the settings leave room for one. */
 export function openModels(options: {
@@ -26,6 +29,7 @@ export function openModels(options: {
  * @param onProcess called whenever a process is started
  */
 export function openSpeech(config: Config, models: Models, log: Logger, onProcess = () => {}): Speech {
+  const limit = readMemoryLimit();
   const speech = createSpeech({
     parts: () => {
       const parts = chooseEngines(config.engine, availableEngines(config, models));
@@ -38,6 +42,7 @@ export function openSpeech(config: Config, models: Models, log: Logger, onProces
     processes: config.speechProcesses,
     threads: config.speechThreads,
     memoryLimitBytes: config.speechMemoryLimitBytes,
+    memory: limit && { ...limit, reservedBytes: SERVICE_BYTES },
     heartbeatTimeoutMs: HEARTBEAT_TIMEOUT_MS,
     log: (line) => log.warn({ line }, "a speech process wrote"),
     ...(config.ffmpegPath !== null && { ffmpegPath: config.ffmpegPath }),

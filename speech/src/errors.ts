@@ -33,6 +33,8 @@ export const SPEECH_ERRORS = {
   engine_hung: { retryable: true },
   /** The engine's process grew past its memory limit and was ended. */
   engine_out_of_memory: { retryable: true },
+  /** One speech process does not fit into the memory that the service may use. */
+  insufficient_memory: { retryable: false },
   /** The transcription server refuses what is asked of it: a wrong key, address, model or setting. */
   engine_refused: { retryable: false },
   /** No transcription server answered within the tries and the time that a request has. */

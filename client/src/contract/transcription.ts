@@ -22,6 +22,7 @@ export const FAILURE_CODES = [
   "engine_crashed",
   "engine_hung",
   "engine_out_of_memory",
+  "insufficient_memory",
   "engine_refused",
   "engine_unavailable",
   "engine_answer_invalid",

@@ -56,6 +56,10 @@ const FAILURES: Record<string, { what: string; remedy: string }> = {
     what: "The speech engine needed too much memory.",
     remedy: "Raise SPEECH_MEMORY_LIMIT_MB, or choose a smaller model.",
   },
+  insufficient_memory: {
+    what: "There is not enough memory for the speech model.",
+    remedy: "Raise the memory limit of the container, or choose a smaller model.",
+  },
   engine_refused: {
     what: "The transcription server refuses the request.",
     remedy: "Check its address, key and model in the settings.",

@@ -34,6 +34,8 @@ export interface SpeechProcessOptions {
    * ended. More threads, and a model that is loaded from files, are allowed more on top.
    */
   memoryLimitBytes: number;
+  /** At most so much whatever else is allowed: what the container has for it. */
+  processBytes: number;
   /** One that shows no sign of life for so long is ended. */
   heartbeatTimeoutMs: number;
   /** One that has not loaded its engines within so long is ended, whatever signs of life there are. */
@@ -236,8 +238,9 @@ export class SpeechProcess {
   }
 
   #weigh(residentBytes: number): void {
-    const { memoryLimitBytes, parts } = this.#options;
-    const limitBytes = memoryLimitBytes + furtherBytes(parts.threads, this.#modelBytes);
+    const { memoryLimitBytes, processBytes, parts } = this.#options;
+    const allowed = memoryLimitBytes + furtherBytes(parts.threads, this.#modelBytes);
+    const limitBytes = Math.min(allowed, processBytes);
     if (residentBytes <= limitBytes) return;
     const [has, may] = [residentBytes, limitBytes].map((bytes) => Math.round(bytes / MEBIBYTE));
     this.#end(new SpeechError("engine_out_of_memory", `The engine took ${has} MiB; it may take ${may} MiB.`));

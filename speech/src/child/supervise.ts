@@ -1,6 +1,8 @@
 import type { EngineParts } from "../engines/engine-parts.ts";
+import { modelFileBytes } from "../engines/model-file-bytes.ts";
 import type { TranscribeResult } from "../transcript.ts";
-import type { SpeechDescription } from "./messages.ts";
+import { fitParallelism, type MemoryBudget } from "./memory.ts";
+import type { SpeechDescription, SpeechParts } from "./messages.ts";
 import { type JobOptions, SpeechProcess } from "./speech-process.ts";
 
 const IDLE_MS = 10 * 60_000;
@@ -23,6 +25,8 @@ export interface SpeechOptions {
    * ended. More threads, and a model that is loaded from files, are allowed more on top.
    */
   memoryLimitBytes: number;
+  /** Memory of all processes together: fewer processes and threads are used if not all fit. Null for no bound. */
+  memory?: MemoryBudget | null;
   /** A process that shows no sign of life for so long is ended. */
   heartbeatTimeoutMs: number;
   /** A process that has not loaded its engines within so long is ended; ten minutes unless told. */
@@ -68,11 +72,15 @@ class SpeechProcesses implements Speech {
   readonly #seats: Seat[];
   readonly #waiting: ((seat: Seat) => void)[] = [];
   readonly #closed = new AbortController();
+  /** How many of the seats fit into memory. */
+  #usableSeats: number;
 
   constructor(options: SpeechOptions) {
     this.#options = options;
+    this.#usableSeats = options.processes;
     this.#seats = Array.from({ length: options.processes }, () => ({
       process: null,
+      next: null,
       outdated: false,
       taken: false,
       idle: undefined,
@@ -81,7 +89,7 @@ class SpeechProcesses implements Speech {
 
   async transcribe(path: string, options: JobOptions): Promise<TranscribeResult> {
     const signal = AbortSignal.any([options.signal, this.#closed.signal]);
-    const seat = await this.#take(signal);
+    const seat = await this.#takeFitting(signal);
     // The seat is free when its process has let go; whoever aborted does not wait for that.
     const job = this.#useSeat(seat, (process) => process.transcribe(path, { ...options, signal }));
     job.catch(() => {});
@@ -91,7 +99,7 @@ class SpeechProcesses implements Speech {
   async describe(): Promise<SpeechDescription> {
     const loaded = this.#seats.find(isLoaded);
     if (loaded?.process) return await loaded.process.ready;
-    const seat = await this.#take(this.#closed.signal);
+    const seat = await this.#takeFitting(this.#closed.signal);
     return await this.#useSeat(seat, (process) => process.ready);
   }
 
@@ -113,9 +121,45 @@ class SpeechProcesses implements Speech {
     );
   }
 
+  /** A seat whose process is loaded or fits into memory. @throws SpeechError `insufficient_memory` */
+  async #takeFitting(signal: AbortSignal): Promise<Seat> {
+    for (;;) {
+      const seat = await this.#take(signal);
+      try {
+        if (isLoaded(seat) || (await this.#prepare(seat))) return seat;
+      } catch (error) {
+        this.#free(seat);
+        throw error;
+      }
+      this.#free(seat);
+    }
+  }
+
+  /** Chooses what the next process of a seat is made of; false if there is no memory for this seat. */
+  async #prepare(seat: Seat): Promise<boolean> {
+    const { processes, threads, memory, log } = this.#options;
+    seat.outdated = false;
+    const engines = this.#options.parts();
+    if (!memory) {
+      seat.next = { parts: { engines, threads }, processBytes: Number.POSITIVE_INFINITY };
+      return true;
+    }
+    const bundled = engines.bundled && (engines.multilingual === null || engines.bundledTakesEnglish);
+    const modelBytes = await modelFileBytes(engines);
+    const fitting = fitParallelism({ processes, threads, modelBytes, bundled }, memory);
+    if (fitting.processes < processes || fitting.threads < threads) {
+      log?.(
+        `Memory is enough for ${fitting.processes} of ${processes} processes, ${fitting.threads} of ${threads} threads.`,
+      );
+    }
+    this.#usableSeats = fitting.processes;
+    seat.next = { parts: { engines, threads: fitting.threads }, processBytes: fitting.processBytes };
+    return this.#seats.indexOf(seat) < fitting.processes;
+  }
+
   async #take(signal: AbortSignal): Promise<Seat> {
     signal.throwIfAborted();
-    const free = this.#seats.filter(({ taken }) => !taken);
+    const free = this.#seats.slice(0, this.#usableSeats).filter(({ taken }) => !taken);
     let seat = free.find(isLoaded) ?? free[0];
     if (seat === undefined) {
       const turn = Promise.withResolvers<Seat>();
@@ -158,11 +202,13 @@ class SpeechProcesses implements Speech {
 
   #processOf(seat: Seat): SpeechProcess {
     if (seat.process !== null && isLoaded(seat)) return seat.process;
-    const { parts, threads, ffmpegPath = null, memoryLimitBytes, heartbeatTimeoutMs, log } = this.#options;
-    seat.outdated = false;
+    const { ffmpegPath = null, memoryLimitBytes, heartbeatTimeoutMs, log } = this.#options;
+    if (seat.next === null) throw new Error("The seat was not prepared.");
+    const { parts, processBytes } = seat.next;
     seat.process = new SpeechProcess({
-      parts: { engines: parts(), threads, ffmpegPath },
+      parts: { ...parts, ffmpegPath },
       memoryLimitBytes,
+      processBytes,
       heartbeatTimeoutMs,
       loadTimeoutMs: this.#options.loadTimeoutMs ?? LOAD_TIMEOUT_MS,
       stallTimeoutMs: this.#options.stallTimeoutMs ?? STALL_TIMEOUT_MS,
@@ -176,6 +222,8 @@ class SpeechProcesses implements Speech {
 /** Room for one process. */
 interface Seat {
   process: SpeechProcess | null;
+  /** What its next process is made of; null before one was needed. */
+  next: { parts: Omit<SpeechParts, "ffmpegPath">; processBytes: number } | null;
   /** Whether its process has engines that are no longer the ones wanted. */
   outdated: boolean;
   taken: boolean;
