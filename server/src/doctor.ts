@@ -9,6 +9,7 @@ import type { Config } from "./config.ts";
 import { inspectFileAccess } from "./file-access.ts";
 import type { ModelsState } from "./models.ts";
 import { UNKNOWN_KEPT_MS } from "./pipeline/sweep-stored-files.ts";
+import { RESERVED_BYTES } from "./storage/disk-space.ts";
 import type { OwnershipState } from "./storage/store-ownership.ts";
 
 const LITTLE_SPACE_BYTES = 5 * 1024 ** 3;
@@ -31,10 +32,19 @@ export interface Patients {
   storage(): Promise<void>;
   engine(): Promise<{ text: string; warnings: string[] }>;
   model(): ModelsState | Promise<ModelsState>;
+  /** Null where the database can not be asked. */
+  workers(): Promise<WorkersState | null>;
   /** Whether stored files are deleted, and which are unknown; null where the database can not be asked. */
   cleanup(): Promise<CleanupState | null>;
   /** What is known of files that rows name; null where the database can not be asked. */
   files(): Promise<FilesState | null>;
+}
+
+export interface WorkersState {
+  /** Null where a single process does all the work. */
+  running: number | null;
+  /** Transcriptions that are PENDING. */
+  waiting: number;
 }
 
 export interface CleanupState {
@@ -70,6 +80,7 @@ export async function diagnose(config: Config, patients: Patients): Promise<Find
       },
       storageRemedy(config),
     ),
+    examineWorkers(patients),
     examineFiles(patients),
     examineCleanup(patients),
     examineDataFolder(config),
@@ -165,7 +176,7 @@ function storageRemedy({ bucket, dataFolder }: Config): string {
     : `See that the bucket ${bucket.name} is there, that the S3_… settings are right, and that the key may list, read, write and delete.`;
 }
 
-async function examineDataFolder({ dataFolder }: Config): Promise<Finding> {
+async function examineDataFolder({ dataFolder, bucket, role }: Config): Promise<Finding> {
   const name = "data folder";
   try {
     const existing = await nearestExisting(dataFolder);
@@ -174,6 +185,13 @@ async function examineDataFolder({ dataFolder }: Config): Promise<Finding> {
     const { bavail, bsize } = await statfs(existing);
     const free = bavail * bsize;
     const detail = `${dataFolder}, ${(free / 1024 ** 3).toFixed(1)} GiB free`;
+    // With a bucket, only workers need the space, for the recordings that they transcribe.
+    if (free < RESERVED_BYTES && (bucket === null || role !== "api")) {
+      const stopped =
+        bucket === null ? "Uploads are refused" : "Recordings cannot be fetched from the bucket";
+      const limit = `${RESERVED_BYTES / 1024 ** 3} GiB`;
+      return { name, status: "missing", detail, remedy: `${stopped} below ${limit}. Make space.` };
+    }
     if (free >= LITTLE_SPACE_BYTES) return ok(name, detail);
     return { name, status: "warning", detail, remedy: "Make space: recordings are kept there as they came." };
   } catch (error) {
@@ -209,6 +227,24 @@ async function examineFileAccess({ dataFolder }: Config): Promise<Finding> {
     status: "warning",
     detail: problems.join(" "),
     remedy: `Run as root: ${commands.join(" && ")}`,
+  };
+}
+
+/** Where none runs, the service accepts recordings, but does not transcribe them. */
+async function examineWorkers({ workers }: Patients): Promise<Finding> {
+  const name = "workers";
+  const state = await workers().catch(() => null);
+  if (!state)
+    return { name, status: "warning", detail: "Not checked: the database did not answer.", remedy: null };
+  const { running, waiting } = state;
+  if (running === null) return ok(name, "A single process does all the work.");
+  if (running > 0) return ok(name, `${running} ${running === 1 ? "runs" : "run"}.`);
+  const queue = waiting === 0 ? "" : ` Waiting: ${waiting} ${waiting === 1 ? "video" : "videos"}.`;
+  return {
+    name,
+    status: waiting === 0 ? "warning" : "missing",
+    detail: `None runs: no video is transcribed, and no webhook is sent.${queue}`,
+    remedy: "Start a process with ROLE=worker, or find out in its log why it does not run.",
   };
 }
 

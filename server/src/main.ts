@@ -9,6 +9,7 @@ import packageJson from "../package.json" with { type: "json" };
 import { openBackups } from "./backup/backups.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
+import { countQueue } from "./db/counts.ts";
 import type { Database } from "./db/database.ts";
 import { type DatabaseClock, openDatabaseClock } from "./db/database-clock.ts";
 import { requireEmbeddedDatabase } from "./db/embedded/data-folder.ts";
@@ -17,7 +18,7 @@ import { knownOfFiles } from "./db/missing-files.ts";
 import { openDatabase } from "./db/open.ts";
 import type { Schema } from "./db/schema.ts";
 import { serviceSecret } from "./db/secrets.ts";
-import { type DatabaseSession, openSession } from "./db/session.ts";
+import { countWorkers, type DatabaseSession, openSession } from "./db/session.ts";
 import { databaseHome } from "./db/store-record.ts";
 import { summarizeUnknownFiles } from "./db/unknown-files.ts";
 import { diagnose } from "./doctor.ts";
@@ -120,7 +121,8 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     opened.defer(() => databaseClock?.stop());
     // Only files that several processes can reach are shared by several processes.
     const isShared = config.databaseUrl !== null && config.bucket !== null;
-    const session = isShared ? await openSession({ databaseUrl: config.databaseUrl!, log }) : null;
+    const isWorker = purpose === "serve" && config.role !== "api";
+    const session = isShared ? await openSession({ databaseUrl: config.databaseUrl!, log, isWorker }) : null;
     opened.defer(() => session?.close());
     const prepareTables = { serve: migrate, migrate: migrateExisting, command: requireTables }[purpose];
     await oneAtATime(session, () => prepareTables(db));
@@ -178,9 +180,12 @@ async function wire(
   const queue = new Queue(database.boss, database.kind, log, { create: purpose !== "command" });
   opened.defer(() => queue.stop(STOP_WITHIN_MS));
   await oneAtATime(session, () => queue.start());
+  const countRunning = session && (() => countWorkers(db));
   const telemetry = await openTelemetry({
     config,
     database,
+    // Without a session, this process does all the work.
+    workers: countRunning ?? (async () => 1),
     ownership,
     clock,
     log,
@@ -237,6 +242,10 @@ async function wire(
         storage: () => storage.check(),
         model: () => models.state(),
         engine: () => describeEngines(speech),
+        workers: async () => ({
+          running: countRunning && (await countRunning()),
+          waiting: (await countQueue(db)).pending,
+        }),
         files: () => knownOfFiles(db),
         cleanup: async () => ({
           ownership: await ownership.look(),

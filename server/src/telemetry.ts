@@ -14,6 +14,8 @@ import type { DeliveryReport } from "./webhooks/delivery-report.ts";
 export interface TelemetryDeps {
   config: Config;
   database: Database<Schema>;
+  /** Counts the workers that run. */
+  workers(): Promise<number>;
   ownership: StoreOwnership;
   clock: Clock;
   log: Logger;

@@ -1,8 +1,15 @@
-import { expect, test } from "vitest";
+import { statfs } from "node:fs/promises";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { readConfig } from "../src/config.ts";
 import { diagnose, type Patients } from "../src/doctor.ts";
+import { requireSpace } from "../src/storage/disk-space.ts";
 import { HEALTHY_PATIENTS } from "./support/healthy-patients.ts";
 import { temporaryFolder } from "./support/service.ts";
+
+vi.mock("node:fs/promises", async (importActual) => {
+  const actual = await importActual<typeof import("node:fs/promises")>();
+  return { ...actual, statfs: vi.fn(actual.statfs) };
+});
 
 async function findingsOfEngine(engine: Patients["engine"]) {
   const config = readConfig({ DATA_DIR: await temporaryFolder() });
@@ -52,4 +59,46 @@ test("the doctor names the setting that the database or the storage refuses", as
   const remedyOf = (part: string) => findings.find(({ name }) => name === part)?.remedy;
   expect(remedyOf("database")).toContain("DATABASE_URL: the database refuses the user or the password");
   expect(remedyOf("storage")).toContain("S3_SECRET_ACCESS_KEY: it does not belong to S3_ACCESS_KEY_ID");
+});
+
+test("the doctor reports that no worker runs, and as an error if videos wait", async () => {
+  const config = readConfig({ DATA_DIR: await temporaryFolder() });
+  const findingWith = async (workers: Patients["workers"]) => {
+    const findings = await diagnose(config, { ...HEALTHY_PATIENTS, workers });
+    return findings.find(({ name }) => name === "workers");
+  };
+  expect(await findingWith(async () => ({ running: 2, waiting: 5 }))).toMatchObject({ status: "ok" });
+  expect(await findingWith(async () => ({ running: null, waiting: 5 }))).toMatchObject({ status: "ok" });
+  const remedy = expect.stringContaining("ROLE=worker");
+  expect(await findingWith(async () => ({ running: 0, waiting: 0 }))).toMatchObject({
+    status: "warning",
+    remedy,
+  });
+  expect(await findingWith(async () => ({ running: 0, waiting: 5 }))).toMatchObject({
+    status: "missing",
+    detail: expect.stringContaining("5 videos"),
+    remedy,
+  });
+  expect(await findingWith(() => Promise.reject(new Error("away")))).toMatchObject({ status: "warning" });
+});
+
+test("the doctor reports an error where the service refuses uploads for lack of space", async () => {
+  const DATA_DIR = await temporaryFolder();
+  const folder = `${DATA_DIR}/uploads`;
+  const free = vi.mocked(statfs);
+  onTestFinished(() => void free.mockReset());
+  const refusal = async (mebibytes: number) => {
+    free.mockResolvedValue({ bavail: mebibytes, bsize: 1024 ** 2 } as never);
+    const findings = await diagnose(readConfig({ DATA_DIR }), HEALTHY_PATIENTS);
+    const { status, remedy } = findings.find(({ name }) => name === "data folder")!;
+    const refused = await requireSpace(folder, 0).then(
+      () => false,
+      () => true,
+    );
+    return { status, remedy, refused };
+  };
+  const remedy = "Uploads are refused below 1 GiB. Make space.";
+  expect(await refusal(1023)).toEqual({ status: "missing", remedy, refused: true });
+  expect(await refusal(1024)).toMatchObject({ status: "warning", refused: false });
+  expect(await refusal(5 * 1024)).toMatchObject({ status: "ok", refused: false });
 });

@@ -372,8 +372,11 @@ test("the doctor tells of every part", async () => {
     "languages",
     "database",
     "storage",
+    "workers",
     "files",
+    "cleanup",
     "data folder",
+    "file access",
     "public URL",
   ]);
   for (const finding of data) {

@@ -308,6 +308,7 @@ test("the doctor tells of files that are missing once they were looked for", asy
     engine: absent,
     model: () => subtext.service.parts.models.state(),
     files: async () => known,
+    workers: absent,
     cleanup: absent,
   });
   expect(findings.find(({ name }) => name === "files")).toMatchObject({

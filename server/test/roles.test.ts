@@ -2,8 +2,12 @@ import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { Finding } from "../src/doctor.ts";
+import { sendAsCommandLine } from "./operator-requests.ts";
+import { parseMetrics } from "./support/parse-metrics.ts";
 import {
   createTenant,
+  type StartOptions,
   startService,
   type TestService,
   temporaryFolder,
@@ -17,6 +21,7 @@ import { makeTestDatabase } from "./support/test-database.ts";
 const s3 = testS3();
 const server = process.env.TEST_DATABASE_URL;
 const SAMPLE = join(import.meta.dirname, "../../demo/sample/sample.mp4");
+const METRICS_TOKEN = "a-token-of-the-tests";
 const TUS = { "tus-resumable": "1.0.0" };
 
 /** Starts processes that share one database and one bucket, each on a data folder of its own. */
@@ -26,9 +31,10 @@ async function newFleet() {
   const env = {
     DATABASE_URL: await makeTestDatabase(server!, name.replaceAll("-", "_")),
     ...bucketEnv(s3!, name),
+    METRICS_TOKEN,
   };
-  return async (role: "api" | "worker"): Promise<TestService> =>
-    await startService({ dataFolder: await temporaryFolder(), env: { ...env, ROLE: role } });
+  return async (role: "api" | "worker", options: StartOptions = {}): Promise<TestService> =>
+    await startService({ ...options, dataFolder: await temporaryFolder(), env: { ...env, ROLE: role } });
 }
 
 describe.skipIf(!s3 || !server)("several processes on one database and one bucket", () => {
@@ -86,6 +92,32 @@ describe.skipIf(!s3 || !server)("several processes on one database and one bucke
       headers: { authorization },
     });
     expect(await video.json()).toMatchObject({ sizeBytes: 8 });
+  });
+
+  test("report that no worker runs, and that one does", async () => {
+    const start = await newFleet();
+    const api = await start("api");
+    const tenant = await createTenant(api);
+    await upload(api, tenant, await readFile(SAMPLE));
+    // A command opens the service as well, and does not work.
+    await start("worker", { purpose: "command", start: false });
+    const report = async () => {
+      const { data } = (await sendAsCommandLine(api, "/doctor")).json<{ data: Finding[] }>();
+      const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
+      const { samples } = parseMetrics(await (await fetch(`${api.url}/metrics`, { headers })).text());
+      return {
+        status: data.find(({ name }) => name === "workers")!.status,
+        metric: samples.find(({ name }) => name === "subtext_workers")?.value,
+      };
+    };
+    expect(await report()).toEqual({ status: "missing", metric: 0 });
+    expect((await fetch(`${api.url}/readyz`)).status).toBe(200);
+    await start("worker");
+    // The metric is read from the database at most every five seconds.
+    await until(async () => {
+      const { status, metric } = await report();
+      return status === "ok" && metric === 1;
+    });
   });
 
   test("refuse a bucket that belongs to another database", async () => {

@@ -1,9 +1,14 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
+import { sql } from "kysely";
 import pg from "pg";
 import { pino } from "pino";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { openSession } from "../src/db/session.ts";
+import { openDatabase } from "../src/db/open.ts";
+import type { Schema } from "../src/db/schema.ts";
+import { countWorkers, openSession } from "../src/db/session.ts";
+import { temporaryFolder, until } from "./support/service.ts";
+import { makeTestDatabase } from "./support/test-database.ts";
 
 test("a connection that is never made is an error of the opening, and of nothing else", async () => {
   const server = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
@@ -51,5 +56,37 @@ test.skipIf(process.env.TEST_DATABASE_URL === undefined)(
     await session.close();
     expect(taken).toEqual(names.map(() => true));
     expect(most).toBe(1);
+  },
+);
+
+test.skipIf(process.env.TEST_DATABASE_URL === undefined)(
+  "workers are counted while they are connected, also after a reconnect (skipped without TEST_DATABASE_URL)",
+  async () => {
+    const databaseUrl = await makeTestDatabase(process.env.TEST_DATABASE_URL!, `workers_${process.pid}`);
+    const log = pino({ level: "silent" });
+    const database = await openDatabase<Schema>({ databaseUrl, folder: await temporaryFolder(), log });
+    onTestFinished(() => database.close());
+    const count = () => countWorkers(database.kysely);
+
+    const api = await openSession({ databaseUrl, log });
+    onTestFinished(() => api.close());
+    expect(await count()).toBe(0);
+    const workers = [
+      await openSession({ databaseUrl, log, isWorker: true }),
+      await openSession({ databaseUrl, log, isWorker: true }),
+    ];
+    expect(await count()).toBe(2);
+
+    const lost = new Promise<void>((resolve) => workers[0]!.onLost(resolve));
+    await sql`
+      select pg_terminate_backend(pid) from pg_locks
+      where locktype = 'advisory' and mode = 'ShareLock'
+        and database = (select oid from pg_database where datname = current_database())
+    `.execute(database.kysely);
+    await lost;
+    await until(async () => (await count()) === 2);
+
+    for (const worker of workers) await worker.close();
+    await until(async () => (await count()) === 0);
   },
 );

@@ -17,7 +17,7 @@ import { openBucketStorage } from "../storage/bucket-storage.ts";
 import { openDiskStorage } from "../storage/disk.ts";
 
 const OF_A_STORE = ["storage", "files", "cleanup"];
-const OF_AN_INSTALLATION = ["database", ...OF_A_STORE];
+const OF_AN_INSTALLATION = ["database", "workers", ...OF_A_STORE];
 
 /**
  * Looks at every part on its own where the service itself does not open.
@@ -56,6 +56,7 @@ export async function diagnoseFromOutside(config: Config, reason: unknown): Prom
       await storage.check();
     },
     model: () => models.look(),
+    workers: async () => null,
     files: async () => null,
     cleanup: async () => null,
     async engine() {

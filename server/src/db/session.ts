@@ -1,7 +1,9 @@
+import { sql } from "kysely";
 import pg from "pg";
 import type { Logger } from "pino";
 import { logLevelOf } from "../outages.ts";
 import { databaseAway, namedDatabaseError } from "./lost-connection.ts";
+import type { Db } from "./schema.ts";
 
 /** What several processes on one PostgreSQL agree by: locks that end with their holder, and short messages. */
 export interface DatabaseSession {
@@ -37,6 +39,8 @@ const FIRST_RECONNECT_MS = 200;
 const LAST_RECONNECT_MS = 5_000;
 /** The first half of every lock's key, so that none meets the locks of pg-boss, Kysely or other programs. */
 const LOCK_CLASS = 0x5b_7e_47;
+/** Every worker holds a shared lock of this name, so the locks can be counted and end with their processes. */
+const WORKER_LOCK = "worker";
 
 /**
  * One connection of its own, for a lock of PostgreSQL's belongs to the connection that took it. A connection
@@ -45,9 +49,12 @@ const LOCK_CLASS = 0x5b_7e_47;
 export async function openSession({
   databaseUrl,
   log,
+  isWorker = false,
 }: {
   databaseUrl: string;
   log: Logger;
+  /** Whether `countWorkers` counts this process. */
+  isWorker?: boolean;
 }): Promise<DatabaseSession> {
   const listeners = new Map<string, ((payload: string) => void)[]>();
   const losers: (() => void)[] = [];
@@ -89,6 +96,11 @@ export async function openSession({
       await fresh.connect();
       for (const text of [LIVELINESS, ...CHANNELS.map((channel) => `listen ${channel}`)]) {
         await fresh.query({ text, query_timeout: ANSWER_TIMEOUT_MS } as pg.QueryConfig);
+      }
+      if (isWorker) {
+        const text = "select pg_try_advisory_lock_shared($1, hashtext($2))";
+        const values = [LOCK_CLASS, WORKER_LOCK];
+        await fresh.query({ text, values, query_timeout: ANSWER_TIMEOUT_MS } as pg.QueryConfig);
       }
     } catch (error) {
       await fresh.end().catch(() => {});
@@ -182,4 +194,15 @@ export async function openSession({
       await last?.end();
     },
   };
+}
+
+/** Counts the workers that are connected to the database. */
+export async function countWorkers(db: Db): Promise<number> {
+  const { rows } = await sql<{ workers: number }>`
+    select count(*)::int as workers from pg_locks
+    where locktype = 'advisory' and granted
+      and database = (select oid from pg_database where datname = current_database())
+      and classid = ${LOCK_CLASS}::int4::oid and objid = hashtext(${WORKER_LOCK})::oid and objsubid = 2
+  `.execute(db);
+  return rows[0]!.workers;
 }

@@ -33,6 +33,8 @@ const STORAGE_STALE_MS = 300_000;
 
 export interface MetricsDeps {
   database: Database<Schema>;
+  /** Counts the workers that run. */
+  workers(): Promise<number>;
   ownership: StoreOwnership;
   clock: Clock;
   log: Logger;
@@ -55,7 +57,7 @@ export interface Metrics {
 }
 
 export function openMetrics(deps: MetricsDeps): Metrics {
-  const { database, ownership, clock, log, version, role, dataFolder, token } = deps;
+  const { database, workers, ownership, clock, log, version, role, dataFolder, token } = deps;
   const registry = new Registry();
   new Gauge({
     name: "subtext_build_info",
@@ -76,7 +78,7 @@ export function openMetrics(deps: MetricsDeps): Metrics {
   const setConnections = tellConnections(registry);
   const own = watchProcess(registry, () => describeProcesses(process.pid), dataFolder);
   const depth = new LookedUp({
-    look: () => queueDepth(database.kysely, clock.now()),
+    look: async () => ({ ...(await queueDepth(database.kysely, clock.now())), workers: await workers() }),
     holdMs: HOLD_MS,
     patienceMs: PATIENCE_MS,
     staleMs: STALE_MS,

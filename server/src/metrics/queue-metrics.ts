@@ -10,7 +10,7 @@ const WAITED_AT_LEAST_SECONDS = [0, 60, 600, 3600];
  */
 export function tellQueue(
   registry: Registry,
-): (seen: { depth: QueueDepth | null; failing: boolean }, now: Date) => void {
+): (seen: { depth: (QueueDepth & { workers: number }) | null; failing: boolean }, now: Date) => void {
   const gauge = <T extends string>(name: string, help: string, ...labelNames: T[]) =>
     new Gauge({ name, help, labelNames, registers: [registry] });
   const up = gauge("subtext_database_up", "1 where the database answered this process in time, else 0.");
@@ -41,8 +41,9 @@ export function tellQueue(
     "subtext_queue_oldest_due_delivery_seconds",
     "For how long the delivery that is due longest has been due; 0 where none is.",
   );
+  const workers = gauge("subtext_workers", "Processes with the role worker or all that run.");
   const byLabel = [transcriptions, environments, deliveries];
-  const alone = [oldest, mostOfOne, oldestDelivery];
+  const alone = [oldest, mostOfOne, oldestDelivery, workers];
 
   return ({ depth, failing }, now) => {
     up.set(failing ? 0 : 1);
@@ -61,6 +62,7 @@ export function tellQueue(
         depth.environments.reduce((sum, environment) => sum + environment[status], 0),
       );
     }
+    workers.set(depth.workers);
     transcriptions.set({ status: "processing" }, depth.processing);
     oldest.set(Math.max(0, ...ages));
     for (const seconds of WAITED_AT_LEAST_SECONDS) {

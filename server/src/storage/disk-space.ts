@@ -2,7 +2,7 @@ import { statfs } from "node:fs/promises";
 import { AppError } from "../errors.ts";
 
 /** What uploads leave free: the embedded database may live on the same disk and stops where that is full. */
-const RESERVED_BYTES = 1024 ** 3;
+export const RESERVED_BYTES = 1024 ** 3;
 const RETRY_AFTER_SECONDS = 60;
 
 /** @throws AppError `storage_full` where so many bytes more would use up what is to stay free */

@@ -14,6 +14,7 @@ export const HEALTHY_PATIENTS: Patients = {
   }),
   database: async () => "PostgreSQL",
   storage: async () => {},
+  workers: async () => ({ running: 1, waiting: 0 }),
   files: async () => null,
   cleanup: async () => ({
     ownership: { isOwner: true },

@@ -43,7 +43,10 @@ export interface TestService {
 }
 
 export interface StartOptions
-  extends Pick<ServiceOptions, "uploadLockTimeoutMs" | "connectionLimits" | "resolve" | "dashboardFolder"> {
+  extends Pick<
+    ServiceOptions,
+    "purpose" | "uploadLockTimeoutMs" | "connectionLimits" | "resolve" | "dashboardFolder"
+  > {
   dataFolder?: string;
   port?: number;
   clock?: Clock;
