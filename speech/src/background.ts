@@ -19,9 +19,15 @@ export const DIGITAL_SILENCE_DB = Number.NEGATIVE_INFINITY;
 
 /** Root mean square of some samples, dBFS. */
 export function levelOf(samples: Float32Array): number {
+  if (isZero(samples)) return DIGITAL_SILENCE_DB;
   let energy = 0;
   for (let at = 0; at < samples.length; at++) energy += samples[at]! * samples[at]!;
   return 10 * Math.log10(energy / samples.length);
+}
+
+function isZero(samples: Float32Array): boolean {
+  for (let at = 0; at < samples.length; at++) if (samples[at] !== 0) return false;
+  return true;
 }
 
 /**
@@ -43,24 +49,32 @@ export function findSilence(levels: readonly number[]): boolean[] {
 function findSteady(levels: readonly number[]): boolean[] {
   const steady = new Array<boolean>(levels.length).fill(false);
   for (let start = 0; start + RUN_WINDOWS <= levels.length; ) {
-    const breaking = lastBreak(levels, start, start + RUN_WINDOWS);
+    const { breaking, softest, loudest } = lastBreak(levels, start, start + RUN_WINDOWS);
     if (breaking === null) {
-      steady.fill(true, start, start + RUN_WINDOWS);
-      start++;
+      let end = start + RUN_WINDOWS;
+      while (end < levels.length && isWithin(levels[end]!, softest, loudest)) end++;
+      steady.fill(true, start, end);
+      start = end + 1 - RUN_WINDOWS;
     } else start = breaking + 1;
   }
   return steady;
 }
 
+function isWithin(level: number, softest: number, loudest: number): boolean {
+  const floored = Math.max(FLOOR_DB, level);
+  return floored >= softest && floored <= loudest;
+}
+
 /** The last window that, with those after it up to `end`, is too loud or not steady; null if none from `start` is. */
-function lastBreak(levels: readonly number[], start: number, end: number): number | null {
+function lastBreak(levels: readonly number[], start: number, end: number) {
   let loudest = Number.NEGATIVE_INFINITY;
   let softest = Number.POSITIVE_INFINITY;
   for (let window = end - 1; window >= start; window--) {
     const level = Math.max(FLOOR_DB, levels[window]!);
     loudest = Math.max(loudest, level);
     softest = Math.min(softest, level);
-    if (loudest > LOUDEST_DB || loudest - softest > STEADY_RANGE_DB) return window;
+    const breaks = loudest > LOUDEST_DB || loudest - softest > STEADY_RANGE_DB;
+    if (breaks) return { breaking: window, softest, loudest };
   }
-  return null;
+  return { breaking: null, softest, loudest };
 }

@@ -72,7 +72,9 @@ class UtterancePacker {
   add({ samples, probabilities }: ScoredAudio): UtteranceGroup {
     this.#audio.add(samples);
     this.#probabilities = joined(this.#probabilities, probabilities);
-    return this.#take(false);
+    const group = this.#take(false);
+    this.#audio.keep();
+    return group;
   }
 
   finish(): UtteranceGroup {
@@ -96,7 +98,7 @@ class UtterancePacker {
 
   #cut({ start, end, segments }: UtterancePlan): SpokenUtterance {
     return {
-      samples: this.#audio.samples.slice(start * WINDOW_SAMPLES, end * WINDOW_SAMPLES),
+      samples: this.#audio.slice(start * WINDOW_SAMPLES, end * WINDOW_SAMPLES),
       start: this.#seconds(start),
       speech: segments.map((segment) => ({
         start: this.#seconds(segment.start),
@@ -119,27 +121,43 @@ class UtterancePacker {
   }
 }
 
-/**
- * Audio that was not yet cut into utterances, always in the same memory: fresh memory for each block would cost the
- * system more than the packing.
- */
+/** Audio that was not yet cut into utterances. Copies no more of a block than what is still needed after it. */
 class HeldAudio {
-  samples = new Float32Array(0);
+  /** Always in the same memory: fresh memory for each block would cost the system more than the packing. */
   #memory = new Float32Array(0);
+  #kept: Float32Array = this.#memory;
+  #added: Float32Array = this.#memory;
 
-  /** Copies them. */
+  /** @param samples borrowed until `keep` is called */
   add(samples: Float32Array): void {
-    const held = this.samples;
-    const length = held.length + samples.length;
-    // What is held grows from block to block, up to the longest utterance.
-    if (length > this.#memory.length) this.#memory = new Float32Array(Math.ceil(1.25 * length));
-    this.#memory.set(held);
-    this.#memory.set(samples, held.length);
-    this.samples = this.#memory.subarray(0, length);
+    this.#added = samples;
+  }
+
+  /** A copy. */
+  slice(start: number, end: number): Float32Array {
+    const kept = this.#kept.subarray(start, end);
+    const from = this.#kept.length;
+    const samples = new Float32Array(end - start);
+    samples.set(kept);
+    samples.set(this.#added.subarray(Math.max(0, start - from), Math.max(0, end - from)), kept.length);
+    return samples;
   }
 
   drop(count: number): void {
-    this.samples = this.samples.subarray(count);
+    this.#added = this.#added.subarray(Math.max(0, count - this.#kept.length));
+    this.#kept = this.#kept.subarray(count);
+  }
+
+  /** Copies what is left of the samples that were added. */
+  keep(): void {
+    const length = this.#kept.length + this.#added.length;
+    // What is held grows from block to block, up to the longest utterance.
+    const memory = length > this.#memory.length ? new Float32Array(Math.ceil(1.25 * length)) : this.#memory;
+    memory.set(this.#kept);
+    memory.set(this.#added, this.#kept.length);
+    this.#memory = memory;
+    this.#kept = memory.subarray(0, length);
+    this.#added = memory.subarray(0, 0);
   }
 }
 

@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { InferenceSession, Tensor, type TypedTensor } from "onnxruntime-node";
 import { DIGITAL_SILENCE_DB, findBackground, findSilence, levelOf } from "./background.ts";
 import { SpeechError } from "./errors.ts";
+import { isSilence } from "./media/silence.ts";
 import { release } from "./onnx/tensors.ts";
 
 /** Samples a second of all audio in this package. */
@@ -186,10 +187,9 @@ function stateTensor(parts: readonly Float32Array[]): StateTensor {
  */
 function planStretches(audio: Preceded, windows: number): Stretch[] {
   const sample = new Float32Array(WINDOW_SAMPLES);
-  const levels = Array.from({ length: WARM_UP_WINDOWS + windows }, (_, index) => {
-    audio.copy((index - WARM_UP_WINDOWS) * WINDOW_SAMPLES, sample, 0, WINDOW_SAMPLES);
-    return levelOf(sample);
-  });
+  const levels = Array.from({ length: WARM_UP_WINDOWS + windows }, (_, index) =>
+    levelOf(audio.window((index - WARM_UP_WINDOWS) * WINDOW_SAMPLES, sample)),
+  );
   const background = findBackground(levels).slice(WARM_UP_WINDOWS);
   const silence = findSilence(levels).slice(WARM_UP_WINDOWS);
   const length = Math.ceil(windows / Math.ceil(windows / STRETCH_WINDOWS));
@@ -221,6 +221,13 @@ class Preceded {
     this.#preceding = preceding;
   }
 
+  /** Returns a window of samples; they are in `copy` if it begins before the samples. */
+  window(start: number, copy: Float32Array): Float32Array {
+    if (start >= 0) return this.#samples.subarray(start, start + copy.length);
+    this.copy(start, copy, 0, copy.length);
+    return copy;
+  }
+
   /** Copies `count` samples from `start` on to `place` and on. */
   copy(start: number, input: Float32Array, place: number, count: number): void {
     const end = start + count;
@@ -248,15 +255,16 @@ export async function* scoreAudio(
   chunks: AsyncIterable<Float32Array>,
   score: (samples: Float32Array, preceding: Float32Array) => Promise<Float32Array>,
 ): AsyncGenerator<ScoredAudio> {
-  // Fresh memory for each block would cost the system more than all else that is done here.
-  const audio = new Float32Array(PRECEDING_SAMPLES + BLOCK_SAMPLES);
+  // Fresh memory for each block would cost the system more than all else that is done here; shared memory reaches
+  // the thread that scores it without a copy.
+  const bytes = (PRECEDING_SAMPLES + BLOCK_SAMPLES) * Float32Array.BYTES_PER_ELEMENT;
+  const audio = new Float32Array(new SharedArrayBuffer(bytes));
   let preceding = audio.subarray(0, 0);
   for await (const samples of inBlocks(chunks, audio.subarray(PRECEDING_SAMPLES))) {
     yield { samples, probabilities: await score(samples, preceding) };
     preceding = audio.subarray(0, PRECEDING_SAMPLES);
     preceding.set(audio.subarray(-PRECEDING_SAMPLES));
   }
-  release([audio]);
 }
 
 /** Gathers chunks of any length in `block` and gives it whenever it is full; the last is filled up to a whole window. */
@@ -265,10 +273,15 @@ async function* inBlocks(
   block: Float32Array,
 ): AsyncGenerator<Float32Array> {
   let filled = 0;
+  const zeros = new ZeroedSpans(block);
   for await (const chunk of chunks) {
     for (let taken = 0; taken < chunk.length; ) {
       const part = chunk.subarray(taken, taken + block.length - filled);
-      block.set(part, filled);
+      if (isSilence(part)) zeros.fill(filled, filled + part.length);
+      else {
+        block.set(part, filled);
+        zeros.overwritten(filled, filled + part.length);
+      }
       filled += part.length;
       taken += part.length;
       if (filled === block.length) {
@@ -279,6 +292,30 @@ async function* inBlocks(
   }
   const end = Math.ceil(filled / WINDOW_SAMPLES) * WINDOW_SAMPLES;
   if (filled > 0) yield block.fill(0, filled, end).subarray(0, end);
+}
+
+/** Remembers which windows of a block are zero from the block before, so that hours of padding are not written. */
+class ZeroedSpans {
+  readonly #block: Float32Array;
+  readonly #isZero: Uint8Array;
+
+  constructor(block: Float32Array) {
+    this.#block = block;
+    this.#isZero = new Uint8Array(Math.ceil(block.length / WINDOW_SAMPLES)).fill(1);
+  }
+
+  fill(start: number, end: number): void {
+    for (let window = Math.floor(start / WINDOW_SAMPLES); window * WINDOW_SAMPLES < end; window++) {
+      if (this.#isZero[window] === 1) continue;
+      const [first, last] = [window * WINDOW_SAMPLES, (window + 1) * WINDOW_SAMPLES];
+      this.#block.fill(0, Math.max(start, first), Math.min(end, last));
+      if (start <= first && last <= end) this.#isZero[window] = 1;
+    }
+  }
+
+  overwritten(start: number, end: number): void {
+    this.#isZero.fill(0, Math.floor(start / WINDOW_SAMPLES), Math.ceil(end / WINDOW_SAMPLES));
+  }
 }
 
 /** A stretch of windows in which somebody speaks; `end` is the first window after it. */

@@ -1,5 +1,6 @@
 import { SAMPLE_RATE } from "./media/limits.ts";
 import type { DecodedAudio, Probe } from "./media/media.ts";
+import { isSilence } from "./media/silence.ts";
 import type { UtteranceGroup } from "./utterances.ts";
 
 const PEAKS_PER_SECOND = 10;
@@ -42,6 +43,10 @@ export class WaveformMeter {
   }
 
   add(samples: Float32Array): void {
+    if (isSilence(samples)) {
+      this.#addSilence(samples.length);
+      return;
+    }
     for (let taken = 0; taken < samples.length; ) {
       const missing = SAMPLES_PER_PEAK - (this.#position % SAMPLES_PER_PEAK);
       const end = Math.min(samples.length, taken + missing);
@@ -54,6 +59,15 @@ export class WaveformMeter {
       this.#loudest = loudest;
       if (this.#position % SAMPLES_PER_PEAK === 0) this.#write();
     }
+  }
+
+  /** Peaks that are not written are 0. */
+  #addSilence(count: number): void {
+    const missing = SAMPLES_PER_PEAK - (this.#position % SAMPLES_PER_PEAK);
+    this.#position += Math.min(count, missing);
+    if (count < missing) return;
+    this.#write();
+    this.#position += count - missing;
   }
 
   /** @param stretches in seconds of the media, later than those before */

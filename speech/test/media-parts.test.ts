@@ -6,6 +6,7 @@ import { downmixFilters } from "../src/media/downmix.ts";
 import { readMatroskaBlocks } from "../src/media/matroska-blocks.ts";
 import { MonoMixer } from "../src/media/mono.ts";
 import { type DecodeEvidence, judge } from "../src/media/outcome.ts";
+import { isSilence } from "../src/media/silence.ts";
 import { PacketClock, Timeline } from "../src/media/timeline.ts";
 
 function concat(chunks: Iterable<Float32Array>): number[] {
@@ -70,6 +71,24 @@ describe("the mono mixer", () => {
       }),
       { numRuns: 20 },
     );
+  });
+
+  test.each([1, 2] as const)("gives silence of %i channels without samples of its own", (channels) => {
+    const mixer = new MonoMixer(channels);
+    const sound = new Float32Array(channels * 8_000).fill(0.5);
+    const hours = 10 * 3600 * 16_000;
+    const chunks = [...mixer.add(sound), ...mixer.addSilence(hours), ...mixer.add(sound), ...mixer.flush()];
+    expect(chunks.reduce((sum, { length }) => sum + length, 0)).toBe(hours + 16_000);
+    expect(chunks.map(isSilence)).toEqual(chunks.map((_, index) => index > 0 && index < chunks.length - 1));
+    expect(chunks.length).toBeLessThan(1000);
+    expect(mixer.peak).toBe(0.5);
+  });
+
+  test("recognizes decoded silence, second by second", () => {
+    const mixer = new MonoMixer(2);
+    const samples = new Float32Array(2 * 3 * 16_000);
+    samples[0] = 0.5;
+    expect([...mixer.add(samples)].map(isSilence)).toEqual([false, true, true]);
   });
 });
 

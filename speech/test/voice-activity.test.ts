@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { silence } from "../src/media/silence.ts";
 import {
   openVoiceActivity,
   type ScoredAudio,
@@ -93,6 +94,33 @@ test("the samples come out as they went in, filled up to a whole window", async 
     ),
     { numRuns: 10 },
   );
+});
+
+test("silence that comes as a number of samples comes out as zeros, whatever was in the block before", async () => {
+  const parts = Array.from({ length: 90 }, (_, index) => ({
+    sound: ((index * 7919) % 60_000) + 1,
+    pause: ((index * 104_729) % 200_000) + 1,
+  }));
+  const expected = sequence(
+    ...parts.flatMap(({ sound, pause }) => [new Float32Array(sound).fill(0.5), new Float32Array(pause)]),
+  );
+  async function* chunks() {
+    for (const { sound, pause } of parts) {
+      yield new Float32Array(sound).fill(0.5);
+      yield* silence(pause);
+    }
+  }
+  let at = 0;
+  for await (const { samples } of scoreAudio(
+    chunks(),
+    async (block) => new Float32Array(block.length / 512),
+  )) {
+    const length = Math.min(samples.length, expected.length - at);
+    const differs = samples.findIndex((sample, index) => sample !== (expected[at + index] ?? 0));
+    expect(differs).toBe(-1);
+    at += length;
+  }
+  expect(at).toBe(expected.length);
 });
 
 test("an aborted signal ends the listening", async () => {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { DecodedAudio, Probe } from "../src/media/media.ts";
+import { silence } from "../src/media/silence.ts";
 import type { UtteranceGroup } from "../src/utterances.ts";
 import { type Waveform, WaveformMeter, WaveformReport } from "../src/waveform.ts";
 
@@ -47,6 +48,23 @@ describe("the peaks of a waveform", () => {
       { numRuns: 50 },
     );
   });
+});
+
+test("a waveform is the same whether silence comes as samples or as their number", () => {
+  const counts = fc.array(fc.record({ sound: fc.nat(4000), pause: fc.nat(9000) }), { maxLength: 8 });
+  fc.assert(
+    fc.property(counts, fc.nat(5000), (parts, late) => {
+      const measured = (silenceOf: (count: number) => Iterable<Float32Array>) => {
+        const meter = new WaveformMeter(late / 16_000);
+        for (const { sound, pause } of parts) {
+          meter.add(new Float32Array(sound).fill(0.3));
+          for (const chunk of silenceOf(pause)) meter.add(chunk);
+        }
+        return meter.finish({ duration: meter.seconds, whole: true });
+      };
+      expect(measured(silence)).toEqual(measured((count) => [new Float32Array(count)]));
+    }),
+  );
 });
 
 describe("the speech of a waveform", () => {

@@ -29,7 +29,7 @@ export interface SentUtterance {
 export type LaneCall =
   | { method: "hear"; utterances: SentUtterance[]; languages: readonly (string | null)[] | null }
   | { method: "detectLanguages"; utterances: SentUtterance[] }
-  /** Of samples that both threads see. */
+  /** Both threads see the samples if they are in shared memory; others are copied. */
   | { method: "probabilities"; samples: Float32Array; preceding: Float32Array };
 
 export interface LaneResults {

@@ -131,31 +131,9 @@ export async function readMoonshineInThread(): Promise<MoonshineModel> {
 /** Voice activity in a thread of its own, so that the next minutes are listened to while these are heard. */
 export async function openVoiceActivityLane(): Promise<VoiceActivity> {
   const lane = await Lane.open({ kind: "voiceActivity" });
-  // Memory that both threads see, kept from call to call: fresh memory costs the system more than the copy.
-  const spare: Float32Array<SharedArrayBuffer>[] = [];
   return {
-    async probabilities(samples, preceding, signal) {
-      const audio = atLeast(preceding.length + samples.length, spare.pop());
-      audio.set(preceding);
-      audio.set(samples, preceding.length);
-      const lent = {
-        preceding: audio.subarray(0, preceding.length),
-        samples: audio.subarray(preceding.length, preceding.length + samples.length),
-      };
-      try {
-        return await lane.call({ method: "probabilities", ...lent }, signal);
-      } finally {
-        spare.push(audio);
-      }
-    },
+    probabilities: (samples, preceding, signal) =>
+      lane.call({ method: "probabilities", samples, preceding }, signal),
     close: () => lane.close(),
   };
-}
-
-function atLeast(
-  length: number,
-  memory: Float32Array<SharedArrayBuffer> | undefined,
-): Float32Array<SharedArrayBuffer> {
-  if (memory !== undefined && memory.length >= length) return memory;
-  return new Float32Array(new SharedArrayBuffer(length * Float32Array.BYTES_PER_ELEMENT));
 }

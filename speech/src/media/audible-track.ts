@@ -1,6 +1,7 @@
 import { SpeechError } from "../errors.ts";
 import type { DecodeOptions, Decoder, Probe } from "./media.ts";
 import { SILENCE_PEAK } from "./outcome.ts";
+import { isSilence } from "./silence.ts";
 
 /** Each silent track costs a pass over the whole file, so that a file of a thousand would take hours. */
 const MAX_TRACKS = 32;
@@ -42,7 +43,7 @@ async function findSound(
   const audio = decoder.decode(path, options);
   try {
     for await (const chunk of audio.chunks) {
-      if (chunk.some((sample) => Math.abs(sample) >= SILENCE_PEAK)) return "found";
+      if (!isSilence(chunk) && chunk.some((sample) => Math.abs(sample) >= SILENCE_PEAK)) return "found";
     }
   } catch (error) {
     if (error instanceof SpeechError && error.code === "undecodable_audio") return "unknown";

@@ -32,7 +32,7 @@ export interface DecodeSummary {
   incomplete: boolean;
 }
 
-/** A running decoder: 16 kHz mono samples, −1 … 1, in chunks of at most a few seconds. */
+/** A running decoder: 16 kHz mono samples, −1 … 1, in read-only chunks of at most a minute. */
 export interface DecodedAudio {
   /** Reads to the end; breaking out of it ends the decoder. Throws SpeechError. */
   chunks: AsyncIterable<Float32Array>;

@@ -1,4 +1,5 @@
 import { SAMPLE_RATE } from "./limits.ts";
+import { silence } from "./silence.ts";
 
 /** Samples that are weighed, and given out, at a time. */
 const CHUNK = SAMPLE_RATE;
@@ -14,8 +15,10 @@ const KEPT = 0.15;
  * them cancel (one microphone's wire is reversed), the louder one is taken alone. Memory does not grow.
  */
 export class MonoMixer {
-  /** Largest absolute value of any channel so far. */
+  /** Largest absolute value of any channel, of what was given out so far. */
   peak = 0;
+  /** The same of the chunk that is being filled. */
+  #chunkPeak = 0;
   readonly #channels: 1 | 2;
   #left = new Float32Array(CHUNK);
   #right: Float32Array;
@@ -40,7 +43,7 @@ export class MonoMixer {
       }
       this.#filled += end - frame;
       frame = end;
-      if (this.#filled === CHUNK) yield this.#mix();
+      if (this.#filled === CHUNK) yield* this.#mix();
     }
   }
 
@@ -58,7 +61,7 @@ export class MonoMixer {
     // A sum is no number where a sample is none.
     if (highest <= 1 && lowest >= -1 && !Number.isNaN(sum)) {
       this.#left.set(samples, this.#filled);
-      this.peak = Math.max(this.peak, highest, -lowest);
+      this.#chunkPeak = Math.max(this.#chunkPeak, highest, -lowest);
     } else this.#take(samples, 0, samples.length, this.#left);
   }
 
@@ -70,7 +73,7 @@ export class MonoMixer {
     channel = 0,
     channels = 1,
   ): void {
-    let { peak } = this;
+    let peak = this.#chunkPeak;
     let place = this.#filled;
     for (let frame = from; frame < end; frame++) {
       const sample = clean(samples[frame * channels + channel]!);
@@ -78,29 +81,38 @@ export class MonoMixer {
       if (sample > peak) peak = sample;
       else if (-sample > peak) peak = -sample;
     }
-    this.peak = peak;
+    this.#chunkPeak = peak;
   }
 
   *addSilence(frames: number): Generator<Float32Array> {
     for (let left = frames; left > 0; ) {
+      if (this.#filled === 0 && left >= CHUNK) {
+        yield* silence(left - (left % CHUNK));
+        left %= CHUNK;
+        continue;
+      }
       const step = Math.min(left, CHUNK - this.#filled);
       this.#left.fill(0, this.#filled, this.#filled + step);
       this.#right.fill(0, this.#filled, this.#filled + step);
       this.#filled += step;
       left -= step;
-      if (this.#filled === CHUNK) yield this.#mix();
+      if (this.#filled === CHUNK) yield* this.#mix();
     }
   }
 
   /** What is left at the end, less than a second. */
   *flush(): Generator<Float32Array> {
-    if (this.#filled > 0) yield this.#mix();
+    if (this.#filled > 0) yield* this.#mix();
   }
 
-  #mix(): Float32Array {
+  #mix(): Iterable<Float32Array> {
     const length = this.#filled;
+    const isSilent = this.#chunkPeak === 0;
+    this.peak = Math.max(this.peak, this.#chunkPeak);
     this.#filled = 0;
-    if (this.#channels === 1) return this.#left.slice(0, length);
+    this.#chunkPeak = 0;
+    if (isSilent) return silence(length);
+    if (this.#channels === 1) return [this.#left.slice(0, length)];
     const [fromLeft, fromRight] = this.#weights;
     const [toLeft, toRight] = this.#choose(length);
     this.#weights = [toLeft, toRight];
@@ -112,7 +124,7 @@ export class MonoMixer {
         this.#left[i]! * (fromLeft + (toLeft - fromLeft) * share) +
         this.#right[i]! * (fromRight + (toRight - fromRight) * share);
     }
-    return mono;
+    return [mono];
   }
 
   #choose(length: number): readonly [number, number] {
