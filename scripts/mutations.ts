@@ -167,13 +167,14 @@ export const mutations: Mutation[] = [
 
   // Sweeps, retention and backup
   ...of("server/src/pipeline/sweep-uploads.ts", SWEEPS, [
-    ["Math.max(video.created_at.getTime(), file?.writtenAt.getTime() ?? 0)", "video.created_at.getTime()"],
-    ["if (lastSign + uploadExpiryMs < clock.now().getTime()) {", "if (false) {"],
+    ["if (await deleteExpiredUpload(db, video.id, uploadExpiryMs)) {", "if (false) {"],
     ["file.sizeBytes === video.size_bytes", "false"],
   ]),
-  ...of("server/src/storage/upload-store.ts", SWEEPS, [
-    ["Math.max(video.created_at.getTime(), file?.writtenAt.getTime() ?? 0)", "video.created_at.getTime()"],
+  ...of("server/src/db/upload-activity.ts", SWEEPS, [
+    ["if (now - recordedAt >= everyMs) {", "if (recordedAt < 0) {"],
+    ['.where("upload_active_at", "<", timeAgo(expiryMs))', ""],
   ]),
+  ...of("server/src/storage/upload-store.ts", SWEEPS, [["Date.now() - idleMs", "Date.now()"]]),
   ...of("server/src/pipeline/stored-files.ts", SWEEPS, [
     ['(row.status === "PROCESSING" && row.attempt === attempt)', "false"],
     ['return attempt <= row.attempt ? "obsolete" : "unknown";', 'return "obsolete";'],

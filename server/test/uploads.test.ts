@@ -1,5 +1,9 @@
+import { utimes } from "node:fs/promises";
+import { join } from "node:path";
+import { sql } from "kysely";
 import * as tus from "tus-js-client";
 import { describe, expect, test } from "vitest";
+import { findUpload, recordActivity } from "../src/db/upload-activity.ts";
 import { listOpenUploads } from "../src/db/videos.ts";
 import { sweep } from "../src/pipeline/sweep.ts";
 import { freePort } from "./support/free-port.ts";
@@ -11,6 +15,7 @@ import {
   type Tenant,
   type TestService,
   temporaryFolder,
+  until,
   upload,
 } from "./support/service.ts";
 import { readRecording, recordingBytes, writeRecording } from "./support/stored-recording.ts";
@@ -37,7 +42,13 @@ async function create(service: TestService, { key }: Tenant, headers: Record<str
   });
 }
 
-async function patch(service: TestService, { key }: Tenant, location: string, offset: number, body: Buffer) {
+async function patch(
+  service: TestService,
+  { key }: Tenant,
+  location: string,
+  offset: number,
+  body: Buffer | ReadableStream<Uint8Array>,
+) {
   return await fetch(new URL(location, service.url), {
     method: "PATCH",
     headers: {
@@ -46,8 +57,29 @@ async function patch(service: TestService, { key }: Tenant, location: string, of
       "upload-offset": String(offset),
       "content-type": "application/offset+octet-stream",
     },
-    body: new Uint8Array(body),
+    body: body instanceof ReadableStream ? body : new Uint8Array(body),
+    duplex: "half",
   });
+}
+
+/** An upload of 4 bytes at a service of its own. */
+async function openUpload() {
+  const clock = new MovableClock();
+  const service = await startService({ start: false, clock });
+  const tenant = await createTenant(service, { aiTranscription: false, clock });
+  const location = (await create(service, tenant, { "upload-length": "4" })).headers.get("location") ?? "";
+  return { service, clock, tenant, location, id: location.split("/").at(-1)! };
+}
+
+/** As if bytes of the open uploads had last arrived so long ago. */
+async function setIdle({ service }: TestService, ms: number): Promise<void> {
+  const at = sql<Date>`clock_timestamp() - ${ms}::float8 * interval '1 millisecond'`;
+  const { kysely } = service.parts.database;
+  await kysely.updateTable("video").set({ upload_active_at: at }).where("uploaded_at", "is", null).execute();
+}
+
+async function idleMs({ service }: TestService, id: string): Promise<number> {
+  return (await findUpload(service.parts.database.kysely, id))!.idleMs;
 }
 
 async function sweepNow({ service }: TestService, clock: MovableClock): Promise<void> {
@@ -252,10 +284,74 @@ describe("the sweep", () => {
     const { database, config } = service.service.parts;
     const begunAt = new Date(Date.now() - config.uploadExpiryMs - HOUR_MS);
     await database.kysely.updateTable("video").set({ created_at: begunAt }).execute();
+    await setIdle(service, 23 * HOUR_MS);
     expect((await patch(service, tenant, open, 0, Buffer.from("ab"))).status).toBe(204);
     await sweepNow(service, new MovableClock());
     expect((await patch(service, tenant, open, 2, Buffer.from("cd"))).status).toBe(204);
     expect(await rowsOf(service).video(open.split("/").at(-1)!)).toMatchObject({ size_bytes: 4 });
+  });
+
+  test("keeps an upload whose bytes are arriving, whatever the clocks of the service and of the files say", async () => {
+    const { service, clock, tenant, location, id } = await openUpload();
+    let piece!: ReadableStreamDefaultController<Uint8Array>;
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        piece = controller;
+      },
+    });
+    await setIdle(service, 23 * HOUR_MS);
+    const sending = patch(service, tenant, location, 0, body);
+    piece.enqueue(Buffer.from("ab"));
+    await until(async () => (await idleMs(service, id)) < HOUR_MS);
+    clock.advance(1_000 * HOUR_MS);
+    const { bucket, dataFolder } = service.service.parts.config;
+    if (bucket === null) await utimes(join(dataFolder, "uploads", id), 0, 0);
+    await sweepNow(service, clock);
+    piece.enqueue(Buffer.from("cd"));
+    piece.close();
+    expect((await sending).status).toBe(204);
+    expect((await rowsOf(service).video(id))?.uploaded_at).toBeInstanceOf(Date);
+  });
+
+  test("removes an expired upload, whatever the clocks of the service and of the files say", async () => {
+    const { service, clock, tenant, location, id } = await openUpload();
+    await patch(service, tenant, location, 0, Buffer.from("ab"));
+    await setIdle(service, 25 * HOUR_MS);
+    clock.advance(-1_000 * HOUR_MS);
+    expect((await patch(service, tenant, location, 2, Buffer.from("cd"))).status).toBe(410);
+    await sweepNow(service, clock);
+    expect(await rowsOf(service).video(id)).toBeUndefined();
+  });
+
+  test("tells clients when an upload expires: one expiry period after its last bytes", async () => {
+    const { service, tenant, location } = await openUpload();
+    await setIdle(service, 20 * HOUR_MS);
+    const { headers } = await patch(service, tenant, location, 0, Buffer.from("a"));
+    const later = await patch(service, tenant, location, 1, Buffer.from("b"));
+    const hoursLeft = (answer: Headers) =>
+      (Date.parse(answer.get("upload-expires")!) - Date.parse(answer.get("date")!)) / HOUR_MS;
+    expect(hoursLeft(later.headers)).toBeCloseTo(24, 1);
+    expect(hoursLeft(headers)).toBeCloseTo(4, 1);
+  });
+
+  test("finds activity recorded while bytes arrive, not before a minute has passed, and not as a change of the video", async () => {
+    const { service, id } = await openUpload();
+    const db = service.service.parts.database.kysely;
+    async function* pieces() {
+      yield Buffer.from("ab");
+      yield Buffer.from("cd");
+    }
+    const before = (await rowsOf(service).video(id))!;
+    await Array.fromAsync(recordActivity(db, id, pieces(), { everyMs: 0 }));
+    expect(await rowsOf(service).video(id)).toEqual(before);
+
+    const passing = recordActivity(db, id, pieces(), { everyMs: 0 });
+    await passing.next();
+    await setIdle(service, 20 * HOUR_MS);
+    await passing.next();
+    await passing.next();
+    expect(await idleMs(service, id)).toBeLessThan(HOUR_MS);
+    expect((await rowsOf(service).video(id))?.changed_at).toEqual(before.changed_at);
   });
 
   test("removes what expired, keeps what finished, and files that it does not know", async () => {
@@ -266,11 +362,11 @@ describe("the sweep", () => {
     const finishedId = await upload(service, tenant, Buffer.from("done"));
     await writeRecording(service.service, "video_without_a_row", "x");
 
-    clock.advance(23 * HOUR_MS);
+    await setIdle(service, 23 * HOUR_MS);
     await sweepNow(service, clock);
     expect((await rowsOf(service).video(openId))?.id).toBe(openId);
 
-    clock.advance(2 * HOUR_MS);
+    await setIdle(service, 25 * HOUR_MS);
     await sweepNow(service, clock);
     expect(await rowsOf(service).video(openId)).toBeUndefined();
     const left = [openId, finishedId, "video_without_a_row"].map((id) => recordingBytes(service.service, id));

@@ -13,6 +13,7 @@ import { sessionHashes } from "./migration-security.ts";
 import { storage } from "./migration-storage.ts";
 import { keptStretches } from "./migration-stretches.ts";
 import { turns } from "./migration-turns.ts";
+import { uploadActivity } from "./migration-upload-activity.ts";
 
 /**
  * The tables, in the order in which they came to be. A migration that has shipped is never edited; each
@@ -36,6 +37,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   "0016_session_hashes": { up: sessionHashes },
   "0017_audio_track": { up: audioTrack },
   "0019_early_deliveries": { up: earlyDeliveries },
+  "0020_upload_activity": { up: uploadActivity },
 };
 
 async function first(db: Kysely<unknown>): Promise<void> {

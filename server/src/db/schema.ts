@@ -95,8 +95,10 @@ interface VideoTable {
   ai_transcription: ColumnType<boolean | null, never, boolean>;
   /** By the environment's retention; null while the recording is kept. */
   recording_deleted_at: ColumnType<Date | null, never, Date>;
-  /** By the database's clock; set by a trigger at every write. */
+  /** By the database's clock; set by a trigger at every write but those of `upload_active_at`. */
   changed_at: GeneratedAlways<Date>;
+  /** When bytes of the upload last arrived, by the database's clock; up to two minutes behind. */
+  upload_active_at: Generated<Date>;
 }
 
 interface TranscriptionTable {

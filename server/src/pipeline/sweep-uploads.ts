@@ -1,5 +1,6 @@
 import type { Db, VideoRow } from "../db/schema.ts";
-import { deleteOpenUpload, findVideo, listOpenUploads } from "../db/videos.ts";
+import { deleteExpiredUpload } from "../db/upload-activity.ts";
+import { findVideo, listOpenUploads } from "../db/videos.ts";
 import { isOutage } from "../outages.ts";
 import type { Sources } from "../storage/sources.ts";
 import type { StoreOwnership } from "../storage/store-ownership.ts";
@@ -46,7 +47,7 @@ async function sweepOpenUpload(
   video: VideoRow,
   { mayDelete }: { mayDelete: boolean },
 ): Promise<void> {
-  const { db, sources, clock, log, uploadExpiryMs } = deps;
+  const { db, sources, log, uploadExpiryMs } = deps;
   const file = await sources.inspect(video.id);
   if (file !== null && file.sizeBytes === video.size_bytes) {
     await sources.sync(video.id);
@@ -56,10 +57,9 @@ async function sweepOpenUpload(
     return;
   }
   if (!mayDelete) return;
-  const lastSign = Math.max(video.created_at.getTime(), file?.writtenAt.getTime() ?? 0);
-  if (lastSign + uploadExpiryMs < clock.now().getTime()) {
-    // The row first: without it the file is stray, and a later sweep would find it.
-    if (await deleteOpenUpload(db, video.id)) await sources.remove(video.id);
+  // The row first: without it the file is stray, and a later sweep would find it.
+  if (await deleteExpiredUpload(db, video.id, uploadExpiryMs)) {
+    await sources.remove(video.id);
     log.info({ videoId: video.id }, "an expired upload was removed");
   }
 }

@@ -92,11 +92,8 @@ export async function listMultiparts(
 }
 
 /** Null where there is no such multipart upload (any more). */
-export async function listParts(
-  bucket: Bucket,
-  multipart: Multipart,
-): Promise<(Part & { writtenAt: Date })[] | null> {
-  const parts: (Part & { writtenAt: Date })[] = [];
+export async function listParts(bucket: Bucket, multipart: Multipart): Promise<Part[] | null> {
+  const parts: Part[] = [];
   let after: string | undefined;
   do {
     const command = new ListPartsCommand({
@@ -105,8 +102,8 @@ export async function listParts(
     });
     const page = await unlessMissing(bucket.run((s3, options) => s3.send(command, options)));
     if (!page) return null;
-    for (const { PartNumber = 0, ETag = "", Size = 0, LastModified = new Date(0) } of page.Parts ?? []) {
-      parts.push({ number: PartNumber, etag: ETag, sizeBytes: Size, writtenAt: LastModified });
+    for (const { PartNumber = 0, ETag = "", Size = 0 } of page.Parts ?? []) {
+      parts.push({ number: PartNumber, etag: ETag, sizeBytes: Size });
     }
     after = page.IsTruncated ? page.NextPartNumberMarker : undefined;
   } while (after !== undefined);

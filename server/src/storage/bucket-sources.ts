@@ -70,7 +70,7 @@ export function openBucketSources(bucket: Bucket, { scratchFolder }: { scratchFo
 
     async inspect(videoId) {
       const state = isPlausibleId(videoId) ? await readUpload(bucket, videoId) : null;
-      return state && { sizeBytes: state.sizeBytes, writtenAt: state.writtenAt };
+      return state && { sizeBytes: state.sizeBytes };
     },
 
     async sync(videoId) {

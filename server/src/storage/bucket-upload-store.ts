@@ -1,11 +1,12 @@
 import type { Readable } from "node:stream";
 import { DataStore, ERRORS, Upload } from "@tus/utils";
 import type { Db } from "../db/schema.ts";
+import { findUpload, recordActivity } from "../db/upload-activity.ts";
 import { declareVideoSize, findVideo } from "../db/videos.ts";
 import type { Bucket } from "./bucket.ts";
 import { appendToUpload, type PartBuffers, readUpload, SOURCES } from "./bucket-upload.ts";
 import type { Sources } from "./sources.ts";
-import { deleteUpload, type UploadStore } from "./upload-store.ts";
+import { deleteUpload, expiryStart, type UploadStore } from "./upload-store.ts";
 
 export interface BucketUploadStoreOptions {
   bucket: Bucket;
@@ -42,16 +43,14 @@ class BucketUploadStore extends DataStore implements UploadStore {
 
   override async getUpload(id: string): Promise<Upload> {
     const { db, bucket } = this.#options;
-    const video = await findVideo(db, id);
+    const video = await findUpload(db, id);
     if (!video) throw ERRORS.FILE_NOT_FOUND;
     const state = await readUpload(bucket, id);
-    const lastSign = Math.max(video.created_at.getTime(), state?.writtenAt.getTime() ?? 0);
     return new Upload({
       id,
       offset: state?.sizeBytes ?? 0,
       metadata: video.metadata,
-      // What the tus server counts the expiry from: an upload that moves does not expire.
-      creation_date: new Date(lastSign).toISOString(),
+      creation_date: expiryStart(video.idleMs),
       ...(video.size_bytes !== null && { size: video.size_bytes }),
     });
   }
@@ -60,7 +59,11 @@ class BucketUploadStore extends DataStore implements UploadStore {
     const { db, bucket, buffers } = this.#options;
     const video = await findVideo(db, id);
     if (!video) throw ERRORS.FILE_NOT_FOUND;
-    return await appendToUpload(bucket, id, content, { offset, sizeBytes: video.size_bytes, buffers });
+    return await appendToUpload(bucket, id, recordActivity(db, id, content), {
+      offset,
+      sizeBytes: video.size_bytes,
+      buffers,
+    });
   }
 
   override async declareUploadLength(id: string, sizeBytes: number): Promise<void> {

@@ -49,7 +49,6 @@ export interface UploadState {
   /** Whether it is one object. */
   whole: boolean;
   sizeBytes: number;
-  writtenAt: Date;
   /** Null where no part has been sent yet, and where it is whole. */
   multipartId: string | null;
   parts: Part[];
@@ -74,11 +73,9 @@ export async function readUpload(bucket: Bucket, videoId: string): Promise<Uploa
   const tail = tails.find(({ key }) => key === tailKey(videoId, partsBytes));
   // Looked for again: it may have become whole since the first look, and its parts are gone then.
   if (!multipart && !tail) return await readWhole(bucket, videoId);
-  const signs = [multipart?.begunAt, tail?.writtenAt, ...parts.map((part) => part.writtenAt)];
   return {
     whole: false,
     sizeBytes: partsBytes + (tail?.sizeBytes ?? 0),
-    writtenAt: new Date(Math.max(...signs.map((sign) => sign?.getTime() ?? 0))),
     multipartId: multipart?.id ?? null,
     parts,
     tailBytes: tail?.sizeBytes ?? 0,
@@ -218,7 +215,6 @@ export async function* listUploads(bucket: Bucket): AsyncGenerator<string> {
 const NOTHING: UploadState = {
   whole: false,
   sizeBytes: 0,
-  writtenAt: new Date(0),
   multipartId: null,
   parts: [],
   tailBytes: 0,
@@ -226,7 +222,7 @@ const NOTHING: UploadState = {
 
 async function readWhole(bucket: Bucket, videoId: string): Promise<UploadState | null> {
   const found = await bucket.head(SOURCES + videoId);
-  return found && { ...NOTHING, whole: true, sizeBytes: found.sizeBytes, writtenAt: found.writtenAt };
+  return found && { ...NOTHING, whole: true, sizeBytes: found.sizeBytes };
 }
 
 async function addPart(

@@ -43,7 +43,7 @@ export interface Bucket {
   put(key: string, content: Uint8Array, signal?: AbortSignal): Promise<void>;
   get(key: string, range?: ByteRequest): Promise<Readable>;
   /** Null where there is no such object. */
-  head(key: string): Promise<{ sizeBytes: number; etag: string; writtenAt: Date } | null>;
+  head(key: string): Promise<{ sizeBytes: number; etag: string } | null>;
   remove(key: string): Promise<void>;
   list(prefix: string): AsyncGenerator<{ key: string; sizeBytes: number; writtenAt: Date }>;
   presign(key: string, options: PresignOptions): Promise<PresignedUrl>;
@@ -94,7 +94,8 @@ export function openBucket(config: BucketConfig, log: Logger | null = null): Buc
     name: "the bucket",
     log,
     ask: () => probe(client, { Bucket: name, Key: fullKey(PROBES + randomUUID()) }),
-    away: storageUnavailable,
+    // Only what the storage said: the probe's own classification would double the message, and name a file that nobody wants.
+    away: (error) => storageUnavailable(error instanceof AppError ? error.cause : error),
   });
   const run: Bucket["run"] = async (operation, signal) => {
     outages.assertThere();
@@ -142,11 +143,7 @@ export function openBucket(config: BucketConfig, log: Logger | null = null): Buc
       try {
         const command = new HeadObjectCommand({ Bucket: name, Key: fullKey(key) });
         const found = await run((s3, options) => s3.send(command, options));
-        return {
-          sizeBytes: found.ContentLength ?? 0,
-          etag: found.ETag ?? "",
-          writtenAt: found.LastModified ?? new Date(0),
-        };
+        return { sizeBytes: found.ContentLength ?? 0, etag: found.ETag ?? "" };
       } catch (error) {
         if (error instanceof AppError && error.code === "storage_object_missing") return null;
         throw error;

@@ -53,7 +53,7 @@ export async function openDiskSources(
     async inspect(videoId) {
       const path = pathOf(videoId);
       const found = await attempt(() => stat(path).catch(nullWhereMissing));
-      return found && { sizeBytes: found.size, writtenAt: found.mtime };
+      return found && { sizeBytes: found.size };
     },
 
     async sync(videoId) {

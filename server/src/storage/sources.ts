@@ -21,7 +21,7 @@ export interface Sources {
   /** A URL at which the storage itself gives the recording; null where it has none to give. */
   presign(videoId: string, options: PresignOptions): Promise<PresignedUrl | null>;
   /** Null where there is no such file. */
-  inspect(videoId: string): Promise<{ sizeBytes: number; writtenAt: Date } | null>;
+  inspect(videoId: string): Promise<{ sizeBytes: number } | null>;
   /** Makes sure that what was uploaded outlives a power cut. */
   sync(videoId: string): Promise<void>;
   /** One that is not there is no error. */

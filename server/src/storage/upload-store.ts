@@ -6,6 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { FileStore } from "@tus/file-store";
 import { type DataStore, ERRORS, Upload } from "@tus/utils";
 import type { Db } from "../db/schema.ts";
+import { findUpload, recordActivity } from "../db/upload-activity.ts";
 import { declareVideoSize, deleteOpenUpload, findVideo } from "../db/videos.ts";
 import { AppError } from "../errors.ts";
 import { requireSpace } from "./disk-space.ts";
@@ -46,7 +47,7 @@ class DiskUploadStore extends FileStore implements UploadStore {
   /** Fails with the reason of the file system, such as ENOSPC; the file store's own drops it. */
   override async write(readable: Readable, uploadId: string, offset: number): Promise<number> {
     const file = createWriteStream(join(this.directory, uploadId), { flags: "r+", start: offset });
-    await pipeline(readable, file);
+    await pipeline(recordActivity(this.#db, uploadId, readable), file);
     return offset + file.bytesWritten;
   }
 
@@ -77,6 +78,14 @@ export async function deleteUpload(db: Db, sources: Sources, uploadId: string): 
 }
 
 /**
+ * What the tus server counts the expiry from, by this machine's clock, with which it compares. How long the upload has
+ * been idle comes from the database alone, so it does not matter how far the clocks are apart.
+ */
+export function expiryStart(idleMs: number): string {
+  return new Date(Date.now() - idleMs).toISOString();
+}
+
+/**
  * The tus store on disk. What is known of an upload is its video's row, not a file beside it: a crash can
  * not leave the two at odds, and every process sees the same. The row is made before the store is asked,
  * by the one who knows whose upload it is.
@@ -90,16 +99,13 @@ export function openDiskUploadStore(options: {
   const { folder, db, sources, expiryMs } = options;
   const configstore = {
     async get(id: string): Promise<Upload | undefined> {
-      const video = await findVideo(db, id);
+      const video = await findUpload(db, id);
       if (!video) return undefined;
-      const file = await sources.inspect(id);
-      const lastSign = Math.max(video.created_at.getTime(), file?.writtenAt.getTime() ?? 0);
       return new Upload({
         id,
         offset: 0,
         metadata: video.metadata,
-        // What the tus server counts the expiry from: an upload that moves does not expire.
-        creation_date: new Date(lastSign).toISOString(),
+        creation_date: expiryStart(video.idleMs),
         ...(video.size_bytes !== null && { size: video.size_bytes }),
       });
     },
