@@ -18,7 +18,7 @@ const SERVER_ROOMS: Record<string, string[]> = {
   "cli.ts": ["*"],
   cli: ["*"],
   "main.ts": ["*"],
-  "work.ts": ["pipeline", "webhooks", "models.ts"],
+  "work.ts": ["pipeline", "webhooks", "models.ts", "outages.ts", "queue.ts"],
   http: ["*", "!main.ts", "!work.ts", "!cli", "!cli.ts"],
   pipeline: [
     "webhooks",
@@ -50,7 +50,7 @@ const SERVER_ROOMS: Record<string, string[]> = {
   // Open what the settings name.
   "storage/open-stores.ts": ["db", "config.ts", "errors.ts", "folder-lock.ts", "outage-watch.ts"],
   "storage/open-bucket-stores.ts": ["errors.ts", "folder-lock.ts"],
-  storage: ["db", "errors.ts", "ids.ts", "clock.ts", "outage-watch.ts"],
+  storage: ["db", "errors.ts", "fair-queue.ts", "ids.ts", "clock.ts", "outage-watch.ts"],
   db: ["clock.ts", "errors.ts", "folder-lock.ts", "outage-watch.ts"],
 };
 

@@ -280,6 +280,7 @@ describe("webhook endpoints", () => {
             responseStart: "oops",
           },
         ],
+        video: { id: videoId, filename: "holiday.mp4" },
       },
     ]);
     expect((await showTranscription(transcriptionId)).events).toEqual([

@@ -2,10 +2,10 @@ import { PostgresDialect, sql } from "kysely";
 import pg from "pg";
 import type { Logger } from "pino";
 import { AppError } from "../errors.ts";
-import { logLevelOf } from "../outages.ts";
 import { COLUMN_PARSERS } from "./column-types.ts";
 import type { Database } from "./database.ts";
 import { DatabaseWatch } from "./database-watch.ts";
+import { isLostConnection } from "./lost-connection.ts";
 import { PreparingClient } from "./preparing-client.ts";
 import { guardPool, ScopedKysely, TransactionScope } from "./transaction-scope.ts";
 
@@ -40,7 +40,7 @@ export async function openPostgres<Schema>(options: {
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on("error", (error) =>
-    log[logLevelOf(error, "warn")]({ err: error }, "an idle database connection broke"),
+    log[isLostConnection(error) ? "debug" : "warn"]({ err: error }, "an idle database connection broke"),
   );
 
   const scope = new TransactionScope();

@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 import pg from "pg";
 import type { Logger } from "pino";
-import { logLevelOf } from "../outages.ts";
-import { databaseAway, namedDatabaseError } from "./lost-connection.ts";
+import { databaseAway, isLostConnection, namedDatabaseError } from "./lost-connection.ts";
 import type { Db } from "./schema.ts";
 
 /** What several processes on one PostgreSQL agree by: locks that end with their holder, and short messages. */
@@ -84,7 +83,7 @@ export async function openSession({
       for (const listener of listeners.get(channel) ?? []) listener(payload);
     });
     fresh.on("error", (error) =>
-      log[logLevelOf(error, "warn")]({ err: error }, "the connection for locks broke"),
+      log[isLostConnection(error) ? "debug" : "warn"]({ err: error }, "the connection for locks broke"),
     );
     fresh.on("end", () => {
       if (client !== fresh || closed) return;
@@ -116,7 +115,10 @@ export async function openSession({
         if (closed) await fresh.end();
         else client = fresh;
       } catch (error) {
-        log[logLevelOf(error, "warn")]({ err: error }, "the connection for locks can not be made");
+        log[isLostConnection(error) ? "debug" : "warn"](
+          { err: error },
+          "the connection for locks can not be made",
+        );
         if (!closed) reconnect(Math.min(afterMs * 2, LAST_RECONNECT_MS));
       }
     }, afterMs);
