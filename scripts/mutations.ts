@@ -197,8 +197,8 @@ export const mutations: Mutation[] = [
     "server/src/backup/keep-files.ts",
     ["server/test/keep-files.test.ts"],
     [
-      ["linked: named.isUploaded,", "linked: true,"],
-      ["linked: named.isUploaded,", "linked: false,"],
+      ["named.recording !== null && named.isUploaded", "named.recording !== null"],
+      ["if (!(await tryLink(from, to))) await copyFile", "await copyFile"],
     ],
   ),
 ];
