@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
 
 const SERVER = "server/test/**/*.test.ts";
-/** Upgrades from old versions, long property runs, documented commands, processes that are killed: `npm run test:slow`. */
+/** Upgrades from old versions, long property runs, documented commands, killed processes: `npm run test:slow`. */
 const SLOW = "**/*.slow.test.ts";
 
 export default defineConfig({

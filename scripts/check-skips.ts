@@ -13,7 +13,7 @@ export interface AllowedSkip {
   unless?: string;
 }
 
-/** What this script reads of a JSON report of vitest. */
+/** The parts of a vitest JSON report that this script reads. */
 export interface Report {
   testResults: { name: string; assertionResults: { fullName: string; status: string }[] }[];
 }

@@ -1,4 +1,4 @@
-/** A line that something depends on, broken in a way that its tests must notice. */
+/** A critical line, broken in a way that its tests must catch. */
 export interface Mutation {
   file: string;
   /** Text that is in the file exactly once. */
@@ -7,7 +7,7 @@ export interface Mutation {
   tests: string[];
 }
 
-/** Lines of one file and the tests that must notice each mutation: original text, then its replacement. */
+/** Lines of one file and the tests that must catch each mutation: original text, then its replacement. */
 function of(file: string, tests: string[], pairs: [original: string, replacement: string][]): Mutation[] {
   return pairs.map(([original, replacement]) => ({ file, original, replacement, tests }));
 }

@@ -34,7 +34,7 @@ const chosen = mutations.filter(({ file, original }) => `${file} ${original}`.in
 if (chosen.length === 0) throw new Error(`no mutation contains ${values.only}`);
 
 /**
- * Breaks one consequential line after the other, each in a copy of the sources, and runs the tests that must notice.
+ * Breaks critical lines one at a time, each in a copy of the sources, and runs the tests that must catch it.
  * Fails if they pass, if a line is no longer found, or if the tests fail without a mutation.
  */
 const folder = await mkdtemp(join(tmpdir(), "subtext-mutation-"));
@@ -47,7 +47,7 @@ try {
   const madeDataFolder = join(folder, "made-data-folder");
   const config = readConfig({ DATA_DIR: madeDataFolder });
   await (await openService({ config, log: createLog("silent") })).stop();
-  // The same for all runs: to make one takes seconds.
+  // Shared by all runs, because creating one takes seconds.
   process.env.MADE_DATA_FOLDER = madeDataFolder;
   const tests = [...new Set(waiting.flatMap((mutation) => mutation.tests))];
   console.log(`${tests.length} test files without a mutation`);
@@ -72,7 +72,7 @@ async function testEach(copy: string, waiting: Mutation[]): Promise<void> {
     );
     const failures = await runTests(copy, tests);
     writeFileSync(path, source);
-    // A test that only waits for ever would say the same of a slow machine.
+    // A test that only hangs would also fail on a slow machine.
     const isNoticed = failures.some((message) => !message.includes("timed out"));
     console.log(
       `${isNoticed ? "noticed " : "SURVIVED"} ${file}: ${original.trim()} → ${replacement.trim() || "nothing"}`,
@@ -110,7 +110,7 @@ async function runTests(copy: string, tests: readonly string[]): Promise<string[
   });
 }
 
-/** Tracked and new files, and links to the installed packages; workspaces lead to the copy. */
+/** Tracked and new files, and links to the installed packages; workspace links point to the copy. */
 function copySources(copy: string): string {
   const list = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "-z"], {
     cwd: ROOT,

@@ -12,7 +12,7 @@ import { freePort, SpawnedService, sleep } from "./spawned-service.ts";
 import { printTable } from "./table.ts";
 
 // Every process of a set-up on PostgreSQL and S3 is stopped and started in turn, as an upgrade does it, while others
-// upload and read through a balancer that asks /healthz. No request may fail, no job may be lost.
+// upload and read through a load balancer that probes /healthz. No request may fail, no job may be lost.
 // npm run bench:rolling -- [rounds]
 
 const ROUNDS = Number(process.argv[2] ?? 1);

@@ -178,7 +178,7 @@ describe("English", () => {
     ]);
   });
 
-  test("stays after fast speech until it was read at 20 characters a second, for a second at most", () => {
+  test("stays after fast speech until it can be read at 20 characters per second, for at most a second", () => {
     const ends = (text: string, seconds: number) => {
       const each = seconds / text.split(" ").length;
       return layOutCues(speak([text], each), en).map(({ end }) => Math.round(end * 1000));
@@ -187,7 +187,7 @@ describe("English", () => {
     expect(ends("these are not more than forty characters", 0.5)).toEqual([1500]);
   });
 
-  test("does not end before its last word where words are long", () => {
+  test("does not end before its last word if words are long", () => {
     const cues = layOutCues(speak(["one two three"], 2.4), en);
     expect(linesOf(cues).flat().join(" ")).toBe("one two three");
     expect(cues.at(-1)!.end).toBeGreaterThanOrEqual(7.2);

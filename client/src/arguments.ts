@@ -14,7 +14,7 @@ export function requireObject(value: unknown, name: string): void {
   requireArgument(typeof value === "object" && value !== null && !Array.isArray(value), name, "an object");
 }
 
-/** @param value undefined if there is to be no limit but the default */
+/** @param value undefined for the default limit */
 export function requireDuration(value: number | undefined, name: string): void {
   const isDuration = typeof value === "number" && value > 0;
   requireArgument(value === undefined || isDuration, name, "a positive number of milliseconds");
@@ -42,7 +42,7 @@ export function toBlob(file: FileInput): Blob {
   return file;
 }
 
-/** Fills in what is left out. */
+/** Fills in the defaults. */
 export function readRetryPolicy(retry: Partial<RetryPolicy> = {}): RetryPolicy {
   requireObject(retry, "retry");
   const policy = { ...DEFAULT_RETRY_POLICY };

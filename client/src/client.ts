@@ -15,11 +15,11 @@ import { WebhookEndpoints } from "./webhook-endpoints.ts";
 export interface SubtextOptions {
   /** The address of your service without `/api/v1`: `https://subtext.example.com`. */
   baseUrl: string;
-  /** `subtext_…`, of one environment. Null if a proxy of yours adds it. Never give it to a page. */
+  /** `subtext_…`, of one environment. Null if your own proxy adds it. Never expose it to a web page. */
   apiKey: string | null | undefined;
   /** Instead of the global `fetch`. */
   fetch?: Fetch | undefined;
-  /** For each request with its response; 30 s by default. */
+  /** For each request including its response; 30 s by default. */
   timeoutMs?: number | undefined;
   /** Four retries within about 10 s by default. */
   retry?: Partial<RetryPolicy> | undefined;
@@ -33,7 +33,7 @@ export class Subtext {
   readonly transcriptions: Transcriptions;
   readonly webhookEndpoints: WebhookEndpoints;
 
-  /** @throws SubtextError `invalid_argument`, if the address or the key is missing or cannot be one */
+  /** @throws SubtextError `invalid_argument`, if the address or the key is missing or malformed */
   constructor(options: SubtextOptions) {
     requireObject(options, "options");
     const { baseUrl, apiKey, fetch, timeoutMs = DEFAULT_TIMEOUT_MS, retry } = options;

@@ -2,7 +2,7 @@ import { API_ERRORS, type ApiErrorCode } from "./contract/api-errors.ts";
 
 /** What can go wrong on this side, beside the errors that the API names. */
 export const CLIENT_ERRORS = {
-  invalid_argument: { retryable: false, title: "An argument is missing or of the wrong kind" },
+  invalid_argument: { retryable: false, title: "An argument is missing or has the wrong type" },
   connection_failed: { retryable: true, title: "The service could not be reached, or the connection broke" },
   request_timed_out: { retryable: true, title: "The service did not answer in time" },
   unexpected_response: { retryable: false, title: "The answer is not one of the service's" },

@@ -1,8 +1,8 @@
 import { LONGEST_TIMER_MS } from "./timers.ts";
 
-/** Requests in flight at a time until the first response has reported the rate limit. */
+/** Concurrent requests until the first response has reported the rate limit. */
 const MAX_IN_FLIGHT_UNKNOWN = 8;
-/** A background request that has waited for so long takes turns with the others. */
+/** A background request that has waited this long is queued with the others. */
 const OVERDUE_MS = 10_000;
 
 export interface Turn {
@@ -23,7 +23,7 @@ interface Limit {
 
 /**
  * Spaces the requests of one key so that the service does not have to refuse them: a token bucket that follows
- * the `RateLimit` and `RateLimit-Policy` headers of the responses. Other users of the key show in them, too.
+ * the `RateLimit` and `RateLimit-Policy` headers of the responses. These also reflect other users of the key.
  */
 export class Pacer {
   readonly #foreground: Waiting[] = [];
@@ -67,7 +67,7 @@ export class Pacer {
     this.#advance();
   }
 
-  /** Takes over what a response reports, while its request is in flight. */
+  /** Applies what a response reports, while its request is in flight. */
   observe(headers: Headers): void {
     const reported = readRateLimit(headers);
     if (reported) {
@@ -96,7 +96,7 @@ export class Pacer {
     }
   }
 
-  /** Until the next request may be sent; null if none waits, or if the end of another is to be awaited. */
+  /** Time until the next request may be sent; null if none waits, or if another must end first. */
   #delayMs(): number | null {
     const isBackground = this.#isBackgroundNext();
     const next = isBackground ? this.#background[0] : this.#foreground[0];
@@ -121,7 +121,7 @@ export class Pacer {
   }
 }
 
-/** Of several limits the one of which the least is left. */
+/** Of several limits, the one with the least left. */
 function readRateLimit(headers: Headers): { limit: Limit; remaining: number } | null {
   const policies = new Map(readItems(headers.get("ratelimit-policy")));
   let tightest: { limit: Limit; remaining: number } | null = null;

@@ -2,7 +2,7 @@ import { SubtextError } from "./errors.ts";
 import { sleep } from "./timers.ts";
 
 export interface RetryPolicy {
-  /** How often a failed request is sent again. Waiting for a rate limit does not count; 0 turns that off, too. */
+  /** How often a failed request is retried. Waiting for a rate limit does not count; 0 turns that off, too. */
   maxRetries: number;
   /** Before the first retry; twice as long before each after it. */
   firstDelayMs: number;
@@ -58,13 +58,13 @@ export class Retries {
 
   /**
    * Sleeps before the next attempt. Waiting for a rate limit is not a retry: it lasts as long as the service says.
-   * @throws the error itself if there is to be no other attempt, the signal's reason if it is aborted
+   * @throws the error itself if no attempt is left, the signal's reason if it is aborted
    */
   async pause(error: unknown): Promise<void> {
     this.#signal?.throwIfAborted();
     const { maxRetries } = this.#policy;
     if (!(error instanceof SubtextError) || !error.retryable || maxRetries === 0) throw error;
-    // What does not exist yet takes longer than a fault that passes.
+    // What does not exist yet takes longer than a transient fault.
     if (error.status === 404) throw error;
     const isRefusal = error.status === 429 && error.retryAfterMs !== null;
     if (isRefusal) this.#refusals += 1;

@@ -1,7 +1,7 @@
 import type * as contract from "./types.ts";
 
 /*
- * What the API answers, as unions by `status`: each state says which fields are null.
+ * API responses as unions by `status`: each state says which fields are null.
  */
 
 type TranscriptionStatus = contract.Transcription["status"];
@@ -25,7 +25,7 @@ export type OtherTranscription<Status extends TranscriptionStatus> = contract.Tr
   completedAt: null;
 };
 
-/** The ten fields of a transcription; its `status` tells which of the states it is in. */
+/** The ten fields of a transcription, discriminated by `status`. */
 export type Transcription =
   | CompletedTranscription
   | OtherTranscription<"PENDING">
@@ -41,7 +41,7 @@ export interface Reasons<Status extends TranscriptionStatus> {
   incomplete: Status extends "COMPLETED" ? boolean : false;
 }
 
-/** What `transcriptions.wait` returns; its `status` tells which of them it is. */
+/** What `transcriptions.wait` returns, discriminated by `status`. */
 export type EndedTranscription =
   | (CompletedTranscription & Reasons<"COMPLETED">)
   | (OtherTranscription<"FAILED"> & Reasons<"FAILED">)
@@ -70,7 +70,7 @@ export type UploadedVideo = Omit<contract.Video, "transcription"> & {
   transcription: TranscriptionSummary | null;
 };
 
-/** A video; its `status` tells which of them it is. */
+/** A video, discriminated by `status`. */
 export type Video = UploadingVideo | UploadedVideo;
 
 /** A new video, and where its bytes go. */

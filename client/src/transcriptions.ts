@@ -18,7 +18,7 @@ export interface WaitOptions extends RequestOptions {
 const POLL_MS = 2_000;
 /** Whatever it, or a proxy before it, says. */
 const [SHORTEST_POLL_MS, LONGEST_POLL_MS] = [500, 60_000];
-/** The longer a wait has lasted, the less often it asks: it notices the end at most a tenth too late. */
+/** The longer a wait lasts, the less often it polls: it notices the end at most 10% late. */
 const [BACKOFF_SHARE, LONGEST_BACKOFF_MS] = [0.1, 30_000];
 
 /** `subtext.transcriptions`. Everything needs `get_video`. */
@@ -30,7 +30,7 @@ export class Transcriptions {
   }
 
   /**
-   * The transcription of a video, in any state. URLs of `files` live for minutes: fetch at once.
+   * The transcription of a video, in any state. URLs of `files` expire within minutes: fetch them at once.
    * @throws SubtextError `video_not_found`; `upload_incomplete`; `transcription_not_found` if there will be none
    */
   async get(videoId: string, options: RequestOptions = {}): Promise<Transcription> {
@@ -39,9 +39,9 @@ export class Transcriptions {
   }
 
   /**
-   * Polls until the transcription has ended, first waiting for the upload. If your program can be reached, a
-   * webhook reports the end sooner and at less cost.
-   * @throws SubtextError `wait_timed_out`, and whatever `get` throws but `upload_incomplete`
+   * Polls until the transcription has ended, first waiting for the upload. If your program is reachable, a
+   * webhook reports the end sooner and at lower cost.
+   * @throws SubtextError `wait_timed_out`, and whatever `get` throws except `upload_incomplete`
    */
   async wait(videoId: string, options: WaitOptions = {}): Promise<EndedTranscription> {
     requireObject(options, "options");

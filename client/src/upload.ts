@@ -25,7 +25,7 @@ export interface UploadOptions {
   retry?: Partial<RetryPolicy> | undefined;
   /** The largest piece of the file in one request, where a proxy bounds them; 64 MiB unless said. */
   maxPieceBytes?: number | undefined;
-  /** For each request; 60 s for a piece and 30 s to ask for the offset unless given. */
+  /** For each request; by default 60 s for a chunk and 30 s to ask for the offset. */
   timeoutMs?: number | undefined;
   /** True where nothing was sent to this URL before, which saves a request. */
   isNew?: boolean | undefined;
@@ -61,7 +61,7 @@ export async function uploadTo(
   const retry = readRetryPolicy(options.retry);
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
   const totalBytes = file.size;
-  // A file of no bytes is complete once the service is asked for its offset.
+  // An empty file is complete once the service is asked for its offset.
   let offset = isNew && totalBytes > 0 ? 0 : null;
   let furthest = 0;
   let pieceBytes = Math.min(FIRST_PIECE_BYTES, maxPieceBytes);

@@ -45,8 +45,8 @@ const SIGNATURE_PREFIX = "v1,";
  *
  * @param webhook a `Request`, whose body is read, or headers and raw body
  * @param secrets `whsec_…`; during a rotation both, in any order
- * @throws SubtextError `webhook_secret_invalid` if your own configuration is wrong: respond with 500; any other
- * `webhook_…` if the request is: respond with 400, never 2xx
+ * @throws SubtextError `webhook_secret_invalid` if your own configuration is wrong: respond with 500; another
+ * `webhook_…` code if the request is invalid: respond with 400, never 2xx
  */
 export async function verifyWebhook(
   webhook: Request | RawWebhook,

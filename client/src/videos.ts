@@ -56,7 +56,7 @@ export class Videos {
   /**
    * Makes a video and uploads its bytes, on through cut connections. Needs `create_video`.
    *
-   * @param input a `File` of a page; a `Blob`, which `openAsBlob` of Node makes of a file without reading it; or bytes
+   * @param input a `File` of a page; a `Blob`, such as Node's `openAsBlob` creates without reading the file; or bytes
    * @returns the id of the video, whose transcription has then begun
    */
   async upload(input: FileInput, options: VideoUploadOptions = {}): Promise<{ videoId: string }> {

@@ -98,7 +98,7 @@ export class WebhookEndpoints {
     return this.#transport.call("redeliver", { params: { endpointId, deliveryId } }, options);
   }
 
-  /** Sends again what failed, was canceled or waits for a retry since then; call again while `hasMore`. */
+  /** Resends what failed, was canceled or is waiting for a retry since then; call again while `hasMore`. */
   async redeliverFailed(
     endpointId: string,
     since: RedeliverFailed,

@@ -10,7 +10,7 @@ const limit = (remaining: number) =>
     ratelimit: `"per-key";r=${remaining};t=1`,
   });
 
-/** A pacer that has seen one response, and the names of requests in the order in which it lets them through. */
+/** A pacer that has seen one response, and the names of requests in the order in which it sends them. */
 async function paceAfter(remaining: number | null) {
   const pacer = new Pacer();
   await pacer.begin({});
@@ -34,7 +34,7 @@ describe("a pacer", () => {
     expect(sent).toBe(8 + 52);
   });
 
-  test("sends what is left, and then as many as come back", async () => {
+  test("sends what is left, and then as many as are refilled", async () => {
     const { sent, ask } = await paceAfter(2);
     for (let count = 0; count < 10; count++) ask("one");
     await vi.advanceTimersByTimeAsync(0);
@@ -43,7 +43,7 @@ describe("a pacer", () => {
     expect(sent).toHaveLength(5);
   });
 
-  test("never holds back requests of a service that reports no limit", async () => {
+  test("never delays requests to a service that reports no limit", async () => {
     const { sent, ask } = await paceAfter(null);
     for (let count = 0; count < 100; count++) ask("one");
     await vi.advanceTimersByTimeAsync(0);
@@ -70,7 +70,7 @@ describe("a pacer", () => {
     expect(sent).toContain("poll");
   });
 
-  test("forgets a request that was given up while it waited", async () => {
+  test("forgets a request that was aborted while it waited", async () => {
     const { pacer, sent, ask } = await paceAfter(0);
     const given = new AbortController();
     const waiting = pacer.begin({ signal: given.signal });

@@ -20,7 +20,7 @@ test("300 uploads at once by two clients of one key all succeed", async () => {
   expect(await failuresOf(uploads.flat())).toEqual([]);
 });
 
-test("80 waits at once all succeed, and other requests of the key are not refused meanwhile", async () => {
+test("80 waits at once all succeed, and other requests of the key are not refused in the meantime", async () => {
   const tenant = await createTenant(service);
   const subtext = clientOf(tenant);
   const videoIds: string[] = [];

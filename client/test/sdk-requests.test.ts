@@ -140,21 +140,21 @@ describe("a request that fails", () => {
     expect(asked).toHaveLength(1);
   });
 
-  test("waits for the rate limit as often as it has to, which is no retry", async () => {
+  test("waits for the rate limit as often as it has to, without counting a retry", async () => {
     const refusal = problem(429, "rate_limited", { "retry-after": "0" });
     const { subtext, asked } = await serve(...Array.from({ length: 20 }, () => refusal), { body: VIDEO });
     expect(await subtext.videos.get("video_1")).toEqual(VIDEO);
     expect(asked).toHaveLength(21);
   });
 
-  test("is given up at a rate limit by a client that makes no retries", async () => {
+  test("fails at a rate limit if the client makes no retries", async () => {
     const { url, asked } = await startScriptedServer(problem(429, "rate_limited", { "retry-after": "0" }));
     const subtext = new Subtext({ baseUrl: url, apiKey: null, retry: { maxRetries: 0 } });
     expect(await errorOf(subtext.videos.get("video_1"))).toMatchObject({ code: "rate_limited" });
     expect(asked).toHaveLength(1);
   });
 
-  test("does not hold back the others where the service asks for a longer wait than allowed", async () => {
+  test("does not delay the others if the service asks for a longer wait than allowed", async () => {
     const { subtext } = await serve(problem(429, "rate_limited", { "retry-after": "3600" }), { body: VIDEO });
     await errorOf(subtext.videos.get("video_1"));
     expect(await subtext.videos.get("video_1")).toEqual(VIDEO);
@@ -325,7 +325,7 @@ describe("the wait for a transcription", () => {
     body: { status: "FAILED", transcription: { status: now, ...reasons } },
   });
 
-  test("goes on if a failed one was reprocessed before its reason was read", async () => {
+  test("continues if a failed one was reprocessed before its reason was read", async () => {
     const { subtext, asked } = await serve(failed("FAILED"), failed("PENDING"), skipped);
     expect(await subtext.transcriptions.wait("video_1")).toMatchObject({ status: "SKIPPED", ...reasons });
     expect(asked.map(({ url }) => url.endsWith("/transcription"))).toEqual([true, false, true, false]);
@@ -369,7 +369,7 @@ describe("a client", () => {
     ["fetch", { fetch: "fetch" }],
     ["timeoutMs", { timeoutMs: Number.NaN }],
     ["retry.maxRetries", { retry: { maxRetries: -1 } }],
-  ])("is not created with a wrong %s: %j", (name, options) => {
+  ])("is not created with an invalid %s: %j", (name, options) => {
     expect(() => new Subtext({ baseUrl, apiKey: "k", ...options } as never)).toThrow(
       expect.objectContaining(invalid(name)),
     );
@@ -379,7 +379,7 @@ describe("a client", () => {
     expect(() => new Subtext(undefined as never)).toThrow(expect.objectContaining(invalid("options")));
   });
 
-  test("takes undefined for what has a default", async () => {
+  test("accepts undefined for options with a default", async () => {
     const { url } = await startScriptedServer({ body: VIDEO });
     const undefinedOptions = { fetch: undefined, timeoutMs: undefined, retry: { maxRetries: undefined } };
     const subtext = new Subtext({ baseUrl: url, apiKey: "k", ...undefinedOptions } as never);
@@ -429,7 +429,7 @@ describe("a wrong argument", () => {
     expect(await errorOf(Promise.resolve().then(call))).toMatchObject(invalid(name));
   });
 
-  test("that no JSON can be made of is refused before anything is sent", async () => {
+  test("that cannot be serialized as JSON is refused before anything is sent", async () => {
     const metadata = { team: 7n } as never;
     const error = await errorOf(webhookEndpoints.create({ url: "https://h.example", metadata }));
     expect(error.code).toBe("invalid_argument");

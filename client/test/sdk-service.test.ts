@@ -70,7 +70,7 @@ describe("a video", () => {
     });
   });
 
-  test("is waited for from before its upload", async () => {
+  test("can be awaited before its upload", async () => {
     const subtext = clientOf(await createTenant(service));
     const file = await media("video-only.mp4");
     const { video, upload } = await subtext.videos.create({ sizeBytes: file.size });
@@ -84,7 +84,7 @@ describe("a video", () => {
     expect(await ended).toMatchObject({ status: "SKIPPED", failure: null, skipReason: "no_audio_track" });
   });
 
-  test("that was uploaded while AI Transcription was off is not waited for", async () => {
+  test("that was uploaded while AI Transcription was off is not awaited", async () => {
     const subtext = clientOf(await createTenant(service, { aiTranscription: false }));
     const { videoId } = await subtext.videos.upload(new Blob(["x"]));
     expect(await errorOf(subtext.transcriptions.wait(videoId))).toMatchObject({
@@ -93,7 +93,7 @@ describe("a video", () => {
     });
   });
 
-  test("that is no media file says why it failed to a program that polls", async () => {
+  test("that is not a media file reports to a polling program why it failed", async () => {
     const subtext = clientOf(await createTenant(service));
     const { videoId } = await subtext.videos.upload(new Blob(["no media"]));
     const failure = { code: "unreadable_media", message: expect.any(String) };
@@ -107,7 +107,7 @@ describe("a video", () => {
     expect((await subtext.videos.list().page()).data[0]?.transcription).toEqual(transcription);
   });
 
-  test("that is cut off says that its transcript is incomplete", async () => {
+  test("that is truncated reports that its transcript is incomplete", async () => {
     const subtext = clientOf(await createTenant(service));
     const file = await media("webm-opus-beeps.webm");
     const { videoId } = await subtext.videos.upload(file.slice(0, Math.round(file.size * 0.6)));

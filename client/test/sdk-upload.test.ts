@@ -24,14 +24,14 @@ describe("uploadTo", () => {
     expect([outcome, methods]).toEqual(["uploaded", ["HEAD", "HEAD"]]);
   });
 
-  test("names a changed URL, whichever request meets it first", async () => {
+  test("reports an altered URL, whichever request uses it first", async () => {
     expect((await upload([{ status: 403 }])).outcome).toBe("upload_url_invalid");
     expect((await upload([problem(403, "upload_url_invalid")], { isNew: true })).outcome).toBe(
       "upload_url_invalid",
     );
   });
 
-  test("holds to timeoutMs while bytes are sent", async () => {
+  test("honors timeoutMs while bytes are sent", async () => {
     const { outcome } = await upload(["hang"], { isNew: true, timeoutMs: 30, retry: { maxRetries: 0 } });
     expect(outcome).toBe("request_timed_out");
   });
@@ -45,7 +45,7 @@ describe("uploadTo", () => {
     expect((await upload([offset(11, 11)])).outcome).toBe("upload_file_differs");
   });
 
-  test("completes a new upload of no bytes by asking for its offset", async () => {
+  test("completes a new empty upload by asking for its offset", async () => {
     const { outcome, methods } = await upload([offset(0, 0)], { isNew: true }, new Blob([]));
     expect([outcome, methods]).toEqual(["uploaded", ["HEAD"]]);
   });

@@ -225,7 +225,7 @@ declare module "@tanstack/react-router" {
     router: ReturnType<typeof createAppRouter>;
   }
   interface StaticDataRouteOption {
-    /** What people call it, to name the page that failed. */
+    /** The page's display name, for the error shown if it fails. */
     page: string;
   }
 }

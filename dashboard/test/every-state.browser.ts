@@ -12,7 +12,7 @@ const WORDS = 30_000;
 const SENTENCE = "naïve captions follow every word that people say today.";
 
 interface State {
-  /** Of the one video in an environment of its own. */
+  /** Of the only video in its own environment. */
   language: string | null;
   text: string;
   /** Columns of its transcription, or of its video, that differ from those of a completed one. */
@@ -21,7 +21,7 @@ interface State {
   isDeleted?: true;
   /** Of its badge. */
   tone?: "good" | "wait";
-  /** What the pages say of it. */
+  /** What the pages say about it. */
   onList: string;
   onPage: string;
 }
@@ -125,7 +125,7 @@ async function seed(name: string, state: State): Promise<Seeded> {
     { db, clock },
     { name: name.slice(0, 100), aiTranscription: true },
   );
-  // Nothing listens there.
+  // Nothing listens on this port.
   const endpoint = { environmentId, url: "http://127.0.0.1:9/", metadata: {} };
   const { id: endpointId } = await createWebhookEndpoint({ db, clock, policy }, endpoint);
   const { videoId, transcriptionId } = await seedSearchable(dashboard.service, {

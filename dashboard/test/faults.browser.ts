@@ -25,7 +25,7 @@ beforeAll(async () => {
   environmentId = (await createEnvironment({ db: database.kysely, clock }, made)).id;
 });
 
-test("a page that throws is named, and the rest of the dashboard works on", async () => {
+test("a page that throws is named, and the rest of the dashboard keeps working", async () => {
   const videoId = await addVideo("thrown.mp4");
   const { page } = await dashboard.visit();
   await signInBy(page, dashboard, OWNER);
@@ -35,7 +35,7 @@ test("a page that throws is named, and the rest of the dashboard works on", asyn
     { path: "/system", data: "/system", name: "System", title: "System" },
     { path: "/audit", data: "/audit?", name: "Audit log", title: "Audit log" },
   ]) {
-    // What the page cannot make anything of.
+    // A response that the page cannot render.
     const isData = (url: URL) => url.pathname.startsWith("/internal/") && url.href.includes(data);
     await page.route(isData, (route) => route.fulfill({ json: {} }));
     await page.goto(`${dashboard.url}${path}`);
@@ -53,7 +53,7 @@ test("a page that throws is named, and the rest of the dashboard works on", asyn
   dashboard.faults.length = 0;
 });
 
-test("after a proxy's 502 live updates reconnect, and show what happened meanwhile", async () => {
+test("after a proxy's 502, live updates reconnect and show what happened in the meantime", async () => {
   const { page } = await dashboard.visit();
   let refused = 0;
   await page.route(STREAM, async (route) => {
@@ -82,7 +82,7 @@ test("while a proxy answers for a server that is down, the page says so, and rec
   await page.getByText(CONNECTION_LOST).waitFor({ state: "detached" });
 });
 
-test("after a sign-out in another tab every page leads to the sign-in as soon as it is seen", async () => {
+test("after a sign-out in another tab, every page redirects to the sign-in as soon as it is visible", async () => {
   const videoId = await addVideo("private.mp4");
   for (const [path, title] of [
     [at("/videos"), "Videos"],
@@ -110,7 +110,7 @@ test("after a sign-out in another tab every page leads to the sign-in as soon as
   }
 }, 120_000);
 
-test("a page that loads slowly shows no error meanwhile, and no old data of another video", async () => {
+test("a page that loads slowly shows no error in the meantime, and no old data of another video", async () => {
   const first = await addVideo("first.mp4");
   const second = await addVideo("second.mp4");
   const { page } = await dashboard.visit();

@@ -17,7 +17,7 @@ test("the set-up page makes the owner and the first environment, and the link ho
   await page.reload();
   await page.getByLabel("Name", { exact: true }).fill("Mallory");
   await page.getByLabel("Email").fill("mallory@subtext.example");
-  // The first click counts, whether the password's error appears by it or goes.
+  // The first click counts, whether it makes the password's error appear or disappear.
   await page.getByLabel("Password").click();
   for (const password of ["short", "a long enough password"]) {
     await page.keyboard.press("Control+A");
@@ -116,7 +116,7 @@ test("someone who was invited as a viewer sees everything and is refused every c
   await late.getByRole("alert").getByText("This invitation was used").waitFor();
 });
 
-/** As a hand does, which does not follow a button that moves between press and release. */
+/** Clicks like a person: the pointer does not follow a button that moves between press and release. */
 async function pressBottomOf(page: Page, button: Locator): Promise<void> {
   const { x, y, width, height } = (await button.boundingBox())!;
   await page.mouse.move(x + width / 2, y + height - 3);

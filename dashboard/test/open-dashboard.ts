@@ -74,7 +74,7 @@ export function openDashboard(env: Record<string, string> = {}): Dashboard {
   return dashboard;
 }
 
-/** Makes the owner without the page, and no environment. */
+/** Creates the owner without the page, and no environment. */
 export async function setUpOwner({ service }: Dashboard): Promise<void> {
   const { operators } = service.parts;
   const token = (await operators.newSetUpToken())!;

@@ -84,7 +84,7 @@ test("several files are uploaded at once; one that is refused says why, and the 
   await panel(page).waitFor({ state: "detached" });
 });
 
-test("an upload that the server keeps busy with 409 and 423 is resumed, not begun again", async () => {
+test("an upload that the server keeps busy with 409 and 423 is resumed, not restarted", async () => {
   const { page } = await dashboard.visit();
   await page.clock.install();
   await signInBy(page, dashboard, OWNER);
@@ -141,7 +141,7 @@ test("a file that is added twice, here and in another tab, is uploaded once", as
   await row(page, "twice.mp4").waitFor();
   expect(await row(page, "twice.mp4").count()).toBe(1);
 
-  // An upload that was canceled does not stand in its own way.
+  // A canceled upload does not block its own retry.
   await page.getByRole("button", { name: "Close uploads" }).click();
   await page.route("**/api/v1/uploads/**", () => {});
   await drop(page, [file]);

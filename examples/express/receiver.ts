@@ -1,24 +1,24 @@
 import { type ReceivedEvent, SubtextError, verifyWebhook } from "@subtext/client";
 import express from "express";
 
-/** Of your webhook endpoint; during a rotation the new and the old one, separated by a space. */
+/** The signing secret of your webhook endpoint; during a rotation, the new and the old one, separated by a space. */
 const secrets = process.env.SUBTEXT_WEBHOOK_SECRET?.split(" ");
-/** An event may come more than once. Use a table with a unique column in production. */
+/** An event may arrive more than once. In production, use a table with a unique column. */
 const seen = new Set<string>();
 
 const app = express();
 
-// The signature covers the bytes as they came: no `express.json()` may parse them before.
+// The signature covers the raw bytes: no `express.json()` may parse them first.
 app.post("/webhooks/subtext", express.raw({ type: "application/json" }), async (request, response) => {
   const { id, event } = await verifyWebhook({ headers: request.headers, body: request.body }, secrets);
-  // Nothing is awaited in between, so a repetition that comes meanwhile finds the id.
+  // Nothing is awaited in between, so a duplicate that arrives in the meantime finds the id.
   const isNew = !seen.has(id);
   seen.add(id);
-  // Respond first: the work may take longer than the service waits.
+  // Respond first: processing may take longer than the service waits.
   response.sendStatus(204);
   if (!isNew) return;
   handleEvent(event).catch((error) => {
-    // Redelivered from the dashboard, it is handled again. A job queue would retry by itself.
+    // Redeliver it from the dashboard to handle it again. A job queue would retry automatically.
     seen.delete(id);
     console.error(`event ${id} was not handled:`, error);
   });
@@ -27,14 +27,14 @@ app.post("/webhooks/subtext", express.raw({ type: "application/json" }), async (
 app.use(((error, _request, response, _next) => {
   const isRefused = error instanceof SubtextError && error.code !== "webhook_secret_invalid";
   if (!isRefused) console.error(error);
-  // Anything but 2xx makes the service try again later; 500 says that the fault is on this side.
+  // Anything but 2xx makes the service retry later; 500 says that the fault is on this side.
   response.sendStatus(isRefused ? 400 : 500);
 }) satisfies express.ErrorRequestHandler);
 
 async function handleEvent(event: ReceivedEvent): Promise<void> {
   if (event.type !== "transcriptions.transcription.completed") return;
   const { videoId, language, files } = event.data;
-  // The URLs live for five minutes: fetch the content now, and keep that.
+  // The URLs expire after five minutes: fetch the content now, and keep that.
   const file = await fetch(files.txt.url, { signal: AbortSignal.timeout(30_000) });
   if (!file.ok) throw new Error(`The transcript's URL answered ${file.status}.`);
   console.log(JSON.stringify({ videoId, language, text: await file.text() }));

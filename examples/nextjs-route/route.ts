@@ -3,23 +3,23 @@ import { type ReceivedEvent, SubtextError, verifyWebhook } from "@subtext/client
 // In a Next.js app this file is `app/webhooks/subtext/route.ts`. A route handler takes a `Request` and gives a
 // `Response`, and so do Cloudflare Workers, Deno, Bun, Hono, SvelteKit, Remix and Astro.
 
-/** An event may come more than once. Use a table with a unique column in production. */
+/** An event may arrive more than once. In production, use a table with a unique column. */
 const seen = new Set<string>();
 
 export async function POST(request: Request): Promise<Response> {
   try {
-    // Of your webhook endpoint; during a rotation the new and the old one, separated by a space.
+    // The signing secret of your webhook endpoint; during a rotation, the new and the old one, separated by a space.
     const secrets = process.env.SUBTEXT_WEBHOOK_SECRET?.split(" ");
     const { id, event } = await verifyWebhook(request, secrets);
-    // Nothing is awaited in between, so a repetition that comes meanwhile finds the id.
+    // Nothing is awaited in between, so a duplicate that arrives in the meantime finds the id.
     const isNew = !seen.has(id);
     seen.add(id);
-    // Not awaited, for the work may take longer than the service waits. Where the platform stops what goes on after
-    // the response, give it the promise: `after` of next/server, or `waitUntil`.
+    // Not awaited, because processing may take longer than the service waits. If the platform stops work after
+    // the response, pass it the promise: `after` of next/server, or `waitUntil`.
     if (isNew) void handleOnce(id, event);
     return new Response(null, { status: 204 });
   } catch (error) {
-    // Anything but 2xx makes the service try again later; 500 says that the fault is on this side.
+    // Anything but 2xx makes the service retry later; 500 says that the fault is on this side.
     const isRefused = error instanceof SubtextError && error.code !== "webhook_secret_invalid";
     if (isRefused) return new Response(error.code, { status: 400 });
     console.error(error);
@@ -31,7 +31,7 @@ async function handleOnce(id: string, event: ReceivedEvent): Promise<void> {
   try {
     await handleEvent(event);
   } catch (error) {
-    // Redelivered from the dashboard, it is handled again. A job queue would retry by itself.
+    // Redeliver it from the dashboard to handle it again. A job queue would retry automatically.
     seen.delete(id);
     console.error(`event ${id} was not handled:`, error);
   }

@@ -16,7 +16,7 @@ const SECRET = `whsec_${Buffer.from("a secret of thirty-two bytes, ok").toString
 
 interface Receiver {
   port: number;
-  /** What it has printed so far: one transcript in each line. */
+  /** What it has printed so far: one transcript per line. */
   printed(): string;
   errors(): string;
 }
@@ -47,7 +47,7 @@ async function startProgram(command: string, program: string, secret: string | u
   return { port, printed: () => printed, errors: () => errors };
 }
 
-/** In place of Next.js: gives the route's handler a `Request`, and sends its `Response`. */
+/** Stands in for Next.js: passes the route's handler a `Request` and sends its `Response`. */
 async function startRoute(secret: string | undefined): Promise<Receiver> {
   vi.stubEnv("SUBTEXT_WEBHOOK_SECRET", secret);
   let [printed, errors] = ["", ""];
@@ -98,7 +98,7 @@ const hasPython = spawnSync("python3", ["--version"]).status === 0;
 describe.each(RECEIVERS)("the receiver in %s", (name, start) => {
   beforeEach(({ skip }) => skip(name === "Python" && !hasPython, "there is no python3"));
 
-  test("responds before it fetches, and handles an event once that comes again meanwhile", async () => {
+  test("responds before it fetches, and handles an event once if it arrives again in the meantime", async () => {
     const waiting: (() => void)[] = [];
     const port = await listen((_request, response) => waiting.push(() => response.end("the transcript")));
     const receiver = await start(SECRET);
@@ -114,7 +114,7 @@ describe.each(RECEIVERS)("the receiver in %s", (name, start) => {
     expect(receiver.printed().match(/the transcript/g)).toHaveLength(1);
   });
 
-  test("does not take an error page for a transcript, and handles the event when it is sent again", async () => {
+  test("does not mistake an error page for a transcript, and handles the event when it is sent again", async () => {
     const port = await listen(({ url }, response) =>
       response
         .writeHead(url === "/expired" ? 403 : 200)
@@ -139,7 +139,7 @@ describe.each(RECEIVERS)("the receiver in %s", (name, start) => {
     }
   });
 
-  test("takes webhooks while another connection is silent", async () => {
+  test("accepts webhooks while another connection is idle", async () => {
     const port = await listen((_request, response) => response.end("words"));
     const receiver = await start(SECRET);
     const silent = connect(receiver.port, "127.0.0.1");

@@ -3,7 +3,7 @@ import { parseEnv } from "node:util";
 import { runCommandLine } from "./cli/program.ts";
 import type { EnvFile } from "./config/unknown-settings.ts";
 
-// Everything that this process and its children create is for their user only: files get 0600, folders 0700.
+// Only the user of this process can access what it and its children create: files get 0600, folders 0700.
 process.umask(0o077);
 
 // A reader that has seen enough (`| head`) is no error.

@@ -32,9 +32,9 @@ export interface Patients {
   storage(): Promise<void>;
   engine(): Promise<{ text: string; warnings: string[] }>;
   model(): ModelsState | Promise<ModelsState>;
-  /** Null where the database can not be asked. */
+  /** Null if the database cannot be queried. */
   workers(): Promise<WorkersState | null>;
-  /** Whether stored files are deleted, and which are unknown; null where the database can not be asked. */
+  /** Whether stored files are deleted, and which are unknown; null if the database cannot be queried. */
   cleanup(): Promise<CleanupState | null>;
   /** What is known of files that rows name; null where the database can not be asked. */
   files(): Promise<FilesState | null>;

@@ -1,10 +1,10 @@
 import { AppError } from "./errors.ts";
 
 export interface FairQueueLimits {
-  /** Turns that run at once. */
+  /** Turns that run concurrently. */
   maxRunning: number;
   maxRunningPerOwner: number;
-  /** More are refused. */
+  /** Further requests are refused. */
   maxWaiting: number;
 }
 
@@ -15,12 +15,12 @@ interface Owner {
 }
 
 /**
- * Lets a bounded number of turns run at once and makes the rest wait, in a round over their owners: an owner that
- * asks for thousands of turns delays another one's next turn by one of its own.
+ * Runs a bounded number of turns concurrently and queues the rest, round-robin over their owners: an owner that
+ * asks for thousands of turns delays the next turn of another by only one of its own.
  */
 export class FairQueue {
   readonly #limits: FairQueueLimits;
-  /** With a turn that runs or waits; the one that was served last comes last. */
+  /** Owners with a running or waiting turn; the one served last is last. */
   readonly #owners = new Map<string, Owner>();
   #running = 0;
   #waiting = 0;
@@ -31,8 +31,8 @@ export class FairQueue {
 
   /**
    * Waits for a turn.
-   * @returns ends the turn; further calls have no effect
-   * @throws AppError `service_unavailable` if too many wait; the signal's reason if it is aborted meanwhile
+   * @returns a function that ends the turn; further calls have no effect
+   * @throws AppError `service_unavailable` if too many wait; the signal's reason if it is aborted in the meantime
    */
   async enter(owner: string, signal: AbortSignal): Promise<() => void> {
     if (this.#waiting >= this.#limits.maxWaiting) {
@@ -90,7 +90,7 @@ export class FairQueue {
       this.#waiting -= 1;
       this.#running += 1;
       owner.running += 1;
-      // To the end of the round, where this loop comes by again.
+      // To the end of the round, which this loop reaches again.
       this.#owners.delete(name);
       this.#owners.set(name, owner);
       begin();

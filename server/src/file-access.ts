@@ -2,7 +2,7 @@ import type { Stats } from "node:fs";
 import { lstat, opendir } from "node:fs/promises";
 import { join } from "node:path";
 
-/** A look at more would keep the doctor waiting for minutes. */
+/** Checking more would take the doctor minutes. */
 const MAX_ENTRIES = 100_000;
 const OTHERS = 0o007;
 const GROUP_AND_OTHERS = 0o077;
@@ -22,7 +22,7 @@ export async function inspectFileAccess(folder: string): Promise<FileAccess> {
   const root = await lstat(folder);
   const user = process.geteuid?.() ?? root.uid;
   const uid = user === 0 ? root.uid : user;
-  // Kubernetes gives a volume to a group of the pod (fsGroup), and marks the folder so.
+  // Kubernetes gives a volume to a group of the pod (fsGroup), and marks the folder accordingly.
   const denied = root.mode & SET_GROUP_ID ? OTHERS : GROUP_AND_OTHERS;
   const found: FileAccess = { uid, exposed: [], foreign: [] };
   const inspect = (path: string, stats: Stats) => {
@@ -46,7 +46,7 @@ async function* walk(folder: string): AsyncGenerator<string> {
   const entries = await opendir(folder).catch(ignoreAbsent);
   if (!entries) return;
   for await (const entry of entries) {
-    // Of the file system, not of the service.
+    // Belongs to the file system, not to the service.
     if (entry.name === "lost+found") continue;
     const path = join(folder, entry.name);
     yield path;
@@ -54,7 +54,7 @@ async function* walk(folder: string): AsyncGenerator<string> {
   }
 }
 
-/** Files come and go while the service works. A folder of another user, which is reported, may be closed. */
+/** Files come and go while the service runs. A folder of another user, which is reported, may be unreadable. */
 function ignoreAbsent(error: NodeJS.ErrnoException): null {
   if (error.code === "ENOENT" || error.code === "EACCES") return null;
   throw error;

@@ -10,7 +10,7 @@ import { AppError } from "./errors.ts";
 
 /** Each is a file and a row until it expires, and is looked at by every sweep. */
 export const MAX_OPEN_UPLOADS = 1_000;
-/** As many bytes as so many of the largest uploads have; most uploads are far smaller. */
+/** Byte limit, as a multiple of the largest upload; most uploads are far smaller. */
 export const MAX_OPEN_UPLOADS_OF_FULL_SIZE = 100;
 /** Each is one delivery more of every event. */
 export const MAX_WEBHOOK_ENDPOINTS = 50;

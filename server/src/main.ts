@@ -77,15 +77,15 @@ export interface Service {
 }
 
 /**
- * `serve` makes whatever is missing. `command` makes nothing and changes no tables; `migrate` changes the tables of an
- * installation that is there.
+ * `serve` creates whatever is missing. `command` creates nothing and changes no tables; `migrate` changes the tables of
+ * an existing installation.
  */
 export type Purpose = "serve" | "migrate" | "command";
 
 export interface ServiceOptions {
   config: Config;
   log: Logger;
-  /** `serve` unless told. */
+  /** `serve` by default. */
   purpose?: Purpose;
   /** Tests give a clock that they move. */
   clock?: Clock;
@@ -160,7 +160,7 @@ async function wire(
     session: DatabaseSession | null;
     stores: Stores;
     secret: Buffer;
-    /** Closes what is opened here if a later part cannot be. */
+    /** Closes what was opened here if a later part cannot be opened. */
     opened: AsyncDisposableStack;
   },
   {

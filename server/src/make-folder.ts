@@ -2,8 +2,8 @@ import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Makes a folder and those above it, readable by this user only. Unlike `mkdir` with `recursive`, which tries for ever
- * where the system takes no folder (`/proc/x`), it fails there.
+ * Creates a folder and its parents, readable only by this user. Unlike `mkdir` with `recursive`, which retries forever
+ * if no folder can be created there (`/proc/x`), it fails.
  */
 export async function makeFolder(path: string): Promise<void> {
   try {

@@ -27,7 +27,7 @@ interface Question {
  * not noticed by itself for a quarter of an hour, and an answer may take long: so where one is late, another
  * connection is made, and only where that fails as well is the other side taken to be away. While it is, callers
  * are to be refused at once, and those that wait for answers are ended; one connection a second finds out when it
- * is back. The log has one line when it goes and one when it is back: every other line about the outage is for
+ * is back. The log has one line when the outage begins and one when it ends: every other line about it is for
  * debugging.
  */
 export class OutageWatch {
@@ -52,10 +52,10 @@ export class OutageWatch {
 
   /**
    * Probes the other side now, to tell a failure of one request from an outage.
-   * @throws the refusal, if the other side is away
+   * @throws the refusal, if the other side is unavailable
    */
   async assertAnswers(): Promise<void> {
-    // One that is under way may have begun before the failure.
+    // A probe in progress may have begun before the failure.
     await this.#asking;
     await this.#ask();
     this.assertThere();

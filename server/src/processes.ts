@@ -44,7 +44,7 @@ async function readProcess(name: string): Promise<Running | null> {
 }
 
 /**
- * What `/proc/<pid>/status` says. `stat` counts memory in pages, whose size differs between kernels.
+ * Reads `/proc/<pid>/status`. `stat` counts memory in pages, whose size differs between kernels.
  * @returns no memory for a process that is ending
  */
 export function readStatus(status: string): { pid: number; parent: number; residentBytes: number } {

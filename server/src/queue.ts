@@ -49,7 +49,7 @@ export class Queue {
 
   readonly #create: boolean;
 
-  /** @param create false for commands: then the queue's tables must be there, and nothing is maintained */
+  /** @param create false for commands: then the queue's tables must exist, and no maintenance runs */
   constructor(
     database: ConstructorOptions,
     kind: "embedded" | "postgres",
@@ -97,7 +97,7 @@ export class Queue {
       };
       if (this.#create) {
         await this.#boss.createQueue(name, options);
-        // Of a queue that is there already, the creation changes nothing.
+        // Creating an existing queue changes nothing.
         await this.#boss.updateQueue(name, options);
       }
       // pg-boss reads a queue's settings at first use, past the caller's transaction, which on a database

@@ -103,7 +103,7 @@ function representSummary(row: ShownTranscription): TranscriptionSummary {
     language: row.language,
     wordCount: row.word_count,
     duration: row.duration,
-    // While it is PENDING the row has the failure of its last attempt, after which another is to come.
+    // While it is PENDING, the row has the failure of its last attempt, which another attempt will follow.
     failure:
       status === "FAILED" && code !== null ? { code: code as FailureCode, message: message ?? "" } : null,
     skipReason: row.skip_reason as SkipReason | null,

@@ -51,7 +51,7 @@ test("the id of a key with another secret is refused, although its checksum is r
   expect((await listVideos(service.url, tenant)).status).toBe(200);
 });
 
-test("a mistyped key is refused without a look into the database, and an expired one with it", async () => {
+test("a mistyped key is refused without a database read, and an expired one with one", async () => {
   const { environmentId } = await createTenant(service);
   const db = service.service.parts.database.kysely;
   const expiresAt = new Date(clock.now().getTime() + 600_000);

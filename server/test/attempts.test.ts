@@ -391,25 +391,22 @@ describe("an attempt", () => {
       ["returned", "PENDING", () => Promise.reject(new SpeechError("engine_hung", "No sign of life."))],
     ] as const satisfies [string, string, FakeHearing][];
 
-    test.each(moves)(
-      "has %s: it is reported so, and nothing happens twice",
-      async (outcome, status, hear) => {
-        const { run, db, eventsOf, detail } = await pendingTranscription();
-        const reports: string[] = [];
-        // The first transaction is the claim.
-        const row = await run(hear, {
-          db: breakingAtCommit(db, "after", { skip: 1 }),
-          onAttempt: (report) => reports.push(report.outcome),
-        });
-        expect(row).toMatchObject({ status, attempt: 1, losses: 0 });
-        expect(reports).toEqual([outcome]);
-        expect(await eventsOf()).toHaveLength(status === "PENDING" ? 0 : 1);
-        expect((await detail()).attempts).toMatchObject([{ outcome }]);
-      },
-    );
+    test.each(moves)("has %s: this is reported, and nothing happens twice", async (outcome, status, hear) => {
+      const { run, db, eventsOf, detail } = await pendingTranscription();
+      const reports: string[] = [];
+      // The first transaction is the claim.
+      const row = await run(hear, {
+        db: breakingAtCommit(db, "after", { skip: 1 }),
+        onAttempt: (report) => reports.push(report.outcome),
+      });
+      expect(row).toMatchObject({ status, attempt: 1, losses: 0 });
+      expect(reports).toEqual([outcome]);
+      expect(await eventsOf()).toHaveLength(status === "PENDING" ? 0 : 1);
+      expect((await detail()).attempts).toMatchObject([{ outcome }]);
+    });
 
     test.each(moves)(
-      "has not %s if another attempt took over meanwhile, and no worker was lost",
+      "has not %s if another attempt took over in the meantime, and no worker was lost",
       async (_outcome, _status, hear) => {
         const { run, db, read, jobOf, eventsOf, detail } = await pendingTranscription();
         const job = jobOf(await read());

@@ -312,7 +312,7 @@ test.skipIf(isElsewhere)(
 );
 
 test.skipIf(isElsewhere)(
-  "an unfinished upload is copied after the moment for which the database waits, as far as it has come",
+  "an unfinished upload is copied after the database snapshot, as far as it has come",
   async () => {
     const { database, clock, log, config } = shared.service.parts;
     const { environmentId } = await createTenant(shared);

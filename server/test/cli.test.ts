@@ -352,7 +352,7 @@ describe("without a running service", () => {
     await expect(stat(backup)).rejects.toThrow("ENOENT");
   });
 
-  test("a data folder that cannot be made is an error at once", async () => {
+  test("a data folder that cannot be created is an error at once", async () => {
     const env = { DATA_DIR: "/proc/x", LOG_LEVEL: "silent", PORT: String(await freePort()) };
     for (const args of [["serve"], ["env", "list"]]) {
       const outcome = await run(args, { env });

@@ -362,7 +362,7 @@ export const PROVOCATIONS: Record<ApiErrorCode, Provoke | null> = {
       await rename(`${folder}.gone`, folder);
     }
   },
-  // Nothing is denied to root, who runs tests in containers.
+  // Nothing is denied to root, which runs the tests in containers.
   storage_object_denied: null,
   storage_object_unusable: async (operation, world) => {
     const file = filePathOf(world);

@@ -48,7 +48,7 @@ function expected(operation: Operation, code: ApiErrorCode): [number, unknown] {
 
 /** A bucket serves its files itself, and has no end that could be foreseen. */
 const operations = ALL_OPERATIONS.filter(({ id }) => !(testS3() && id === "getFile"));
-/** Faults of the storage are tried where they are made. */
+/** Storage faults are tested where they are provoked. */
 const provokable = ({ id }: Operation, code: ApiErrorCode) =>
   PROVOCATIONS[code] !== null &&
   !(testS3() && code === "storage_full") &&

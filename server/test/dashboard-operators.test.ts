@@ -31,7 +31,7 @@ describe("the set-up", () => {
     token = (await subtext.service.parts.operators.newSetUpToken()) ?? "";
   });
 
-  test("is offered with a new link at each start, which is not in the database and replaces the one before", async () => {
+  test("is offered with a new link at each start, which is not in the database and replaces the previous one", async () => {
     const { operators, database } = subtext.service.parts;
     const earlier = token;
     token = (await operators.newSetUpToken()) ?? "";

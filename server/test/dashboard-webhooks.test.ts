@@ -36,7 +36,7 @@ beforeAll(async () => {
 const ask = (path: string, request?: OperatorRequest) => sendAsCommandLine(subtext, path, request);
 const post = (path: string, body?: object) => ask(path, { method: "POST", ...(body && { body }) });
 
-/** An endpoint in an environment of its own, and its receiver, which answers as it is told and has retries wait an hour. */
+/** An endpoint in its own environment, and its receiver, which answers as configured and makes retries wait an hour. */
 async function subscribe(eventTypes?: EventType[]) {
   const answer = { status: 204, text: "" };
   const receiver = await startReceiver((_, response) =>
@@ -146,7 +146,7 @@ test("what failed is sent again, one by one and all since a time", async () => {
   expect((await page(path, "?status=failed")).data).toEqual([]);
 });
 
-test("what waits for a retry is sent again with what failed, and only once", async () => {
+test("deliveries waiting for a retry are resent with failed ones, and only once", async () => {
   const { environmentId, path, answer, receiver } = await subscribe();
   answer.status = 500;
   const videoId = await emitCompleted(subtext.service, environmentId);

@@ -267,7 +267,7 @@ describe("a delivery", () => {
   });
 
   test.each([204, 500])(
-    "begun again by hand while an attempt runs is not settled by its %i",
+    "redelivered by hand while an attempt runs is not settled by its %i",
     async (answer) => {
       const { receiver, attempt, read, db } = await emitted();
       const jobId = newJobId();
@@ -288,7 +288,7 @@ describe("a delivery", () => {
     },
   );
 
-  test("begun again by hand is not canceled by a job that found the endpoint disabled before", async () => {
+  test("redelivered by hand is not canceled by a job that found the endpoint disabled earlier", async () => {
     const { attempt, read, db } = await emitted();
     const { id, job_id: oldJobId } = await read();
     await db.transaction().execute((tx) => restartDelivery(tx, id, newJobId(), clock.now()));
@@ -390,7 +390,7 @@ describe("a delivery", () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test("signs with the new secret only, once the rotation has ended", async () => {
+  test("signs only with the new secret once the rotation has ended", async () => {
     const { attempt, db, endpoint, receiver } = await emitted();
     const secret = newSigningSecret();
     await db

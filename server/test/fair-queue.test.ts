@@ -13,10 +13,10 @@ function ask(queue: FairQueue, owner: string, begun: string[], signal = patient)
   return { turn, end: () => end() };
 }
 
-/** Lets everything run that waits for nothing but a promise. */
+/** Runs everything that waits only for promises. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test("no more turns run than may, in all and of one owner", async () => {
+test("no more turns run than allowed, in total and per owner", async () => {
   const queue = new FairQueue({ maxRunning: 3, maxRunningPerOwner: 2, maxWaiting: 100 });
   const begun: string[] = [];
   const greedy = Array.from({ length: 5 }, () => ask(queue, "greedy", begun));
@@ -26,7 +26,7 @@ test("no more turns run than may, in all and of one owner", async () => {
   ask(queue, "third", begun);
   await settle();
   expect(begun).toEqual(["greedy", "greedy", "modest"]);
-  // To end a turn twice frees one place.
+  // Ending a turn twice frees one slot.
   greedy[0]?.end();
   greedy[0]?.end();
   await settle();
@@ -49,7 +49,7 @@ test("an owner with many requests delays another by one turn", async () => {
   expect(begun).toEqual(["greedy", "greedy", "modest", "greedy", "modest"]);
 });
 
-test("a request whose client leaves gives its place up", async () => {
+test("a request whose client disconnects gives up its place", async () => {
   const queue = new FairQueue({ maxRunning: 1, maxRunningPerOwner: 1, maxWaiting: 100 });
   const begun: string[] = [];
   const first = ask(queue, "first", begun);
@@ -63,7 +63,7 @@ test("a request whose client leaves gives its place up", async () => {
   expect(begun).toEqual(["first", "last"]);
 });
 
-test("what waits is bounded, but work that has begun is not refused", async () => {
+test("the queue is bounded, but work that has begun is not refused", async () => {
   const queue = new FairQueue({ maxRunning: 1, maxRunningPerOwner: 1, maxWaiting: 2 });
   const begun: string[] = [];
   const asked = Array.from({ length: 3 }, () => ask(queue, "key", begun));

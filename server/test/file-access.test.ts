@@ -14,7 +14,7 @@ import { temporaryFolder, until } from "./support/service.ts";
 const SUBTEXT = join(import.meta.dirname, "../bin/subtext.js");
 const SAMPLE = join(import.meta.dirname, "../../demo/sample/sample.mp4");
 
-/** The program as a shell starts it that protects no file by itself. */
+/** The program, started by a shell whose umask protects no file. */
 function command(args: string[]): [string, string[]] {
   return ["sh", ["-c", 'umask 000; exec "$0" "$@"', process.execPath, SUBTEXT, ...args]];
 }
@@ -110,7 +110,7 @@ test("the doctor names files that other users can access or that belong to anoth
   execFileSync("chmod", ["-R", "go=", folder]);
   expect(await inspectFileAccess(folder)).toEqual({ uid, exposed: [], foreign: [] });
 
-  // Only root can give a file away.
+  // Only root can change the owner of a file.
   if (uid !== 0) return;
   await chown(join(folder, "files"), 12345, 12345);
   expect(await inspectFileAccess(folder)).toEqual({ uid, exposed: [], foreign: [join(folder, "files")] });

@@ -66,7 +66,7 @@ describe("a hostile client", () => {
     }
   });
 
-  test("with a compressed body is told what to send, after its key was checked", async () => {
+  test("with a compressed body gets an error that says what to send, after its key was checked", async () => {
     const { key } = await createTenant(service);
     const json = gzipSync(JSON.stringify({ sizeBytes: 1 }));
     const tus = { "tus-resumable": "1.0.0", "upload-length": String(json.length) };
@@ -99,7 +99,7 @@ describe("a hostile client", () => {
     expect(identity.status).toBe(201);
   });
 
-  test("that cuts its body off is no fault of the service in the log", async () => {
+  test("that cuts off its body is not logged as a fault of the service", async () => {
     const { key } = await createTenant(service);
     const { app, config } = service.service.parts;
     const head = `POST /api/v1/videos HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
@@ -108,7 +108,7 @@ describe("a hostile client", () => {
       const socket = connect({ host: "127.0.0.1", port: config.port });
       socket.write(head + body);
       const [request, response] = await arrived;
-      // Its key is checked by now: the body is what the service waits for.
+      // Its key is checked by now: the service waits only for the body.
       await until(async () => request.readableFlowing === true);
       socket.resetAndDestroy();
       await once(response, "close");

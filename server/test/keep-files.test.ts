@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { copyIfThere, keepFiles } from "../src/backup/keep-files.ts";
 import { temporaryFolder } from "./support/service.ts";
 
-test("a backup copies a recording that still grows, and links one that is complete", async () => {
+test("a backup copies a recording that is still growing, and links one that is complete", async () => {
   const [from, to] = [await temporaryFolder(), await temporaryFolder()];
   await mkdir(join(from, "uploads"));
   const keep = async (recording: string, isUploaded: boolean) => {

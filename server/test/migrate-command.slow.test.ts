@@ -30,7 +30,7 @@ async function inside<T>(dataFolder: string, look: (database: Database<Schema>) 
   }
 }
 
-test("subtext migrate brings older tables up to date and ends, makes none, and refuses what a newer version has made", {
+test("subtext migrate brings older tables up to date and ends, creates none, and refuses tables of a newer version", {
   timeout: 60_000,
 }, async () => {
   const empty = await openEmptyDatabase<Schema>();

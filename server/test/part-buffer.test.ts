@@ -9,7 +9,7 @@ import { temporaryFolder } from "./support/service.ts";
 const KIB = 1024;
 const MIB = 1024 ** 2;
 
-test("a buffer gives what was appended, in whatever chunks it came, again after it was cleared", async () => {
+test("a buffer returns what was appended, in whatever chunks it arrived, also after it was cleared", async () => {
   const folder = await temporaryFolder();
   const content = randomBytes(600 * KIB);
   await fc.assert(
@@ -41,13 +41,13 @@ test("a large part is not kept in memory, and its file has no name", async () =>
   const buffer = new PartBuffer(folder);
   const before = process.memoryUsage().arrayBuffers;
   for (let count = 0; count < 64; count++) await buffer.append(Buffer.alloc(MIB));
-  // What was appended last may not be collected yet.
+  // The garbage of the last append may not be collected yet.
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 * MIB);
   expect(await readdir(folder)).toEqual([]);
   await buffer.close();
 });
 
-test("what the disk refuses stays in the buffer", async () => {
+test("bytes that the disk refuses stay in the buffer", async () => {
   const buffer = new PartBuffer(join(await temporaryFolder(), "missing"));
   const content = randomBytes(300 * KIB);
   await expect(buffer.append(content)).rejects.toMatchObject({ code: "ENOENT" });

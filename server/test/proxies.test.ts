@@ -102,7 +102,7 @@ for (const { name, language, start } of PROXIES) {
       );
 
       const tenant = await createTenant(subtext, { aiTranscription: false });
-      // More than what nginx takes unless it is told otherwise.
+      // More than nginx accepts by default.
       const recording = Buffer.alloc(3 * 1024 ** 2, "x");
       const videoId = await upload({ ...subtext, url }, tenant, recording);
       const stored = await subtext.service.parts.sources.inspect(videoId);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { RateLimiter } from "../src/http/rate-limit.ts";
 
-/** A limiter of ten requests a second after a burst of sixty, whose clock stands until it is moved. */
+/** A limiter of ten requests per second after a burst of sixty, with a manual clock. */
 function makeLimiter() {
   let nowMs = Date.parse("2026-06-01T00:00:00Z");
   const limiter = new RateLimiter({ perSecond: 10, burst: 60 }, { now: () => new Date(nowMs) });
@@ -15,7 +15,7 @@ function makeLimiter() {
 
 const retryAfterOf = ({ headers }: { headers: Record<string, string> }) => Number(headers["retry-after"]);
 
-test("requests that are refused together are told to come back one after the other", () => {
+test("requests that are refused together get staggered retry times", () => {
   const { take } = makeLimiter();
   const answers = Array.from({ length: 300 }, () => take());
   expect(answers.filter(({ allowed }) => allowed)).toHaveLength(60);
@@ -25,7 +25,7 @@ test("requests that are refused together are told to come back one after the oth
   expect(waits.at(-1)).toBe(24);
 });
 
-test("clients that wait as long as they are told are refused once", () => {
+test("clients that wait for Retry-After are refused once", () => {
   const { take, advance } = makeLimiter();
   let waiting = Array.from({ length: 300 }, () => take())
     .filter(({ allowed }) => !allowed)
@@ -37,7 +37,7 @@ test("clients that wait as long as they are told are refused once", () => {
   }
 });
 
-test("a client that does not wait is told a minute at most, and nothing once it has rested", () => {
+test("a client that does not wait gets a Retry-After of at most a minute, and none after a pause", () => {
   const { take, advance } = makeLimiter();
   const answers = Array.from({ length: 5_000 }, () => take());
   expect(Math.max(...answers.slice(60).map(retryAfterOf))).toBe(60);

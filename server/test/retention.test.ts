@@ -193,7 +193,7 @@ test("what was due when it was listed and is reprocessed meanwhile is not delete
   });
 });
 
-test("what was due when it was listed and is transcribed again meanwhile is not deleted", async () => {
+test("a video that was due when it was listed but is transcribed again in the meantime is not deleted", async () => {
   const tenant = await createTenant(subtext);
   const { db, sources } = deps();
   const first = await completed(tenant.environmentId, 40);
@@ -282,7 +282,7 @@ test("the query for what is due is answered from an index, however much was dele
   const { rows } = await deps()
     .db.transaction()
     .execute(async (tx) => {
-      // In a table of a few rows a sort may be cheaper.
+      // In a small table a sort may be cheaper.
       await sql`set local enable_sort = off`.execute(tx);
       return await sql<{ "QUERY PLAN": string }>`
         explain select id from video where environment_id = 'env' and recording_deleted_at is null

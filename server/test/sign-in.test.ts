@@ -42,7 +42,7 @@ test("a password is nowhere in the database", async () => {
   expect(JSON.stringify(rows)).not.toContain(credentials.password);
 });
 
-test("a session token is nowhere in the database and in no response body, and its hash opens nothing", async () => {
+test("a session token is neither in the database nor in a response body, and its hash does not grant access", async () => {
   const db = subtext.service.parts.database.kysely;
   const response = await signIn(subtext, credentials);
   const { token, cookie } = tokenOf(response);
@@ -66,7 +66,7 @@ test("a session token is nowhere in the database and in no response body, and it
   expect(codeOf(forged)).toEqual([401, "sign_in_required"]);
 });
 
-test("a session of the release before, whose token is in the database, goes on after the migration", async () => {
+test("a session of the previous release, whose token is in the database, stays valid after the migration", async () => {
   const db = subtext.service.parts.database.kysely;
   const { token, cookie } = tokenOf(await signIn(subtext, credentials));
   await db.updateTable("operator_session").set({ token }).execute();
@@ -75,7 +75,7 @@ test("a session of the release before, whose token is in the database, goes on a
   expect((await send(subtext, "/environments", { headers: { cookie } })).statusCode).toBe(200);
 });
 
-test("a session is prolonged while it is used, and stays the same session", async () => {
+test("a session is extended while it is used, and stays the same session", async () => {
   const db = subtext.service.parts.database.kysely;
   const { token, cookie } = tokenOf(await signIn(subtext, credentials));
   const inTwoDays = new Date(Date.now() + 2 * 86_400_000);
@@ -296,7 +296,7 @@ describe("a session", () => {
     expect(codeOf(await guess(15))).toEqual([429, "rate_limited"]);
   });
 
-  test("is throttled by its operator when it guesses the password, whatever the request's body names", async () => {
+  test("is throttled per operator when it guesses the password, whatever the request's body names", async () => {
     const headers = { cookie: cookieOf(await signIn(subtext, credentials)), origin: subtext.url };
     const guess = (n: number, extra: object) =>
       send(subtext, "/auth/change-password", {

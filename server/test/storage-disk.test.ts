@@ -92,7 +92,7 @@ describe("the disk storage", () => {
     expect(tags.size).toBe(10);
   });
 
-  it("says that a file cannot be stored, or that the storage is unavailable, if a folder cannot be one", async () => {
+  it("says that a file cannot be stored, or that the storage is unavailable, if a folder is unusable", async () => {
     const storage = await openIn("blocked");
     await storage.put("a", bytes("x"));
     await expect(storage.put("a/b", bytes("y"))).rejects.toMatchObject({
@@ -224,7 +224,7 @@ describe("the name of a saved file", () => {
     ["a﹨＂; filename=evil.html", "a__; filename=evil.html"],
     ["a＼＂; filename=evil.html", "a__; filename=evil.html"],
     ["．．／evil.html", "_evil.html"],
-  ])("cannot end its quoted string by compatibility characters: %s", (name, ascii) => {
+  ])("cannot end its quoted string with compatibility characters: %s", (name, ascii) => {
     expect(contentDisposition(name, "text/vtt").split(`; filename*=`)[0]).toBe(`inline; filename="${ascii}"`);
   });
 

@@ -29,7 +29,7 @@ import { bucketEnv, makeTestBucket, testS3 } from "./support/test-bucket.ts";
 const SAMPLE = join(import.meta.dirname, "../../demo/sample/sample.mp4");
 const { signal } = new AbortController();
 
-/** Recordings in a bucket whose requests can be refused, with two that are there. */
+/** A recording store on a bucket whose requests can be refused, with two recordings. */
 async function openRefusableBucket() {
   const proxy = await startS3Proxy();
   const bucket = openBucket({
@@ -64,7 +64,7 @@ describe("a bucket", () => {
     [{ status: 404, code: "NoSuchKey" }, "storage_object_missing"],
     [{ status: 400, code: "BadDigest" }, "storage_object_unusable"],
     [{ status: 412, code: "PreconditionFailed" }, "storage_object_unusable"],
-    // Nothing about the object: the storage is overloaded or broken, for however few of the requests.
+    // Not about the object: the storage is overloaded or broken, for however few requests.
     [{ status: 400, code: "RequestTimeout" }, "storage_unavailable"],
     [{ status: 429, code: "TooManyRequests" }, "storage_unavailable"],
     [{ status: 500, code: "InternalError" }, "storage_unavailable"],
@@ -94,7 +94,7 @@ describe("a bucket", () => {
     await until(async () => (await open("video_unknown")) === "storage_object_missing");
   });
 
-  test("that refuses writes alone is unavailable, whatever can still be read", async () => {
+  test("that refuses only writes is unavailable, whatever can still be read", async () => {
     const { proxy, bucket } = await openRefusableBucket();
     proxy.refuse = ({ method }) => (method === "PUT" ? { status: 403, code: "AccessDenied" } : null);
     await expect(bucket.put("files/a", Buffer.from("x"))).rejects.toMatchObject({
@@ -121,12 +121,12 @@ describe("a file system", () => {
     ["EACCES", fails("EACCES"), "storage_unavailable"],
     ["EIO", fails("EIO"), "storage_unavailable"],
     ["EACCES", fails("ENOSPC"), "storage_full"],
-  ])("that says %s of one file, in a folder that %o: %s", async (code, folder, expected) => {
+  ])("that returns %s for one file, in a folder that %o: %s", async (code, folder, expected) => {
     const error = Object.assign(new Error(code), { code });
     expect(await fileError(error, folder)).toMatchObject({ code: expected });
   });
 
-  test("tells a file that is gone from a folder that is gone", async () => {
+  test("distinguishes a missing file from a missing folder", async () => {
     const folder = join(await temporaryFolder(), "uploads");
     const sources = await openDiskSources(folder);
     await expect(sources.open("video_a", signal)).rejects.toMatchObject({ code: "storage_object_missing" });
@@ -134,7 +134,7 @@ describe("a file system", () => {
     await expect(sources.open("video_a", signal)).rejects.toMatchObject({ code: "storage_unavailable" });
   });
 
-  test("tells a file that may not be read from one that is damaged", async () => {
+  test("distinguishes an unreadable file from a damaged one", async () => {
     const folder = await temporaryFolder();
     await chmod(folder, 0o777);
     await writeFile(join(folder, "video_a"), "x", { mode: 0 });
@@ -171,7 +171,7 @@ test("a worker pauses after outages at two transcriptions, not after any number 
   expect(await isOver(pause)).toBe(false);
 });
 
-/** What a recording's owner and the worker make of one whose file cannot be read. */
+/** Expects only the video whose file cannot be read to fail, after three attempts. */
 async function expectOnlyThisToFail(
   service: TestService,
   tenant: Tenant,
@@ -224,7 +224,7 @@ describe.skipIf(!s3)("a service on a bucket (skipped without TEST_S3)", () => {
     expect(service.logged()).not.toContain("the bucket is unavailable");
   });
 
-  test("fails nothing while the bucket refuses the credentials, and resumes by itself", {
+  test("fails nothing while the bucket refuses the credentials, and resumes automatically", {
     timeout: 120_000,
   }, async () => {
     const { proxy, service, tenant } = await startBehindProxy();
@@ -264,7 +264,9 @@ describe.skipIf(s3)("a service on a disk (skipped with TEST_S3)", () => {
     expect(service.logged()).not.toContain("the data folder is unavailable");
   });
 
-  test("fails nothing while its folder is gone, and resumes by itself", { timeout: 120_000 }, async () => {
+  test("fails nothing while its folder is missing, and resumes automatically", {
+    timeout: 120_000,
+  }, async () => {
     const service = await startService();
     const tenant = await createTenant(service);
     const folder = join(service.dataFolder, "uploads");

@@ -52,7 +52,7 @@ async function storedVideo(service: TestService, { environmentId }: Tenant) {
 }
 
 describe("a database that was restored from an older copy", () => {
-  test("deletes nothing that it does not know, keeps serving, and deletes again once the store is accepted", {
+  test("deletes no unknown files, keeps serving, and deletes again once the store is accepted", {
     timeout: 120_000,
   }, async () => {
     const dataFolder = await temporaryFolder();
@@ -97,7 +97,7 @@ describe("a database that was restored from an older copy", () => {
       expect(await readRecording(restored.service, videoId)).not.toBeNull();
   });
 
-  test("is shown what would be deleted by `storage accept`, and is accepted with --yes only", {
+  test("`storage accept` shows what would be deleted, and accepts the store only with --yes", {
     timeout: 120_000,
   }, async () => {
     const dataFolder = await temporaryFolder();
@@ -148,7 +148,7 @@ describe("a database that was restored from an older copy", () => {
 describe("a copy of the database that is started beside the original, on its files", () => {
   // Two embedded databases, or two of one server, on one bucket.
   test.skipIf(!testS3())(
-    "deletes none of them, and the original goes on deleting",
+    "deletes none of them, and the original continues to delete",
     { timeout: 120_000 },
     async () => {
       const dataFolder = await temporaryFolder();
@@ -177,7 +177,7 @@ describe("a copy of the database that is started beside the original, on its fil
       expect(await deleteByApi(live, tenant, videos[1]!.videoId)).toBe(204);
       expect(await readRecording(live.service, videos[1]!.videoId)).toBeNull();
 
-      // Accepted from here while the original is at work: what was shown is no longer so.
+      // Accepted from here while the original is running: what was shown is outdated.
       const shown = await rehearsal.service.parts.ownership.look();
       await live.service.parts.ownership.advance();
       const token = shown.isOwner ? null : (shown.mark?.token ?? null);
@@ -213,7 +213,7 @@ describe("two processes on one PostgreSQL", () => {
 });
 
 test.skipIf(!process.env.TEST_DATABASE_URL)(
-  "a data folder that does not exist yet is made by the first start, and by no command",
+  "a missing data folder is created by the first start, and by no command",
   async () => {
     const dataFolder = join(await temporaryFolder(), "not", "yet");
     const databaseUrl = (await postgresFor(await temporaryFolder()))!;
@@ -235,7 +235,7 @@ test.skipIf(!process.env.TEST_DATABASE_URL)(
 );
 
 describe("the claim of a store", () => {
-  /** A database of its own and an empty folder; nothing of a service runs on them. */
+  /** A separate database and an empty folder; no service runs on them. */
   async function setUp() {
     const started = await startService({ start: false });
     const db: Db = started.service.parts.database.kysely;
@@ -244,7 +244,7 @@ describe("the claim of a store", () => {
     return { db, folder, place: placeOnDisk(folder, []) };
   }
 
-  /** Fails at that write or removal, as a process that is killed there, and at all that come after it. */
+  /** Fails at that write or removal, like a process that is killed there, and at all later ones. */
   function dyingAt(place: StorePlace, deadly: number): StorePlace {
     let writes = 0;
     const step = async <T>(work: () => Promise<T>) => {
@@ -267,7 +267,7 @@ describe("the claim of a store", () => {
     return ownership;
   };
 
-  test("that is killed at any write is completed by the next start", async () => {
+  test("killed at any write is completed by the next start", async () => {
     for (let deadly = 1; deadly <= 3; deadly += 1) {
       const { db, place } = await setUp();
       await expect(start(db, dyingAt(place, deadly))).rejects.toThrow("killed");
@@ -287,7 +287,7 @@ describe("the claim of a store", () => {
     expect(await (await start(db, place)).look()).toEqual({ isOwner: true });
   });
 
-  test("processes that advance at once stay owners, whichever writes last", async () => {
+  test("processes that advance concurrently stay owners, whichever writes last", async () => {
     const { db, place } = await setUp();
     const ownership = await start(db, place);
     const others = Array.from({ length: 5 }, () => new StoreOwnership({ db, place, log }));
@@ -350,7 +350,7 @@ describe("the claim of a store", () => {
   });
 });
 
-test("a store is another's, newer or older by identity, generation and token", () => {
+test("a store belongs to another database, is newer or is older by identity, generation and token", () => {
   const mark = { store: "s", owner: "o", generation: 3, token: "t" };
   const record = { store_id: "s", owner: "o", generation: 3, token: "t" };
   expect(stopReason(mark, record)).toBeNull();

@@ -29,7 +29,7 @@ async function completedVideo({ service }: TestService, environmentId: string) {
   return seeded;
 }
 
-test("files of a deleted video are removed at once, those of the others stay", async () => {
+test("files of a deleted video are removed at once, and those of the others are kept", async () => {
   const { started, db, storage, environmentId, sweep } = await setUp();
   const kept = await completedVideo(started, environmentId);
   const deleted = await completedVideo(started, environmentId);
@@ -43,7 +43,7 @@ test("files of a deleted video are removed at once, those of the others stay", a
   expect(await summarizeUnknownFiles(db)).toMatchObject({ files: 0, bytes: 0 });
 });
 
-test("files of a lost attempt are removed at once, those of an attempt that the database has not begun are kept", async () => {
+test("files of a lost attempt are removed at once, and those of an attempt unknown to the database are kept", async () => {
   const { started, db, storage, environmentId, sweep } = await setUp();
   const { transcriptionId } = await completedVideo(started, environmentId);
   await db.updateTable("transcription").set({ attempt: 2 }).where("id", "=", transcriptionId).execute();
@@ -64,7 +64,7 @@ test("files of a lost attempt are removed at once, those of an attempt that the 
   expect(examples).toEqual([`files/${later}`]);
 });
 
-test("a file that nothing is known of is reported with its size and kept for 7 days", async () => {
+test("an unknown file is reported with its size and kept for 7 days", async () => {
   const { started, db, storage, clock, sweep } = await setUp();
   const videoId = newId("video");
   const key = fileKey(filePrefix(newId("transcription"), 1), "vtt");
@@ -93,7 +93,7 @@ test("a transcript file whose name belongs to no transcription is kept as unknow
   expect((await summarizeUnknownFiles(db)).examples).toEqual([`files/${key}`]);
 });
 
-test("the 7 days start again when the file was away, known, or not looked at for days", async () => {
+test("the 7 days start over if the file was missing, known, or not checked for days", async () => {
   const { started, db, sources, clock, environmentId, sweep } = await setUp();
   const videoId = newId("video");
   const firstSeen = async () => (await summarizeUnknownFiles(db)).oldestSeenAt?.getTime() ?? null;
@@ -125,7 +125,7 @@ test("the 7 days start again when the file was away, known, or not looked at for
   expect(await firstSeen()).toBeGreaterThan(first! + 29 * DAY_MS);
 });
 
-test("a file that cannot be removed keeps no other from being removed, and its tombstone is kept", async () => {
+test("a file that cannot be removed does not block others, and its tombstone is kept", async () => {
   const { started, db, sources, storage, ownership, clock, log, environmentId } = await setUp();
   const videos = [await completedVideo(started, environmentId), await completedVideo(started, environmentId)];
   for (const { videoId } of videos)

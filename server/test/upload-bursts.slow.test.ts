@@ -25,7 +25,7 @@ async function countVideos({ environmentId }: Tenant): Promise<{ created: number
   return { created: Number(created), uploaded: Number(uploaded) };
 }
 
-/** Unfinished uploads, as if they had been created. */
+/** Inserts unfinished uploads, as if they had been created. */
 async function insertOpenUploads({ environmentId }: Tenant, count: number, sizeBytes: number): Promise<void> {
   const rows = Array.from({ length: count }, () => ({
     id: newId("video"),
@@ -80,7 +80,7 @@ test.each([1, 4, 20])(
   },
 );
 
-test("a key that creates uploads in a loop is stopped, and another key's uploads pass meanwhile", async () => {
+test("a key that creates uploads in a loop is stopped, while another key's uploads pass", async () => {
   const [greedy, modest] = [
     await createTenant(service),
     await createTenant(service, { aiTranscription: false }),
@@ -102,13 +102,13 @@ test("a key that creates uploads in a loop is stopped, and another key's uploads
   await loops;
   expect([...statuses.keys()].sort()).toEqual([201, 409]);
   expect(await countVideos(modest)).toEqual({ created: 20, uploaded: 20 });
-  // Requests of the same moment may pass together: those that have their turn.
+  // Concurrent requests may pass together: those that have their turn.
   const { created } = await countVideos(greedy);
   expect(created).toBeGreaterThanOrEqual(MAX_OPEN_UPLOADS);
   expect(created).toBeLessThan(MAX_OPEN_UPLOADS + 8);
 });
 
-test("unfinished uploads are limited by their bytes as well", async () => {
+test("unfinished uploads are limited by their total size as well", async () => {
   const tenant = await createTenant(service);
   const { maxUploadBytes } = service.service.parts.config;
   await insertOpenUploads(tenant, 100, maxUploadBytes);
@@ -117,7 +117,7 @@ test("unfinished uploads are limited by their bytes as well", async () => {
   expect((await create(tenant, 0)).status).toBe(201);
 });
 
-test("pieces that never end do not keep other requests of the same key waiting", async () => {
+test("chunks that never end do not keep other requests of the same key waiting", async () => {
   const tenant = await createTenant(service, { aiTranscription: false });
   const begun = await Promise.all(
     Array.from({ length: 60 }, async () => {
@@ -143,7 +143,7 @@ test("pieces that never end do not keep other requests of the same key waiting",
   expect((await countVideos(tenant)).uploaded).toBe(20);
 });
 
-test("tokens that look like keys and are none cost no read of the database each", async () => {
+test("tokens that look like keys but are invalid do not cost one database read each", async () => {
   const executor = database().getExecutor();
   const executed = vi.spyOn(executor, "executeQuery");
   onTestFinished(() => executed.mockRestore());
@@ -161,14 +161,14 @@ test("tokens that look like keys and are none cost no read of the database each"
   const seconds = (performance.now() - startedAt) / 1000;
   const verified = statuses.filter((status) => status === 401).length;
   expect(statuses.filter((status) => status === 429)).toHaveLength(1_000 - verified);
-  // A hundred, and ten in each second that passed.
+  // A hundred, and ten for each elapsed second.
   expect(verified).toBeLessThanOrEqual(100 + Math.ceil(seconds) * 10);
   const reads = executed.mock.calls.filter(([{ sql }]) => sql.includes('"api_key"')).length;
   expect(reads).toBeGreaterThan(0);
   expect(reads).toBeLessThanOrEqual(verified);
 });
 
-/** As keys end with it, so that a token is looked up at all. */
+/** The checksum at the end of a key, without which no token is looked up. */
 function checksum(text: string): string {
   const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
   let rest = crc32(text);

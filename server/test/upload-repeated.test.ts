@@ -8,7 +8,7 @@ import { readRecording } from "./support/stored-recording.ts";
 const service = shareService({ start: false });
 const file = Buffer.from("not really a video");
 
-/** A proxy that passes requests on, and may answer for itself with 502. */
+/** A proxy that forwards requests, and may answer with its own 502. */
 async function startProxy(
   answersItself: (request: IncomingMessage, count: number) => "before" | "after" | null,
 ) {
@@ -71,7 +71,7 @@ const duringOutage = (when: "before" | "after") => {
 };
 
 test.each(["before", "after"] as const)(
-  "a client that creates its upload again with the same Idempotency-Key makes one video, with an outage %s its bytes arrive",
+  "a client that creates its upload again with the same Idempotency-Key creates one video, with an outage %s its bytes arrive",
   async (when) => {
     const tenant = await createTenant(service);
     const endpoint = await startProxy(duringOutage(when));
@@ -81,13 +81,13 @@ test.each(["before", "after"] as const)(
   },
 );
 
-test("without an Idempotency-Key it makes a second one", async () => {
+test("without an Idempotency-Key it creates a second one", async () => {
   const tenant = await createTenant(service);
   await uploadThrough(await startProxy(duringOutage("after")), tenant, {});
   expect(await videosOf(tenant)).toHaveLength(2);
 });
 
-test("an Idempotency-Key holds for the same upload only, and not beyond the upload itself", async () => {
+test("an Idempotency-Key applies only to the same upload, and only as long as the upload exists", async () => {
   const tenant = await createTenant(service);
   const create = (length: number) =>
     fetch(`${service.url}/api/v1/uploads`, {
@@ -115,7 +115,7 @@ test("an Idempotency-Key holds for the same upload only, and not beyond the uplo
   expect(third.headers.get("location")).not.toBe(first.headers.get("location"));
 });
 
-test("requests with one Idempotency-Key that come together create one upload", async () => {
+test("concurrent requests with one Idempotency-Key create one upload", async () => {
   const tenant = await createTenant(service);
   const statuses = await Promise.all(
     Array.from({ length: 8 }, async () => {

@@ -354,7 +354,7 @@ describe("the sweep", () => {
     expect((await rowsOf(service).video(id))?.changed_at).toEqual(before.changed_at);
   });
 
-  test("removes what expired, keeps what finished, and files that it does not know", async () => {
+  test("removes expired uploads, and keeps finished ones and unknown files", async () => {
     const tenant = await createTenant(service, { aiTranscription: false });
     const open = (await create(service, tenant, { "upload-length": "4" })).headers.get("location") ?? "";
     await patch(service, tenant, open, 0, Buffer.from("ab"));
@@ -374,7 +374,7 @@ describe("the sweep", () => {
   });
 });
 
-test("a file of no bytes is taken in by tus and by an upload URL alike", async () => {
+test("an empty file is accepted by tus and by an upload URL alike", async () => {
   const tenant = await createTenant(service);
   const byTus = await upload(service, tenant, Buffer.alloc(0));
   const created = await fetch(`${service.url}/api/v1/videos`, {
@@ -404,7 +404,7 @@ test("a file of no bytes is taken in by tus and by an upload URL alike", async (
   }
 });
 
-test("a request for an upload URL whose body is no JSON is told what to send", async () => {
+test("a request for an upload URL whose body is not JSON gets an error that says what to send", async () => {
   const tenant = await createTenant(service);
   const refused = await fetch(`${service.url}/api/v1/videos`, {
     method: "POST",

@@ -18,7 +18,7 @@ window.uploadWith = async ({ endpoint, key, uploadUrl, base64, name, retryDelays
   return said;
 };
 
-// Many small files of one page, with the options that Uppy has by itself but for how many it sends at once.
+// Many small files from one page, with Uppy's default options except for the number of parallel uploads.
 window.uploadMany = async ({ endpoint, key, count, bytes, limit }) => {
   const uppy = new Uppy().use(Tus, { endpoint, limit, headers: { authorization: `Bearer ${key}` } });
   for (let number = 0; number < count; number++) {

@@ -55,7 +55,7 @@ async function ended(file: Buffer, filename: string): Promise<string> {
   return videoId;
 }
 
-test("a video whose default audio track is silent is transcribed from the first with sound, and says so", async () => {
+test("a video whose default audio track is silent is transcribed from the first one with sound, and says so", async () => {
   const videoId = await ended(await media("third-track-beeps.mp4"), "tracks.mp4");
   expect((await detail(videoId)).transcription).toMatchObject({ status: "COMPLETED", audioTrack: 3 });
   const ordinary = await ended(await media("mp4-aac-beeps.mp4"), "one-track.mp4");
@@ -220,7 +220,7 @@ describe("the page of a completed video", () => {
     ]);
   });
 
-  test("gives its files and its recording as downloads, wherever they are stored", async () => {
+  test("serves its files and its recording as downloads, wherever they are stored", async () => {
     for (const [format, start] of [
       ["vtt", /^WEBVTT/],
       ["json", /^\[/],

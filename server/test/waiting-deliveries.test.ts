@@ -15,7 +15,7 @@ const SECOND = 1000;
 const clock = new MovableClock();
 const service = shareService({ start: false, clock });
 
-/** An endpoint whose deliveries are attempted by hand, and whose receiver answers as the test says. */
+/** An endpoint whose deliveries are attempted by hand, and whose receiver answers as the test specifies. */
 async function subscribe() {
   const { database, queue, storage, log, endpointPolicy: policy } = service.service.parts;
   const db = database.kysely;
@@ -54,7 +54,7 @@ async function subscribe() {
     for (const id of ids) await attempt(id, 500);
     return ids;
   };
-  /** Of these, those whose next attempt is due now and whose job can be taken. */
+  /** Those whose next attempt is due now and whose job can be fetched. */
   const due = async (ids: string[]): Promise<string[]> => {
     const rows = await Promise.all(ids.map(read));
     const soon = rows.filter(({ next_attempt_at: at }) => at && at <= clock.now());
@@ -82,7 +82,7 @@ test("a success brings the two oldest waiting deliveries of its endpoint forward
   expect(await others.due(elsewhere)).toEqual([]);
 });
 
-test("an early attempt that fails is in addition to the schedule, and is made once between two of its attempts", async () => {
+test("a failed early attempt is additional to the schedule, and is made at most once between two of its attempts", async () => {
   const { emit, emitFailed, attempt, read } = await subscribe();
   const [id = ""] = await emitFailed(1);
   const scheduled = (await read(id)).next_attempt_at;
@@ -112,7 +112,7 @@ test("a delivery that waits for the receiver's Retry-After is not brought forwar
   expect((await read(id)).next_attempt_at).toEqual(asked);
 });
 
-test("nothing is brought forward for an endpoint that was disabled meanwhile", async () => {
+test("nothing is brought forward for an endpoint that was disabled in the meantime", async () => {
   const { db, endpoint, emit, emitFailed, attempt, due } = await subscribe();
   const ids = await emitFailed(2);
   const { endpointPolicy: policy } = service.service.parts;
@@ -125,7 +125,7 @@ test("nothing is brought forward for an endpoint that was disabled meanwhile", a
   expect(await due(ids)).toEqual([]);
 });
 
-test("a delivery that is begun again by hand has its whole schedule before it, whatever was early before", async () => {
+test("a delivery that is redelivered by hand gets its whole schedule, whatever was brought forward before", async () => {
   const { db, emit, emitFailed, attempt, read } = await subscribe();
   const [id = ""] = await emitFailed(1);
   await attempt(await emit(), 204);

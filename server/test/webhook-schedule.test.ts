@@ -47,7 +47,7 @@ describe("a delivery", () => {
     );
   });
 
-  it("is tried eleven times: at once, after 5 s, 45 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h", () => {
+  it("is attempted eleven times: at once, after 5 s, 45 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h", () => {
     let now = start;
     const waits = [0];
     for (let attempt = 1; ; attempt += 1) {
@@ -105,7 +105,7 @@ describe("a delivery", () => {
     }
   });
 
-  it("that was brought forward waits until it was due, or as long as the receiver asks", () => {
+  it("that was brought forward waits until its original due time, or as long as the receiver asks", () => {
     const dueAt = new Date(start.getTime() + 600_000);
     for (const attempt of [2, 11]) {
       expect(after(unreached, { attempt, dueAt })).toEqual({ kind: "retry", at: dueAt });
@@ -115,7 +115,7 @@ describe("a delivery", () => {
     expect(after(answered(410), { dueAt })).toEqual({ kind: "disable_endpoint" });
   });
 
-  it("always ends: within eleven attempts and five days, whatever comes back", () => {
+  it("always ends: within eleven attempts and five days, whatever the responses", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(outcomes, randoms), { minLength: 11, maxLength: 11 }), (attempts) => {
         let now = start;

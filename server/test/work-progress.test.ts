@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { WorkProgress } from "../src/pipeline/work-progress.ts";
 
-test("progress and the time left agree: the share that is done took its share of the whole time", () => {
+test("progress and the remaining time agree: the share that is done took its share of the total time", () => {
   fc.assert(
     fc.property(
       fc.double({ min: 0, max: 0.9, noNaN: true }),
@@ -13,7 +13,7 @@ test("progress and the time left agree: the share that is done took its share of
         expect(progress.after({ done: kept * 60, duration: 60, remainingSeconds: null }, 0)).toBeCloseTo(
           kept,
         );
-        // The position in the recording says nothing about the time: the parts of a recording differ.
+        // The position in the recording says nothing about the time: parts of a recording differ in cost.
         const share = progress.after({ done: 60, duration: 60, remainingSeconds }, workedSeconds * 1000);
         const ownShare = (share - kept) / (1 - kept);
         expect(ownShare * (workedSeconds + remainingSeconds)).toBeCloseTo(workedSeconds, 5);

@@ -1,7 +1,7 @@
 /** Windows that must be quiet and steady in a row, 3 s, before any of them is background. */
 const RUN_WINDOWS = 94;
 /**
- * No window of a run is louder, dBFS. Noise of −60 dBFS stays below it; speech whose loudest window does so is
+ * Maximum level of each window in a run, dBFS. Noise of −60 dBFS stays below it; speech whose loudest window does is
  * not detected as speech anyway.
  */
 const LOUDEST_DB = -54;
@@ -12,7 +12,7 @@ const LOUDEST_DB = -54;
 const STEADY_RANGE_DB = 12;
 /** Measured on cuts from speech to digital silence: of 2,568, the probability of speech stayed above 0.35 for up to 8. */
 const TAIL_WINDOWS = 16;
-/** Levels below the last of 16 bits, dBFS, count as this one: what is there is no sound. */
+/** Levels below the least significant of 16 bits, dBFS, count as this one: they are not sound. */
 const FLOOR_DB = -90;
 
 export const DIGITAL_SILENCE_DB = Number.NEGATIVE_INFINITY;
@@ -41,7 +41,7 @@ export function findBackground(levels: readonly number[]): boolean[] {
   );
 }
 
-/** Returns for each window whether it is background that is digital silence. */
+/** Returns for each window whether it is background and digital silence. */
 export function findSilence(levels: readonly number[]): boolean[] {
   return findBackground(levels.map((level) => (level === DIGITAL_SILENCE_DB ? level : LOUDEST_DB + 1)));
 }
@@ -65,7 +65,7 @@ function isWithin(level: number, softest: number, loudest: number): boolean {
   return floored >= softest && floored <= loudest;
 }
 
-/** The last window that, with those after it up to `end`, is too loud or not steady; null if none from `start` is. */
+/** The last window from `start` on that, with those after it up to `end`, is too loud or not steady; null if none is. */
 function lastBreak(levels: readonly number[], start: number, end: number) {
   let loudest = Number.NEGATIVE_INFINITY;
   let softest = Number.POSITIVE_INFINITY;

@@ -1,6 +1,6 @@
 import { deflateSync } from "node:zlib";
 
-/** Text that repeats itself more than this failed to decode: the limit of the Whisper paper (section 4.5). */
+/** Text with a higher compression ratio counts as a failed decoding: the limit of the Whisper paper (section 4.5). */
 export const MAX_COMPRESSION_RATIO = 2.4;
 
 /** One byte per symbol; rarer characters of a large script take two. */

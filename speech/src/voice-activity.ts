@@ -80,7 +80,7 @@ interface Stretch {
 class SileroVoiceActivity implements VoiceActivity {
   readonly #session: InferenceSession;
   readonly #sampleRate = new Tensor("int64", BigInt64Array.of(BigInt(SAMPLE_RATE)), []);
-  /** The state after so many windows of digital silence; computed once, as far as it is needed. */
+  /** The state after this many windows of digital silence; computed once, as far as needed. */
   readonly #statesAfterSilence: Float32Array[] = [new Float32Array(2 * STATE_SIZE)];
 
   constructor(session: InferenceSession) {
@@ -152,7 +152,7 @@ class SileroVoiceActivity implements VoiceActivity {
     return states[windows]!;
   }
 
-  /** Runs one window of each stretch of a batch; `state` is of no use afterwards. */
+  /** Runs one window of each stretch of a batch; `state` is invalid afterwards. */
   async #run(input: Float32Array, state: StateTensor) {
     const outputs = await this.#session.run({
       input: new Tensor("float32", input, [input.length / INPUT_SAMPLES, INPUT_SAMPLES]),

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Hears nothing: what matters is which track is decoded. */
+/** Recognizes nothing: only the decoded track matters. */
 function transcribed(decoder: Decoder, path: string) {
   return transcribe(path, {
     decoder,

@@ -70,7 +70,7 @@ describe("voice activity detection runs no inference", () => {
   });
 });
 
-test("steady noise at −40 dBFS and clean speech at any volume are no background", () => {
+test("steady noise at −40 dBFS and clean speech at any volume are not background", () => {
   expect(findBackground(levelsOf(steadyNoise("white noise", -40, 60)))).not.toContain(true);
   for (const decibels of [0, 20, 40, 60]) {
     const quiet = attenuated(sequence(theWeather, 0.7, theChildren, 0.7, theWeather), decibels);

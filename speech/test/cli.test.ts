@@ -233,7 +233,7 @@ describe("recordings", () => {
     expect(asked[0]).toBe("http://gpu.example:8000/v1/audio/transcriptions");
   });
 
-  test.each(decoders)("are let go of at Ctrl-C while %s decodes, and no process stays", async (decoder) => {
+  test.each(decoders)("are released at Ctrl-C while %s decodes, and no process remains", async (decoder) => {
     const long = join(folder, "long.wav");
     writeFileSync(
       long,

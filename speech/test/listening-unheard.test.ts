@@ -47,7 +47,7 @@ test("where nothing was heard at all, there is nothing to hear again", () => {
   expect(partsOf([])).toEqual([]);
 });
 
-test("parts that are recognized again are judged by their own statistics", async () => {
+test("parts that are recognized again are evaluated by their own statistics", async () => {
   const doubtful = { meanLogProbability: -1.3, compressionRatio: 3, cutOff: true };
   const certain = { meanLogProbability: -0.2, compressionRatio: 1.2, cutOff: false };
   const result = (start: number, count: number, statistics: typeof certain): Hearing => ({

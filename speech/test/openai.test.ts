@@ -222,7 +222,7 @@ describe("what a server says of its own doubts", () => {
     expect(hearing!.noSpeechProbability).toBe(0.1);
   });
 
-  test("repetition is measured in the text itself, whatever the server reports", async () => {
+  test("repetition is measured on the text itself, whatever the server reports", async () => {
     const loop = "so it goes ".repeat(20);
     const sentence = "The library opens at nine.";
     for (const [text, compression_ratio] of [

@@ -9,7 +9,7 @@ import { compressionRatio, MAX_COMPRESSION_RATIO } from "../src/repetition.ts";
 import { PROSE } from "./prose.ts";
 import { WhisperVocabulary } from "./whisper-vocabulary.ts";
 
-/** People say about so many characters of a long text in a second. */
+/** About how many characters of a long text people say per second. */
 const CHARACTERS_PER_SECOND = { Han: 4, Japanese: 6, Hangul: 6, other: 12 };
 const LOG_PROBABILITY = -0.3;
 
@@ -22,12 +22,12 @@ const samples = Object.entries(PROSE).flatMap(([language, { script, text }]) => 
 const letters = (text: string) => text.replace(/\s/g, "");
 
 describe("ordinary prose", () => {
-  test("is in at least 30 languages and 15 scripts", () => {
+  test("covers at least 30 languages and 15 scripts", () => {
     expect(Object.keys(PROSE).length).toBeGreaterThanOrEqual(30);
     expect(new Set(Object.values(PROSE).map(({ script }) => script)).size).toBeGreaterThanOrEqual(15);
   });
 
-  test.each(samples)("in $language repeats itself as little as any other: $text", ({ text }) => {
+  test.each(samples)("in $language repeats itself no more than any other: $text", ({ text }) => {
     expect(compressionRatio(text)).toBeLessThan(0.75 * MAX_COMPRESSION_RATIO);
   });
 

@@ -48,7 +48,7 @@ export function nonSpeech(seconds: number): Record<string, Float32Array> {
   };
 }
 
-/** Noise of one level, dBFS (RMS), as a muted input or a quiet room gives for hours. */
+/** Noise of one level, dBFS (RMS), as a muted input or a quiet room produces for hours. */
 export function steadyNoise(
   kind: "white noise" | "pink noise" | "mains hum",
   decibels: number,

@@ -169,7 +169,7 @@ describe("segments", () => {
     );
   });
 
-  test("begin at 0.5 and last until the probability stays under 0.35", () => {
+  test("begin at 0.5 and last until the probability stays below 0.35", () => {
     const values = new Float32Array(60);
     values.fill(0.49, 2, 10).fill(0.5, 10, 11).fill(0.9, 11, 20).fill(0.36, 20, 50).fill(0.34, 50);
     expect(speechSegments(values)).toEqual([{ start: 10, end: 50 }]);

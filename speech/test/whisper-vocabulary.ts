@@ -21,7 +21,7 @@ export class WhisperVocabulary {
     return words.flatMap((word) => this.#merged(Buffer.from(word)));
   }
 
-  /** Merges the pair of the lowest rank until no pair is a token. */
+  /** Merges the pair with the lowest rank until no pair is a token. */
   #merged(word: Uint8Array): number[] {
     const parts = [...word].map((byte) => latin1(Uint8Array.of(byte)));
     for (;;) {

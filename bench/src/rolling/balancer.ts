@@ -9,7 +9,7 @@ const CHECK_TIMEOUT_MS = 6_000;
 /** How long a connection is held while no process is ready, as balancers do. */
 const WAIT_FOR_ONE_MS = 30_000;
 
-/** What stands before several processes: it hands TCP connections in turn to those whose /healthz answers 200, as docs/deploy.md says. */
+/** A round-robin TCP load balancer for the processes whose /healthz returns 200, as docs/deploy.md describes. */
 export interface Balancer {
   readonly url: string;
   /** The same processes, at the end of a slow line. */

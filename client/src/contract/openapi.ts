@@ -243,8 +243,8 @@ function describeEvent(type: SentEventType, schema: TSchema, components: Map<str
 }
 
 /**
- * The schema of what the service sends. Later releases of v1 may add fields, so clients must accept unknown ones;
- * the service's own tests hold its responses to exactly the fields that are written down.
+ * The schema of responses and events. Later releases of v1 may add fields, so clients must accept unknown ones;
+ * the service's own tests require its responses to have exactly the declared fields.
  */
 function referOpen(schema: TSchema, components: Map<string, Json>): Json {
   return refer(withoutClosedObjects(schema) as TSchema, components);

@@ -260,7 +260,7 @@ export const OPERATIONS = {
     path: "/api/v1/webhook-endpoints/{endpointId}/redeliver-failed",
     summary: "Redeliver all that failed",
     description:
-      "Sends again every event of the endpoint whose delivery failed, was canceled or waits for a retry.",
+      "Resends every event of the endpoint whose delivery failed, was canceled or is waiting for a retry.",
     params: endpointId,
     body: RedeliverFailed,
     bodyExample: { since: "2026-01-01T00:00:00.000Z" },

@@ -40,7 +40,7 @@ export type SkipReason = (typeof SKIP_REASONS)[number];
 
 export const TranscriptionFailure = Type.Object(
   {
-    code: oneOfKnown(FAILURE_CODES, "Stable; see the reasons of failure"),
+    code: oneOfKnown(FAILURE_CODES, "Stable; see the failure reasons"),
     message: Type.String({ description: "For people; may change" }),
   },
   { $id: "TranscriptionFailure", additionalProperties: false },

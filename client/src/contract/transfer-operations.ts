@@ -15,7 +15,7 @@ const upload = {
 
 const EXPIRY = "When the upload is removed unless more of it comes, HTTP date";
 
-/** Of the whole storage, and of one stored file. */
+/** Errors of the whole storage, and of one stored file. */
 const ofStorage = ["storage_unavailable", "storage_object_denied", "storage_object_unusable"] as const;
 const ofUpload = [
   "upload_url_invalid",

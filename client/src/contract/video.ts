@@ -14,7 +14,7 @@ export const VIDEO_STATUSES = ["uploading", "uploaded"] as const;
 
 const { id, status, language, wordCount, duration, createdAt, completedAt } = Transcription.properties;
 
-/** A transcription as part of its video: without files, whose URLs live for minutes only, but with reasons. */
+/** A transcription as part of its video: without files, because their URLs expire within minutes, but with reasons. */
 export const TranscriptionSummary = Type.Object(
   {
     id,

@@ -18,8 +18,8 @@ export interface VideoDetailView extends VideoView {
 
 export interface MediaView {
   /**
-   * `…/media` of this service: takes Range, needs the session's cookie, may redirect to the storage. With
-   * `?download` it is saved and never shown.
+   * `…/media` of this service: accepts Range, needs the session cookie, may redirect to the storage. With
+   * `?download` the browser saves it and never shows it.
    */
   url: string;
   /**
@@ -30,7 +30,7 @@ export interface MediaView {
 }
 
 export interface TranscriptionDetailView extends TranscriptionSummaryView {
-  /** Which engine and model gave most of the words; null until COMPLETED, as the next five. */
+  /** Which engine and model recognized most of the words; null until COMPLETED, as are the next five. */
   engine: string | null;
   /** `ffmpeg 5.1.9` */
   decoder: string | null;

@@ -40,7 +40,7 @@ export type DeliveryView = Delivery & {
 /** Newest first. */
 export interface DeliveryPageView {
   data: DeliveryView[];
-  /** For the next page; null on the last. */
+  /** Cursor of the next page; null on the last. */
   nextCursor: string | null;
 }
 

@@ -21,7 +21,7 @@ export class UnreachableError extends Error {
   }
 }
 
-/** Whether the request failed on its way: no response arrived, or a proxy answered for a server that is down. */
+/** Whether the request did not reach the server: no response arrived, or a proxy answered for a server that is down. */
 export function isUnreachable(error: unknown): boolean {
   return (
     error instanceof UnreachableError ||
@@ -79,7 +79,7 @@ function isOther(path: string): boolean {
   return new URL(asked, "http://service").pathname !== asked;
 }
 
-/** A proxy's own response is no problem document. */
+/** A proxy's own response is not a problem document. */
 function parseProblem(status: number, text: string): Pick<Problem, "status" | "code" | "detail"> {
   try {
     const { code, detail } = JSON.parse(text) as Partial<Problem>;
@@ -98,7 +98,7 @@ function unexpected(status: number): Pick<Problem, "status" | "code" | "detail">
   };
 }
 
-/** For people. An error of the page itself keeps its own message: it is what a bug report needs. */
+/** A message for users. An error of the page itself keeps its own message, because a bug report needs it. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -5,7 +5,7 @@ import { bytes } from "./words.ts";
 const AT_ONCE = 3;
 const RETRY_AFTER_MS = [0, 1_000, 3_000, 5_000, 10_000, 20_000, 30_000];
 const MEMORY_PREFIX = "subtext.upload:";
-/** An upload URL that responds so can never take the file: it is deleted, expired, or not valid any more. */
+/** An upload URL with such a response can never accept the file: it is deleted, expired, or no longer valid. */
 const GONE = [403, 404, 410];
 
 export interface UploadView {
@@ -127,9 +127,9 @@ export class UploadQueue {
     this.#tell();
   }
 
-  /** Two tabs that send the same file would take the upload from each other. */
+  /** Two tabs that send the same file would compete for the upload. */
   async #sendAlone(running: Running): Promise<void> {
-    // Browsers have locks for pages that came by HTTPS, or from this machine.
+    // Browsers offer locks only to pages loaded over HTTPS or from localhost.
     if (!navigator.locks) return await this.#send(running);
     await navigator.locks.request(running.key, { ifAvailable: true }, async (lock) => {
       if (!lock) throw new Error("This file is already being uploaded in another tab.");

@@ -55,7 +55,7 @@ export function useLiveVideos(
       });
       stream.addEventListener("error", () => {
         setLive(false);
-        // The browser reconnects by itself, except after a response that is no stream: a proxy's, or a 401.
+        // The browser reconnects by itself, except after a response that is not a stream: a proxy's, or a 401.
         if (stream.readyState !== EventSource.CLOSED) return;
         queryClient.invalidateQueries(meQuery);
         timer = setTimeout(connect, reconnectDelayMs(failures));
@@ -75,7 +75,7 @@ export function useLiveVideos(
   return isLive;
 }
 
-/** Exponential, and random, so that the pages of all operators do not reconnect at the same moment. */
+/** Exponential with jitter, so that the pages of all operators do not reconnect at the same moment. */
 function reconnectDelayMs(failures: number): number {
   return Math.min(MOST_RECONNECT_MS, FIRST_RECONNECT_MS * 2 ** failures) * (0.5 + Math.random() / 2);
 }

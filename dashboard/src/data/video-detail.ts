@@ -38,7 +38,7 @@ export function captionsUrl(address: VideoAddress): string {
   return `/internal${videoPath(address)}/captions`;
 }
 
-/** A file of the transcript, to be saved. */
+/** A transcript file for download. */
 export function fileUrl(address: VideoAddress, format: FileFormat): string {
   return `/internal${videoPath(address)}/files/${format}`;
 }

@@ -37,8 +37,8 @@ export function Button({ look = "plain", square, wide, isPending = false, ...pro
   const acting = isPending ? { type: "button" as const } : { type, ...(onPress && { onPress }) };
   return (
     <AriaButton
-      // A field that loses the focus may gain or lose its error. That would move the button from under the pointer
-      // before the click, so the focus stays until then.
+      // A field that loses focus may gain or lose its error. That would move the button from under the pointer
+      // before the click, so the field keeps focus until then.
       onMouseDown={(event) => type === "submit" && event.preventDefault()}
       {...rest}
       {...acting}

@@ -16,7 +16,7 @@ export function NotFoundPage() {
   );
 }
 
-/** In place of a page that threw. Everything around the page still works. */
+/** Replaces a page that threw. Everything around the page still works. */
 export function FaultPage({ error }: { error: unknown }) {
   const router = useRouter();
   const queryClient = useQueryClient();
@@ -29,7 +29,7 @@ export function FaultPage({ error }: { error: unknown }) {
         <div>
           <Button
             onPress={() => {
-              // Also what the page threw on.
+              // Also the data that the page threw on.
               queryClient.removeQueries({ type: "inactive" });
               void router.invalidate();
             }}

@@ -1,9 +1,9 @@
 import { createContext, useContext, useEffect } from "react";
 
-/** Takes whether the live updates of the page are connected. */
+/** Reports whether the live updates of the page are connected. */
 export const LiveUpdatesContext = createContext<(isLive: boolean) => void>(() => {});
 
-/** Has what surrounds the page say that its live updates are disconnected. */
+/** Makes the shell around the page show that its live updates are disconnected. */
 export function useReportLive(isLive: boolean): void {
   const report = useContext(LiveUpdatesContext);
   useEffect(() => {

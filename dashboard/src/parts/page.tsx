@@ -34,7 +34,7 @@ export function PageTitle({ title, lead }: { title: string; lead?: ReactNode }) 
   );
 }
 
-/** In place of what has not loaded yet; invisible at first, so that a fast response does not make it flash. */
+/** Placeholder while content loads; invisible at first, so that it does not flash if the response is fast. */
 export function Loading() {
   return (
     <p className={css.loading} role="status">

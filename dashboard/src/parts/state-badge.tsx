@@ -27,7 +27,7 @@ export function StateBadge({
 }: {
   video: Pick<VideoView, "state" | "transcription">;
 }) {
-  // Somebody spoke, and no words came of it: that is not what its owner wanted.
+  // Somebody spoke, but no words were recognized: that is not what the owner wanted.
   const isUnrecognized = transcription?.language === "und" && emptyTranscript(transcription) !== null;
   return <Badge name={STATE_NAMES[state]} tone={isUnrecognized ? "wait" : TONES[state]} />;
 }

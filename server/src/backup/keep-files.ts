@@ -8,7 +8,7 @@ const NO_LINKS = new Set(["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "
 
 /**
  * Keeps the files that a video's rows name, under the same names in another folder, whatever becomes of them: by a
- * second name for the same content, else by a copy. Recordings that still grow are left out: see `copyIfThere`. What
+ * second name for the same content, else by a copy. Recordings that are still growing are left out: see `copyIfThere`. What
  * was kept before under these names is replaced.
  * @returns how many were missing
  */
@@ -25,7 +25,7 @@ export async function keepFiles(from: string, to: string, named: NamedFiles): Pr
   return missing;
 }
 
-/** Copies a file as it is now; one that is not there is no error. Unlike a link, the copy does not grow with it. */
+/** Copies a file as it is now; a missing file is not an error. Unlike a link, the copy does not grow with it. */
 export async function copyIfThere(from: string, to: string, path: string): Promise<void> {
   await copyFile(join(from, path), join(to, path), constants.COPYFILE_FICLONE).catch(nullWhereMissing);
 }

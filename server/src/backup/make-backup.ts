@@ -44,7 +44,8 @@ export const STAGING_FOLDER = "backup.unfinished";
  * Writes a backup of the data folder while the service goes on. Every file that rows name gets a second name first;
  * then the database is copied, and at that very moment what was written since is named as well: rows go before
  * their files and come after them, so at any moment the files that rows name are all there. Unfinished uploads are
- * copied after that moment: they only grow, and nobody waits for their gigabytes. The copy is written beside the target and renamed when all of it is on the disk and was read back.
+ * copied after that moment: they only grow, and their gigabytes block nobody. The copy is written beside the target
+ * and renamed when all of it is on the disk and was read back.
  * @param target absolute; a folder that is empty, or is not there
  * @throws AppError `backup_not_possible`, `backup_target_refused`, `storage_full`, `storage_unavailable`
  */

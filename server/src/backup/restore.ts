@@ -15,8 +15,8 @@ import { syncFileSystem } from "./make-backup.ts";
 import { DATA_FOLDER, hashFile, type Manifest, readManifest, readSums } from "./manifest.ts";
 
 /**
- * The database comes last: without it, files that are there belong to nobody, and no service starts on them. The store's
- * mark stays behind: the restored files are a store of their own.
+ * The database comes last: without it, the files belong to no database, and no service starts on them. The store's
+ * mark is not restored: the restored files are a store of their own.
  */
 const PARTS = ["uploads", "files", "installation", "database"];
 const UNFINISHED = "restore.unfinished";
@@ -102,11 +102,11 @@ async function copyAll(
   await makeEmptyFolders(join(backup, DATA_FOLDER, "database"), join(to, "database"));
 }
 
-/** What is restored has a new identity: a bucket that goes on belonging to the original accepts no deletions from it. */
+/** A restored database has a new identity: a bucket that still belongs to the original accepts no deletions from it. */
 async function forgetStore(folder: string): Promise<void> {
   const database = await openEmbedded<Schema>({ folder, log: pino({ level: "silent" }) });
   try {
-    // One that an older release made knows nothing of stores.
+    // A backup made by an older release knows nothing of stores.
     if ((await madeMigrations(database.kysely)).includes("0015_storage"))
       await deleteStoreRecord(database.kysely);
   } finally {

@@ -1,8 +1,8 @@
 import { stat } from "node:fs/promises";
 
 /**
- * Has root do its work as the owner of the data folder: files that root makes there are ones that the service cannot
- * open at its next start.
+ * Makes root act as the owner of the data folder: the service could not open files owned by root
+ * at its next start.
  *
  * @throws Error if root may not become that user
  */

@@ -46,7 +46,7 @@ export async function diagnoseFromOutside(config: Config, reason: unknown): Prom
           .finally(() => bucket.close());
         return;
       }
-      // Opening makes it, and a look makes nothing.
+      // Opening would create it, and a check must create nothing.
       await access(filesFolder);
       const storage = await openDiskStorage({
         folder: filesFolder,

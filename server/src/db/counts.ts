@@ -5,7 +5,7 @@ import type { Db, Tx } from "./schema.ts";
 
 /** The first three count what an environment has of something that is limited, no further than asked. */
 
-/** Bytes that were declared; an upload whose length is deferred has none. */
+/** Total of the declared lengths; an upload with a deferred length has none. */
 export async function sumOpenUploads(
   db: Db | Tx,
   environmentId: string,

@@ -119,7 +119,7 @@ export async function settleAttempt(
   return true;
 }
 
-/** Does nothing if the delivery is another job's by now: it was begun again meanwhile. */
+/** Does nothing if another job owns the delivery by now, because it was redelivered in the meantime. */
 export async function cancelDelivery(
   db: Db,
   { id, jobId }: { id: string; jobId: string },
@@ -200,8 +200,8 @@ export async function findDelivery(
 }
 
 /**
- * Deliveries created since that time that failed, were canceled, or failed at least once in this round and wait for
- * a retry; oldest first, at most `limit`; locked.
+ * Deliveries created since that time that failed, were canceled, or failed at least once in this round and are
+ * waiting for a retry; oldest first, at most `limit`; locked.
  */
 export async function lockUndelivered(
   tx: Tx,

@@ -33,7 +33,7 @@ export async function migrate(db: Kysely<Schema>): Promise<void> {
 }
 
 /**
- * Refuses tables that are not up to date, for commands that change none.
+ * Refuses tables that are not up to date, for commands that do not change tables.
  * @throws AppError `installation_missing`, `database_version_mismatch`
  */
 export async function requireTables(db: Kysely<Schema>): Promise<void> {
@@ -49,7 +49,7 @@ export async function requireTables(db: Kysely<Schema>): Promise<void> {
   );
 }
 
-/** Brings tables up to date, and makes none where there are none. @throws AppError `installation_missing` */
+/** Brings existing tables up to date, and creates none. @throws AppError `installation_missing` */
 export async function migrateExisting(db: Kysely<Schema>): Promise<void> {
   if ((await madeMigrations(db)).length === 0) throw noTables();
   await migrate(db);

@@ -7,7 +7,7 @@ export async function earlyDeliveries(db: Kysely<unknown>): Promise<void> {
     .addColumn("held_until", "timestamptz")
     .addColumn("early_attempts", "integer", (c) => c.notNull().defaultTo(0))
     .execute();
-  // Only those that have failed: of an endpoint that works there are none, however many deliveries are queued.
+  // Only those that have failed: a working endpoint has none, however many deliveries are queued.
   await db.schema
     .createIndex("delivery_waiting")
     .on("delivery")

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 
-/** What was deleted, which files no row explains, and which store the files of this database are in. */
+/** What was deleted, which files have no row, and which store holds the files of this database. */
 export async function storage(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable("tombstone")
@@ -8,7 +8,7 @@ export async function storage(db: Kysely<unknown>): Promise<void> {
     .addColumn("deleted_at", "timestamptz", (c) => c.notNull())
     .execute();
   await db.schema.createIndex("tombstone_deleted").on("tombstone").column("deleted_at").execute();
-  // Triggers, so that deletions by processes of the release before leave tombstones as well.
+  // Triggers, so that deletions by processes of the previous release leave tombstones as well.
   await sql`
     create function write_tombstone() returns trigger language plpgsql as $$
     begin

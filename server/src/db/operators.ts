@@ -83,7 +83,7 @@ export async function replaceSetUpToken(db: Db, tokenHash: string): Promise<void
     .execute();
 }
 
-/** Sessions that have not expired, the latest first. */
+/** Unexpired sessions, newest first. */
 export async function listSessions(db: Db, operatorId: string, now: Date): Promise<OperatorSessionRow[]> {
   return await db
     .selectFrom("operator_session")
@@ -94,7 +94,7 @@ export async function listSessions(db: Db, operatorId: string, now: Date): Promi
     .execute();
 }
 
-/** Ends one session of the operator, or with `except` all others. */
+/** Ends one session of the operator, or all others with `except`. */
 export async function endSessions(
   db: Db,
   operatorId: string,

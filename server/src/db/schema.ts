@@ -231,7 +231,7 @@ interface DeliveryTable {
   /** Attempts made before the delivery was begun anew by hand; the schedule counts from there. */
   attempts_before: Generated<number>;
   next_attempt_at: Date | null;
-  /** The next attempt is not brought forward before this: the receiver asked for it, or it was brought forward before. */
+  /** The next attempt is not brought forward before this time: the receiver asked for it, or it already was once. */
   held_until: ColumnType<Date | null, never, Date | null>;
   /** Attempts that were brought forward and failed; the schedule does not count them. */
   early_attempts: Generated<number>;
@@ -272,7 +272,7 @@ export type SecretName = "url_signing" | "session" | "installation" | "set_up";
 
 interface ServiceSecretTable {
   name: SecretName;
-  /** Base64; of `set_up` hexadecimal. */
+  /** Base64; hexadecimal for `set_up`. */
   value: string;
 }
 
@@ -410,7 +410,7 @@ interface TombstoneTable {
   deleted_at: GeneratedAlways<Date>;
 }
 
-/** A stored file that neither a row nor a tombstone explains; see `sweep-stored-files.ts`. */
+/** A stored file with neither a row nor a tombstone; see `sweep-stored-files.ts`. */
 interface UnknownFileTable {
   /** As in a bucket, without its prefix: `uploads/…` or `files/…`. */
   key: string;
@@ -420,17 +420,17 @@ interface UnknownFileTable {
   bytes: number;
 }
 
-/** The store that this database's files are in, and how far the two have come together; see `store-ownership.ts`. */
+/** The store that holds this database's files, and the generation of the two; see `store-ownership.ts`. */
 interface StoreRecordTable {
   only: GeneratedAlways<boolean>;
   /** Of the store. */
   store_id: string;
-  /** Of this database, by which the store names it. */
+  /** Of this database; the store identifies it by this. */
   owner: string;
   /** Where the database was when it took that identity. */
   home: string;
   generation: number;
-  /** Random, of the generation: two copies of a database can reach the same number. */
+  /** A random token of the generation: two copies of a database can reach the same number. */
   token: string;
   /** By the database's clock. */
   advanced_at: Date;

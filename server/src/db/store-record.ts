@@ -14,7 +14,7 @@ export async function readStoreRecord(db: Db): Promise<StoreRecordRow | undefine
   return await db.selectFrom("store_record").selectAll().executeTakeFirst();
 }
 
-/** Leaves a record that is there as it is. @returns the one that is there then */
+/** Does not change an existing record. @returns the record that exists afterwards */
 export async function insertStoreRecord(db: Db, record: NewStoreRecord): Promise<StoreRecordRow> {
   await db
     .insertInto("store_record")
@@ -54,7 +54,7 @@ export async function deleteStoreRecord(db: Db): Promise<void> {
   await db.deleteFrom("store_record").execute();
 }
 
-/** A transaction that began before an advance may commit after it: it is seen by the next look. */
+/** A transaction that began before an advance may commit after it: the next check sees it. */
 const OVERLAP = sql`interval '60 seconds'`;
 
 /** Whether a video or a transcription was written or deleted since the last advance. */
@@ -71,7 +71,7 @@ export async function changedSinceAdvance(db: Db): Promise<boolean> {
 }
 
 /**
- * Where the database is: a copy, a dump that was restored and a template copy are elsewhere. A file system copy of the
+ * Where the database is: a restored dump and a template copy are elsewhere. A file system copy of the
  * whole server, and a standby that took over, are not.
  */
 export async function databaseHome(db: Db, kind: "embedded" | "postgres"): Promise<string> {

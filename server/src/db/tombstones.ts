@@ -3,7 +3,7 @@ import type { Db } from "./schema.ts";
 
 const BATCH = 5_000;
 
-/** Of these ids of videos or transcriptions, those that were deleted. */
+/** The deleted ones of these video or transcription ids. */
 export async function findTombstones(db: Db, ids: string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
   const rows = await db.selectFrom("tombstone").select("id").where("id", "in", ids).execute();

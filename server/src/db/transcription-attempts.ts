@@ -56,7 +56,7 @@ export async function endAttempt(
     .execute();
 }
 
-/** Whether the attempt has ended, and in this way. */
+/** Whether the attempt has ended with this outcome. */
 export async function hasEndedAs(
   tx: Tx,
   { transcriptionId, attempt }: Hold,

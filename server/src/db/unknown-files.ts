@@ -7,7 +7,7 @@ export interface UnknownFile {
   bytes: number;
 }
 
-/** A file that was not seen for so long counts as new when it is seen again: the machine, or its clock, was off. */
+/** A file that was not seen for this long counts as new when it is seen again: the machine was off, or its clock wrong. */
 const MAX_GAP_HOURS = 72;
 
 /** Those of these keys that are recorded. */
@@ -55,12 +55,12 @@ export async function forgetUnknownFile(db: Db, key: string): Promise<void> {
   await db.deleteFrom("unknown_file").where("key", "=", key).execute();
 }
 
-/** Forgets files that were last seen before this time: they are gone, or a row names them now. */
+/** Forgets files last seen before this time: they no longer exist, or a row names them now. */
 export async function forgetUnseenFiles(db: Db, before: Date): Promise<void> {
   await db.deleteFrom("unknown_file").where("last_seen_at", "<", before).execute();
 }
 
-/** Has every unknown file count from now. */
+/** Restarts the waiting time of every unknown file. */
 export async function restartUnknownFiles(db: Db, now: Date): Promise<void> {
   await db.updateTable("unknown_file").set({ first_seen_at: now }).execute();
 }
@@ -68,7 +68,7 @@ export async function restartUnknownFiles(db: Db, now: Date): Promise<void> {
 export interface UnknownFileSummary {
   files: number;
   bytes: number;
-  /** Since when the oldest has been unknown; null if there is none. */
+  /** When the oldest became unknown; null if there is none. */
   oldestSeenAt: Date | null;
   /** Keys of the oldest. */
   examples: string[];

@@ -164,7 +164,7 @@ export async function completeUpload(
     .execute();
 }
 
-/** Of the videos with these ids that there are, whether their recording was deleted for its age. */
+/** For each of these ids that exists, whether retention has deleted the recording. */
 export async function recordingStates(db: Db, ids: string[]): Promise<Map<string, { deleted: boolean }>> {
   const rows = await db
     .selectFrom("video")

@@ -40,7 +40,7 @@ export async function lockWaiting(
     .execute();
 }
 
-/** Gives the next attempt to another job, now. If it fails, the delivery waits until the attempt was due. */
+/** Assigns the next attempt to a new job, to run now. If it fails, the delivery waits until the original due time. */
 export async function bringForward(tx: Tx, id: string, jobId: string, now: Date): Promise<void> {
   await tx
     .updateTable("delivery")

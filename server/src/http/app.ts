@@ -140,7 +140,7 @@ export function createApp({
     if (httpVersion === "1.1" && request.headers.host === undefined) {
       throw new AppError("invalid_request", "A request of HTTP/1.1 has a `Host` header.");
     }
-    // Node.js uses the first one. A proxy that used the other would have understood another request.
+    // Node.js uses the first one. A proxy that used the other would have interpreted the request differently.
     for (const name of ["host", "authorization"]) {
       if (countHeaders(rawHeaders, name) > 1) {
         throw new AppError("invalid_request", `A request has only one \`${name}\` header.`);

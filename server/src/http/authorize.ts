@@ -34,7 +34,7 @@ export interface AuthorizeDeps<Key extends KeyRow> {
 }
 
 /**
- * Checks of a request, in the order rate, key, permission; the resource comes after. The key is read anew by
+ * Checks of a request, in the order rate, key, permission; the resource comes after. The key is read again by
  * every request, so what was revoked by any process is refused by all from then on.
  *
  * @param counted whether the request is one of those that the rate of a key limits

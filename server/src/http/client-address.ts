@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 
-/** What one client is counted by: an IPv6 customer has 2⁶⁴ addresses, so all of them count as one. */
+/** The address that rate limits count a client by: an IPv6 customer has 2⁶⁴ addresses, so they all count as one. */
 export function addressGroup(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);

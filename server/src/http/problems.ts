@@ -100,8 +100,8 @@ function toAppError(error: unknown): AppError {
 /** Fastify repeats an address that can not be decoded, with whatever its query signs. */
 function detailOf(error: Error): string {
   const code = "code" in error ? error.code : null;
-  if (code === "FST_ERR_BAD_URL") return "The address can not be decoded.";
-  // Only JSON is parsed; routes that take other bodies read them on their own.
+  if (code === "FST_ERR_BAD_URL") return "The address cannot be decoded.";
+  // Only JSON is parsed; routes that accept other bodies read them themselves.
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
     return "Send the body as JSON, with the header `Content-Type: application/json`.";
   }

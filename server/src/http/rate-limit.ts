@@ -15,15 +15,15 @@ export interface RateLimitDecision {
 
 interface Bucket {
   tokens: number;
-  /** When it had that many, in milliseconds. */
+  /** When it had that many tokens, in milliseconds. */
   at: number;
-  /** When the next request that is refused may come back, unless a token is there only later. */
+  /** When the next refused request may retry, unless no token is available until later. */
   nextSlot: number;
 }
 
-/** Clients give up rather than wait for longer. */
+/** Clients give up rather than wait longer. */
 const LONGEST_QUEUE_MS = 60_000;
-/** Of keys that were used last; each takes about 200 bytes. */
+/** Most recently used keys; each takes about 200 bytes. */
 const MAX_BUCKETS = 50_000;
 
 /**
@@ -31,7 +31,7 @@ const MAX_BUCKETS = 50_000;
  * count that all processes share would cost every read a write.
  *
  * `Retry-After` grows with load: requests that are refused in the same period get consecutive times, one token
- * apart, so that clients that obey it come back one after the other and not all at once.
+ * apart, so that clients that honor it retry one after the other and not all at once.
  */
 export class RateLimiter {
   readonly #limit: RateLimit;
@@ -68,7 +68,7 @@ export class RateLimiter {
     return { allowed: true, headers: this.#describe(this.#tokensOf(key, this.#now())) };
   }
 
-  /** Takes back that a request was counted. */
+  /** Reverts the count of a request. */
   giveBack(key: string): void {
     const bucket = this.#buckets.get(key);
     if (bucket) bucket.tokens += 1;
@@ -101,7 +101,7 @@ export class RateLimiter {
   #put(key: string, bucket: Bucket): void {
     this.#buckets.delete(key);
     this.#buckets.set(key, bucket);
-    // A full bucket says nothing.
+    // A full bucket carries no information.
     for (const [oldest, found] of this.#buckets) {
       const isFull = this.#refilled(found, bucket.at) >= this.#limit.burst;
       if (!isFull && this.#buckets.size <= MAX_BUCKETS) break;

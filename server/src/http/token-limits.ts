@@ -3,11 +3,11 @@ import type { Clock } from "../clock.ts";
 import { AppError } from "../errors.ts";
 import { type RateLimit, type RateLimitDecision, RateLimiter } from "./rate-limit.ts";
 
-/** Tokens that are no keys, from one address. Each costs a read of the database. */
+/** Invalid tokens from one address. Each costs a database read. */
 const UNKNOWN_FROM_ONE_ADDRESS: RateLimit = { perSecond: 10, burst: 100 };
-/** The same token that is no key, from however many addresses. */
+/** The same invalid token, from any number of addresses. */
 const ONE_UNKNOWN_TOKEN: RateLimit = { perSecond: 1, burst: 20 };
-/** That were verified last; more than a service has keys in use. */
+/** Most recently verified keys; more than a service has in use. */
 const MAX_KNOWN = 10_000;
 
 export interface Presented {
@@ -19,8 +19,8 @@ export interface Presented {
 }
 
 /**
- * Limits what a token costs before the database is read: one that was verified before by the rate of its key, any
- * other by its address and by its hash. A verified key is never charged for what others send from its address, and
+ * Rate limits tokens before the database is read: a token that was verified before by the rate of its key, any
+ * other by its address and by its hash. A verified key is never charged for requests of others from its address, and
  * nobody without the key can use up its rate. In this process only.
  */
 export class TokenLimits {
@@ -29,7 +29,7 @@ export class TokenLimits {
   readonly #perUnknownToken: RateLimiter;
   /** Hashes, least recently used first. */
   readonly #known = new Set<string>();
-  /** By hash of a token that is not known yet: its first verification. */
+  /** First verifications in progress, by hash of a token that is not known yet. */
   readonly #verifying = new Map<string, Promise<unknown>>();
 
   constructor(perKey: RateLimit, clock: Clock) {
@@ -38,15 +38,15 @@ export class TokenLimits {
     this.#perUnknownToken = new RateLimiter(ONE_UNKNOWN_TOKEN, clock);
   }
 
-  /** Whose share of the service a request takes: its key's if that is known, else its address's. */
+  /** The owner of a request in the fair queue: its key if that is known, else its address. */
   ownerOf(token: string | null, address: string): string {
     const hash = token === null ? null : hashOf(token);
     return hash !== null && this.#known.has(hash) ? `key ${hash}` : `address ${address}`;
   }
 
   /**
-   * @param verify reads the key now; gives undefined if the token is none
-   * @returns the key and the header fields that tell its rate
+   * @param verify reads the key now; returns undefined if the token is invalid
+   * @returns the key and the header fields that report its rate
    * @throws AppError `rate_limited`, before anything is read
    */
   async verify<Key>(
@@ -57,7 +57,7 @@ export class TokenLimits {
     while (!this.#known.has(hash)) {
       const running = this.#verifying.get(hash);
       if (running) {
-        // Requests that come together with the first of a key are not charged for it.
+        // Requests that arrive together with the first one of a key are not charged.
         await running.catch(() => {});
         continue;
       }

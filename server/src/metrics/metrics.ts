@@ -27,7 +27,7 @@ const HOLD_MS = 5_000;
 /** Prometheus gives a scrape ten seconds. */
 const PATIENCE_MS = 2_000;
 const STALE_MS = 30_000;
-/** The store's mark is read for it, which costs a request to a bucket. */
+/** Each refresh reads the store's mark, which costs a request to a bucket. */
 const STORAGE_HOLD_MS = 60_000;
 const STORAGE_STALE_MS = 300_000;
 

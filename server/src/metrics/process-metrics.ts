@@ -90,7 +90,7 @@ export function watchProcess(
         describeChildren(),
       ]);
       if (disk) freeDisk.set(disk.bavail * disk.bsize);
-      // Without a value it would be 0, which says that the disk is full.
+      // Without a value it would be 0, which would mean that the disk is full.
       else freeDisk.remove();
       if (files) openFiles.set(files.length);
       for (const kind of ["speech", "decoder"] as const) {

@@ -6,8 +6,8 @@ const LONGEST_MS = 60_000;
 
 /**
  * Keeps a process from taking one waiting transcription after the other, only to find each time that the storage
- * is away or its own disk full. If the attempts at two different transcriptions end so, it takes nothing for a
- * while, longer each time. A single one may have a fault of its own, and does not keep the others waiting.
+ * is unavailable or its own disk full. If attempts at two different transcriptions end this way, it takes nothing for a
+ * while, longer each time. A single one may be at fault itself, and does not keep the others waiting.
  */
 export class OutagePause {
   #lengthMs = 0;
@@ -15,7 +15,7 @@ export class OutagePause {
   /** The transcription whose attempt met an outage last; null after one that did not. */
   #suspect: string | null = null;
 
-  /** @param attempt one that ended; its `reason` is the code of what it failed by, null if it succeeded */
+  /** @param attempt one that ended; its `reason` is the code of the failure, null if it succeeded */
   note({ transcriptionId, reason }: { transcriptionId: string; reason: string | null }): void {
     if (reason === null || !isOutageCode(reason)) {
       this.#lengthMs = 0;

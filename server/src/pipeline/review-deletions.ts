@@ -7,11 +7,11 @@ export interface DeletionGroup {
   keys: string[];
 }
 
-/** What the sweep would delete if it might. */
+/** What the sweep would delete if deletions were allowed. */
 export interface DeletionReview {
-  /** Of deleted videos and lost attempts. */
+  /** Files of deleted videos and lost attempts. */
   atOnce: DeletionGroup;
-  /** Unknown to the database: these go after they were unknown for 7 days. */
+  /** Unknown to the database: deleted after being unknown for 7 days. */
   later: DeletionGroup;
 }
 

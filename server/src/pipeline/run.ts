@@ -301,7 +301,7 @@ async function handBack({ db, queue, clock }: PipelineDeps, attempt: Attempt): P
 }
 
 /**
- * Whether a move that changes nothing now was made before: its transaction was committed, and only the answer was
+ * Whether a move that changes nothing now was already made: its transaction was committed, and only the answer was
  * lost. If instead another attempt took over while the database was away, that does not count as a lost worker.
  */
 async function movedBefore(tx: Tx, { hold, metOutage }: Attempt, outcome: AttemptOutcome): Promise<boolean> {

@@ -13,8 +13,8 @@ export interface StoredFilesDeps {
 }
 
 /**
- * What the database knows of a stored file: a row needs it, or it belongs to something that was deleted or to an
- * attempt that was lost, or nothing is known of it.
+ * What the database knows about a stored file: a row needs it, or it belongs to something that was deleted or to an
+ * attempt that was lost, or it is unknown.
  */
 export type FileState = "needed" | "obsolete" | "unknown";
 
@@ -89,13 +89,13 @@ function stateByRow(
   { attempt, prefix }: { attempt: number; prefix: string },
   row: TranscriptionRow,
 ): FileState {
-  // A waveform that was stored and not confirmed is beside files that are named, and is not named itself.
+  // A waveform that was stored but not confirmed is next to files that rows name, but no row names it.
   const isNamed =
     key === waveformKey(prefix)
       ? row.waveform_prefix === prefix
       : row.status === "COMPLETED" && row.file_prefix === prefix;
   if (isNamed || (row.status === "PROCESSING" && row.attempt === attempt)) return "needed";
-  // An attempt that this database has not begun was made by a newer state of it.
+  // An attempt that this database has no record of was made by a newer state of it.
   return attempt <= row.attempt ? "obsolete" : "unknown";
 }
 

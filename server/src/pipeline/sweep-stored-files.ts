@@ -18,15 +18,15 @@ export interface StoredFilesSweepDeps extends StoredFilesDeps, ItemDeps {
 }
 
 const DAY_MS = 86_400_000;
-/** A file that no row and no tombstone explains is deleted after it was unknown for so long. */
+/** A file with neither row nor tombstone is deleted after it has been unknown for this long. */
 export const UNKNOWN_KEPT_MS = 7 * DAY_MS;
-/** Files of something that was deleted longer ago can only come back from a backup; they are unknown files then. */
+/** Files of something deleted longer ago can only come back from a backup; then they count as unknown. */
 const TOMBSTONES_KEPT_MS = 30 * DAY_MS;
 const MAX_LOGGED_KEYS = 5;
 
 /**
- * Looks at every stored file. What was deleted, and what lost attempts left, is removed at once. What nothing is
- * known of is recorded, and removed only after `UNKNOWN_KEPT_MS`: the database may be an older copy. If the store is not
+ * Checks every stored file. Files of deleted videos and of lost attempts are removed at once. Unknown files are
+ * recorded, and removed only after `UNKNOWN_KEPT_MS`: the database may be an older copy. If the store is not
  * this database's, unknown files are recorded and nothing is removed.
  */
 export async function sweepStoredFiles(deps: StoredFilesSweepDeps, signal: AbortSignal): Promise<void> {
@@ -54,11 +54,11 @@ export async function sweepStoredFiles(deps: StoredFilesSweepDeps, signal: Abort
     log.error({ failures }, "obsolete files could not be removed; the next sweep tries again");
     return;
   }
-  // Only now are the files of everything that was deleted by then known to be gone.
+  // Only now is it certain that all files of what was deleted by then are gone.
   await expireTombstones(db, new Date(startedAt.getTime() - TOMBSTONES_KEPT_MS), signal);
 }
 
-/** False if it failed, which concerns this file only. */
+/** Returns false if it failed, which affects only this file. */
 async function remove(
   deps: StoredFilesSweepDeps,
   { key, remove: removeFile }: StoredFile,

@@ -1,7 +1,7 @@
 import type { TranscribeProgress } from "@subtext/speech/transcript";
 
 /**
- * The share of the work on a recording that is done, from the same estimate as the time that is left: after half of
+ * The share of the work on a recording that is done, from the same estimate as the remaining time: after half of
  * the estimated time it is a half. It never decreases.
  */
 export class WorkProgress {
@@ -10,7 +10,7 @@ export class WorkProgress {
 
   /**
    * @param nowMs Any clock that only goes forward.
-   * @returns 0 … 1; while the time that is left is unknown, what earlier attempts have done
+   * @returns 0 … 1; while the remaining time is unknown, what earlier attempts have done
    */
   after({ done, duration, remainingSeconds }: TranscribeProgress, nowMs: number): number {
     if (this.#start === null) {

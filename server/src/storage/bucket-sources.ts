@@ -29,7 +29,7 @@ export function openBucketSources(bucket: Bucket, { scratchFolder }: { scratchFo
   const find = async (videoId: string) => {
     const found = await bucket.head(keyOf(videoId));
     if (found) return found;
-    // A HEAD gives the same answer if the whole bucket is gone.
+    // A HEAD gets the same answer if the whole bucket is gone.
     await bucket.assertAvailable();
     throw missing();
   };

@@ -23,10 +23,10 @@ export const TAILS = "tails/";
 const SMALLEST_PART_BYTES = 5 * 1024 ** 2;
 const MOST_PARTS = 10_000;
 
-/** Of what is sent to the bucket at once, parts that are in memory for it; one part may be larger. */
+/** Limit of parts in memory on their way to the bucket; one part may be larger. */
 const PARTS_IN_MEMORY_BYTES = 64 * 1024 ** 2;
 
-/** Where the bytes of uploads are until they are in the bucket. */
+/** Where upload bytes are buffered until they are in the bucket. */
 export interface PartBuffers {
   partBytes: number;
   /** On this machine's disk; each upload that is being received may have a part there. */
@@ -123,7 +123,7 @@ export async function appendToUpload(
       }
       await withContent(part, videoId, buffers, (tail) => bucket.put(tailKey(videoId, partsBytes), tail));
     }
-    // Those that are parts now.
+    // Those that have become parts.
     if (partsBytes > sumOf(state.parts) || comeBytes === sizeBytes) {
       await removeTails(bucket, videoId, comeBytes === sizeBytes ? null : partsBytes);
     }
@@ -155,7 +155,7 @@ async function addToParts(
   }
 }
 
-/** Waits until there is memory for what is in the buffer. */
+/** Waits until there is memory for the buffer's content. */
 async function withContent(
   part: PartBuffer,
   videoId: string,

@@ -48,7 +48,7 @@ export interface Bucket {
   list(prefix: string): AsyncGenerator<{ key: string; sizeBytes: number; writtenAt: Date }>;
   presign(key: string, options: PresignOptions): Promise<PresignedUrl>;
   /**
-   * Runs one command, which is to be sent with the options.
+   * Runs one command, which must be sent with the options.
    * @throws AppError `storage_object_missing`, `storage_object_denied` and `storage_object_unusable` if other
    *   objects can be written and read, else `storage_full`, `storage_unavailable`
    */
@@ -80,7 +80,7 @@ const IDLE_TIMEOUT_MS = 30_000;
 const ATTEMPTS = 3;
 const RETRY_AFTER_SECONDS = 10;
 const PROBE_TIMEOUT_MS = 5_000;
-/** Not in the alphabet of keys: what is stored here can never be taken for an object of the service. */
+/** Not in the alphabet of keys, so an object stored here can never be mistaken for one of the service. */
 export const PROBES = "~probes/";
 export const PROBE_CONTENT = "subtext";
 
@@ -108,7 +108,7 @@ export function openBucket(config: BucketConfig, log: Logger | null = null): Buc
       if (ending.signal.aborted) throw ending.signal.reason;
       const named = storageError(error);
       if (named instanceof AppError && named.code === "storage_unavailable") outages.suspect();
-      // A bucket that refuses every object is away: its credentials do not hold, or a policy has changed.
+      // A bucket that refuses every object is unavailable: its credentials are invalid, or a policy has changed.
       else if (isObjectFault(named)) await outages.assertAnswers();
       throw named;
     } finally {
@@ -226,7 +226,7 @@ const FULL = new Set([
   "ServerSideQuotaExceeded",
 ]);
 const MISSING = new Set(["NoSuchKey", "NotFound", "NoSuchUpload"]);
-/** Not the word of the storage on the object: the connection was too slow. */
+/** Not a statement of the storage about the object: the connection was too slow. */
 const TIMED_OUT = new Set(["RequestTimeout", "RequestTimeoutException"]);
 /** Of the SDK, which gives it no name. */
 const CHECKSUM_MISMATCH = /^Checksum mismatch/;
@@ -260,7 +260,7 @@ function storageUnavailable(cause: unknown): AppError {
   });
 }
 
-/** @throws what the storage said, if an object of its own cannot be written and read */
+/** @throws the error of the storage, if a probe object cannot be written and read */
 async function probe(client: S3Client, place: { Bucket: string; Key: string }): Promise<void> {
   const options = { abortSignal: AbortSignal.timeout(PROBE_TIMEOUT_MS) };
   try {
@@ -276,7 +276,7 @@ async function probe(client: S3Client, place: { Bucket: string; Key: string }): 
     const content = await text(Body as Readable);
     if (content !== PROBE_CONTENT) throw new Error("a probe was not read as it was written");
   } finally {
-    // What cannot be removed now is removed after the next start.
+    // If it cannot be removed now, the next start removes it.
     await client.send(new DeleteObjectCommand(place), options).catch(() => {});
   }
 }

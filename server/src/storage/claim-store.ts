@@ -18,9 +18,9 @@ export interface ClaimDeps {
 }
 
 /**
- * Makes sure that the store and the database belong together, and has each name the other at the first start. The
+ * Makes sure that the store and the database belong together, and makes each identify the other at the first start. The
  * store's files come first and the database decides, so a crash at any line is repaired by the next start, and of two
- * processes with a store each, one is refused. A copy of a database gets an identity of its own: the store that names
+ * processes with a store each, one is refused. A copy of a database gets its own identity: the store that names
  * the original keeps its files.
  *
  * @throws AppError `data_folder_mismatch`
@@ -49,7 +49,7 @@ export async function claimStore({ db, place, home, log }: ClaimDeps): Promise<v
       await writeMark(place, mark);
       written.push(MARK_FILE);
     }
-    // Beyond the first generation it was another database that claimed the store, or a newer state of this one.
+    // Beyond the first generation, another database or a newer state of this one claimed the store.
     const isOwn = mark.generation === 0;
     const inserted = await insertStoreRecord(db, {
       storeId: mark.store,
@@ -67,7 +67,7 @@ export async function claimStore({ db, place, home, log }: ClaimDeps): Promise<v
 
 /**
  * Refuses a store that belongs to another database, and a database whose files are elsewhere.
- * @returns false if neither knows the other yet
+ * @returns false if neither identifies the other yet
  * @throws AppError `data_folder_mismatch`
  */
 export async function checkStore(db: Db, place: StorePlace): Promise<boolean> {

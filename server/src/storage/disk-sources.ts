@@ -15,7 +15,7 @@ import type { Sources } from "./sources.ts";
 
 /**
  * Recordings in one folder, each file named after its video, as the tus file store writes them.
- * @param assertAvailable throws if the folder cannot be written and read; by default this is tried in it
+ * @param assertAvailable throws if the folder cannot be written and read; by default a probe file is used
  */
 export async function openDiskSources(
   folder: string,
@@ -41,7 +41,7 @@ export async function openDiskSources(
   return {
     async open(videoId) {
       const path = pathOf(videoId);
-      // What the decoder could not read would pass for a damaged recording.
+      // If the decoder could not read it, it would look like a damaged recording.
       await (await openLocalFile(path, assertAvailable)).close();
       return { path, release: async () => {} };
     },

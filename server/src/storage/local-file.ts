@@ -64,7 +64,7 @@ export function unavailable(cause: unknown): AppError {
 }
 
 /**
- * What it means that one file could not be read or written.
+ * Classifies the failure to read or write one file.
  * @returns `storage_object_denied` or `storage_object_unusable` if other files can be, else `storage_full` or
  *   `storage_unavailable`
  */
@@ -80,7 +80,7 @@ export async function fileError(error: unknown, assertFolder: AssertFolder): Pro
   return DENIED.includes(code) ? objectDenied(error) : objectUnusable(error);
 }
 
-/** As `fileError`, of a file that is to be there. */
+/** As `fileError`, for a file that should exist. */
 export async function missingError(error: unknown, assertFolder: AssertFolder): Promise<AppError> {
   const fault = await fileError(error, assertFolder);
   return isObjectFault(fault) ? objectMissing(error) : fault;
@@ -88,7 +88,7 @@ export async function missingError(error: unknown, assertFolder: AssertFolder): 
 
 /** Writes, reads and removes a file of its own. */
 export async function probeFolder(folder: string): Promise<void> {
-  // Not in the alphabets of keys and ids: it can never be taken for a stored file.
+  // Not in the alphabets of keys and ids, so it can never be mistaken for a stored file.
   const path = join(folder, `~probe-${randomUUID()}`);
   try {
     await writeFile(path, "subtext", { mode: 0o600 });

@@ -1,7 +1,7 @@
 import { AppError } from "../errors.ts";
 
 /**
- * Faults of one stored object, while others can be written and read: what needs the object fails, and everything
+ * Faults of one stored object, while others can be written and read: work that needs the object fails, and everything
  * else continues. A fault of all of them is an outage; see `outages.ts`.
  */
 export function isObjectFault(error: unknown): error is AppError {

@@ -34,7 +34,7 @@ export interface StoresOptions {
   home: string;
   /** Signs the file URLs of this service. */
   secret: Uint8Array;
-  /** False for commands: then nothing is made, and a store that the database does not have yet is refused. */
+  /** False for commands: then nothing is created, and a store that the database does not have yet is refused. */
   create: boolean;
   log: Logger;
 }
@@ -61,7 +61,7 @@ async function openDiskStores(options: StoresOptions): Promise<Stores> {
     name: "the data folder",
     log,
     async ask() {
-      // An empty folder is what is left where a disk is no longer mounted.
+      // An empty folder remains if a disk is no longer mounted.
       if ((await place.read(INSTALLATION)) === null) throw new Error(`${dataFolder} is not the data folder`);
       for (const folder of [uploadsFolder, filesFolder]) await probeFolder(folder);
     },
@@ -109,7 +109,7 @@ export async function openOwnership(
   return ownership;
 }
 
-/** Has nothing removed from a store that belongs to another database. */
+/** Prevents removals from a store that belongs to another database. */
 export function guardRemoval<T extends { remove(name: string): Promise<void> }>(
   files: T,
   ownership: StoreOwnership,

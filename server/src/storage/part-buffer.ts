@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What one buffer keeps in memory. */
+/** Memory limit of one buffer. */
 const MEMORY_BYTES = 128 * 1024;
 
 /**
- * Collects the bytes of one part while they come, however slowly: small ones in memory, larger ones in a file. The
- * file has no name, so that nothing is left of it whatever becomes of the process.
+ * Collects the bytes of one part while they arrive, however slowly: small parts in memory, larger ones in a file. The
+ * file has no name, so that nothing is left of it even if the process crashes.
  */
 export class PartBuffer {
   readonly #folder: string;
@@ -24,7 +24,7 @@ export class PartBuffer {
     return this.#fileBytes + this.#chunkBytes;
   }
 
-  /** If the disk refuses what is to move there, it stays in memory and the error is thrown. */
+  /** If the write to disk fails, the bytes stay in memory and the error is thrown. */
   async append(chunk: Uint8Array): Promise<void> {
     this.#chunks.push(chunk);
     this.#chunkBytes += chunk.length;

@@ -24,7 +24,7 @@ export interface Storage {
   put(key: string, content: Uint8Array): Promise<void>;
   /** @throws AppError `storage_object_missing` */
   read(key: string): Promise<Readable>;
-  /** Null if there is no such object. */
+  /** Returns null if the object does not exist. */
   inspect(key: string): Promise<{ sizeBytes: number } | null>;
   /** Removes one object; one that is not there is no error. */
   remove(key: string): Promise<void>;

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { StorePlace } from "./store-place.ts";
 
-/** Beside the files, the counterpart of the database's `store_record`. */
+/** Stored next to the files; the counterpart of the database's `store_record`. */
 export const MARK_FILE = "store.json";
 
 export interface StoreMark {
@@ -9,11 +9,11 @@ export interface StoreMark {
   store: string;
   /** Identity of the database that may delete files here. */
   owner: string;
-  /** Counts up with the database's own; see `StoreOwnership`. */
+  /** Advances with the database's generation; see `StoreOwnership`. */
   generation: number;
-  /** Random, of the generation. */
+  /** A random token of the generation. */
   token: string;
-  /** When it was written, ISO 8601, by the writer's clock; for people. */
+  /** When it was written, ISO 8601, by the writer's clock; only for display. */
   writtenAt: string;
 }
 
@@ -32,7 +32,7 @@ export function newMark(): StoreMark {
   };
 }
 
-/** Null if there is none, or none that can be read. */
+/** Returns null if there is no mark, or it cannot be parsed. */
 export async function readMark(place: StorePlace): Promise<StoreMark | null> {
   const text = await place.read(MARK_FILE);
   if (text === null) return null;

@@ -13,20 +13,20 @@ export type OwnershipState =
   | {
       isOwner: false;
       reason: StopReason;
-      /** For operators. */
+      /** A message for operators. */
       message: string;
-      /** What the store says; null if it says nothing. */
+      /** The store's mark; null if it has none. */
       mark: StoreMark | null;
     };
 
-/** A removal relies on a look that is at most this old. */
+/** A removal relies on a check that is at most this old. */
 const LOOK_VALID_MS = 10_000;
 
 /**
  * Whether files of the store may be deleted. Store and database each hold a generation, which the process that sweeps
- * advances while anything changes: the database first, then the store. So in normal operation the store is never ahead,
- * whatever crashes. A store that is ahead has been used by a newer state of this database, and a store that names
- * another owner by another one; then nothing is deleted until an operator accepts the store.
+ * advances whenever anything changes: the database first, then the store. So in normal operation the store is never
+ * ahead, whatever crashes. A store that is ahead has been used by a newer state of this database. A store that names
+ * another owner has been used by another database. In both cases nothing is deleted until an operator accepts the store.
  */
 export class StoreOwnership {
   readonly #db: Db;
@@ -54,7 +54,7 @@ export class StoreOwnership {
     if (!state.isOwner) throw new AppError("storage_deletions_stopped", state.message);
   }
 
-  /** Does nothing if the store is not this database's, or another process was faster. */
+  /** Does nothing if the store is not this database's, or if another process was faster. */
   async advance(): Promise<void> {
     const { state, record } = await this.#read();
     if (!this.#report(state).isOwner || !record) return;
@@ -108,7 +108,7 @@ export class StoreOwnership {
     mark: StoreMark | null;
     record: StoreRecordRow | undefined;
   }> {
-    // The store first: what another process advances meanwhile makes the database newer, never the store.
+    // The store first: an advance by another process in between makes the database newer, never the store.
     const mark = await readMark(this.#place);
     const record = await readStoreRecord(this.#db);
     const reason = stopReason(mark, record);

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import type { Bucket } from "./bucket.ts";
 
-/** Where files are kept, and the small files there that say which database they belong to. */
+/** Where files are stored, and the small files there that say which database they belong to. */
 export interface StorePlace {
-  /** For people: where it is, and the setting that names it. */
+  /** For messages: the location, and the setting that names it. */
   name: string;
   setting: string;
   /** Null if there is no such file. */

@@ -38,7 +38,7 @@ class DiskUploadStore extends FileStore implements UploadStore {
     await deleteUpload(this.#db, this.#sources, uploadId);
   }
 
-  /** Its row was made before, and a repeated request may have made its file and written to it. */
+  /** Its row already exists, and a repeated request may have created its file and written to it. */
   override async create(upload: Upload): Promise<Upload> {
     await this.ensurePlace(upload.id);
     return upload;

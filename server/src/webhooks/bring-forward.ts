@@ -6,13 +6,13 @@ import { newJobId, type Queue } from "../queue.ts";
 
 /** Like TCP's slow start: the number of requests doubles with each round that succeeds. */
 const WAITING_PER_SUCCESS = 2;
-/** As many as one endpoint is sent at a time. */
+/** As many as are sent to one endpoint at a time. */
 const MAX_PER_ROUND = 32;
 
 /**
- * Deliveries to these endpoints have just succeeded: brings the next attempts of others forward that failed while
+ * Deliveries to these endpoints have just succeeded: brings forward the next attempts of others that failed while
  * the receiver was down. Each is brought forward once between two attempts of its schedule, and not before the
- * time that the receiver asked for by `Retry-After`.
+ * time that the receiver requested with `Retry-After`.
  *
  * @param endpointIds one for each success
  */
@@ -38,7 +38,7 @@ export async function bringWaitingForward(
       log.info({ endpointId, count }, "waiting deliveries brought forward");
     }
   } catch (error) {
-    // The successes are recorded; what waits comes on its schedule.
+    // The successes are recorded; waiting deliveries follow their schedule.
     log.warn({ err: error }, "waiting deliveries could not be brought forward");
   }
 }

@@ -45,7 +45,7 @@ export async function redeliver(
 }
 
 /**
- * Sends again now what has not succeeded since that time, the oldest first: what failed, was canceled, or waits for
+ * Resends now what has not succeeded since that time, the oldest first: what failed, was canceled, or is waiting for
  * a retry.
  * @throws AppError `webhook_endpoint_disabled`
  */

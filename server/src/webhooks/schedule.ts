@@ -6,8 +6,8 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * How long after the attempt before it each attempt is made, in milliseconds: what Standard Webhooks recommends,
- * and an attempt after 45 s for a receiver that is restarted. Eleven attempts over 75 hours and 36 minutes.
+ * The delay of each attempt after the previous one, in milliseconds: the schedule that Standard Webhooks recommends,
+ * plus an attempt after 45 s for a receiver that is restarting. Eleven attempts over 75 hours and 36 minutes.
  */
 export const ATTEMPT_DELAYS_MS: readonly number[] = [
   0,
@@ -36,7 +36,7 @@ export interface FinishedAttempt {
   outcome: AttemptOutcome;
   /** When the delivery's first attempt began. */
   firstAttemptAt: Date;
-  /** If the attempt was brought forward: when it was due. Null for one of the schedule. */
+  /** When an attempt that was brought forward was originally due; null for a scheduled one. */
   dueAt: Date | null;
   now: Date;
   /** 0 ≤ random < 1. */
@@ -64,7 +64,7 @@ export function nextAttempt(finished: FinishedAttempt): NextStep {
   return { kind: "retry", at: new Date(at) };
 }
 
-/** What the receiver asked for; 0 if it did not. */
+/** The delay that the receiver requested; 0 if none. */
 export function retryAfterMs(outcome: AttemptOutcome): number {
   return outcome.kind === "response" ? (outcome.retryAfterSeconds ?? 0) * SECOND : 0;
 }

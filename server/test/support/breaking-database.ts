@@ -2,9 +2,9 @@ import { databaseAway } from "../../src/db/lost-connection.ts";
 import type { Db, Tx } from "../../src/db/schema.ts";
 
 /**
- * A database over a connection that breaks once, when a transaction is to commit: `before` the commit, or `after`
+ * A database over a connection that breaks once, when a transaction commits: `before` the commit, or `after`
  * it, so that only the answer is lost.
- * @param meanwhile what others do until the caller learns of it
+ * @param meanwhile what others do before the caller learns of it
  * @param skip transactions that commit before that one
  */
 export function breakingAtCommit(

@@ -7,11 +7,11 @@ import { postgresFor } from "./service.ts";
 
 /** A copy of the database of a data folder, taken while its service is stopped. */
 export interface DatabaseCopy {
-  /** Puts it into the place of the database of this data folder. */
+  /** Replaces the database of this data folder with the copy. */
   putBack(dataFolder: string): Promise<void>;
 }
 
-/** A copy of the folder; on PostgreSQL a copy by template, which is in another database as a restored dump is. */
+/** A copy of the folder; on PostgreSQL a template copy, which is another database, as a restored dump is. */
 export async function copyDatabase(dataFolder: string): Promise<DatabaseCopy> {
   const databaseUrl = await postgresFor(dataFolder);
   if (databaseUrl === null) {

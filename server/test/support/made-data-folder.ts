@@ -14,7 +14,7 @@ declare module "vitest" {
   }
 }
 
-/** Once for all test files of a run, or of several runs that are given one that was made before. */
+/** Created once for all test files of a run, or of several runs that share an existing one. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { MADE_DATA_FOLDER: given } = process.env;
   if (given) {
@@ -23,7 +23,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   }
   const folder = await mkdtemp(join(tmpdir(), "subtext-made-"));
   const service = await openService({ config: readConfig({ DATA_DIR: folder }), log: createLog("silent") });
-  // The tests that copy it may keep their files in a bucket: each claims a store of its own.
+  // Tests that copy it may store their files in a bucket: each claims its own store.
   await deleteStoreRecord(service.parts.database.kysely);
   await service.stop();
   await rm(join(folder, "store.json"));

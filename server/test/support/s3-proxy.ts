@@ -4,7 +4,7 @@ import { pipeline } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
 
-/** An answer of S3 that is not the object: its status, and the code in its body. */
+/** An S3 error response: its status, and the code in its body. */
 export interface Refusal {
   status: number;
   code: string;
@@ -13,12 +13,12 @@ export interface Refusal {
 export interface S3Proxy {
   /** On 127.0.0.1. */
   readonly endpoint: string;
-  /** What a request is refused with; null to let it through. */
+  /** The error to refuse a request with; null to let it through. */
   refuse: (request: IncomingMessage) => Refusal | null;
 }
 
 /**
- * An S3 server that refuses what a test wants, closed when the test ends.
+ * An S3 server that refuses the requests that a test selects; closed when the test ends.
  * @param target the port of the server on this machine that serves what is not refused; left out, objects are kept
  *   in memory, and nothing but PUT, GET, HEAD and DELETE of whole objects is served
  */
@@ -46,7 +46,7 @@ export async function startS3Proxy(target?: number): Promise<S3Proxy> {
         response.writeHead(answer.statusCode ?? 502, answer.headers);
         pipeline(answer, response, () => {});
       });
-      // Once there is an answer, that is what counts: some servers add a body to what answers a HEAD.
+      // Errors after the response do not count: some servers add a body to the response to a HEAD.
       onward.on("error", () => response.headersSent || response.destroy());
       return void request.pipe(onward);
     }

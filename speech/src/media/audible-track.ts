@@ -3,12 +3,12 @@ import type { DecodeOptions, Decoder, Probe } from "./media.ts";
 import { SILENCE_PEAK } from "./outcome.ts";
 import { isSilence } from "./silence.ts";
 
-/** Each silent track costs a pass over the whole file, so that a file of a thousand would take hours. */
+/** Each silent track costs a pass over the whole file, so a file with a thousand tracks would take hours. */
 const MAX_TRACKS = 32;
 
 /**
  * Returns the probe of the first audio track with sound, the default track first. If none has sound, returns the
- * first that is damaged and may have had some, else the default track. Files with one track are not decoded for it.
+ * first that is damaged and may have had sound, else the default track. Files with one track are not decoded for this.
  * @throws SpeechError
  */
 export async function chooseAudibleTrack(

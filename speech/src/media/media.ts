@@ -16,7 +16,7 @@ export interface Probe {
   audioTrack: number;
   /** The same file with each of the other audio tracks that can be decoded, in order. */
   otherTracks: readonly Probe[];
-  /** Whether a track cannot be decoded, so that nobody knows whether it is silent. */
+  /** Whether a track cannot be decoded, so it is unknown whether it is silent. */
   hasUndecodableTrack: boolean;
 }
 

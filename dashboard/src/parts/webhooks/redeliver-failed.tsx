@@ -24,7 +24,7 @@ const OWN_MOMENT = {
 } as const;
 const HOURS = { hour: 1, day: 24, week: 24 * 7, month: 24 * 30 } as const;
 
-/** Sends again all that has not succeeded since a time. */
+/** Resends everything that has not succeeded since a given time. */
 export function RedeliverFailed({ endpointId }: { endpointId: string }) {
   return (
     <DialogTrigger>

@@ -22,7 +22,7 @@ export function SigningSecret({ endpoint, isOwner }: { endpoint: WebhookEndpoint
   });
   const rotate = useMutation({
     mutationFn: () => request<WebhookEndpointWithSecret>("POST", `${path}/rotate-secret`),
-    // Without waiting: the page must not say that the secret was rotated while it still shows the old one.
+    // Not awaited: the page must not say that the secret was rotated while it still shows the old one.
     onSuccess: () => void queryClient.invalidateQueries({ queryKey: endpointKey(endpoint.id) }),
     gcTime: 0,
   });

@@ -38,7 +38,7 @@ export async function prepareDataFolder(folder: string, onLog: (line: string) =>
   await chmod(folder, 0o700);
 }
 
-/** @throws AppError `installation_missing` if there is no database, or none that a crash left half carried over */
+/** @throws AppError `installation_missing` if there is no database, nor one that a crash left half upgraded */
 export async function requireEmbeddedDatabase(folder: string): Promise<void> {
   if (existsSync(join(folder, "PG_VERSION")) || existsSync(carriedFolder(folder))) return;
   throw new AppError(

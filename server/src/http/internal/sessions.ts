@@ -47,7 +47,7 @@ export function registerSessions(
         return await reply.code(204).send();
       });
 
-      /** All but the one that asks. */
+      /** All except the current one. */
       own.delete("/", async (request, reply) => {
         const { id, operator } = sessionOf(request);
         await endSessions(db, operator.id, { except: id });

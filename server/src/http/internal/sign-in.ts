@@ -112,7 +112,7 @@ function toWebRequest(
 async function answer(response: Response, reply: FastifyReply): Promise<FastifyReply> {
   for (const cookie of response.headers.getSetCookie()) reply.header("set-cookie", cookie);
   if (!response.ok) throw signInError(response.status, await response.text());
-  // better-auth repeats the session token in its body. A page has no use for it: the cookie is hidden from scripts.
+  // better-auth repeats the session token in its response body. Pages must not see it: scripts cannot read the cookie.
   return reply.send({});
 }
 

@@ -14,11 +14,11 @@ const Acceptance = Type.Object(
   { additionalProperties: false },
 );
 
-/** What accepting the store would lead to. */
+/** What accepting the store would delete. */
 export interface StoreReview extends DeletionReview {
   /** Why nothing is deleted now; null if the store is this database's. */
   stopped: string | null;
-  /** Names the state of the store that was looked at. */
+  /** Identifies the state of the store that was reviewed. */
   token: string | null;
 }
 
@@ -30,7 +30,7 @@ export interface StorageRouteDeps {
   ownership: StoreOwnership;
 }
 
-/** Deletions that were stopped are resumed by whoever has the command line of this machine. */
+/** Only the command line on this machine can resume stopped deletions. */
 export function registerStorage(app: FastifyInstance, deps: StorageRouteDeps): void {
   const { db, clock, ownership } = deps;
 
@@ -51,7 +51,7 @@ export function registerStorage(app: FastifyInstance, deps: StorageRouteDeps): v
     { schema: { body: Acceptance } },
     async (request, reply) => {
       requireCommandLine(request);
-      // First: what is unknown now has its 7 days from now, also if this ends in between.
+      // First: the 7 days of files that are unknown now start now, even if this is interrupted.
       await restartUnknownFiles(db, clock.now());
       await ownership.accept(request.body.token);
       request.log.warn("the store was accepted; deletions are resumed");

@@ -13,7 +13,7 @@ import { findVideoOf, VIDEO_PATH, type VideoParams } from "./video-address.ts";
 /** A player asks for parts of the recording as long as it is open, at the URL that it was sent to first. */
 const MEDIA_URL_LIFETIME_SECONDS = 12 * 3600;
 
-/** `…/media`: the recording, for the player of whoever is signed in; with `?download`, to be saved as a file. */
+/** `…/media`: the recording, for the player of signed-in operators; with `?download`, to be saved as a file. */
 export function registerVideoMedia(
   app: FastifyInstance,
   { db, sources, clock }: { db: Db; sources: Sources; clock: Clock },

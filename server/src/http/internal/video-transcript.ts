@@ -56,7 +56,7 @@ export function registerVideoTranscript(
     return await reply.type("text/vtt; charset=utf-8").send(captions);
   });
 
-  // From here too: a browser ignores the `download` of a link to another origin, and shows the file instead.
+  // Served from here too: a browser ignores `download` on a cross-origin link and shows the file instead.
   app.get<{ Params: VideoParams["Params"] & { format: string } }>(
     `${VIDEO_PATH}/files/:format`,
     async (request, reply) => {

@@ -43,7 +43,7 @@ export async function answerOnce(
 }
 
 /**
- * Until the transaction ends.
+ * Locks the key until the transaction ends.
  * @throws AppError `idempotency_key_in_use`
  */
 export async function holdIdempotencyKey(tx: Tx, environmentId: string, key: string): Promise<void> {
@@ -85,7 +85,7 @@ export function readIdempotencyKey({ headers }: FastifyRequest): string | null {
   );
 }
 
-/** @param content as it was parsed: white space makes no difference, the order of fields does */
+/** @param content the parsed body: white space makes no difference, the order of fields does */
 export function fingerprintOf({ method, url }: FastifyRequest, content: unknown): string {
   const path = url.replace(/\?.*$/s, "");
   return createHash("sha256")

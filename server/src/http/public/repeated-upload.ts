@@ -14,7 +14,7 @@ interface Creation {
 }
 
 /**
- * What the `Idempotency-Key` of a request that creates an upload stands for; null without one.
+ * What the `Idempotency-Key` of a request that creates an upload identifies; null without one.
  * @throws AppError `invalid_request`
  */
 export function readCreation(request: FastifyRequest, environmentId: string, clock: Clock): Creation | null {

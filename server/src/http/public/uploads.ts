@@ -30,8 +30,8 @@ const PIECE_MEDIA_TYPE = "application/offset+octet-stream";
 const LOCK_DRAIN_MS = 500;
 
 /**
- * Of requests at the database, while they begin and while they end; not while bytes come. As many wait as there may
- * be connections.
+ * Limits database access of requests while they begin and while they end, not while bytes arrive. As many can wait as
+ * there can be connections.
  */
 const TURNS: FairQueueLimits = { maxRunning: 32, maxRunningPerOwner: 8, maxWaiting: 3_000 };
 
@@ -57,7 +57,7 @@ const EXPOSED_HEADERS = [
 export interface UploadsDeps extends AcceptDeps {
   store: UploadStore;
   sources: Sources;
-  /** Does not count requests: those of uploads wait for their turn instead of being refused for their rate. */
+  /** Does not count requests: upload requests are queued instead of being rate limited. */
   authorize: Authorize;
   limits: TokenLimits;
   maxUploadBytes: number;
@@ -72,11 +72,11 @@ export interface UploadsDeps extends AcceptDeps {
 interface UploadRequest {
   uploader: Uploader | null;
   log: FastifyRequest["log"];
-  /** Whose turns it takes. */
+  /** The owner of its turns in the queue. */
   owner: string;
   /** Null for a request that creates no upload, or has no `Idempotency-Key`. */
   creation: ReturnType<typeof readCreation>;
-  /** To be called before it waits for its client or for another request. */
+  /** Call it before the request waits for its client or for another request. */
   endTurn(): void;
   /** What went wrong inside, before tus made a line of text of it. */
   failure?: unknown;
@@ -166,7 +166,7 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
   });
 }
 
-/** Aborted when the response is sent, or the connection closed before it is. */
+/** Aborted when the response is sent, or when the connection closes first. */
 function untilClosed({ raw }: FastifyReply): AbortSignal {
   const closed = new AbortController();
   const reason = new AppError("request_timeout", "The connection was closed while the request waited.");
@@ -209,7 +209,7 @@ function tusOptions(
         throw new AppError("upload_expired", "The recording was uploaded, and deleted for its age since.");
       }
       if (video.uploaded_at === null) await deps.store.ensurePlace(video.id);
-      // Nothing of it will be sent: clients ask how far it is, and are done.
+      // No bytes will be sent: clients ask for the offset, and are done.
       if (video.uploaded_at === null && video.size_bytes === 0 && request.method !== "DELETE") {
         await deps.store.create(new Upload({ id: video.id, size: 0, offset: 0 }));
         await acceptUpload(deps, { videoId: video.id, sizeBytes: 0 });
@@ -219,7 +219,7 @@ function tusOptions(
       if (request.method === "PATCH" && contentLength !== "0") {
         await deps.store.requireSpace(Number(contentLength ?? 0));
       }
-      // What is left is to wait for the lock and for the bytes.
+      // It only has to wait for the lock and for the bytes now.
       requestOf(request).endTurn();
     },
 
@@ -320,7 +320,7 @@ async function answerStored(
     .send();
 }
 
-/** For a client that did not receive the answer to its first request: it asks by HEAD how far the upload is. */
+/** For a client that did not receive the response to its first request: it asks for the offset with HEAD. */
 async function answerRepeated(
   { store }: UploadsDeps,
   { id, uploaded_at: uploadedAt, size_bytes: sizeBytes }: VideoRow,

@@ -9,7 +9,7 @@ import { joinsWithoutSpace, writtenWords } from "./written-words.ts";
 
 const SAMPLE_RATE = 16_000;
 
-/** From the Whisper paper (Radford et al., 2022, section 4.5): beyond both of these nobody speaks. */
+/** From the Whisper paper (Radford et al., 2022, section 4.5): beyond both of these, there is no speech. */
 const NO_SPEECH_PROBABILITY = 0.6;
 const NO_SPEECH_LOG_PROBABILITY = -1;
 /** A segment that is nothing but a note of a sound: `[BLANK_AUDIO]`, `(music)`, `*laughs*`. */

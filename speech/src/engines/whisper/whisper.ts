@@ -22,7 +22,7 @@ import { wordsOfTokens } from "./words-of-tokens.ts";
 const MARGIN_SECONDS = 0.5;
 
 const SAMPLE_RATE = 16_000;
-/** Text that exceeds the token limit within less than this is not speech. */
+/** A text that exceeds the token limit in less time than this is not speech. */
 const MIN_CONTINUED_SECONDS = 2;
 
 const MAX_BATCH = 16;
@@ -114,9 +114,9 @@ class Whisper implements Engine {
   }
 
   /**
-   * What is certain of a text that may have exceeded the token limit: all before its last timestamp or, of a text
+   * The reliable part of a text that may have exceeded the token limit: all before its last timestamp or, in a text
    * without timestamps, before its last word.
-   * @returns `restSeconds`: where in the utterance the text has to be continued. Null if nothing is missing, or if
+   * @returns `restSeconds`: where recognition has to continue in the utterance. Null if nothing is missing, or if
    * the text does not advance, as in a hallucination: the rest would be recognized the same way.
    */
   #writtenBeforeLimit(utterance: Utterance, whole: Hearing, { sequence }: Attempt): WrittenBeforeLimit {
@@ -136,7 +136,7 @@ class Whisper implements Engine {
     return { written: { ...whole, words: words.slice(0, kept), cutOff: false }, restSeconds };
   }
 
-  /** Recognizes the rests of utterances whose text exceeded the token limit. */
+  /** Recognizes the remainders of utterances whose text exceeded the token limit. */
   async #continue(
     hearings: Map<Utterance, Hearing>,
     rests: ReadonlyMap<Utterance, Utterance>,

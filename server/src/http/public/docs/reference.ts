@@ -53,7 +53,7 @@ ${[...groups].map(([group, operations]) => `<h2>${group}</h2>\n${operations.map(
 <p>Bodies that endpoints are sent, by their <code>type</code>. Signed as
 <a href="https://www.standardwebhooks.com">Standard Webhooks</a> asks, sent at least once and in no promised order;
 <code>webhook-id</code> stays the same at every attempt. Only 2xx within 15 seconds is success. After a failure comes
-another attempt in 5 s, 45 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h; <code>Retry-After</code> is honoured, redirects are
+another attempt in 5 s, 45 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h; <code>Retry-After</code> is honored, redirects are
 not followed, 410 disables the endpoint. <a href="/docs/webhooks">How to receive and verify them</a>.</p>
 ${Object.entries(WEBHOOK_EVENTS)
   .map(
