@@ -1,0 +1,125 @@
+import { spawnSync } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { availableParallelism, cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { openVoiceActivityLane } from "@subtext/speech/child/lane";
+import { closeEngines, openEngines } from "@subtext/speech/engines/open-engines";
+import { openDecoder } from "@subtext/speech/media/open-decoder";
+import { transcribe } from "@subtext/speech/transcribe";
+import { cpuSeconds } from "./process-tree.ts";
+import { printTable } from "./table.ts";
+
+/**
+ * What a recording without speech costs, as a ratio to decoding it with ffmpeg alone in the same run: timestamps
+ * that claim hours of padding, digital silence and steady noise. Models are loaded before. `--json` prints JSON.
+ */
+const { values } = parseArgs({
+  options: { json: { type: "boolean", default: false }, runs: { type: "string", default: "3" } },
+});
+const HOUR = 3600;
+const QUIET = ["-nostdin", "-v", "error", "-y"];
+/** Uniform noise of this amplitude has −60 dBFS. */
+const NOISE_AMPLITUDE = Math.sqrt(3) / 1000;
+
+interface Measurement {
+  recording: string;
+  /** Medians, with the processor time of all threads and of the decoder. */
+  subtext: Cost;
+  ffmpeg: Cost;
+  ratio: Cost;
+}
+
+interface Cost {
+  seconds: number;
+  cpuSeconds: number;
+}
+
+const folder = await mkdtemp(join(tmpdir(), "subtext-bench-silence-"));
+const decoder = await openDecoder();
+const voiceActivity = await openVoiceActivityLane();
+const bundledOnly = { bundled: true, multilingual: null, bundledTakesEnglish: false, remedy: "" };
+const engines = await openEngines(bundledOnly, { threads: 1 });
+try {
+  const measurements: Measurement[] = [];
+  for (const { recording, path } of makeRecordings()) {
+    const [subtext, ffmpeg]: [Cost[], Cost[]] = [[], []];
+    for (let run = 0; run < Number(values.runs); run++) {
+      subtext.push(await measure(() => transcribeOnce(path)));
+      ffmpeg.push(await measure(() => decodeWithFfmpeg(path)));
+    }
+    const [ours, alone] = [medianOf(subtext), medianOf(ffmpeg)];
+    const ratio = { seconds: ours.seconds / alone.seconds, cpuSeconds: ours.cpuSeconds / alone.cpuSeconds };
+    measurements.push({ recording, subtext: ours, ffmpeg: alone, ratio });
+  }
+  const machine = `${availableParallelism()} cores, ${cpus()[0]?.model ?? "unknown processor"}, Node ${process.version}`;
+  if (values.json) console.log(JSON.stringify({ machine, decoder: decoder.name, measurements }, null, 2));
+  else {
+    console.log(machine);
+    printTable(
+      `Recordings without speech, beside ${decoder.name} alone (medians of ${values.runs} runs)`,
+      ["recording", "took", "ffmpeg", "ratio", "processor time", "ffmpeg", "ratio"],
+      measurements.map(({ recording, subtext, ffmpeg, ratio }) => [
+        recording,
+        ...[`${subtext.seconds.toFixed(2)} s`, `${ffmpeg.seconds.toFixed(2)} s`, ratio.seconds.toFixed(1)],
+        `${subtext.cpuSeconds.toFixed(2)} s`,
+        ...[`${ffmpeg.cpuSeconds.toFixed(2)} s`, ratio.cpuSeconds.toFixed(1)],
+      ]),
+    );
+  }
+} finally {
+  await Promise.all([closeEngines(engines), voiceActivity.close()]);
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function measure(work: () => Promise<void>): Promise<Cost> {
+  const total = () => {
+    const { own, children } = cpuSeconds(process.pid);
+    return own + children;
+  };
+  const cpuBefore = total();
+  const startedAt = performance.now();
+  await work();
+  return { seconds: (performance.now() - startedAt) / 1000, cpuSeconds: total() - cpuBefore };
+}
+
+async function transcribeOnce(path: string): Promise<void> {
+  const { signal } = new AbortController();
+  const options = { decoder, engines, voiceActivity, maxDurationSeconds: 12 * HOUR, signal };
+  const result = await transcribe(path, options);
+  if (result.outcome === "transcribed" && result.words.length > 0) throw new Error("Words were recognized.");
+}
+
+async function decodeWithFfmpeg(path: string): Promise<void> {
+  run([...QUIET, "-i", path, "-vn", "-ar", "16000", "-c:a", "pcm_f32le", "-f", "null", "-"]);
+}
+
+function makeRecordings(): { recording: string; path: string }[] {
+  const packets = join(folder, "packets.m4a");
+  run([...QUIET, "-f", "lavfi", "-i", "anoisesrc=r=16000:d=60:a=0.5:seed=1", "-b:a", "8k", packets]);
+  const padded = join(folder, "padded.mp4");
+  run([...QUIET, "-itsscale", "650", "-i", packets, "-c", "copy", padded]);
+  const silent = join(folder, "silent.flac");
+  run([...QUIET, "-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono", "-t", `${HOUR}`, silent]);
+  const noisy = join(folder, "noisy.flac");
+  const noise = `anoisesrc=r=16000:d=${HOUR}:a=${NOISE_AMPLITUDE}:seed=1`;
+  run([...QUIET, "-f", "lavfi", "-i", noise, "-c:a", "flac", "-sample_fmt", "s16", noisy]);
+  return [
+    { recording: "one minute whose timestamps claim 39,000 s", path: padded },
+    { recording: "an hour of digital silence", path: silent },
+    { recording: "an hour of steady noise at −60 dBFS", path: noisy },
+  ];
+}
+
+function medianOf(costs: readonly Cost[]): Cost {
+  const median = (numbers: number[]) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]!;
+  return {
+    seconds: median(costs.map(({ seconds }) => seconds)),
+    cpuSeconds: median(costs.map((cost) => cost.cpuSeconds)),
+  };
+}
+
+function run(args: string[]): void {
+  const { status, stderr, error } = spawnSync("ffmpeg", args, { encoding: "utf8" });
+  if (status !== 0) throw new Error(`ffmpeg failed: ${error ?? stderr}`);
+}
