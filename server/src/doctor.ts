@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { access, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
+import { SpeechError } from "@subtext/speech/errors";
 import { describeDecoders } from "@subtext/speech/media/open-decoder";
 import { describeProgress } from "@subtext/speech/models/download-display";
 import { settingAtFault } from "./config/setting-at-fault.ts";
@@ -9,6 +10,7 @@ import type { Config } from "./config.ts";
 import { inspectFileAccess } from "./file-access.ts";
 import type { ModelsState } from "./models.ts";
 import { UNKNOWN_KEPT_MS } from "./pipeline/sweep-stored-files.ts";
+import type { MemoryDescription } from "./speech.ts";
 import { RESERVED_BYTES } from "./storage/disk-space.ts";
 import type { OwnershipState } from "./storage/store-ownership.ts";
 
@@ -31,6 +33,8 @@ export interface Patients {
   database(): Promise<string>;
   storage(): Promise<void>;
   engine(): Promise<{ text: string; warnings: string[] }>;
+  /** How many speech processes fit into memory. */
+  memory(): Promise<MemoryDescription>;
   model(): ModelsState | Promise<ModelsState>;
   /** Null if the database cannot be queried. */
   workers(): Promise<WorkersState | null>;
@@ -68,7 +72,12 @@ export async function diagnose(config: Config, patients: Patients): Promise<Find
   return await Promise.all([
     examineNode(),
     ...(hears
-      ? [examineDecoders(config), examineEngine(config, patients), examineModel(config, patients)]
+      ? [
+          examineDecoders(config),
+          examineEngine(config, patients),
+          examineMemory(config, patients),
+          examineModel(config, patients),
+        ]
       : []),
     examine("database", () => patients.database(), databaseRemedy(config)),
     examine(
@@ -109,13 +118,41 @@ function engineRemedy({ engine, modelsFolder }: Config): string {
 
 async function examineEngine(config: Config, { engine }: Patients): Promise<Finding> {
   let warnings: string[] = [];
+  let isTooLarge = false;
   const ask = async () => {
-    const loaded = await engine();
+    const loaded = await engine().catch((error) => {
+      isTooLarge = lacksMemory(error);
+      throw error;
+    });
     warnings = loaded.warnings;
     return [loaded.text, ...warnings].join("; ");
   };
   const finding = await examine("engine", ask, engineRemedy(config));
+  if (isTooLarge) {
+    return { ...finding, detail: "Not loaded: it does not fit into memory.", remedy: "See memory." };
+  }
   return warnings.length === 0 ? finding : { ...finding, status: "warning" };
+}
+
+function lacksMemory(error: unknown): error is SpeechError {
+  return error instanceof SpeechError && error.code === "insufficient_memory";
+}
+
+async function examineMemory({ engine, whisperModel }: Config, { memory }: Patients): Promise<Finding> {
+  const name = "memory";
+  const raise = "Raise the memory limit of the container, or give the machine more";
+  try {
+    const { text, reduced } = await memory();
+    if (!reduced) return ok(name, text);
+    return { name, status: "warning", detail: text, remedy: `${raise}, if recordings wait for long.` };
+  } catch (error) {
+    if (!lacksMemory(error)) {
+      return { name, status: "warning", detail: "Unknown: no engine can be chosen.", remedy: "See engine." };
+    }
+    const smaller = `, or name a smaller model than ${whisperModel} in WHISPER_MODEL, or set ENGINE=moonshine`;
+    const remedy = `${raise}${engine === "moonshine" ? "" : smaller}.`;
+    return { name, status: "missing", detail: error.message, remedy };
+  }
 }
 
 /** Without it the bundled engine serves, and hears English alone. */

@@ -35,7 +35,7 @@ import { startSweeping } from "./pipeline/sweep.ts";
 import { checkAllFiles } from "./pipeline/sweep-missing.ts";
 import { Queue } from "./queue.ts";
 import { removeServiceFile, writeServiceFile } from "./service-file.ts";
-import { describeEngines, openModels, openSpeech } from "./speech.ts";
+import { describeEngines, describeMemory, openModels, openSpeech } from "./speech.ts";
 import { openStores, type Stores } from "./storage/open-stores.ts";
 import type { Sources } from "./storage/sources.ts";
 import type { Storage } from "./storage/storage.ts";
@@ -242,6 +242,7 @@ async function wire(
         storage: () => storage.check(),
         model: () => models.state(),
         engine: () => describeEngines(speech),
+        memory: () => describeMemory(config, models),
         workers: async () => ({
           running: countRunning && (await countRunning()),
           waiting: (await countQueue(db)).pending,

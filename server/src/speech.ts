@@ -1,3 +1,4 @@
+import { type MemoryBudget, planParallelism } from "@subtext/speech/child/memory";
 import { readMemoryLimit } from "@subtext/speech/child/memory-limit";
 import { createSpeech, type Speech } from "@subtext/speech/child/supervise";
 import { type AvailableEngines, chooseEngines } from "@subtext/speech/choose-engines";
@@ -10,6 +11,12 @@ import { createModels, type Models } from "./models.ts";
 const HEARTBEAT_TIMEOUT_MS = 30_000;
 /** What the service takes beside speech processes, under load. */
 const SERVICE_BYTES = 500_000_000;
+
+/** Null if the system does not report its memory. */
+function memoryBudget(): MemoryBudget | null {
+  const limit = readMemoryLimit();
+  return limit && { ...limit, reservedBytes: SERVICE_BYTES };
+}
 
 /** The multilingual model, where the settings leave room for one. */
 export function openModels(options: {
@@ -29,7 +36,6 @@ export function openModels(options: {
  * @param onProcess called whenever a process is started
  */
 export function openSpeech(config: Config, models: Models, log: Logger, onProcess = () => {}): Speech {
-  const limit = readMemoryLimit();
   const speech = createSpeech({
     parts: () => {
       const parts = chooseEngines(config.engine, availableEngines(config, models));
@@ -42,7 +48,7 @@ export function openSpeech(config: Config, models: Models, log: Logger, onProces
     processes: config.speechProcesses,
     threads: config.speechThreads,
     memoryLimitBytes: config.speechMemoryLimitBytes,
-    memory: limit && { ...limit, reservedBytes: SERVICE_BYTES },
+    memory: memoryBudget(),
     heartbeatTimeoutMs: HEARTBEAT_TIMEOUT_MS,
     log: (line) => log.warn({ line }, "a speech process wrote"),
     ...(config.ffmpegPath !== null && { ffmpegPath: config.ffmpegPath }),
@@ -50,6 +56,33 @@ export function openSpeech(config: Config, models: Models, log: Logger, onProces
   // Also where it could not be had: what people are told of a missing model is told with the engines.
   models.onChange(() => speech.renew());
   return speech;
+}
+
+export interface MemoryDescription {
+  text: string;
+  /** Whether fewer processes or threads run than the settings ask for. */
+  reduced: boolean;
+}
+
+/**
+ * Describes how many speech processes fit into memory.
+ * @throws SpeechError `insufficient_memory` if not even one does; others if there is no engine
+ */
+export async function describeMemory(
+  config: Config,
+  models: Models,
+  memory = memoryBudget(),
+): Promise<MemoryDescription> {
+  if (memory === null) return { text: "The system does not report its memory.", reduced: false };
+  const { speechProcesses, speechThreads } = config;
+  const engines = chooseEngines(config.engine, availableEngines(config, models));
+  const wanted = { processes: speechProcesses, threads: speechThreads };
+  const { processes, threads } = await planParallelism(engines, { ...wanted, memory });
+  const fitting = `Speech processes that fit: ${processes} of ${speechProcesses}, with ${threads} of ${speechThreads} threads each`;
+  return {
+    text: `${fitting}; ${memory.source} is ${Math.floor(memory.bytes / 1024 ** 2)} MiB.`,
+    reduced: processes < speechProcesses || threads < speechThreads,
+  };
 }
 
 /**

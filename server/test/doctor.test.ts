@@ -2,6 +2,8 @@ import { statfs } from "node:fs/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { readConfig } from "../src/config.ts";
 import { diagnose, type Patients } from "../src/doctor.ts";
+import type { Models } from "../src/models.ts";
+import { describeMemory } from "../src/speech.ts";
 import { requireSpace } from "../src/storage/disk-space.ts";
 import { HEALTHY_PATIENTS } from "./support/healthy-patients.ts";
 import { temporaryFolder } from "./support/service.ts";
@@ -37,6 +39,45 @@ test("the doctor tells what to do about an engine that does not load", async () 
   const findings = await findingsOfEngine(() => Promise.reject(new Error("The model is cut off.")));
   expect(findings).toEqual([
     { name: "engine", status: "missing", detail: "The model is cut off.", remedy: expect.any(String) },
+  ]);
+});
+
+test("the doctor reports memory that is too small under its own name, with the size that is needed", async () => {
+  const config = readConfig({
+    DATA_DIR: await temporaryFolder(),
+    SPEECH_PROCESSES: "4",
+    SPEECH_THREADS: "2",
+  });
+  const models = {
+    stillInstalled: () => null,
+    state: () => ({}),
+    isComing: () => false,
+  } as unknown as Models;
+  const limit = (megabytes: number) => ({
+    bytes: megabytes * 1_000_000,
+    source: "the limit",
+    reservedBytes: 500_000_000,
+  });
+  const findingsWith = async (megabytes: number) => {
+    const memory = () => describeMemory(config, models, limit(megabytes));
+    const engine = async () => {
+      await memory();
+      return HEALTHY_PATIENTS.engine();
+    };
+    const findings = await diagnose(config, { ...HEALTHY_PATIENTS, memory, engine });
+    return ["memory", "engine"].map((name) => findings.find((finding) => finding.name === name));
+  };
+  expect(await findingsWith(6000)).toMatchObject([
+    { status: "ok", detail: expect.stringContaining("4 of 4, with 2 of 2 threads"), remedy: null },
+    { status: "ok" },
+  ]);
+  expect(await findingsWith(1400)).toMatchObject([
+    { status: "warning", detail: expect.stringContaining("1 of 4, with 1 of 2 threads") },
+    { status: "ok" },
+  ]);
+  expect(await findingsWith(900)).toMatchObject([
+    { status: "missing", detail: expect.stringContaining("needs 1240 MiB"), remedy: expect.any(String) },
+    { status: "missing", detail: expect.stringContaining("memory"), remedy: "See memory." },
   ]);
 });
 

@@ -370,6 +370,7 @@ test("the doctor tells of every part", async () => {
     "node",
     "decoder",
     "engine",
+    "memory",
     "languages",
     "database",
     "storage",

@@ -306,6 +306,7 @@ test("the doctor tells of files that are missing once they were looked for", asy
     database: absent,
     storage: absent,
     engine: absent,
+    memory: absent,
     model: () => subtext.service.parts.models.state(),
     files: async () => known,
     workers: absent,

@@ -11,7 +11,7 @@ import { AppError } from "../errors.ts";
 import { createLog } from "../log.ts";
 import { describeDatabase } from "../main.ts";
 import { isOutage } from "../outages.ts";
-import { describeEngines, openModels, openSpeech } from "../speech.ts";
+import { describeEngines, describeMemory, openModels, openSpeech } from "../speech.ts";
 import { openBucket } from "../storage/bucket.ts";
 import { openBucketStorage } from "../storage/bucket-storage.ts";
 import { openDiskStorage } from "../storage/disk.ts";
@@ -59,6 +59,10 @@ export async function diagnoseFromOutside(config: Config, reason: unknown): Prom
     workers: async () => null,
     files: async () => null,
     cleanup: async () => null,
+    async memory() {
+      await models.look();
+      return await describeMemory(config, models);
+    },
     async engine() {
       await models.look();
       const speech = openSpeech(config, models, log);

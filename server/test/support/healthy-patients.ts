@@ -3,6 +3,7 @@ import type { Patients } from "../../src/doctor.ts";
 /** What the doctor looks at in a service that lacks nothing. */
 export const HEALTHY_PATIENTS: Patients = {
   engine: async () => ({ text: "one", warnings: [] }),
+  memory: async () => ({ text: "enough", reduced: false }),
   model: () => ({
     wanted: null,
     state: "unwanted",

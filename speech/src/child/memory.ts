@@ -1,3 +1,5 @@
+import type { EngineParts } from "../engines/engine-parts.ts";
+import { modelFileBytes } from "../engines/model-file-bytes.ts";
 import { SpeechError } from "../errors.ts";
 import type { MemoryLimit } from "./memory-limit.ts";
 
@@ -41,6 +43,19 @@ export interface Parallelism {
 export interface MemoryBudget extends MemoryLimit {
   /** Bytes of it that are kept for everything but speech processes. */
   reservedBytes: number;
+}
+
+/**
+ * Returns the parallelism of these engines that fits into memory.
+ * @throws SpeechError `insufficient_memory`, `model_unusable`
+ */
+export async function planParallelism(
+  engines: EngineParts,
+  { processes, threads, memory }: { processes: number; threads: number; memory: MemoryBudget },
+): Promise<Parallelism> {
+  const bundled = engines.bundled && (engines.multilingual === null || engines.bundledTakesEnglish);
+  const modelBytes = await modelFileBytes(engines);
+  return fitParallelism({ processes, threads, modelBytes, bundled }, memory);
 }
 
 /**

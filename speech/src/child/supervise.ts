@@ -1,7 +1,6 @@
 import type { EngineParts } from "../engines/engine-parts.ts";
-import { modelFileBytes } from "../engines/model-file-bytes.ts";
 import type { TranscribeResult } from "../transcript.ts";
-import { fitParallelism, type MemoryBudget } from "./memory.ts";
+import { type MemoryBudget, planParallelism } from "./memory.ts";
 import type { SpeechDescription, SpeechParts } from "./messages.ts";
 import { type JobOptions, SpeechProcess } from "./speech-process.ts";
 
@@ -144,9 +143,7 @@ class SpeechProcesses implements Speech {
       seat.next = { parts: { engines, threads }, processBytes: Number.POSITIVE_INFINITY };
       return true;
     }
-    const bundled = engines.bundled && (engines.multilingual === null || engines.bundledTakesEnglish);
-    const modelBytes = await modelFileBytes(engines);
-    const fitting = fitParallelism({ processes, threads, modelBytes, bundled }, memory);
+    const fitting = await planParallelism(engines, { processes, threads, memory });
     if (fitting.processes < processes || fitting.threads < threads) {
       log?.(
         `Memory is enough for ${fitting.processes} of ${processes} processes, ${fitting.threads} of ${threads} threads.`,

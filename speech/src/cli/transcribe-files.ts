@@ -2,6 +2,7 @@ import { access, constants, stat } from "node:fs/promises";
 import { constants as osConstants } from "node:os";
 import { basename, resolve } from "node:path";
 import { getSystemErrorMessage } from "node:util";
+import { readMemoryLimit } from "../child/memory-limit.ts";
 import { createSpeech, type Speech } from "../child/supervise.ts";
 import { SpeechError } from "../errors.ts";
 import { openProgressBar, type ProgressTerminal } from "../progress-bar.ts";
@@ -13,6 +14,8 @@ import type { Terminal } from "./terminal.ts";
 import { showTranscription, summaryOf } from "./transcription-display.ts";
 
 const HEARTBEAT_TIMEOUT_MS = 30_000;
+/** What this command takes beside its speech process. */
+const COMMAND_BYTES = 100_000_000;
 const FAILED = 1;
 const NO_WORDS: Record<string, string> = {
   zxx: "nobody speaks",
@@ -78,12 +81,14 @@ async function openSpeech(
 ): Promise<Speech> {
   const { threads, memoryLimitBytes, ffmpegPath, quiet } = settings;
   const parts = await findEngines(settings);
+  const limit = readMemoryLimit();
   stop.throwIfAborted();
   const speech = createSpeech({
     parts: () => parts,
     processes: 1,
     threads,
     memoryLimitBytes,
+    memory: limit && { ...limit, reservedBytes: COMMAND_BYTES },
     heartbeatTimeoutMs: HEARTBEAT_TIMEOUT_MS,
     ...(ffmpegPath !== null && { ffmpegPath }),
   });
