@@ -50,7 +50,9 @@ export function startSweeping(deps: SweepDeps, everyMs: number): Sweeper {
   const advance = () =>
     deps.ownership
       .advanceIfChanged()
-      .catch((error) => deps.log.warn({ err: error }, "the store's generation could not be advanced"));
+      .catch((error) =>
+        deps.log[logLevelOf(error, "warn")]({ err: error }, "the store's generation could not be advanced"),
+      );
   start();
   const timers = [setInterval(start, everyMs), setInterval(advance, ADVANCE_EVERY_MS)];
   return {
