@@ -5,6 +5,20 @@ const SERVER = "server/test/**/*.test.ts";
 /** Upgrades from old versions, long property runs, documented commands, killed processes: `npm run test:slow`. */
 const SLOW = "**/*.slow.test.ts";
 
+/**
+ * What is only about the embedded database, the command line, the documentation or the disk, or opens no store at all:
+ * with TEST_DATABASE_URL it would run the same again.
+ */
+const EMBEDDED_ONLY = [
+  ...["cli", "database-embedded", "database-maintenance", "docs-*", "doctor", "models"],
+  ...["database-durability.slow", "model-arrives.slow", "upgrade-embedded.slow", "migrate-command.slow"],
+  ...["files", "storage-disk", "upload-locker"],
+  ...["config", "dashboard-pages", "error-docs", "media-type", "metadata", "metrics-looked-up", "problems"],
+  ...["readiness", "search-text", "together", "transcript-words", "validate"],
+  ...["webhook-guard", "webhook-post", "webhook-resolve", "webhook-schedule", "webhook-sign"],
+].map((name) => `server/test/${name}.test.ts`);
+const elsewhere = process.env.TEST_DATABASE_URL ? EMBEDDED_ONLY : [];
+
 export default defineConfig({
   test: {
     globalSetup: ["test/support/skip-hints.ts", "server/test/support/made-data-folder.ts"],
@@ -29,13 +43,13 @@ export default defineConfig({
         test: {
           name: "server",
           include: [SERVER],
-          exclude: [...configDefaults.exclude, SLOW],
+          exclude: [...configDefaults.exclude, SLOW, ...elsewhere],
           // To load the service and to compile its embedded database takes longer than most of these files take
           // for the rest: those that a worker runs share both.
           isolate: false,
         },
       },
-      { test: { name: "slow", include: [SLOW] } },
+      { test: { name: "slow", include: [SLOW], exclude: [...configDefaults.exclude, ...elsewhere] } },
     ],
   },
 });

@@ -11,7 +11,7 @@ import { inspectFileAccess } from "./file-access.ts";
 import type { ModelsState } from "./models.ts";
 import { UNKNOWN_KEPT_MS } from "./pipeline/sweep-stored-files.ts";
 import type { MemoryDescription } from "./speech.ts";
-import { RESERVED_BYTES } from "./storage/disk-space.ts";
+import { hasSpace, RESERVED_BYTES } from "./storage/disk-space.ts";
 import type { OwnershipState } from "./storage/store-ownership.ts";
 
 const LITTLE_SPACE_BYTES = 5 * 1024 ** 3;
@@ -213,28 +213,33 @@ function storageRemedy({ bucket, dataFolder }: Config): string {
     : `See that the bucket ${bucket.name} is there, that the S3_… settings are right, and that the key may list, read, write and delete.`;
 }
 
-async function examineDataFolder({ dataFolder, bucket, role }: Config): Promise<Finding> {
+async function examineDataFolder(config: Config): Promise<Finding> {
+  const { dataFolder } = config;
   const name = "data folder";
   try {
     const existing = await nearestExisting(dataFolder);
     await access(existing, constants.W_OK);
     if (!(await stat(existing)).isDirectory()) throw new Error(`${existing} is not a folder`);
     const { bavail, bsize } = await statfs(existing);
-    const free = bavail * bsize;
-    const detail = `${dataFolder}, ${(free / 1024 ** 3).toFixed(1)} GiB free`;
-    // With a bucket, only workers need the space, for the recordings that they transcribe.
-    if (free < RESERVED_BYTES && (bucket === null || role !== "api")) {
-      const stopped =
-        bucket === null ? "Uploads are refused" : "Recordings cannot be fetched from the bucket";
-      const limit = `${RESERVED_BYTES / 1024 ** 3} GiB`;
-      return { name, status: "missing", detail, remedy: `${stopped} below ${limit}. Make space.` };
-    }
-    if (free >= LITTLE_SPACE_BYTES) return ok(name, detail);
-    return { name, status: "warning", detail, remedy: "Make space: recordings are kept there as they came." };
+    return examineSpace(config, bavail * bsize);
   } catch (error) {
     const detail = `${dataFolder}: ${messageOf(error)}`;
     return { name, status: "missing", detail, remedy: "Let DATA_DIR name a folder that may be written to." };
   }
+}
+
+/** @param free bytes of the disk of the data folder */
+export function examineSpace({ dataFolder, bucket, role }: Config, free: number): Finding {
+  const name = "data folder";
+  const detail = `${dataFolder}, ${(free / 1024 ** 3).toFixed(1)} GiB free`;
+  // With a bucket, only workers need the space, for the recordings that they transcribe.
+  if (!hasSpace(free, 0) && (bucket === null || role !== "api")) {
+    const stopped = bucket === null ? "Uploads are refused" : "Recordings cannot be fetched from the bucket";
+    const limit = `${RESERVED_BYTES / 1024 ** 3} GiB`;
+    return { name, status: "missing", detail, remedy: `${stopped} below ${limit}. Make space.` };
+  }
+  if (free >= LITTLE_SPACE_BYTES) return ok(name, detail);
+  return { name, status: "warning", detail, remedy: "Make space: recordings are kept there as they came." };
 }
 
 async function examineFileAccess({ dataFolder }: Config): Promise<Finding> {

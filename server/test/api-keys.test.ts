@@ -11,6 +11,7 @@ import {
   type Tenant,
   until,
 } from "./support/service.ts";
+import { bucketEnv, testS3 } from "./support/test-bucket.ts";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const clock = new MovableClock();
@@ -130,9 +131,10 @@ test("an environment has so many valid keys and no more; a revoked or expired on
 });
 
 test("a key that one process revokes is refused by every other at once", async (context) => {
-  if (!process.env.TEST_DATABASE_URL) context.skip("the embedded database has one process");
-  const { databaseUrl } = service.service.parts.config;
-  const other = await startService({ start: false, clock, env: { DATABASE_URL: databaseUrl! } });
+  const { databaseUrl, bucket } = service.service.parts.config;
+  if (!databaseUrl || !bucket) context.skip("several processes need PostgreSQL and a bucket");
+  const env = { DATABASE_URL: databaseUrl!, ...bucketEnv(testS3()!, bucket!.name) };
+  const other = await startService({ start: false, clock, env });
   const tenant = await createTenant(service, { clock });
   expect((await listVideos(other.url, tenant)).status).toBe(200);
   await revokeApiKey(service.service.parts.database.kysely, (await keyRow(tenant)).id, clock.now());

@@ -1,17 +1,11 @@
-import { statfs } from "node:fs/promises";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { readConfig } from "../src/config.ts";
-import { diagnose, type Patients } from "../src/doctor.ts";
+import { diagnose, examineSpace, type Patients } from "../src/doctor.ts";
 import type { Models } from "../src/models.ts";
 import { describeMemory } from "../src/speech.ts";
-import { requireSpace } from "../src/storage/disk-space.ts";
+import { hasSpace } from "../src/storage/disk-space.ts";
 import { HEALTHY_PATIENTS } from "./support/healthy-patients.ts";
 import { temporaryFolder } from "./support/service.ts";
-
-vi.mock("node:fs/promises", async (importActual) => {
-  const actual = await importActual<typeof import("node:fs/promises")>();
-  return { ...actual, statfs: vi.fn(actual.statfs) };
-});
 
 async function findingsOfEngine(engine: Patients["engine"]) {
   const config = readConfig({ DATA_DIR: await temporaryFolder() });
@@ -123,23 +117,13 @@ test("the doctor reports that no worker runs, and as an error if videos wait", a
   expect(await findingWith(() => Promise.reject(new Error("away")))).toMatchObject({ status: "warning" });
 });
 
-test("the doctor reports an error where the service refuses uploads for lack of space", async () => {
-  const DATA_DIR = await temporaryFolder();
-  const folder = `${DATA_DIR}/uploads`;
-  const free = vi.mocked(statfs);
-  onTestFinished(() => void free.mockReset());
-  const refusal = async (mebibytes: number) => {
-    free.mockResolvedValue({ bavail: mebibytes, bsize: 1024 ** 2 } as never);
-    const findings = await diagnose(readConfig({ DATA_DIR }), HEALTHY_PATIENTS);
-    const { status, remedy } = findings.find(({ name }) => name === "data folder")!;
-    const refused = await requireSpace(folder, 0).then(
-      () => false,
-      () => true,
-    );
-    return { status, remedy, refused };
+test("the doctor reports an error where the service refuses uploads for lack of space", () => {
+  const refusal = (mebibytes: number) => {
+    const { status, remedy } = examineSpace(readConfig({}), mebibytes * 1024 ** 2);
+    return { status, remedy, refused: !hasSpace(mebibytes * 1024 ** 2, 0) };
   };
   const remedy = "Uploads are refused below 1 GiB. Make space.";
-  expect(await refusal(1023)).toEqual({ status: "missing", remedy, refused: true });
-  expect(await refusal(1024)).toMatchObject({ status: "warning", refused: false });
-  expect(await refusal(5 * 1024)).toMatchObject({ status: "ok", refused: false });
+  expect(refusal(1023)).toEqual({ status: "missing", remedy, refused: true });
+  expect(refusal(1024)).toMatchObject({ status: "warning", refused: false });
+  expect(refusal(5 * 1024)).toMatchObject({ status: "ok", refused: false });
 });

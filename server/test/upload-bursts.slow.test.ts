@@ -50,6 +50,8 @@ async function create({ key }: Tenant, sizeBytes: number): Promise<Response> {
 
 test.each([1, 4, 20])(
   "tus-js-client uploads 300 small files, %i in parallel, and none fails",
+  // One after the other into a bucket takes a minute.
+  { timeout: 240_000 },
   async (parallel) => {
     const tenant = await createTenant(service, { aiTranscription: false });
     const path = join(await temporaryFolder(), "file");

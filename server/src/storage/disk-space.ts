@@ -8,7 +8,12 @@ const RETRY_AFTER_SECONDS = 60;
 /** @throws AppError `storage_full` where so many bytes more would use up what is to stay free */
 export async function requireSpace(folder: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
-  if (bavail * bsize < bytes + RESERVED_BYTES) throw storageFull();
+  if (!hasSpace(bavail * bsize, bytes)) throw storageFull();
+}
+
+/** Whether an upload of this size is accepted with so much free. */
+export function hasSpace(freeBytes: number, bytes: number): boolean {
+  return freeBytes >= bytes + RESERVED_BYTES;
 }
 
 export function storageFull(cause?: unknown): AppError {
