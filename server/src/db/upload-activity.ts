@@ -45,7 +45,7 @@ export async function* recordActivity(
   }
 }
 
-/** Waits for no lock: whoever holds the row accepts or deletes the upload. */
+/** Skips locked rows: their holder accepts or deletes the upload. */
 async function touchUpload(db: Db, videoId: string): Promise<void> {
   await sql`
     update video set upload_active_at = clock_timestamp() where id in (

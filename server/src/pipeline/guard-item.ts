@@ -3,7 +3,7 @@ import { isOutage } from "../outages.ts";
 
 export interface ItemDeps {
   log: Logger;
-  /** Told of each row or file that a task could not process; `task` is one of a few names. */
+  /** Called for each row or file that a task could not process; `task` is one of a few names. */
   onItemFailed?: ((task: string) => void) | undefined;
 }
 
