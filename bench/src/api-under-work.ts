@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { join, resolve } from "node:path";
 import { DEFAULT_PAGE_SIZE } from "@subtext/client/contract/page";
-import { createApiKey } from "@subtext/server/api-keys";
-import { createEnvironment } from "@subtext/server/environments";
+import { createApiKey } from "@subtext/server/api-keys/api-keys";
+import { createEnvironment } from "@subtext/server/environments/environments";
 import { emitCompleted } from "../../server/test/support/emit-completed.ts";
 import { bucketEnv, makeTestBucket } from "../../server/test/support/test-bucket.ts";
 import { askFromThread } from "./api-ask.ts";

@@ -1,6 +1,6 @@
-import { listVideos, transcriptionsOfVideos } from "@subtext/server/db/videos";
-import { createLog } from "@subtext/server/log";
 import { claimTranscription } from "@subtext/server/pipeline/claim";
+import { createLog } from "@subtext/server/telemetry/log";
+import { listVideos, transcriptionsOfVideos } from "@subtext/server/videos/queries";
 import { PgBoss } from "pg-boss";
 import { fillBacklog, type QueueParts } from "./queue-videos.ts";
 

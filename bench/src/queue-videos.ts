@@ -1,8 +1,8 @@
-import type { Clock } from "@subtext/server/clock";
 import type { Db } from "@subtext/server/db/schema";
-import { newId } from "@subtext/server/ids";
-import { acceptUpload } from "@subtext/server/pipeline/accept";
+import type { Clock } from "@subtext/server/lib/clock";
+import { newId } from "@subtext/server/lib/ids";
 import type { Queue } from "@subtext/server/queue";
+import { acceptUpload } from "@subtext/server/uploads/accept-upload";
 import { sql } from "kysely";
 
 export interface QueueParts {

@@ -6,12 +6,12 @@ import { join, resolve } from "node:path";
 import { PERMISSIONS } from "@subtext/client/contract/permission";
 import type { Transcription } from "@subtext/client/contract/transcription";
 import type { EventType } from "@subtext/client/contract/webhook";
-import { createApiKey } from "@subtext/server/api-keys";
-import { systemClock } from "@subtext/server/clock";
-import { readConfig } from "@subtext/server/config";
-import { createEnvironment } from "@subtext/server/environments";
-import { createLog } from "@subtext/server/log";
+import { createApiKey } from "@subtext/server/api-keys/api-keys";
+import { readConfig } from "@subtext/server/config/config";
+import { createEnvironment } from "@subtext/server/environments/environments";
+import { systemClock } from "@subtext/server/lib/clock";
 import { openService, type Service } from "@subtext/server/main";
+import { createLog } from "@subtext/server/telemetry/log";
 import { createWebhookEndpoint } from "@subtext/server/webhooks/endpoints";
 import * as tus from "tus-js-client";
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { startChromium } from "../../captions/test/chromium.ts";
-import { setAllowedOrigins } from "../../server/src/db/environments.ts";
+import { setAllowedOrigins } from "../../server/src/environments/queries.ts";
 import { createTenant, shareService, type Tenant } from "../../server/test/support/service.ts";
 import { buildPackage } from "../build/build.ts";
 

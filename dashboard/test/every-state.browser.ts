@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { createEnvironment } from "../../server/src/environments.ts";
+import { createEnvironment } from "../../server/src/environments/environments.ts";
 import { emitEvent } from "../../server/src/webhooks/emit.ts";
 import { createWebhookEndpoint } from "../../server/src/webhooks/endpoints.ts";
 import { seedSearchable } from "../../server/test/support/seed-transcript.ts";

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { createEnvironment } from "../../server/src/environments.ts";
+import { createEnvironment } from "../../server/src/environments/environments.ts";
 import { seedTranscript } from "../../server/test/support/seed-transcript.ts";
 import { accessibilityFaults } from "./accessibility.ts";
 import { OWNER, openDashboard, setUpOwner, signInBy } from "./open-dashboard.ts";

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
 import { beforeAll, inject, onTestFinished } from "vitest";
 import { startChromium } from "../../captions/test/chromium.ts";
-import { readConfig } from "../../server/src/config.ts";
-import { createLog } from "../../server/src/log.ts";
+import { readConfig } from "../../server/src/config/config.ts";
 import { openService, type Service } from "../../server/src/main.ts";
+import { createLog } from "../../server/src/telemetry/log.ts";
 import { freePort } from "../../server/test/support/free-port.ts";
 import { MovableClock } from "../../server/test/support/service.ts";
 

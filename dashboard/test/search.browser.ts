@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { createApiKey } from "../../server/src/api-keys.ts";
+import { createApiKey } from "../../server/src/api-keys/api-keys.ts";
 import { seedSearchable } from "../../server/test/support/seed-transcript.ts";
 import { type TestService, until, upload } from "../../server/test/support/service.ts";
 import { accessibilityFaults } from "./accessibility.ts";

@@ -1,7 +1,7 @@
-import { insertVideo } from "../../server/src/db/videos.ts";
-import { newId } from "../../server/src/ids.ts";
+import { newId } from "../../server/src/lib/ids.ts";
 import type { Service } from "../../server/src/main.ts";
 import { newJobId } from "../../server/src/queue.ts";
+import { insertVideo } from "../../server/src/videos/queries.ts";
 
 type Fields = Record<string, unknown>;
 

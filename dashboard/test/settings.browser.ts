@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createApiKey } from "../../server/src/api-keys.ts";
+import { createApiKey } from "../../server/src/api-keys/api-keys.ts";
 import { seedTranscript } from "../../server/test/support/seed-transcript.ts";
 import { accessibilityFaults } from "./accessibility.ts";
 import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";

@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { PgBoss } from "pg-boss";
 import type { Logger } from "pino";
-import { logLevelOf } from "./outages.ts";
+import { together } from "./lib/batcher.ts";
+import { logLevelOf } from "./lib/outages.ts";
 import type { JobHandler } from "./queue.ts";
-import { together } from "./together.ts";
 
 /** For jobs that another process sent, and those whose time has come. */
 const LOOK_EVERY_MS = 500;

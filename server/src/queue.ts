@@ -3,7 +3,7 @@ import { type ConstructorOptions, fromKysely, PgBoss } from "pg-boss";
 import type { Logger } from "pino";
 import type { Tx } from "./db/schema.ts";
 import { JobStream, type JobStreamOptions } from "./job-stream.ts";
-import { logLevelOf } from "./outages.ts";
+import { logLevelOf } from "./lib/outages.ts";
 
 /** One piece of work, handed to one worker at a time; it comes back when that worker dies. */
 export interface Job {

@@ -12,12 +12,12 @@ import type {
   WebhookEndpoint,
   WebhookEndpointWithSecret,
 } from "@subtext/client/contract/webhook-endpoint";
-import type { DeliveryWithAttempts } from "./db/events.ts";
-import type { ShownTranscription, ShownVideo } from "./db/keyed-videos.ts";
+import type { ShownTranscription, ShownVideo } from "./api-keys/keyed-video-queries.ts";
 import type { WebhookEndpointRow } from "./db/schema.ts";
 import { safeFileName } from "./storage/content-disposition.ts";
-import type { Storage } from "./storage/storage.ts";
 import { fileKey } from "./storage/transcript-files.ts";
+import type { Storage } from "./storage/transcript-store.ts";
+import type { DeliveryWithAttempts } from "./webhooks/queries.ts";
 
 export const FILE_URL_LIFETIME_SECONDS = 300;
 

@@ -1,8 +1,8 @@
 import { crc32 } from "node:zlib";
 import { expect, test, vi } from "vitest";
-import { createApiKey, verifyApiKey } from "../src/api-keys.ts";
-import { findApiKey, revokeApiKey } from "../src/db/api-keys.ts";
-import { MAX_VALID_API_KEYS } from "../src/limits.ts";
+import { createApiKey, verifyApiKey } from "../src/api-keys/api-keys.ts";
+import { findApiKey, revokeApiKey } from "../src/api-keys/queries.ts";
+import { MAX_VALID_API_KEYS } from "../src/environments/limits.ts";
 import {
   createTenant,
   MovableClock,

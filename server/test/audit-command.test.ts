@@ -1,7 +1,7 @@
 import type { AuditEntryView } from "@subtext/dashboard/contract/audit";
 import { beforeAll, expect, test } from "vitest";
 import { type Author, type Deed, writeDown } from "../src/audit/audit.ts";
-import { systemClock } from "../src/clock.ts";
+import { systemClock } from "../src/lib/clock.ts";
 import { runCommand } from "./support/run-command.ts";
 import { shareService } from "./support/service.ts";
 

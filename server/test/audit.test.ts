@@ -6,12 +6,12 @@ import type { EnvironmentView } from "@subtext/dashboard/contract/environment";
 import type { NewInvitationView } from "@subtext/dashboard/contract/operator";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { writeDown } from "../src/audit/audit.ts";
+import { sweep } from "../src/cleanup/sweep.ts";
 import { forgetAuditEntries, listAuditOperators } from "../src/db/audit.ts";
-import { insertVideo } from "../src/db/videos.ts";
 import { SignInLog } from "../src/http/internal/sign-in-log.ts";
-import { newId } from "../src/ids.ts";
-import { sweep } from "../src/pipeline/sweep.ts";
+import { newId } from "../src/lib/ids.ts";
 import { newJobId } from "../src/queue.ts";
+import { insertVideo } from "../src/videos/queries.ts";
 import {
   addViewer,
   codeOf,

@@ -19,10 +19,10 @@ import { expect, onTestFinished, test } from "vitest";
 import type { BackupView } from "../src/backup/backups.ts";
 import { makeBackup } from "../src/backup/make-backup.ts";
 import { restoreBackup } from "../src/backup/restore.ts";
-import { insertVideo } from "../src/db/videos.ts";
-import { newId } from "../src/ids.ts";
-import { checkAllFiles } from "../src/pipeline/sweep-missing.ts";
+import { checkAllFiles } from "../src/cleanup/sweep-missing-files.ts";
+import { newId } from "../src/lib/ids.ts";
 import { fileKey, filePrefix } from "../src/storage/transcript-files.ts";
+import { insertVideo } from "../src/videos/queries.ts";
 import { codeOf, cookieOf, send, sendAsCommandLine, setUp, signIn } from "./operator-requests.ts";
 import { seedTranscript } from "./support/seed-transcript.ts";
 import {

@@ -9,16 +9,16 @@ import { buffer } from "node:stream/consumers";
 import { CreateMultipartUploadCommand, ListMultipartUploadsCommand } from "@aws-sdk/client-s3";
 import fc from "fast-check";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { newId } from "../src/ids.ts";
+import { newId } from "../src/lib/ids.ts";
 import { type Bucket, openBucket } from "../src/storage/bucket.ts";
-import { openBucketSources } from "../src/storage/bucket-sources.ts";
+import { openBucketSources } from "../src/storage/bucket-recording-store.ts";
 import {
   appendToUpload,
   completeUpload,
   openPartBuffers,
   partSizeFor,
   readUpload,
-} from "../src/storage/bucket-upload.ts";
+} from "../src/uploads/bucket-upload.ts";
 import { openTestBucket, testBucketConfig, testS3 } from "./support/test-bucket.ts";
 
 const s3 = testS3();

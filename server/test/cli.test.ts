@@ -8,8 +8,8 @@ import type { NewApiKeyView } from "@subtext/dashboard/contract/api-key";
 import type { EnvironmentView } from "@subtext/dashboard/contract/environment";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import type { SettingInForce } from "../src/config/settings-reader.ts";
-import type { Finding } from "../src/doctor.ts";
-import type { RunningService } from "../src/service-file.ts";
+import type { Finding } from "../src/health/doctor.ts";
+import type { RunningService } from "../src/lib/service-file.ts";
 import { freePort } from "./support/free-port.ts";
 import { temporaryFolder, until } from "./support/service.ts";
 

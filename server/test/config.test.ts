@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { readConfig } from "../src/config/config.ts";
 import { ConfigError } from "../src/config/config-error.ts";
 import { SETTING_NAMES, SETTINGS, type SettingFacts, type SettingName } from "../src/config/settings.ts";
-import { readConfig } from "../src/config.ts";
 
 const root = join(import.meta.dirname, "../..");
 const example = readFileSync(join(root, ".env.example"), "utf8");

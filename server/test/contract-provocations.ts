@@ -8,8 +8,8 @@ import { isIdempotent, type Operation } from "@subtext/client/contract/operation
 import { OPERATIONS } from "@subtext/client/contract/operations";
 import { PERMISSIONS } from "@subtext/client/contract/permission";
 import { type RawBuilder, sql } from "kysely";
-import { newId } from "../src/ids.ts";
-import { MAX_OPEN_UPLOADS, MAX_WEBHOOK_ENDPOINTS } from "../src/limits.ts";
+import { MAX_OPEN_UPLOADS, MAX_WEBHOOK_ENDPOINTS } from "../src/environments/limits.ts";
+import { newId } from "../src/lib/ids.ts";
 import { newJobId } from "../src/queue.ts";
 import { createTenant, type MovableClock, type Tenant, type TestService, upload } from "./support/service.ts";
 

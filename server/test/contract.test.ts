@@ -7,7 +7,7 @@ import { ALL_OPERATIONS } from "@subtext/client/contract/openapi";
 import { errorCodesOf, isIdempotent, type Operation } from "@subtext/client/contract/operation";
 import { Client } from "pg";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Clock } from "../src/clock.ts";
+import type { Clock } from "../src/lib/clock.ts";
 import { ask, makeWorld, PROVOCATIONS, RUINOUS, requestOf, type World } from "./contract-provocations.ts";
 import { answerTo } from "./support/answer-to.ts";
 import { createTenant, MovableClock, shareService, startService, until } from "./support/service.ts";

@@ -1,6 +1,6 @@
 import type { InvitationView, NewInvitationView, OperatorView } from "@subtext/dashboard/contract/operator";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Credentials } from "../src/operators.ts";
+import type { Credentials } from "../src/operators/operators.ts";
 import { addViewer, codeOf, cookieOf, type OperatorRequest, send, signIn } from "./operator-requests.ts";
 import { routesOf } from "./support/known-routes.ts";
 import { MovableClock, shareService } from "./support/service.ts";

@@ -3,9 +3,9 @@ import { VIDEO_STATES } from "@subtext/dashboard/contract/video";
 import * as tus from "tus-js-client";
 import { beforeAll, expect, test } from "vitest";
 import { seedEveryState } from "../../dashboard/test/seed-videos.ts";
-import { insertVideo } from "../src/db/videos.ts";
-import { setUploadOrigins } from "../src/environments.ts";
-import { newId } from "../src/ids.ts";
+import { setUploadOrigins } from "../src/environments/environments.ts";
+import { newId } from "../src/lib/ids.ts";
+import { insertVideo } from "../src/videos/queries.ts";
 import { codeOf, sendAsCommandLine } from "./operator-requests.ts";
 import { createTenant, shareService } from "./support/service.ts";
 

@@ -6,7 +6,7 @@ import type { Database } from "../src/db/database.ts";
 import { openDatabaseClock } from "../src/db/database-clock.ts";
 import { openDatabase } from "../src/db/open.ts";
 import type { Schema } from "../src/db/schema.ts";
-import { createLog } from "../src/log.ts";
+import { createLog } from "../src/telemetry/log.ts";
 import { until } from "./support/service.ts";
 
 const TWO_HOURS_MS = 2 * 3_600_000;

@@ -3,11 +3,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Speech } from "@subtext/speech/child/supervise";
 import { describe, expect, test } from "vitest";
-import { systemClock } from "../src/clock.ts";
 import { createUploadLocker } from "../src/http/public/upload-locker.ts";
-import { deleteVideo } from "../src/pipeline/delete-video.ts";
+import { systemClock } from "../src/lib/clock.ts";
 import { type PipelineDeps, runTranscription } from "../src/pipeline/run.ts";
 import { RunningAttempts } from "../src/pipeline/running-attempts.ts";
+import { deleteVideo } from "../src/videos/delete-video.ts";
 import {
   createTenant,
   readTranscription,

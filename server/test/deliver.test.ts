@@ -1,12 +1,12 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
-import { cancelDelivery, restartDelivery } from "../src/db/events.ts";
-import { newId } from "../src/ids.ts";
+import { newId } from "../src/lib/ids.ts";
 import { newJobId } from "../src/queue.ts";
 import { createDeliver, type DeliverDeps } from "../src/webhooks/deliver.ts";
 import { emitEvent } from "../src/webhooks/emit.ts";
 import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
 import { createEndpointPolicy } from "../src/webhooks/guard-url.ts";
+import { cancelDelivery, restartDelivery } from "../src/webhooks/queries.ts";
 import { createHostResolver } from "../src/webhooks/resolve-host.ts";
 import { ATTEMPT_DELAYS_MS } from "../src/webhooks/schedule.ts";
 import { newSigningSecret } from "../src/webhooks/sign.ts";

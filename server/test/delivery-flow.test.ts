@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { newId } from "../src/ids.ts";
+import { newId } from "../src/lib/ids.ts";
 import { emitTestEvent } from "../src/webhooks/emit.ts";
 import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
 import { createTenant, shareService, until } from "./support/service.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ALL_OPERATIONS, openApi } from "@subtext/client/contract/openapi";
 import { describe, expect, test } from "vitest";
 import packageJson from "../package.json" with { type: "json" };
-import { APP_ERRORS } from "../src/errors.ts";
+import { APP_ERRORS } from "../src/lib/errors.ts";
 import { shareService } from "./support/service.ts";
 
 const DOCS = join(import.meta.dirname, "../../docs");

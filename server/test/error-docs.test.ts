@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { FAILURE_CODES } from "@subtext/client/contract/transcription";
 import { SPEECH_ERRORS } from "@subtext/speech/errors";
 import { expect, test } from "vitest";
-import { APP_ERRORS } from "../src/errors.ts";
+import { APP_ERRORS } from "../src/lib/errors.ts";
 
 const docs = readFileSync(join(import.meta.dirname, "../../docs/errors.md"), "utf8");
 const rows = [...docs.matchAll(/^\| `(\w+)` \| (.+?) \|(?: (yes|no) \|)?/gm)];

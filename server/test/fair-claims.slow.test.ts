@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { systemClock } from "../src/clock.ts";
 import { skipTranscription } from "../src/db/transcriptions.ts";
+import { systemClock } from "../src/lib/clock.ts";
 import { claimTranscription } from "../src/pipeline/claim.ts";
 import { wakeParked } from "../src/pipeline/wake-waiting.ts";
 import { StateWorld } from "./state-model.ts";

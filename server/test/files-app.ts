@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import Fastify, { type FastifyInstance } from "fastify";
-import type { Clock } from "../src/clock.ts";
 import { registerProblems, sendProblem } from "../src/http/problems.ts";
 import { registerFiles } from "../src/http/public/files.ts";
-import { type DiskStorage, type FileReader, openDiskStorage } from "../src/storage/disk.ts";
+import type { Clock } from "../src/lib/clock.ts";
+import { type DiskStorage, type FileReader, openDiskStorage } from "../src/storage/disk-transcript-store.ts";
 
 /** Where the storage believes that it is served; a proxy stands between it and the world. */
 export const BASE_URL = "https://captions.example/";

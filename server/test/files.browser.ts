@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
 import { startChromium } from "../../captions/test/chromium.ts";
-import { systemClock } from "../src/clock.ts";
+import { systemClock } from "../src/lib/clock.ts";
 import { startFilesApp } from "./files-app.ts";
 
 it("a track element on a page of another origin shows the captions of a file URL", async () => {

@@ -3,15 +3,15 @@ import type { ApiKeyView, NewApiKeyView } from "@subtext/dashboard/contract/api-
 import type { EnvironmentView } from "@subtext/dashboard/contract/environment";
 import type { WebhookEndpointView } from "@subtext/dashboard/contract/webhook";
 import { describe, expect, test } from "vitest";
-import { insertDelivery, insertEvent, settleAttempt } from "../src/db/events.ts";
 import { startAttempt } from "../src/db/transcription-claims.ts";
 import { failTranscription } from "../src/db/transcriptions.ts";
-import { insertVideo } from "../src/db/videos.ts";
-import type { Finding } from "../src/doctor.ts";
+import type { Finding } from "../src/health/doctor.ts";
 import type { TranscriptionView } from "../src/http/internal/representations.ts";
-import { newId } from "../src/ids.ts";
-import { acceptUpload } from "../src/pipeline/accept.ts";
+import { newId } from "../src/lib/ids.ts";
 import { newJobId } from "../src/queue.ts";
+import { acceptUpload } from "../src/uploads/accept-upload.ts";
+import { insertVideo } from "../src/videos/queries.ts";
+import { insertDelivery, insertEvent, settleAttempt } from "../src/webhooks/queries.ts";
 import { codeOf, type OperatorRequest, send, sendAsCommandLine } from "./operator-requests.ts";
 import { shareService } from "./support/service.ts";
 

@@ -3,14 +3,14 @@ import { SpeechError } from "@subtext/speech/errors";
 import type { KeptStretch } from "@subtext/speech/kept/kept-stretch";
 import type { TranscribeResult } from "@subtext/speech/transcript";
 import { describe, expect, test } from "vitest";
-import { databaseAway } from "../src/db/lost-connection.ts";
 import type { Db } from "../src/db/schema.ts";
 import { listAttempts } from "../src/db/transcription-attempts.ts";
 import { keepStretch } from "../src/db/transcription-stretches.ts";
-import { newId } from "../src/ids.ts";
-import { acceptUpload } from "../src/pipeline/accept.ts";
+import { newId } from "../src/lib/ids.ts";
+import { databaseAway } from "../src/lib/lost-connection.ts";
 import type { AttemptReport } from "../src/pipeline/attempt-report.ts";
 import { type PipelineDeps, runTranscription } from "../src/pipeline/run.ts";
+import { acceptUpload } from "../src/uploads/accept-upload.ts";
 import { FAKE_HEARING } from "./support/fake-hearing.ts";
 import { createTenant, MovableClock, shareService } from "./support/service.ts";
 

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { expect, test } from "vitest";
-import { createLog } from "../src/log.ts";
+import { createLog } from "../src/telemetry/log.ts";
 import { shareService } from "./support/service.ts";
 
 const service = shareService({ start: false });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { systemClock } from "../src/clock.ts";
 import type { Db, Tx } from "../src/db/schema.ts";
 import { listAttempts } from "../src/db/transcription-attempts.ts";
+import { systemClock } from "../src/lib/clock.ts";
 import { claimTranscription } from "../src/pipeline/claim.ts";
 import { StateWorld } from "./state-model.ts";
 import { breakingAtCommit } from "./support/breaking-database.ts";

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { systemClock } from "../src/clock.ts";
 import { findDeliveriesWithoutJob, findTranscriptionsWithoutJob, MOST_LOSSES } from "../src/db/lost-jobs.ts";
-import { findWebhookEndpoint } from "../src/db/webhook-endpoints.ts";
+import { systemClock } from "../src/lib/clock.ts";
 import { sweepLostJobs } from "../src/pipeline/sweep-jobs.ts";
+import { findWebhookEndpoint } from "../src/webhooks/endpoint-queries.ts";
 import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
 import { sendTestEvent } from "../src/webhooks/redeliver.ts";
 import { StateWorld } from "./state-model.ts";

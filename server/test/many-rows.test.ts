@@ -1,14 +1,14 @@
 import { CompiledQuery, sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
 import { listNamedFiles } from "../src/backup/named-files.ts";
+import { listStoredParts } from "../src/cleanup/missing-file-queries.ts";
 import type { MomentQuery } from "../src/db/database.ts";
-import { pageOfDeliveries } from "../src/db/events.ts";
 import { findDeliveriesWithoutJob } from "../src/db/lost-jobs.ts";
-import { listStoredParts } from "../src/db/missing-files.ts";
 import type { Db, Tx } from "../src/db/schema.ts";
 import { insertMissingDocuments, nextStretch } from "../src/db/search-documents.ts";
 import { listTranscriptions } from "../src/db/transcriptions.ts";
 import { sweepUnindexed } from "../src/pipeline/sweep-jobs.ts";
+import { pageOfDeliveries } from "../src/webhooks/queries.ts";
 import { rowsRead, rowsReadBy } from "./support/rows-read.ts";
 import { createTenant, shareService } from "./support/service.ts";
 

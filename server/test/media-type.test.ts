@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { mediaType, TELLING_BYTES } from "../src/media-type.ts";
+import { mediaType, TELLING_BYTES } from "../src/videos/media-type.ts";
 
 const FIXTURES = join(import.meta.dirname, "../../speech/test/fixtures/media");
 const TYPES: Record<string, string | null> = {

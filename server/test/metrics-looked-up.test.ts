@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { LookedUp } from "../src/metrics/looked-up.ts";
+import { LookedUp } from "../src/telemetry/metrics/looked-up.ts";
 
 const TIMES = { holdMs: 0, patienceMs: 20, staleMs: 60_000 };
 

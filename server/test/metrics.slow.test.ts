@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { systemClock } from "../src/clock.ts";
+import { systemClock } from "../src/lib/clock.ts";
 import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
 import { parseMetrics, type Sample } from "./support/parse-metrics.ts";
 import {

@@ -10,11 +10,11 @@ import { drawBar, writeLines } from "@subtext/speech/models/download-display";
 import type { DownloadProgress } from "@subtext/speech/models/progress";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ModelHub } from "../../speech/test/model-hub.ts";
+import { readConfig } from "../src/config/config.ts";
 import { ConfigError } from "../src/config/config-error.ts";
-import { readConfig } from "../src/config.ts";
-import { createLog } from "../src/log.ts";
-import { createModels, type Models, type ModelsState } from "../src/models.ts";
-import { writeServiceFile } from "../src/service-file.ts";
+import { writeServiceFile } from "../src/lib/service-file.ts";
+import { createModels, type Models, type ModelsState } from "../src/speech/models.ts";
+import { createLog } from "../src/telemetry/log.ts";
 import { MovableClock, temporaryFolder, until } from "./support/service.ts";
 
 const SUBTEXT = join(import.meta.dirname, "../bin/subtext.js");

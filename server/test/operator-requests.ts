@@ -1,5 +1,5 @@
 import type { LightMyRequestResponse } from "fastify";
-import type { Credentials } from "../src/operators.ts";
+import type { Credentials } from "../src/operators/operators.ts";
 import type { TestService } from "./support/service.ts";
 
 export interface OperatorRequest {

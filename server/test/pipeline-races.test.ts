@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { insertDelivery, insertEvent } from "../src/db/events.ts";
-import { noteMissing } from "../src/db/missing-files.ts";
+import { noteMissing } from "../src/cleanup/missing-file-queries.ts";
 import type { Tx } from "../src/db/schema.ts";
-import { deleteVideoRows } from "../src/db/videos.ts";
-import { deleteWebhookEndpoint } from "../src/db/webhook-endpoints.ts";
-import { newId } from "../src/ids.ts";
+import { newId } from "../src/lib/ids.ts";
 import { newJobId } from "../src/queue.ts";
+import { deleteVideoRows } from "../src/videos/queries.ts";
+import { deleteWebhookEndpoint } from "../src/webhooks/endpoint-queries.ts";
 import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
+import { insertDelivery, insertEvent } from "../src/webhooks/queries.ts";
 import { emitCompleted } from "./support/emit-completed.ts";
 import { seedTranscript } from "./support/seed-transcript.ts";
 import { createTenant, shareService } from "./support/service.ts";

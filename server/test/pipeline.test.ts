@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Word } from "@subtext/captions/words";
 import { describe, expect, test } from "vitest";
-import { systemClock } from "../src/clock.ts";
+import { systemClock } from "../src/lib/clock.ts";
 import { reprocess } from "../src/pipeline/reprocess.ts";
 import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
 import { freePort } from "./support/free-port.ts";

@@ -3,8 +3,8 @@ import { text } from "node:stream/consumers";
 import { Problem } from "@subtext/client/contract/problem";
 import Fastify, { type FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { APP_ERRORS, AppError, type AppErrorCode } from "../src/errors.ts";
 import { problemType, registerProblems, sendProblem } from "../src/http/problems.ts";
+import { APP_ERRORS, AppError, type AppErrorCode } from "../src/lib/errors.ts";
 
 describe("an error over HTTP", () => {
   let app: FastifyInstance;

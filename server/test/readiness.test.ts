@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createApp } from "../src/http/app.ts";
-import { createLog } from "../src/log.ts";
+import { createLog } from "../src/telemetry/log.ts";
 import { startService, until } from "./support/service.ts";
 
 test("a service that is told to stop while its readiness is looked at is not ready", async () => {

@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { knownOfFiles } from "../src/db/missing-files.ts";
+import { knownOfFiles } from "../src/cleanup/missing-file-queries.ts";
+import { applyRetention } from "../src/cleanup/retention.ts";
+import { sweep } from "../src/cleanup/sweep.ts";
+import { checkAllFiles } from "../src/cleanup/sweep-missing-files.ts";
 import type { Schema } from "../src/db/schema.ts";
-import { diagnose } from "../src/doctor.ts";
-import { changeRetention } from "../src/environments.ts";
-import { applyRetention } from "../src/pipeline/retention.ts";
-import { sweep } from "../src/pipeline/sweep.ts";
-import { checkAllFiles } from "../src/pipeline/sweep-missing.ts";
+import { changeRetention } from "../src/environments/environments.ts";
+import { diagnose } from "../src/health/doctor.ts";
 import { fileKey, filePrefix, TRANSCRIPTS_PREFIX } from "../src/storage/transcript-files.ts";
 import { codeOf, sendAsCommandLine } from "./operator-requests.ts";
 import { seedTranscript } from "./support/seed-transcript.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Finding } from "../src/doctor.ts";
+import type { Finding } from "../src/health/doctor.ts";
 import { sendAsCommandLine } from "./operator-requests.ts";
 import { parseMetrics } from "./support/parse-metrics.ts";
 import {

@@ -1,11 +1,11 @@
 import type { SearchPageView } from "@subtext/dashboard/contract/search";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { databaseAway } from "../src/db/lost-connection.ts";
+import { sweep } from "../src/cleanup/sweep.ts";
 import type { Db } from "../src/db/schema.ts";
-import { deleteVideoRows } from "../src/db/videos.ts";
-import { sweep } from "../src/pipeline/sweep.ts";
+import { databaseAway } from "../src/lib/lost-connection.ts";
 import { fileKey, filePrefix } from "../src/storage/transcript-files.ts";
+import { deleteVideoRows } from "../src/videos/queries.ts";
 import { codeOf, sendAsCommandLine } from "./operator-requests.ts";
 import {
   indexSeeded,

@@ -4,10 +4,10 @@ import { getMigrations } from "better-auth/db/migration";
 import type { LightMyRequestResponse } from "fastify";
 import type { Kysely } from "kysely";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { systemClock } from "../src/clock.ts";
 import { sessionHashes } from "../src/db/migration-security.ts";
 import { serviceSecret } from "../src/db/secrets.ts";
-import { authOptions, type Credentials, openOperators } from "../src/operators.ts";
+import { systemClock } from "../src/lib/clock.ts";
+import { authOptions, type Credentials, openOperators } from "../src/operators/operators.ts";
 import { addViewer, codeOf, cookieOf, send, sendAsCommandLine, setUp, signIn } from "./operator-requests.ts";
 import { MovableClock, shareService, startService } from "./support/service.ts";
 

@@ -3,19 +3,19 @@ import { SpeechError } from "@subtext/speech/errors";
 import type { KeptStretch } from "@subtext/speech/kept/kept-stretch";
 import type { TranscribeResult } from "@subtext/speech/transcript";
 import { sql } from "kysely";
-import type { Clock } from "../src/clock.ts";
 import type { TranscriptionRow } from "../src/db/schema.ts";
-import { newId } from "../src/ids.ts";
+import type { Clock } from "../src/lib/clock.ts";
+import { newId } from "../src/lib/ids.ts";
 import type { Parts } from "../src/main.ts";
-import { acceptUpload } from "../src/pipeline/accept.ts";
-import { deleteVideo } from "../src/pipeline/delete-video.ts";
 import { reprocess } from "../src/pipeline/reprocess.ts";
 import { runTranscription } from "../src/pipeline/run.ts";
 import { RunningAttempts } from "../src/pipeline/running-attempts.ts";
 import { sweepLostJobs } from "../src/pipeline/sweep-jobs.ts";
 import { wakeWaiting } from "../src/pipeline/wake-waiting.ts";
 import type { Job } from "../src/queue.ts";
-import type { Sources } from "../src/storage/sources.ts";
+import type { Sources } from "../src/storage/recording-store.ts";
+import { acceptUpload } from "../src/uploads/accept-upload.ts";
+import { deleteVideo } from "../src/videos/delete-video.ts";
 import { FAKE_HEARING } from "./support/fake-hearing.ts";
 
 /** How an attempt is let end. */

@@ -1,7 +1,7 @@
 import { buffer, text } from "node:stream/consumers";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Storage } from "../src/storage/storage.ts";
+import type { Storage } from "../src/storage/transcript-store.ts";
 
 export interface StorageUnderTest {
   storage: Storage;

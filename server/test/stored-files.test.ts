@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { summarizeUnknownFiles } from "../src/db/unknown-files.ts";
-import { deleteVideoRows } from "../src/db/videos.ts";
-import { newId } from "../src/ids.ts";
-import { sweepStoredFiles } from "../src/pipeline/sweep-stored-files.ts";
+import { sweepStoredFiles } from "../src/cleanup/sweep-stored-files.ts";
+import { summarizeUnknownFiles } from "../src/cleanup/unknown-file-queries.ts";
+import { newId } from "../src/lib/ids.ts";
 import { fileKey, filePrefix } from "../src/storage/transcript-files.ts";
+import { deleteVideoRows } from "../src/videos/queries.ts";
 import { seedTranscript } from "./support/seed-transcript.ts";
 import { createTenant, MovableClock, startService, type TestService } from "./support/service.ts";
 import { readRecording, writeRecording } from "./support/stored-recording.ts";

@@ -2,13 +2,13 @@ import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
+import { type SweepDeps, sweep } from "../src/cleanup/sweep.ts";
 import { findDeliveriesWithoutJob, findTranscriptionsWithoutJob } from "../src/db/lost-jobs.ts";
-import { setRetention } from "../src/db/retention.ts";
-import { insertVideo } from "../src/db/videos.ts";
-import { AppError } from "../src/errors.ts";
-import { newId } from "../src/ids.ts";
-import { type SweepDeps, sweep } from "../src/pipeline/sweep.ts";
+import { AppError } from "../src/lib/errors.ts";
+import { newId } from "../src/lib/ids.ts";
 import type { Queue } from "../src/queue.ts";
+import { insertVideo } from "../src/videos/queries.ts";
+import { setRetention } from "../src/videos/retention-queries.ts";
 import { freePort } from "./support/free-port.ts";
 import {
   createTenant,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { together } from "../src/together.ts";
+import { together } from "../src/lib/batcher.ts";
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 

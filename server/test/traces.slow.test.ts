@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { systemClock } from "../src/clock.ts";
-import { traceIdsOf } from "../src/traces/trace-ids.ts";
+import { systemClock } from "../src/lib/clock.ts";
+import { traceIdsOf } from "../src/telemetry/traces/trace-ids.ts";
 import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
 import {
   createTenant,

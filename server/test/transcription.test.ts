@@ -2,9 +2,9 @@ import type { TranscriptionStatus } from "@subtext/client/contract/transcription
 import { Transcription } from "@subtext/client/contract/transcription";
 import { Value } from "typebox/value";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { completeUpload } from "../src/db/videos.ts";
-import { newId } from "../src/ids.ts";
+import { newId } from "../src/lib/ids.ts";
 import { newJobId } from "../src/queue.ts";
+import { completeUpload } from "../src/videos/queries.ts";
 import {
   createTenant,
   MovableClock,

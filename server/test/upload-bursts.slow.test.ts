@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import * as tus from "tus-js-client";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { newId } from "../src/ids.ts";
-import { MAX_OPEN_UPLOADS } from "../src/limits.ts";
+import { MAX_OPEN_UPLOADS } from "../src/environments/limits.ts";
+import { newId } from "../src/lib/ids.ts";
 import { createTenant, shareService, type Tenant, temporaryFolder, upload } from "./support/service.ts";
 
 const FILES = 300;

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import * as tus from "tus-js-client";
 import { describe, expect, test } from "vitest";
-import { findUpload, recordActivity } from "../src/db/upload-activity.ts";
-import { listOpenUploads } from "../src/db/videos.ts";
-import { sweep } from "../src/pipeline/sweep.ts";
+import { sweep } from "../src/cleanup/sweep.ts";
+import { findUpload, recordActivity } from "../src/uploads/queries.ts";
+import { listOpenUploads } from "../src/videos/queries.ts";
 import { freePort } from "./support/free-port.ts";
 import {
   createTenant,

@@ -7,7 +7,7 @@ import type { Page } from "playwright-core";
 import { rolldown } from "rolldown";
 import { expect, onTestFinished, test } from "vitest";
 import { startChromium } from "../../captions/test/chromium.ts";
-import { setUploadOrigins } from "../src/environments.ts";
+import { setUploadOrigins } from "../src/environments/environments.ts";
 import { CUTS, startCuttingProxy } from "./support/cutting-proxy.ts";
 import { createTenant, shareService, temporaryFolder } from "./support/service.ts";
 import { readRecording } from "./support/stored-recording.ts";

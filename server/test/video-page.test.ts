@@ -10,7 +10,7 @@ import type {
   WaveformView,
 } from "@subtext/dashboard/contract/video-detail";
 import { beforeAll, describe, expect, test } from "vitest";
-import { systemClock } from "../src/clock.ts";
+import { systemClock } from "../src/lib/clock.ts";
 import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
 import { addViewer, codeOf, cookieOf, send, sendAsCommandLine, setUp, signIn } from "./operator-requests.ts";
 import {

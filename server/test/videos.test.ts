@@ -3,7 +3,7 @@ import * as tus from "tus-js-client";
 import { beforeEach, describe, expect, test } from "vitest";
 import { startAttempt } from "../src/db/transcription-claims.ts";
 import { completeTranscription } from "../src/db/transcriptions.ts";
-import { newId } from "../src/ids.ts";
+import { newId } from "../src/lib/ids.ts";
 import { createTenant, MovableClock, shareService, type Tenant, upload } from "./support/service.ts";
 import { readRecording, recordingBytes } from "./support/stored-recording.ts";
 

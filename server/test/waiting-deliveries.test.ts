@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
-import { restartDelivery } from "../src/db/events.ts";
 import type { DeliveryRow } from "../src/db/schema.ts";
-import { newId } from "../src/ids.ts";
+import { newId } from "../src/lib/ids.ts";
 import { newJobId } from "../src/queue.ts";
 import { createDeliver } from "../src/webhooks/deliver.ts";
 import { emitTestEvent } from "../src/webhooks/emit.ts";
 import { changeWebhookEndpoint, createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
+import { restartDelivery } from "../src/webhooks/queries.ts";
 import { createHostResolver } from "../src/webhooks/resolve-host.ts";
 import { createTenant, MovableClock, shareService } from "./support/service.ts";
 import { startReceiver } from "./webhook-receivers.ts";

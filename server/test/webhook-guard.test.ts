@@ -1,7 +1,7 @@
 import type { LookupAddress } from "node:dns";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { AppError } from "../src/errors.ts";
+import { AppError } from "../src/lib/errors.ts";
 import {
   createEndpointPolicy,
   guardedLookup,

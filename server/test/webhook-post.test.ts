@@ -9,7 +9,7 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { systemClock } from "../src/clock.ts";
+import { systemClock } from "../src/lib/clock.ts";
 import { createEndpointPolicy, type ResolveHost } from "../src/webhooks/guard-url.ts";
 import { type AttemptOutcome, postWebhook, type WebhookPost } from "../src/webhooks/post.ts";
 import { createHostResolver } from "../src/webhooks/resolve-host.ts";

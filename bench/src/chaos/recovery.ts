@@ -1,5 +1,5 @@
 import { findRunning, overHttp } from "@subtext/server/cli/internal-client";
-import { readConfig } from "@subtext/server/config";
+import { readConfig } from "@subtext/server/config/config";
 import { sleep, type Tenant } from "../spawned-service.ts";
 import type { World } from "./faults.ts";
 import type { Upload } from "./uploads.ts";

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createApiKey } from "../../../server/src/api-keys.ts";
+import { createApiKey } from "../../../server/src/api-keys/api-keys.ts";
 import type { Service } from "../../../server/src/main.ts";
 import { createWebhookEndpoint } from "../../../server/src/webhooks/endpoints.ts";
 

@@ -1,8 +1,8 @@
 import type { ActorKind, AuditAction, AuditDetail, AuditThingView } from "@subtext/dashboard/contract/audit";
-import type { Clock } from "../clock.ts";
 import { insertAuditEntry } from "../db/audit.ts";
 import type { Db, Tx } from "../db/schema.ts";
-import { newId } from "../ids.ts";
+import type { Clock } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
 
 /** Who did it, and from where. */
 export interface Author {

@@ -1,7 +1,7 @@
 import type { AuditAction, AuditDetail } from "@subtext/dashboard/contract/audit";
-import type { Clock } from "../clock.ts";
-import { findEnvironment } from "../db/environments.ts";
 import type { Db, Tx, WebhookEndpointRow } from "../db/schema.ts";
+import { findEnvironment } from "../environments/queries.ts";
+import type { Clock } from "../lib/clock.ts";
 import { type Author, writeDown } from "./audit.ts";
 
 /** Of its URL the host alone is written down: paths and queries of such URLs are often secrets. */

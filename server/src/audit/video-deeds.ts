@@ -1,7 +1,7 @@
 import type { AuditAction } from "@subtext/dashboard/contract/audit";
-import type { Clock } from "../clock.ts";
-import { findEnvironment } from "../db/environments.ts";
 import type { Tx } from "../db/schema.ts";
+import { findEnvironment } from "../environments/queries.ts";
+import type { Clock } from "../lib/clock.ts";
 import { type Author, writeDown } from "./audit.ts";
 
 /** By its id alone: what a video is called is its owner's. */

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
 import { type BackupDeps, type BackupProgress, makeBackup, STAGING_FOLDER } from "./make-backup.ts";
 import type { Manifest } from "./manifest.ts";
 

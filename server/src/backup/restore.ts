@@ -7,10 +7,10 @@ import { POSTGRES_MAJOR } from "../db/embedded/start-pglite.ts";
 import { madeMigrations } from "../db/migrate.ts";
 import { MIGRATIONS } from "../db/migrations.ts";
 import type { Schema } from "../db/schema.ts";
-import { deleteStoreRecord } from "../db/store-record.ts";
-import { lockFolder } from "../folder-lock.ts";
-import { makeFolder } from "../make-folder.ts";
+import { lockFolder } from "../lib/folder-lock.ts";
+import { makeFolder } from "../lib/make-folder.ts";
 import { isDiskFull } from "../storage/disk-space.ts";
+import { deleteStoreRecord } from "../storage/store-record-queries.ts";
 import { syncFileSystem } from "./make-backup.ts";
 import { DATA_FOLDER, hashFile, type Manifest, readManifest, readSums } from "./manifest.ts";
 

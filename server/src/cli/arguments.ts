@@ -1,6 +1,6 @@
 import type { EnvironmentView } from "@subtext/dashboard/contract/environment";
 import { InvalidArgumentError, Option } from "commander";
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
 import type { InternalClient } from "./internal-client.ts";
 
 const DURATION_UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
+import { type Config, readConfig } from "../config/config.ts";
 import type { EnvFile } from "../config/unknown-settings.ts";
-import { type Config, readConfig } from "../config.ts";
 import { connect, type InternalClient } from "./internal-client.ts";
 
 export interface Terminal {

@@ -1,7 +1,7 @@
 import { type Command, CommanderError } from "commander";
+import type { Config } from "../config/config.ts";
 import type { SettingInForce } from "../config/settings-reader.ts";
-import type { Config } from "../config.ts";
-import type { Finding } from "../doctor.ts";
+import type { Finding } from "../health/doctor.ts";
 import { configOf, type Terminal } from "./context.ts";
 import { findRunning, type InternalClient, openInProcess, overHttp } from "./internal-client.ts";
 import { table } from "./text.ts";

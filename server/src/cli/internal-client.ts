@@ -1,8 +1,8 @@
 import type { Problem } from "@subtext/client/contract/problem";
 import { pino } from "pino";
-import type { Config } from "../config.ts";
-import { createLog } from "../log.ts";
-import { type RunningService, readServiceFile } from "../service-file.ts";
+import type { Config } from "../config/config.ts";
+import { type RunningService, readServiceFile } from "../lib/service-file.ts";
+import { createLog } from "../telemetry/log.ts";
 import { openServiceFor } from "./open-service.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { createLog } from "../log.ts";
+import { createLog } from "../telemetry/log.ts";
 import { configOf, type Terminal } from "./context.ts";
 import { openServiceFor } from "./open-service.ts";
 

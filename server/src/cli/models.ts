@@ -1,6 +1,6 @@
 import { addModelCommands } from "@subtext/speech/cli/model-commands";
 import type { Command } from "commander";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import { configOf, type Terminal } from "./context.ts";
 import { findRunning } from "./internal-client.ts";
 

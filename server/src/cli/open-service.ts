@@ -1,5 +1,5 @@
 import { settingAtFault } from "../config/setting-at-fault.ts";
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
 import type { Service, ServiceOptions } from "../main.ts";
 import { actAsOwner } from "./act-as-owner.ts";
 

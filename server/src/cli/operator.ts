@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Credentials } from "../operators.ts";
+import type { Credentials } from "../operators/operators.ts";
 import { ask, type Terminal } from "./context.ts";
 import { properties } from "./text.ts";
 

@@ -1,8 +1,8 @@
 import type { PostgresPool } from "kysely";
 import pg from "pg";
 import type { Logger } from "pino";
-import { OutageWatch } from "../outage-watch.ts";
-import { databaseAway, isLostConnection, namedDatabaseError } from "./lost-connection.ts";
+import { OutageWatch } from "../lib/circuit-breaker.ts";
+import { databaseAway, isLostConnection, namedDatabaseError } from "../lib/lost-connection.ts";
 
 const ASK_TIMEOUT_MS = 5_000;
 /** Queries that may wait for a connection; the process has better use for its memory than for more. */

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { ConstructorOptions } from "pg-boss";
 import type { Logger } from "pino";
-import type { AppError } from "../errors.ts";
+import type { AppError } from "../lib/errors.ts";
 
 /** PostgreSQL, in this process or elsewhere; the same SQL, the same values and the same errors from both. */
 export interface Database<Schema> {

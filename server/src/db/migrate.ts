@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import { Migrator } from "kysely/migration";
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import type { Schema } from "./schema.ts";
 

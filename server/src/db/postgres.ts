@@ -1,11 +1,11 @@
 import { PostgresDialect, sql } from "kysely";
 import pg from "pg";
 import type { Logger } from "pino";
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
+import { isLostConnection } from "../lib/lost-connection.ts";
 import { COLUMN_PARSERS } from "./column-types.ts";
 import type { Database } from "./database.ts";
 import { DatabaseWatch } from "./database-watch.ts";
-import { isLostConnection } from "./lost-connection.ts";
 import { PreparingClient } from "./preparing-client.ts";
 import { guardPool, ScopedKysely, TransactionScope } from "./transaction-scope.ts";
 

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import pg from "pg";
 import type { Logger } from "pino";
-import { databaseAway, isLostConnection, namedDatabaseError } from "./lost-connection.ts";
+import { databaseAway, isLostConnection, namedDatabaseError } from "../lib/lost-connection.ts";
 import type { Db } from "./schema.ts";
 
 /** What several processes on one PostgreSQL agree by: locks that end with their holder, and short messages. */

@@ -7,7 +7,7 @@ import {
   type Transaction,
   type TransactionBuilder,
 } from "kysely";
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
 
 /**
  * Knows whether the running code is inside a transaction's callback. There, a query on any handle but the

@@ -1,12 +1,12 @@
 import type { Permission } from "@subtext/client/contract/permission";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { verifyApiKey } from "../api-keys.ts";
-import type { Clock } from "../clock.ts";
-import { touchApiKey } from "../db/api-keys.ts";
-import type { KeyRow } from "../db/keyed-videos.ts";
+import { verifyApiKey } from "../api-keys/api-keys.ts";
+import type { KeyRow } from "../api-keys/keyed-video-queries.ts";
+import { touchApiKey } from "../api-keys/queries.ts";
 import type { Db } from "../db/schema.ts";
-import { AppError } from "../errors.ts";
-import { logLevelOf } from "../outages.ts";
+import type { Clock } from "../lib/clock.ts";
+import { AppError } from "../lib/errors.ts";
+import { logLevelOf } from "../lib/outages.ts";
 import { addressGroup } from "./client-address.ts";
 import type { TokenLimits } from "./token-limits.ts";
 

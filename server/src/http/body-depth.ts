@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
 
 /** Deeper than what anybody keeps in metadata; JSON.stringify and the database call themselves once for each level. */
 const MOST_LEVELS = 64;

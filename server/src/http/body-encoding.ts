@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
 
 /** Refuses compressed bodies of every route whose body Fastify parses. A route that streams its body checks it itself. */
 export function refuseEncodedBodies(app: FastifyInstance): void {

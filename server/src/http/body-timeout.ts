@@ -1,6 +1,6 @@
 import { PassThrough, type Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {

@@ -4,9 +4,9 @@ import { readdir, readFile } from "node:fs/promises";
 import { extname, join, relative, sep } from "node:path";
 import { PAGE_PATHS } from "@subtext/dashboard/contract/pages";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { AppError } from "../errors.ts";
-import { newId } from "../ids.ts";
-import type { Sources } from "../storage/sources.ts";
+import { AppError } from "../lib/errors.ts";
+import { newId } from "../lib/ids.ts";
+import type { Sources } from "../storage/recording-store.ts";
 import { acceptsEncoding } from "./accepts-encoding.ts";
 
 const MEDIA_TYPES: Record<string, string> = {

@@ -1,4 +1,4 @@
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
 
 /**
  * A moment that was sent as text and that the database can keep: ISO 8601 also writes leap seconds, which are

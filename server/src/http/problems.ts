@@ -1,7 +1,7 @@
 import type { Problem } from "@subtext/client/contract/problem";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { AppError, type AppErrorCode } from "../errors.ts";
-import { logLevelOf } from "../outages.ts";
+import { AppError, type AppErrorCode } from "../lib/errors.ts";
+import { logLevelOf } from "../lib/outages.ts";
 import { type KnownRoute, methodsOf } from "./route-methods.ts";
 
 const RETRY_AFTER_SECONDS = "5";

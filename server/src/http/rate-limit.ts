@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../lib/clock.ts";
 
 export interface RateLimit {
   /** Requests that come back each second. */

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
 import type { OpenedFile } from "../storage/local-file.ts";
 import { parseByteRange } from "./byte-range.ts";
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Clock } from "../clock.ts";
-import { AppError } from "../errors.ts";
+import type { Clock } from "../lib/clock.ts";
+import { AppError } from "../lib/errors.ts";
 import { type RateLimit, type RateLimitDecision, RateLimiter } from "./rate-limit.ts";
 
 /** Invalid tokens from one address. Each costs a database read. */

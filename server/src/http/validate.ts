@@ -3,7 +3,7 @@ import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import type { TLocalizedValidationError } from "typebox/error";
 import { Value } from "typebox/value";
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
 
 /**
  * Takes what was sent as it is. Fastify's own way would drop what it does not know and make `false` of

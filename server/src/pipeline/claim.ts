@@ -1,16 +1,16 @@
 import type { Logger } from "pino";
-import type { Clock } from "../clock.ts";
 import { lockProcessingCount, park } from "../db/environment-cap.ts";
 import { chooseTranscription } from "../db/fair-choice.ts";
-import { databaseAway } from "../db/lost-connection.ts";
 import type { Db, TranscriptionRow, Tx } from "../db/schema.ts";
 import { attemptBegunAt } from "../db/transcription-attempts.ts";
 import { lockTranscriptionOfJob, startAttempt, takeOverAttempt } from "../db/transcription-claims.ts";
 import { excuseLoss, findTranscription } from "../db/transcriptions.ts";
-import { isOutage } from "../outages.ts";
+import type { Clock } from "../lib/clock.ts";
+import { databaseAway } from "../lib/lost-connection.ts";
+import { isOutage } from "../lib/outages.ts";
+import { lastly } from "../lib/retry.ts";
 import type { Job, Queue } from "../queue.ts";
 import { judge } from "./attempt-failure.ts";
-import { lastly } from "./patience.ts";
 import { wakeParked } from "./wake-waiting.ts";
 
 export interface ClaimDeps {

@@ -3,14 +3,14 @@ import type { KeptStretch } from "@subtext/speech/kept/kept-stretch";
 import type { TranscribeResult } from "@subtext/speech/transcript";
 import type { Waveform } from "@subtext/speech/waveform";
 import type { Logger } from "pino";
-import type { Clock } from "../clock.ts";
 import { othersWait } from "../db/fair-choice.ts";
 import type { Db, TranscriptionRow } from "../db/schema.ts";
 import { noteDecoded } from "../db/transcription-attempts.ts";
 import { keepStretch, readKeptStretches } from "../db/transcription-stretches.ts";
 import { type Hold, reportProgress } from "../db/transcriptions.ts";
-import { isOutage, logLevelOf } from "../outages.ts";
-import type { Sources } from "../storage/sources.ts";
+import type { Clock } from "../lib/clock.ts";
+import { isOutage, logLevelOf } from "../lib/outages.ts";
+import type { Sources } from "../storage/recording-store.ts";
 import { WorkProgress } from "./work-progress.ts";
 
 export interface HearDeps {

@@ -3,7 +3,6 @@ import type { Word } from "@subtext/captions/words";
 import type { Logger } from "pino";
 import { Type } from "typebox";
 import { Value } from "typebox/value";
-import type { Clock } from "../clock.ts";
 import type { Db } from "../db/schema.ts";
 import {
   findUnindexed,
@@ -12,14 +11,15 @@ import {
   placeDocument,
   type Unindexed,
 } from "../db/search-documents.ts";
-import { AppError } from "../errors.ts";
-import { isOutage } from "../outages.ts";
+import type { Clock } from "../lib/clock.ts";
+import { AppError } from "../lib/errors.ts";
+import { isOutage } from "../lib/outages.ts";
 import type { HandedJob } from "../queue.ts";
 import { dictionaryOf, lookUp, renderVector, wordsOf } from "../search/lexemes.ts";
 import { cutPassages, type Passage } from "../search/passages.ts";
 import { tokenize } from "../search/tokens.ts";
-import type { Storage } from "../storage/storage.ts";
 import { fileKey } from "../storage/transcript-files.ts";
+import type { Storage } from "../storage/transcript-store.ts";
 
 /** What is used of the words of the json file. */
 const Words = Type.Array(Type.Object({ word: Type.String(), start: Type.Number(), end: Type.Number() }));

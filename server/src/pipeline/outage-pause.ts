@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isOutageCode } from "../outages.ts";
+import { isOutageCode } from "../lib/outages.ts";
 
 const FIRST_MS = 5_000;
 const LONGEST_MS = 60_000;

@@ -5,8 +5,8 @@ import { normalizeWords } from "@subtext/captions/words";
 import type { FileFormat } from "@subtext/client/contract/transcription";
 import type { Transcript } from "@subtext/speech/transcript";
 import type { Waveform } from "@subtext/speech/waveform";
-import type { Storage } from "../storage/storage.ts";
 import { confidenceKey, fileKey, waveformKey } from "../storage/transcript-files.ts";
+import type { Storage } from "../storage/transcript-store.ts";
 
 export interface RenderedTranscript {
   wordCount: number;

@@ -1,9 +1,9 @@
-import type { Clock } from "../clock.ts";
-import { lockRecording } from "../db/retention.ts";
 import type { Db, TranscriptionRow, Tx } from "../db/schema.ts";
 import { findTranscription, reopenFailedTranscription } from "../db/transcriptions.ts";
-import { AppError } from "../errors.ts";
+import type { Clock } from "../lib/clock.ts";
+import { AppError } from "../lib/errors.ts";
 import { newJobId, type Queue } from "../queue.ts";
+import { lockRecording } from "../videos/retention-queries.ts";
 
 /**
  * FAILED → PENDING, by an operator; what became of the attempts so far is kept.

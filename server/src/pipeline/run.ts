@@ -1,6 +1,5 @@
 import type { AttemptOutcome } from "@subtext/dashboard/contract/video-detail";
 import type { NothingToTranscribe, Transcript } from "@subtext/speech/transcript";
-import { databaseAway } from "../db/lost-connection.ts";
 import { isMendedByModel, noteWait } from "../db/model-waits.ts";
 import type { Tx } from "../db/schema.ts";
 import { insertSearchDocument } from "../db/search-documents.ts";
@@ -13,16 +12,17 @@ import {
   returnToPending,
   skipTranscription,
 } from "../db/transcriptions.ts";
-import { isOutage, logLevelOf } from "../outages.ts";
+import { databaseAway } from "../lib/lost-connection.ts";
+import { isOutage, logLevelOf } from "../lib/outages.ts";
+import { lastly, patiently } from "../lib/retry.ts";
 import { type Job, newJobId } from "../queue.ts";
-import type { Storage } from "../storage/storage.ts";
 import { filePrefix } from "../storage/transcript-files.ts";
+import type { Storage } from "../storage/transcript-store.ts";
 import { emitEvent } from "../webhooks/emit.ts";
 import { judge, WorkerLostError } from "./attempt-failure.ts";
 import { type AttemptReport, couldBeginAt, lostAttempt, type ReportedOutcome } from "./attempt-report.ts";
 import { type ClaimDeps, claimTranscription } from "./claim.ts";
 import { type HearDeps, type HearingAttempt, hear } from "./hear.ts";
-import { lastly, patiently } from "./patience.ts";
 import { renderTranscript, storeTranscript, storeWaveform } from "./render.ts";
 import { wakeParked, wakeWaiting } from "./wake-waiting.ts";
 

@@ -14,9 +14,9 @@ import {
   replaceDocumentJob,
   type Stretch,
 } from "../db/search-documents.ts";
-import { isOutage } from "../outages.ts";
+import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
+import { isOutage } from "../lib/outages.ts";
 import { newJobId, type Queue, type QueueName } from "../queue.ts";
-import { guardItem, type ItemDeps } from "./guard-item.ts";
 
 export interface JobSweepDeps extends ItemDeps {
   db: Db;

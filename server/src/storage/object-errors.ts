@@ -1,4 +1,4 @@
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
 
 /**
  * Faults of one stored object, while others can be written and read: work that needs the object fails, and everything

@@ -1,20 +1,20 @@
 import { access, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/config.ts";
 import type { Db } from "../db/schema.ts";
-import { AppError } from "../errors.ts";
-import { lockFolder } from "../folder-lock.ts";
-import { OutageWatch } from "../outage-watch.ts";
+import { OutageWatch } from "../lib/circuit-breaker.ts";
+import { AppError } from "../lib/errors.ts";
+import { lockFolder } from "../lib/folder-lock.ts";
+import { openDiskUploadStore, type UploadStore } from "../uploads/upload-store.ts";
 import { checkStore, claimStore, INSTALLATION } from "./claim-store.ts";
-import { type FileReader, openDiskStorage } from "./disk.ts";
-import { openDiskSources } from "./disk-sources.ts";
+import { openDiskSources } from "./disk-recording-store.ts";
+import { type FileReader, openDiskStorage } from "./disk-transcript-store.ts";
 import { probeFolder, unavailable } from "./local-file.ts";
-import type { Sources } from "./sources.ts";
-import type { Storage } from "./storage.ts";
+import type { Sources } from "./recording-store.ts";
 import { StoreOwnership } from "./store-ownership.ts";
 import { placeOnDisk, type StorePlace } from "./store-place.ts";
-import { openDiskUploadStore, type UploadStore } from "./upload-store.ts";
+import type { Storage } from "./transcript-store.ts";
 
 /** Where recordings, uploads and transcripts are kept: on this machine's disk, or in a bucket. */
 export interface Stores {

@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
-import type { Clock } from "../clock.ts";
 import type { Db } from "../db/schema.ts";
-import { bringForward, endpointsWithWaiting, lockWaiting } from "../db/waiting-deliveries.ts";
+import type { Clock } from "../lib/clock.ts";
 import { newJobId, type Queue } from "../queue.ts";
+import { bringForward, endpointsWithWaiting, lockWaiting } from "./waiting-delivery-queries.ts";
 
 /** Like TCP's slow start: the number of requests doubles with each round that succeeds. */
 const WAITING_PER_SUCCESS = 2;

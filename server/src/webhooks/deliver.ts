@@ -1,7 +1,13 @@
 import type { Logger } from "pino";
 import { SERVICE } from "../audit/audit.ts";
 import { writeDownEndpoint } from "../audit/endpoint-deeds.ts";
-import type { Clock } from "../clock.ts";
+import type { Db } from "../db/schema.ts";
+import { together } from "../lib/batcher.ts";
+import type { Clock } from "../lib/clock.ts";
+import { type Job, newJobId, type Queue } from "../queue.ts";
+import type { Storage } from "../storage/transcript-store.ts";
+import { bringWaitingForward } from "./bring-forward.ts";
+import type { DeliveryReport } from "./delivery-report.ts";
 import {
   type DeliveryTurn,
   type DueDelivery,
@@ -10,23 +16,17 @@ import {
   findEventSubjects,
   type SuccessfulAttempt,
   settleDelivered,
-} from "../db/due-deliveries.ts";
+} from "./due-delivery-queries.ts";
+import { disableEndpoint, markEndpointFailing } from "./endpoint-queries.ts";
+import type { EndpointPolicy, ResolveHost } from "./guard-url.ts";
+import { type AttemptOutcome, postWebhook } from "./post.ts";
 import {
   attemptMadeAt,
   cancelDelivery,
   type DeliveryOutcome,
   type RecordedAttempt,
   settleAttempt,
-} from "../db/events.ts";
-import type { Db } from "../db/schema.ts";
-import { disableEndpoint, markEndpointFailing } from "../db/webhook-endpoints.ts";
-import { type Job, newJobId, type Queue } from "../queue.ts";
-import type { Storage } from "../storage/storage.ts";
-import { together } from "../together.ts";
-import { bringWaitingForward } from "./bring-forward.ts";
-import type { DeliveryReport } from "./delivery-report.ts";
-import type { EndpointPolicy, ResolveHost } from "./guard-url.ts";
-import { type AttemptOutcome, postWebhook } from "./post.ts";
+} from "./queries.ts";
 import { renderRequest, secretsInForce } from "./request.ts";
 import { type NextStep, nextAttempt, retryAfterMs, shouldDisable } from "./schedule.ts";
 

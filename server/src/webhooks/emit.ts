@@ -1,9 +1,9 @@
 import { type EventType, TEST_EVENT_TYPE } from "@subtext/client/contract/webhook";
-import { insertDelivery, insertEvent } from "../db/events.ts";
 import type { EventDetail, Tx } from "../db/schema.ts";
-import { lockSubscribers } from "../db/webhook-endpoints.ts";
-import { newId } from "../ids.ts";
+import { newId } from "../lib/ids.ts";
 import { newJobId, type Queue } from "../queue.ts";
+import { lockSubscribers } from "./endpoint-queries.ts";
+import { insertDelivery, insertEvent } from "./queries.ts";
 
 /**
  * Stores an event with one delivery for each endpoint that subscribes to its kind, in the transaction that

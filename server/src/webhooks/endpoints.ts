@@ -1,7 +1,11 @@
 import { EVENT_TYPES, type EventType } from "@subtext/client/contract/webhook";
 import type { WebhookEndpointChange } from "@subtext/client/contract/webhook-endpoint";
-import type { Clock } from "../clock.ts";
 import type { Db, Tx, WebhookEndpointRow } from "../db/schema.ts";
+import { requireRoomForEndpoint } from "../environments/limits.ts";
+import type { Clock } from "../lib/clock.ts";
+import { AppError } from "../lib/errors.ts";
+import { isPlausibleId, newId } from "../lib/ids.ts";
+import { checkMetadata } from "../videos/metadata.ts";
 import {
   disableEndpoint,
   enableEndpoint,
@@ -9,11 +13,7 @@ import {
   insertWebhookEndpoint,
   replaceSecret,
   updateWebhookEndpoint,
-} from "../db/webhook-endpoints.ts";
-import { AppError } from "../errors.ts";
-import { isPlausibleId, newId } from "../ids.ts";
-import { requireRoomForEndpoint } from "../limits.ts";
-import { checkMetadata } from "../metadata.ts";
+} from "./endpoint-queries.ts";
 import { type EndpointPolicy, parseEndpointUrl } from "./guard-url.ts";
 import { newSigningSecret } from "./sign.ts";
 

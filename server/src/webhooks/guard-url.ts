@@ -1,6 +1,6 @@
 import { isIP, type LookupFunction } from "node:net";
 import ipaddr from "ipaddr.js";
-import { AppError } from "../errors.ts";
+import { AppError } from "../lib/errors.ts";
 
 const MAX_URL_LENGTH = 2048;
 

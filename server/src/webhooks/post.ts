@@ -1,5 +1,5 @@
 import { buildConnector, Client, type Dispatcher, errors } from "undici";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../lib/clock.ts";
 import {
   type EndpointPolicy,
   guardedLookup,

@@ -1,12 +1,12 @@
 import { MAX_REDELIVERIES, type Redelivering } from "@subtext/client/contract/webhook-endpoint";
-import type { Clock } from "../clock.ts";
-import { type DeliveryWithAttempts, findDelivery, lockUndelivered, restartDelivery } from "../db/events.ts";
 import type { Tx, WebhookEndpointRow } from "../db/schema.ts";
-import { AppError } from "../errors.ts";
-import { isPlausibleId, newId } from "../ids.ts";
+import type { Clock } from "../lib/clock.ts";
+import { AppError } from "../lib/errors.ts";
+import { isPlausibleId, newId } from "../lib/ids.ts";
 import { newJobId, type Queue } from "../queue.ts";
 import { emitTestEvent } from "./emit.ts";
 import { requireEnabled } from "./endpoints.ts";
+import { type DeliveryWithAttempts, findDelivery, lockUndelivered, restartDelivery } from "./queries.ts";
 
 interface RedeliverDeps {
   tx: Tx;

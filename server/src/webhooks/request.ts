@@ -4,10 +4,10 @@ import {
   type WebhookPayload,
   type WebhookTestEvent,
 } from "@subtext/client/contract/webhook";
-import type { EventSubject } from "../db/due-deliveries.ts";
 import type { EventRow, WebhookEndpointRow } from "../db/schema.ts";
 import { representTranscription } from "../representations.ts";
-import type { Storage } from "../storage/storage.ts";
+import type { Storage } from "../storage/transcript-store.ts";
+import type { EventSubject } from "./due-delivery-queries.ts";
 import { ROTATION_MS } from "./endpoints.ts";
 import { signWebhook, type WebhookHeaders } from "./sign.ts";
 

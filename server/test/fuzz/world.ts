@@ -1,12 +1,12 @@
 import { PERMISSIONS } from "@subtext/client/contract/permission";
 import { FILE_FORMATS } from "@subtext/client/contract/transcription";
 import { sql } from "kysely";
-import { createApiKey } from "../../src/api-keys.ts";
-import { systemClock } from "../../src/clock.ts";
+import { createApiKey } from "../../src/api-keys/api-keys.ts";
 import type { Db } from "../../src/db/schema.ts";
-import { createEnvironment } from "../../src/environments.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+import { createEnvironment } from "../../src/environments/environments.ts";
+import { systemClock } from "../../src/lib/clock.ts";
 import { fileKey, filePrefix } from "../../src/storage/transcript-files.ts";
+import type { Storage } from "../../src/storage/transcript-store.ts";
 import type { KeyKind } from "./requests.ts";
 
 export interface FuzzService {

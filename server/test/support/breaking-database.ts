@@ -1,5 +1,5 @@
-import { databaseAway } from "../../src/db/lost-connection.ts";
 import type { Db, Tx } from "../../src/db/schema.ts";
+import { databaseAway } from "../../src/lib/lost-connection.ts";
 
 /**
  * A database over a connection that breaks once, when a transaction commits: `before` the commit, or `after`

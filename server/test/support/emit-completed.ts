@@ -1,4 +1,4 @@
-import { newId } from "../../src/ids.ts";
+import { newId } from "../../src/lib/ids.ts";
 import type { Service } from "../../src/main.ts";
 import { newJobId } from "../../src/queue.ts";
 import { emitEvent } from "../../src/webhooks/emit.ts";

@@ -1,4 +1,4 @@
-import type { Patients } from "../../src/doctor.ts";
+import type { Patients } from "../../src/health/doctor.ts";
 
 /** What the doctor looks at in a service that lacks nothing. */
 export const HEALTHY_PATIENTS: Patients = {

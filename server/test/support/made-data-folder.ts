@@ -2,10 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { readConfig } from "../../src/config.ts";
-import { deleteStoreRecord } from "../../src/db/store-record.ts";
-import { createLog } from "../../src/log.ts";
+import { readConfig } from "../../src/config/config.ts";
 import { openService } from "../../src/main.ts";
+import { deleteStoreRecord } from "../../src/storage/store-record-queries.ts";
+import { createLog } from "../../src/telemetry/log.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

@@ -2,12 +2,12 @@ import { renderJson } from "@subtext/captions/json";
 import { normalizeWords, type Word } from "@subtext/captions/words";
 import type { Db } from "../../src/db/schema.ts";
 import { insertSearchDocument } from "../../src/db/search-documents.ts";
-import { insertVideo } from "../../src/db/videos.ts";
-import { newId } from "../../src/ids.ts";
+import { newId } from "../../src/lib/ids.ts";
 import type { Service } from "../../src/main.ts";
 import { indexTranscript } from "../../src/pipeline/index-transcript.ts";
 import { newJobId } from "../../src/queue.ts";
 import { fileKey, filePrefix } from "../../src/storage/transcript-files.ts";
+import { insertVideo } from "../../src/videos/queries.ts";
 
 export interface SeededTranscript {
   videoId: string;

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import type { WebhookPayload } from "@subtext/client/contract/webhook";
 import { Webhook } from "standardwebhooks";
 import { onTestFinished, vi } from "vitest";
-import { type Clock, systemClock } from "../../src/clock.ts";
+import { type Clock, systemClock } from "../../src/lib/clock.ts";
 
 interface Received {
   id: string;

@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
 import { Kysely, PGliteDialect } from "kysely";
 import { Migrator } from "kysely/migration";
-import { AppError } from "../../errors.ts";
-import { lockFolder } from "../../folder-lock.ts";
+import { AppError } from "../../lib/errors.ts";
+import { lockFolder } from "../../lib/folder-lock.ts";
 import { MIGRATIONS } from "../migrations.ts";
 import {
   carriedFolder,

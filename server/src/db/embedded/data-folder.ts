@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { chmod, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
-import { AppError } from "../../errors.ts";
+import { AppError } from "../../lib/errors.ts";
 import { adviceFor } from "./older-pglite.ts";
 import { POSTGRES_MAJOR, startPglite } from "./start-pglite.ts";
 

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { PGlite } from "@electric-sql/pglite";
-import { AppError } from "../../errors.ts";
+import { AppError } from "../../lib/errors.ts";
 
 /** The last PGlite that carries a PostgreSQL of that major, which alone can read its folders. */
 const PGLITE_OF_MAJOR: Readonly<Record<string, string>> = { "16": "0.2.17", "17": "0.4.6" };

@@ -1,5 +1,5 @@
 import { PGlite } from "@electric-sql/pglite";
-import { AppError } from "../../errors.ts";
+import { AppError } from "../../lib/errors.ts";
 import { COLUMN_PARSERS } from "../column-types.ts";
 import { DurableNodeFs } from "./durable-node-fs.ts";
 

@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { MeView } from "@subtext/dashboard/contract/operator";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { AppError } from "../../errors.ts";
-import type { Operators } from "../../operators.ts";
+import { AppError } from "../../lib/errors.ts";
+import type { Operators } from "../../operators/operators.ts";
 
 const SAFE_METHODS = ["GET", "HEAD", "OPTIONS"];
 

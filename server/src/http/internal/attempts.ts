@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
-import type { Clock } from "../../clock.ts";
-import { AppError } from "../../errors.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
 import { addressGroup } from "../client-address.ts";
 import { RateLimiter } from "../rate-limit.ts";
 

@@ -11,7 +11,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { listAuditOperators, pageOfAuditEntries } from "../../db/audit.ts";
 import type { AuditEntryRow, Db } from "../../db/schema.ts";
-import { AppError } from "../../errors.ts";
+import { AppError } from "../../lib/errors.ts";
 import { cutPage, readPageRequest } from "../public/cursor.ts";
 
 const AuditQuery = Type.Object({

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import type { Backups, BackupView } from "../../backup/backups.ts";
-import { AppError } from "../../errors.ts";
+import { AppError } from "../../lib/errors.ts";
 
 const NewBackup = Type.Object(
   { folder: Type.String({ minLength: 1, maxLength: 4096, pattern: "^[^\\u0000]*$" }) },

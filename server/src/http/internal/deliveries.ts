@@ -14,17 +14,22 @@ import type {
 } from "@subtext/dashboard/contract/webhook";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
-import type { Clock } from "../../clock.ts";
-import { findEventSubjects } from "../../db/due-deliveries.ts";
-import { type DeliveryWithAttempts, findDelivery, findEvent, pageOfDeliveries } from "../../db/events.ts";
 import type { Db, WebhookEndpointRow } from "../../db/schema.ts";
-import { videosOfTranscriptions } from "../../db/videos.ts";
-import { AppError } from "../../errors.ts";
-import { isPlausibleId } from "../../ids.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
+import { isPlausibleId } from "../../lib/ids.ts";
 import type { Queue } from "../../queue.ts";
 import { representDelivery, uploadedFileName } from "../../representations.ts";
-import type { Storage } from "../../storage/storage.ts";
+import type { Storage } from "../../storage/transcript-store.ts";
+import { videosOfTranscriptions } from "../../videos/queries.ts";
+import { findEventSubjects } from "../../webhooks/due-delivery-queries.ts";
 import { constantHeaders } from "../../webhooks/post.ts";
+import {
+  type DeliveryWithAttempts,
+  findDelivery,
+  findEvent,
+  pageOfDeliveries,
+} from "../../webhooks/queries.ts";
 import { redeliver, redeliverFailed, sendTestEvent } from "../../webhooks/redeliver.ts";
 import { renderRequest, secretsThen } from "../../webhooks/request.ts";
 import { readMoment } from "../moment.ts";

@@ -8,11 +8,16 @@ import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import { writeDown } from "../../audit/audit.ts";
 import { environmentDeeds } from "../../audit/environment-deeds.ts";
-import type { Clock } from "../../clock.ts";
-import { listEnvironments } from "../../db/environments.ts";
-import { countDue } from "../../db/retention.ts";
 import type { Db } from "../../db/schema.ts";
-import { changeEnvironment, createEnvironment, getEnvironment, lockEnvironment } from "../../environments.ts";
+import {
+  changeEnvironment,
+  createEnvironment,
+  getEnvironment,
+  lockEnvironment,
+} from "../../environments/environments.ts";
+import { listEnvironments } from "../../environments/queries.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { countDue } from "../../videos/retention-queries.ts";
 import { authorOf } from "./author.ts";
 import { viewEnvironment } from "./representations.ts";
 

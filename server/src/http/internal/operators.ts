@@ -8,13 +8,13 @@ import {
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import { writeDown } from "../../audit/audit.ts";
-import type { Clock } from "../../clock.ts";
-import { deleteInvitation, listInvitations, listOperators } from "../../db/operators.ts";
 import type { Db } from "../../db/schema.ts";
-import { AppError } from "../../errors.ts";
-import { isPlausibleId } from "../../ids.ts";
-import { invite } from "../../invitations.ts";
-import type { Credentials, Operators } from "../../operators.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
+import { isPlausibleId } from "../../lib/ids.ts";
+import { invite } from "../../operators/invitations.ts";
+import type { Credentials, Operators } from "../../operators/operators.ts";
+import { deleteInvitation, listInvitations, listOperators } from "../../operators/queries.ts";
 import { authorOf } from "./author.ts";
 import { viewInvitation, viewOperator } from "./representations.ts";
 

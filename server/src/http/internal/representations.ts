@@ -7,9 +7,7 @@ import type { InvitationView, OperatorView } from "@subtext/dashboard/contract/o
 import type { TranscriptionSummaryView } from "@subtext/dashboard/contract/video";
 import type { WebhookEndpointView } from "@subtext/dashboard/contract/webhook";
 import type { LanguageStretch, StageSeconds } from "@subtext/speech/transcript";
-import { keyPrefix } from "../../api-keys.ts";
-import type { EventWithDeliveries } from "../../db/events.ts";
-import { retentionOf } from "../../db/retention.ts";
+import { keyPrefix } from "../../api-keys/api-keys.ts";
 import type {
   ApiKeyRow,
   EnvironmentRow,
@@ -19,8 +17,10 @@ import type {
   VideoRow,
   WebhookEndpointRow,
 } from "../../db/schema.ts";
-import type { LatestDelivery } from "../../db/webhook-health.ts";
 import { representWebhookEndpoint } from "../../representations.ts";
+import { retentionOf } from "../../videos/retention-queries.ts";
+import type { LatestDelivery } from "../../webhooks/endpoint-health-queries.ts";
+import type { EventWithDeliveries } from "../../webhooks/queries.ts";
 
 /** What operators see. All times are ISO 8601 UTC with milliseconds. */
 

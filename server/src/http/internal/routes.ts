@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
-import type { Clock } from "../../clock.ts";
 import type { Db } from "../../db/schema.ts";
-import { AppError } from "../../errors.ts";
-import type { Operators } from "../../operators.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
+import type { Operators } from "../../operators/operators.ts";
 import type { Queue } from "../../queue.ts";
 import type { EndpointPolicy } from "../../webhooks/guard-url.ts";
 import { validateRequest } from "../validate.ts";

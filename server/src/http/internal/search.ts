@@ -3,13 +3,13 @@ import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
 import type { Db } from "../../db/schema.ts";
-import { findVideos } from "../../db/video-list.ts";
-import { transcriptionsOfVideos } from "../../db/videos.ts";
-import { getEnvironment } from "../../environments.ts";
-import { AppError } from "../../errors.ts";
+import { getEnvironment } from "../../environments/environments.ts";
+import { AppError } from "../../lib/errors.ts";
 import { representVideo } from "../../representations.ts";
 import { countTerms, parseQuery, type Query } from "../../search/query.ts";
 import { type FoundVideo, type Place, searchTranscripts } from "../../search/search.ts";
+import { findVideos } from "../../videos/list-queries.ts";
+import { transcriptionsOfVideos } from "../../videos/queries.ts";
 
 const DEFAULT_VIDEOS = 20;
 

@@ -1,11 +1,11 @@
 import type { SessionView } from "@subtext/dashboard/contract/operator";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Clock } from "../../clock.ts";
-import { endSessions, listSessions } from "../../db/operators.ts";
 import type { Db } from "../../db/schema.ts";
-import { AppError } from "../../errors.ts";
-import { isPlausibleId } from "../../ids.ts";
-import { type OperatorSession, type Operators, SIGN_IN_PATH } from "../../operators.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
+import { isPlausibleId } from "../../lib/ids.ts";
+import { type OperatorSession, type Operators, SIGN_IN_PATH } from "../../operators/operators.ts";
+import { endSessions, listSessions } from "../../operators/queries.ts";
 import { authHeaders, refuseOtherOrigins } from "./access.ts";
 
 /** An operator's own sessions. A viewer may end them too. */

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from "fastify";
 import { type Author, writeDown } from "../../audit/audit.ts";
-import type { Clock } from "../../clock.ts";
-import { listOperators } from "../../db/operators.ts";
 import type { Db } from "../../db/schema.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { listOperators } from "../../operators/queries.ts";
 import { RateLimiter } from "../rate-limit.ts";
 
 /** Of a storm of guesses from many addresses the first hundred, then one in thirty seconds. */

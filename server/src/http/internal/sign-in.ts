@@ -1,8 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "../../clock.ts";
 import type { Db } from "../../db/schema.ts";
-import { AppError } from "../../errors.ts";
-import { CLIENT_ADDRESS_HEADER, type Credentials, type Operators, SIGN_IN_PATH } from "../../operators.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
+import {
+  CLIENT_ADDRESS_HEADER,
+  type Credentials,
+  type Operators,
+  SIGN_IN_PATH,
+} from "../../operators/operators.ts";
 import { authHeaders, refuseOtherOrigins } from "./access.ts";
 import type { Attempts } from "./attempts.ts";
 import { SignInLog } from "./sign-in-log.ts";

@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
-import type { Clock } from "../../clock.ts";
+import { type DeletionReview, reviewDeletions } from "../../cleanup/review-deletions.ts";
+import { restartUnknownFiles } from "../../cleanup/unknown-file-queries.ts";
 import type { Db } from "../../db/schema.ts";
-import { restartUnknownFiles } from "../../db/unknown-files.ts";
-import { AppError } from "../../errors.ts";
-import { type DeletionReview, reviewDeletions } from "../../pipeline/review-deletions.ts";
-import type { Sources } from "../../storage/sources.ts";
-import type { Storage } from "../../storage/storage.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
+import type { Sources } from "../../storage/recording-store.ts";
 import type { StoreOwnership } from "../../storage/store-ownership.ts";
+import type { Storage } from "../../storage/transcript-store.ts";
 
 const Acceptance = Type.Object(
   { token: Type.Union([Type.String({ maxLength: 200 }), Type.Null()]) },

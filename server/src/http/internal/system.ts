@@ -1,8 +1,8 @@
 import type { FindingView, SystemView } from "@subtext/dashboard/contract/system";
 import type { FastifyInstance } from "fastify";
 import type { SettingInForce } from "../../config/settings-reader.ts";
-import { AppError } from "../../errors.ts";
-import type { System } from "../../system.ts";
+import type { System } from "../../health/system.ts";
+import { AppError } from "../../lib/errors.ts";
 
 export interface SystemRouteDeps {
   system: System;

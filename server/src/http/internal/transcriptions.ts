@@ -3,16 +3,16 @@ import type { TranscriptionSummaryView } from "@subtext/dashboard/contract/video
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import { writeDownVideo } from "../../audit/video-deeds.ts";
-import type { Clock } from "../../clock.ts";
-import { listEventsOf } from "../../db/events.ts";
 import type { Db, TranscriptionRow } from "../../db/schema.ts";
 import { findTranscription, findTranscriptionOfVideo, listTranscriptions } from "../../db/transcriptions.ts";
-import { findVideo } from "../../db/videos.ts";
-import { getEnvironment } from "../../environments.ts";
-import { AppError } from "../../errors.ts";
-import { isPlausibleId } from "../../ids.ts";
+import { getEnvironment } from "../../environments/environments.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
+import { isPlausibleId } from "../../lib/ids.ts";
 import { reprocess } from "../../pipeline/reprocess.ts";
 import type { Queue } from "../../queue.ts";
+import { findVideo } from "../../videos/queries.ts";
+import { listEventsOf } from "../../webhooks/queries.ts";
 import { authorOf } from "./author.ts";
 import { type TranscriptionView, viewTranscription, viewTranscriptionSummary } from "./representations.ts";
 

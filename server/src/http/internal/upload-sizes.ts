@@ -1,4 +1,4 @@
-import type { Sources } from "../../storage/sources.ts";
+import type { Sources } from "../../storage/recording-store.ts";
 
 /** A disk tells at once; of a bucket that takes 50 ms it is asked every 5 s. */
 const SHARE_OF_THE_TIME = 0.01;

@@ -1,5 +1,5 @@
 import type { Db, VideoRow } from "../../db/schema.ts";
-import { getEnvironment } from "../../environments.ts";
+import { getEnvironment } from "../../environments/environments.ts";
 import { getVideo } from "../public/videos.ts";
 
 /** Where one video is, under the internal API; what else is told of it lies below. */

@@ -1,8 +1,8 @@
 import type { VideoChangesView, VideoView } from "@subtext/dashboard/contract/video";
 import type { Logger } from "pino";
-import { databaseTime, type FoundChange, findVideoChanges } from "../../db/video-changes.ts";
-import { findVideos, queuePlaces } from "../../db/video-list.ts";
-import { logLevelOf } from "../../outages.ts";
+import { logLevelOf } from "../../lib/outages.ts";
+import { databaseTime, type FoundChange, findVideoChanges } from "../../videos/change-queries.ts";
+import { findVideos, queuePlaces } from "../../videos/list-queries.ts";
 import { type VideoListDeps, viewVideos } from "./videos.ts";
 
 const LOOK_EVERY_MS = 1_000;

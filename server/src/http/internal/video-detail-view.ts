@@ -8,8 +8,8 @@ import type {
   TranscriptionDetailView,
   VideoDetailView,
 } from "@subtext/dashboard/contract/video-detail";
-import type { EventWithDeliveries } from "../../db/events.ts";
 import type { TranscriptionAttemptRow, TranscriptionRow, VideoRow } from "../../db/schema.ts";
+import type { EventWithDeliveries } from "../../webhooks/queries.ts";
 import { viewTranscriptionSummary } from "./representations.ts";
 
 export interface TranscriptionHistory {

@@ -1,12 +1,12 @@
 import { buffer } from "node:stream/consumers";
 import type { FastifyInstance } from "fastify";
-import type { Clock } from "../../clock.ts";
 import type { Db } from "../../db/schema.ts";
-import { AppError } from "../../errors.ts";
-import { mediaType, TELLING_BYTES } from "../../media-type.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
 import { representVideo } from "../../representations.ts";
 import { contentDisposition, DOWNLOAD_TYPE } from "../../storage/content-disposition.ts";
-import type { Sources } from "../../storage/sources.ts";
+import type { Sources } from "../../storage/recording-store.ts";
+import { mediaType, TELLING_BYTES } from "../../videos/media-type.ts";
 import { sendFile } from "../send-file.ts";
 import { findVideoOf, VIDEO_PATH, type VideoParams } from "./video-address.ts";
 

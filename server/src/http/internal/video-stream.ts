@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import { getEnvironment } from "../../environments.ts";
-import type { Operators } from "../../operators.ts";
+import { getEnvironment } from "../../environments/environments.ts";
+import type { Operators } from "../../operators/operators.ts";
 import { authHeaders } from "./access.ts";
 import { VideoChanges } from "./video-changes.ts";
 import type { VideoListDeps } from "./videos.ts";

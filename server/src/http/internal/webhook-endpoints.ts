@@ -11,18 +11,18 @@ import {
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import { writeDownEndpoint, writeDownEndpointChange } from "../../audit/endpoint-deeds.ts";
-import type { Clock } from "../../clock.ts";
 import type { Db, Tx, WebhookEndpointRow } from "../../db/schema.ts";
+import { getEnvironment } from "../../environments/environments.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
+import { isPlausibleId } from "../../lib/ids.ts";
+import { representWebhookEndpointWithSecret } from "../../representations.ts";
+import { countDeliveries, latestDeliveries } from "../../webhooks/endpoint-health-queries.ts";
 import {
   deleteWebhookEndpoint,
   findWebhookEndpoint,
   listWebhookEndpoints,
-} from "../../db/webhook-endpoints.ts";
-import { countDeliveries, latestDeliveries } from "../../db/webhook-health.ts";
-import { getEnvironment } from "../../environments.ts";
-import { AppError } from "../../errors.ts";
-import { isPlausibleId } from "../../ids.ts";
-import { representWebhookEndpointWithSecret } from "../../representations.ts";
+} from "../../webhooks/endpoint-queries.ts";
 import { changeWebhookEndpoint, createWebhookEndpoint, rotateSecret } from "../../webhooks/endpoints.ts";
 import { type EndpointPolicy, parseEndpointUrl } from "../../webhooks/guard-url.ts";
 import { authorOf } from "./author.ts";

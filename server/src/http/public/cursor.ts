@@ -1,6 +1,6 @@
 import { DEFAULT_PAGE_SIZE } from "@subtext/client/contract/page";
-import { AppError } from "../../errors.ts";
-import { isPlausibleId } from "../../ids.ts";
+import { AppError } from "../../lib/errors.ts";
+import { isPlausibleId } from "../../lib/ids.ts";
 
 /** Where a page begins, and how long it is. */
 export interface PageRequest {

@@ -1,9 +1,9 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Clock } from "../../clock.ts";
-import { AppError } from "../../errors.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
 import { contentDisposition } from "../../storage/content-disposition.ts";
-import type { FileReader } from "../../storage/disk.ts";
+import type { FileReader } from "../../storage/disk-transcript-store.ts";
 import { isStorageKey } from "../../storage/key.ts";
 import type { OpenedFile } from "../../storage/local-file.ts";
 import { type FileUrlClaims, readFileUrl } from "../../storage/url-signature.ts";

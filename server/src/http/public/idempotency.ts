@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
-import type { Clock } from "../../clock.ts";
 import {
   ANSWERS_KEPT_MS,
   findAnswer,
@@ -9,7 +8,8 @@ import {
   tryHoldIdempotencyKey,
 } from "../../db/idempotency-keys.ts";
 import type { Db, Tx } from "../../db/schema.ts";
-import { AppError } from "../../errors.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
 
 interface JsonAnswer {
   status: number;

@@ -1,11 +1,11 @@
 import type { BodyOf, Operation, ParamsOf, QueryOf, SuccessOf } from "@subtext/client/contract/operation";
 import type { Permission } from "@subtext/client/contract/permission";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
+import type { KeyRow, KeyWithVideo, VideoWithTranscription } from "../../api-keys/keyed-video-queries.ts";
 import type { Author } from "../../audit/audit.ts";
-import type { Clock } from "../../clock.ts";
-import type { KeyRow, KeyWithVideo, VideoWithTranscription } from "../../db/keyed-videos.ts";
 import type { Db, Tx } from "../../db/schema.ts";
-import { AppError } from "../../errors.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
 import type { Authorize, Principal } from "../authorize.ts";
 import { answerOnce } from "./idempotency.ts";
 import { leaveBodiesAlone } from "./unread-bodies.ts";

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from "fastify";
-import type { Clock } from "../../clock.ts";
 import { saveAnswer } from "../../db/idempotency-keys.ts";
 import type { Db, Tx, VideoRow } from "../../db/schema.ts";
-import { findVideo } from "../../db/videos.ts";
-import { AppError } from "../../errors.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
+import { findVideo } from "../../videos/queries.ts";
 import { findFirstAnswer, fingerprintOf, holdIdempotencyKey, readIdempotencyKey } from "./idempotency.ts";
 
 interface Creation {

@@ -1,10 +1,10 @@
 import type { Permission } from "@subtext/client/contract/permission";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { findApiKeys } from "../../db/api-keys.ts";
-import { findKeysWithVideos, type KeyAndVideoIds } from "../../db/keyed-videos.ts";
-import { isPlausibleId } from "../../ids.ts";
+import { findKeysWithVideos, type KeyAndVideoIds } from "../../api-keys/keyed-video-queries.ts";
+import { findApiKeys } from "../../api-keys/queries.ts";
+import { together } from "../../lib/batcher.ts";
+import { isPlausibleId } from "../../lib/ids.ts";
 import type { Queue } from "../../queue.ts";
-import { together } from "../../together.ts";
 import type { EndpointPolicy } from "../../webhooks/guard-url.ts";
 import { authorizeWith } from "../authorize.ts";
 import type { TokenLimits } from "../token-limits.ts";

@@ -1,6 +1,6 @@
 import type { Lock, Locker } from "@tus/utils";
 import type { DatabaseSession } from "../../db/session.ts";
-import { AppError } from "../../errors.ts";
+import { AppError } from "../../lib/errors.ts";
 
 /** A notice can be lost with a connection; then this is how long the next one waits for nothing. */
 const LOOK_AGAIN_MS = 1_000;

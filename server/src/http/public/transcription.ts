@@ -1,8 +1,8 @@
 import { OPERATIONS } from "@subtext/client/contract/operations";
 import type { FastifyInstance } from "fastify";
-import { AppError } from "../../errors.ts";
+import { AppError } from "../../lib/errors.ts";
 import { representTranscription } from "../../representations.ts";
-import type { Storage } from "../../storage/storage.ts";
+import type { Storage } from "../../storage/transcript-store.ts";
 import { type OperationDeps, serveVideo } from "./operation.ts";
 
 /** Seconds after which a client that polls may ask again. */

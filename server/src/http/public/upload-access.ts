@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "../../clock.ts";
-import { findAllowedOrigins } from "../../db/environments.ts";
 import type { Db } from "../../db/schema.ts";
-import { findVideo } from "../../db/videos.ts";
-import { AppError } from "../../errors.ts";
-import type { Sources } from "../../storage/sources.ts";
+import { findAllowedOrigins } from "../../environments/queries.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
+import type { Sources } from "../../storage/recording-store.ts";
+import { findVideo } from "../../videos/queries.ts";
 import { isSigned, readUploadUrl } from "./upload-url.ts";
 
 /** Whose uploads a request may touch. */

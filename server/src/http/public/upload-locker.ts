@@ -1,5 +1,5 @@
 import type { Locker, RequestRelease } from "@tus/utils";
-import { AppError } from "../../errors.ts";
+import { AppError } from "../../lib/errors.ts";
 
 interface Turn {
   /** Asks the one whose turn it is to make an end. */

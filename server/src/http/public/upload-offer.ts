@@ -1,12 +1,12 @@
 import type { UploadTicket, VideoMetadata } from "@subtext/client/contract/video";
-import type { Clock } from "../../clock.ts";
 import type { Db, Tx, VideoRow } from "../../db/schema.ts";
-import { insertVideo } from "../../db/videos.ts";
-import { AppError } from "../../errors.ts";
-import { newId } from "../../ids.ts";
-import { requireRoomForUpload } from "../../limits.ts";
-import { checkMetadata } from "../../metadata.ts";
-import type { UploadStore } from "../../storage/upload-store.ts";
+import { requireRoomForUpload } from "../../environments/limits.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
+import { newId } from "../../lib/ids.ts";
+import type { UploadStore } from "../../uploads/upload-store.ts";
+import { checkMetadata } from "../../videos/metadata.ts";
+import { insertVideo } from "../../videos/queries.ts";
 import { signUploadUrl } from "./upload-url.ts";
 import { UPLOADS_PATH } from "./uploads.ts";
 

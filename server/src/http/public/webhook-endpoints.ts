@@ -1,14 +1,13 @@
 import { OPERATIONS } from "@subtext/client/contract/operations";
 import type { FastifyInstance } from "fastify";
 import { writeDownEndpoint, writeDownEndpointChange } from "../../audit/endpoint-deeds.ts";
-import { pageOfDeliveries } from "../../db/events.ts";
-import { deleteWebhookEndpoint, pageOfWebhookEndpoints } from "../../db/webhook-endpoints.ts";
 import type { Queue } from "../../queue.ts";
 import {
   representDelivery,
   representWebhookEndpoint,
   representWebhookEndpointWithSecret,
 } from "../../representations.ts";
+import { deleteWebhookEndpoint, pageOfWebhookEndpoints } from "../../webhooks/endpoint-queries.ts";
 import {
   changeWebhookEndpoint,
   createWebhookEndpoint,
@@ -16,6 +15,7 @@ import {
   rotateSecret,
 } from "../../webhooks/endpoints.ts";
 import type { EndpointPolicy } from "../../webhooks/guard-url.ts";
+import { pageOfDeliveries } from "../../webhooks/queries.ts";
 import { redeliver, redeliverFailed, sendTestEvent } from "../../webhooks/redeliver.ts";
 import { readMoment } from "../moment.ts";
 import { cutPage, readPageRequest } from "./cursor.ts";

@@ -1,0 +1,144 @@
+import { sql } from "kysely";
+import { prepared } from "../db/prepared.ts";
+import type { ApiKeyRow, Db, TranscriptionRow, VideoRow } from "../db/schema.ts";
+
+/** What shows whose a key is, whether it is good, and for what. */
+export type KeyRow = Omit<ApiKeyRow, "created_at">;
+
+/** What clients see of a video. */
+export type ShownVideo = Pick<
+  VideoRow,
+  "id" | "environment_id" | "metadata" | "size_bytes" | "created_at" | "uploaded_at"
+>;
+
+/** What clients see of a transcription. */
+export type ShownTranscription = Pick<
+  TranscriptionRow,
+  | "id"
+  | "video_id"
+  | "environment_id"
+  | "status"
+  | "language"
+  | "word_count"
+  | "duration"
+  | "file_prefix"
+  | "failure_code"
+  | "failure_message"
+  | "skip_reason"
+  | "incomplete"
+  | "created_at"
+  | "finished_at"
+>;
+
+export type VideoWithTranscription = ShownVideo & { transcription: ShownTranscription | undefined };
+
+/** Undefined where the key's environment has no such video: of which others have it, nothing is told. */
+export type KeyWithVideo = KeyRow & { video: VideoWithTranscription | undefined };
+
+export interface KeyAndVideoIds {
+  keyId: string;
+  /** Null where no video can have the id that was asked for. */
+  videoId: string | null;
+}
+
+/**
+ * Keys, each with the video that it asks for, by one statement; in the order of the asks, undefined where there
+ * is no such key.
+ */
+export async function findKeysWithVideos(
+  db: Db,
+  asks: readonly KeyAndVideoIds[],
+): Promise<(KeyWithVideo | undefined)[]> {
+  // Of few lengths, so that there are few texts whose plans are kept.
+  const places = 2 ** Math.ceil(Math.log2(asks.length));
+  const asked = Array.from({ length: places }, (_, place) => {
+    const { keyId = null, videoId = null } = asks[place] ?? {};
+    return sql`(${sql.lit(place)}, ${keyId}::text, ${videoId}::text)`;
+  });
+  // No query builder: to build this one takes as long as to plan it. Each row by its id alone (`offset 0` keeps
+  // other ways from being weighed): while a table is small an environment's index looks as good, and is kept.
+  const { rows } = await sql<FoundRow>`${prepared}
+    select
+      asked.place,
+      k.id as key_id, k.environment_id, k.name, k.key_hash, k.permissions,
+      k.expires_at, k.last_used_at, k.revoked_at,
+      v.id as video_id, v.metadata, v.size_bytes, v.created_at as video_created_at, v.uploaded_at,
+      t.id as transcription_id, t.status, t.language, t.word_count, t.duration, t.file_prefix,
+      t.failure_code, t.failure_message, t.skip_reason, t.incomplete,
+      t.created_at as transcription_created_at, t.finished_at
+    from (values ${sql.join(asked)}) as asked (place, key_id, video_id)
+    join api_key k on k.id = asked.key_id
+    left join lateral (select * from video where id = asked.video_id offset 0) v
+      on v.environment_id = k.environment_id
+    left join lateral (select * from transcription where video_id = v.id offset 0) t on true`.execute(db);
+  const found = new Map(rows.map((row) => [row.place, toKey(row)]));
+  return asks.map((_ask, place) => found.get(place));
+}
+
+/** Of a video only where there is one, of a transcription only with its video. */
+interface FoundRow extends Omit<KeyRow, "id"> {
+  place: number;
+  key_id: string;
+  video_id: string | null;
+  metadata: ShownVideo["metadata"];
+  size_bytes: ShownVideo["size_bytes"];
+  video_created_at: Date;
+  uploaded_at: Date | null;
+  transcription_id: string | null;
+  status: ShownTranscription["status"];
+  language: string | null;
+  word_count: number | null;
+  duration: number | null;
+  file_prefix: string | null;
+  failure_code: string | null;
+  failure_message: string | null;
+  skip_reason: string | null;
+  incomplete: boolean;
+  transcription_created_at: Date;
+  finished_at: Date | null;
+}
+
+function toKey(row: FoundRow): KeyWithVideo {
+  return {
+    id: row.key_id,
+    environment_id: row.environment_id,
+    name: row.name,
+    key_hash: row.key_hash,
+    permissions: row.permissions,
+    expires_at: row.expires_at,
+    last_used_at: row.last_used_at,
+    revoked_at: row.revoked_at,
+    video: row.video_id === null ? undefined : toVideo(row, row.video_id),
+  };
+}
+
+function toVideo(row: FoundRow, id: string): VideoWithTranscription {
+  return {
+    id,
+    environment_id: row.environment_id,
+    metadata: row.metadata,
+    size_bytes: row.size_bytes,
+    created_at: row.video_created_at,
+    uploaded_at: row.uploaded_at,
+    transcription: row.transcription_id === null ? undefined : toTranscription(row, id, row.transcription_id),
+  };
+}
+
+function toTranscription(row: FoundRow, videoId: string, id: string): ShownTranscription {
+  return {
+    id,
+    video_id: videoId,
+    environment_id: row.environment_id,
+    status: row.status,
+    language: row.language,
+    word_count: row.word_count,
+    duration: row.duration,
+    file_prefix: row.file_prefix,
+    failure_code: row.failure_code,
+    failure_message: row.failure_message,
+    skip_reason: row.skip_reason,
+    incomplete: row.incomplete,
+    created_at: row.transcription_created_at,
+    finished_at: row.finished_at,
+  };
+}

@@ -1,0 +1,82 @@
+import type { ApiKeyState } from "@subtext/dashboard/contract/api-key";
+import { sql } from "kysely";
+import type { ApiKeyRow, Db, NewApiKey } from "../db/schema.ts";
+
+export async function insertApiKey(db: Db, row: NewApiKey): Promise<void> {
+  await db.insertInto("api_key").values(row).execute();
+}
+
+export async function findApiKey(db: Db, id: string): Promise<ApiKeyRow | undefined> {
+  return await db.selectFrom("api_key").selectAll().where("id", "=", id).executeTakeFirst();
+}
+
+/** In the order of the ids. */
+export async function findApiKeys(db: Db, ids: readonly string[]): Promise<(ApiKeyRow | undefined)[]> {
+  const rows = await db
+    .selectFrom("api_key")
+    .selectAll()
+    .where("id", "in", [...new Set(ids)])
+    .execute();
+  const rowOf = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => rowOf.get(id));
+}
+
+export async function listApiKeys(db: Db, environmentId: string): Promise<ApiKeyRow[]> {
+  return await db
+    .selectFrom("api_key")
+    .selectAll()
+    .where("environment_id", "=", environmentId)
+    .orderBy("created_at")
+    .execute();
+}
+
+/**
+ * Newest first, at most `limit`; `before` is an id.
+ * @param state `valid` for those that are neither revoked nor expired, `ended` for the others
+ */
+export async function pageOfApiKeys(
+  db: Db,
+  environmentId: string,
+  { state, now, before, limit }: { state: ApiKeyState; now: Date; before: string | null; limit: number },
+): Promise<ApiKeyRow[]> {
+  return await db
+    .selectFrom("api_key")
+    .selectAll()
+    .where("environment_id", "=", environmentId)
+    .where((key) => {
+      const isRevoked = key("revoked_at", "is not", null);
+      // Null where it never expires, which is neither true nor false to the database.
+      const isExpired = key(key.fn.coalesce("expires_at", sql<Date>`'infinity'::timestamptz`), "<=", now);
+      const hasEnded = key.or([isRevoked, isExpired]);
+      return state === "ended" ? hasEnded : key.not(hasEnded);
+    })
+    .$if(before !== null, (query) => query.where("id", "<", before!))
+    .orderBy("id", "desc")
+    .limit(limit)
+    .execute();
+}
+
+/** False where there is no such key; revoking a revoked key keeps its first time. */
+export async function revokeApiKey(db: Db, id: string, now: Date): Promise<boolean> {
+  const row = await db
+    .updateTable("api_key")
+    .set((set) => ({ revoked_at: set.fn.coalesce("revoked_at", set.val(now)) }))
+    .where("id", "=", id)
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Notes the use of a key, unless another request has noted one since that time. */
+export async function touchApiKey(
+  db: Db,
+  id: string,
+  { now, notedSince }: { now: Date; notedSince: Date },
+): Promise<void> {
+  await db
+    .updateTable("api_key")
+    .set({ last_used_at: now })
+    .where("id", "=", id)
+    .where((where) => where.or([where("last_used_at", "is", null), where("last_used_at", "<=", notedSince)]))
+    .execute();
+}

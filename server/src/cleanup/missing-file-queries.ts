@@ -1,0 +1,129 @@
+import { sql } from "kysely";
+import type { Db, MissingPart } from "../db/schema.ts";
+
+/** What a video's rows say is stored. */
+export interface StoredParts {
+  videoId: string;
+  /** Whether its recording is to be there. */
+  recording: boolean;
+  /** Where its transcript's files are to be; null where it has none. */
+  transcript: { id: string; prefix: string } | null;
+}
+
+export interface MissingFile {
+  videoId: string;
+  part: MissingPart;
+}
+
+/** Uploaded videos in the order of their ids, with what is to be stored of each. */
+export async function listStoredParts(
+  db: Db,
+  { after, limit }: { after: string; limit: number },
+): Promise<StoredParts[]> {
+  const rows = await db
+    .selectFrom("video")
+    // One by one: a join of the two tables may begin at their beginnings, for every page.
+    .leftJoinLateral(
+      (of) =>
+        of
+          .selectFrom("transcription")
+          .select(["id", "file_prefix"])
+          .whereRef("video_id", "=", "video.id")
+          .limit(1)
+          .as("transcription"),
+      (join) => join.onTrue(),
+    )
+    .select(["video.id", "video.uploaded_at", "video.recording_deleted_at"])
+    .select(["transcription.id as transcription_id", "transcription.file_prefix"])
+    .where("video.id", ">", after)
+    .orderBy("video.id")
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({
+    videoId: row.id,
+    recording: row.uploaded_at !== null && row.recording_deleted_at === null,
+    transcript:
+      row.transcription_id !== null && row.file_prefix !== null
+        ? { id: row.transcription_id, prefix: row.file_prefix }
+        : null,
+  }));
+}
+
+/**
+ * Keeps in mind what is missing of these videos, and forgets what has come back. Of what was deleted since it
+ * was looked at, nothing is kept.
+ * @returns what was not known to be missing
+ */
+export async function noteMissing(
+  db: Db,
+  { lookedAt, missing, now }: { lookedAt: string[]; missing: MissingFile[]; now: Date },
+): Promise<MissingFile[]> {
+  return await db.transaction().execute(async (tx) => {
+    const known = await tx
+      .selectFrom("missing_file")
+      .select(["video_id as videoId", "part"])
+      .where("video_id", "in", lookedAt)
+      .execute();
+    const isIn = (list: MissingFile[], file: MissingFile) =>
+      list.some(({ videoId, part }) => videoId === file.videoId && part === file.part);
+    for (const file of known) {
+      if (isIn(missing, file)) continue;
+      await tx
+        .deleteFrom("missing_file")
+        .where("video_id", "=", file.videoId)
+        .where("part", "=", file.part)
+        .execute();
+    }
+    const news = missing.filter((file) => !isIn(known, file));
+    for (const { videoId, part } of news) {
+      await sql`
+        insert into missing_file (video_id, part, noticed_at)
+        select id, ${part}, ${now} from video where id = ${videoId} for key share
+        on conflict do nothing`.execute(tx);
+    }
+    return news;
+  });
+}
+
+/** What is missing, as far as is known, and since when that is known. */
+export async function knownOfFiles(
+  db: Db,
+): Promise<{ missing: Record<MissingPart, number>; examples: string[]; lookedAt: Date | null }> {
+  const counts = await db
+    .selectFrom("missing_file")
+    .select(["part", (query) => query.fn.countAll<number>().as("count")])
+    .groupBy("part")
+    .execute();
+  const of = (part: MissingPart) => Number(counts.find((row) => row.part === part)?.count ?? 0);
+  const examples = await db
+    .selectFrom("missing_file")
+    .select("video_id")
+    .distinct()
+    .orderBy("video_id")
+    .limit(3)
+    .execute();
+  return {
+    missing: { recording: of("recording"), transcript: of("transcript") },
+    examples: examples.map(({ video_id }) => video_id),
+    lookedAt: (await readFileCheck(db))?.roundEndedAt ?? null,
+  };
+}
+
+/** How far the look at all files has come; null before the first. */
+export async function readFileCheck(db: Db): Promise<{ position: string; roundEndedAt: Date | null } | null> {
+  const row = await db.selectFrom("file_check").select(["position", "round_ended_at"]).executeTakeFirst();
+  return row ? { position: row.position, roundEndedAt: row.round_ended_at } : null;
+}
+
+/** @param roundEndedAt given where the round is over; left out, the time of the last one stays */
+export async function writeFileCheck(db: Db, position: string, roundEndedAt: Date | null): Promise<void> {
+  await db
+    .insertInto("file_check")
+    .values({ position, round_ended_at: roundEndedAt })
+    .onConflict((conflict) =>
+      conflict
+        .column("only")
+        .doUpdateSet({ position, ...(roundEndedAt && { round_ended_at: roundEndedAt }) }),
+    )
+    .execute();
+}

@@ -1,0 +1,89 @@
+import type { Db, EnvironmentRow } from "../db/schema.ts";
+import { listEnvironments } from "../environments/queries.ts";
+import type { Clock } from "../lib/clock.ts";
+import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
+import type { Sources } from "../storage/recording-store.ts";
+import type { StoreOwnership } from "../storage/store-ownership.ts";
+import { TRANSCRIPTS_PREFIX } from "../storage/transcript-files.ts";
+import type { Storage } from "../storage/transcript-store.ts";
+import { type DuePosition, deleteDue, dueBefore, findDue, retentionOf } from "../videos/retention-queries.ts";
+
+export interface RetentionDeps extends ItemDeps {
+  db: Db;
+  sources: Sources;
+  storage: Storage;
+  ownership: Pick<StoreOwnership, "look">;
+  clock: Clock;
+}
+
+const BATCH = 200;
+
+/**
+ * Deletes what the environments' retention says is old enough: each video in a transaction of its own, its
+ * files afterwards. What a crash leaves in between are files without an owner, which the sweep removes. What
+ * waits for its transcription or is being transcribed is never touched; a FAILED one keeps its recording until
+ * its days are over, so that it can be reprocessed until then.
+ */
+export async function applyRetention(deps: RetentionDeps, signal: AbortSignal): Promise<void> {
+  if (!(await deps.ownership.look()).isOwner) return;
+  for (const environment of await listEnvironments(deps.db)) {
+    if (signal.aborted) return;
+    const item = { task: "retention", environmentId: environment.id };
+    await guardItem(deps, item, () => applyToEnvironment(deps, environment, signal));
+  }
+}
+
+async function applyToEnvironment(
+  deps: RetentionDeps,
+  environment: EnvironmentRow,
+  signal: AbortSignal,
+): Promise<void> {
+  const { db, clock, log } = deps;
+  const retention = retentionOf(environment);
+  if (!retention) return;
+  const before = dueBefore(retention, clock.now());
+  let videos = 0;
+  try {
+    for (const hasRecording of retention.deletes === "recording" ? [true] : [true, false]) {
+      for await (const { id } of walkDue(db, environment.id, { before, hasRecording })) {
+        if (signal.aborted) return;
+        const item = { environmentId: environment.id, videoId: id };
+        if (await guardItem(deps, { task: "retention", ...item }, () => deleteOne(deps, item))) videos += 1;
+      }
+    }
+  } finally {
+    if (videos > 0) log.info({ environmentId: environment.id, ...retention, videos }, "retention applied");
+  }
+}
+
+/** Forwards only: one that turns out not to be due is not met again. */
+async function* walkDue(
+  db: Db,
+  environmentId: string,
+  due: { before: Date; hasRecording: boolean },
+): AsyncGenerator<DuePosition> {
+  let after: DuePosition | null = null;
+  for (;;) {
+    const batch: DuePosition[] = await findDue(db, environmentId, { ...due, after, limit: BATCH });
+    yield* batch;
+    after = batch.at(-1) ?? null;
+    if (batch.length < BATCH) return;
+  }
+}
+
+async function deleteOne(
+  { db, sources, storage, clock, log }: RetentionDeps,
+  { environmentId, videoId }: { environmentId: string; videoId: string },
+): Promise<boolean> {
+  const taken = await db
+    .transaction()
+    .execute(async (tx) => await deleteDue(tx, { environmentId, videoId, now: clock.now() }));
+  if (!taken) return false;
+  log.info({ environmentId, videoId, deleted: taken.deleted }, "deleted by retention");
+  await sources.remove(videoId);
+  if (taken.deleted === "video" && taken.transcriptionId !== null) {
+    for await (const key of storage.list(`${TRANSCRIPTS_PREFIX}${taken.transcriptionId}/`))
+      await storage.remove(key);
+  }
+  return true;
+}

@@ -1,0 +1,102 @@
+import type { Clock } from "../lib/clock.ts";
+import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
+import type { StoreOwnership } from "../storage/store-ownership.ts";
+import { listStoredFiles, type StoredFile, type StoredFilesDeps } from "./stored-files.ts";
+import { expireTombstones } from "./tombstone-queries.ts";
+import {
+  forgetUnknownFile,
+  forgetUnseenFiles,
+  insertUnknownFiles,
+  recordedUnknownFiles,
+  touchUnknownFiles,
+  type UnknownFile,
+} from "./unknown-file-queries.ts";
+
+export interface StoredFilesSweepDeps extends StoredFilesDeps, ItemDeps {
+  ownership: Pick<StoreOwnership, "look">;
+  clock: Clock;
+}
+
+const DAY_MS = 86_400_000;
+/** A file with neither row nor tombstone is deleted after it has been unknown for this long. */
+export const UNKNOWN_KEPT_MS = 7 * DAY_MS;
+/** Files of something deleted longer ago can only come back from a backup; then they count as unknown. */
+const TOMBSTONES_KEPT_MS = 30 * DAY_MS;
+const MAX_LOGGED_KEYS = 5;
+
+/**
+ * Checks every stored file. Files of deleted videos and of lost attempts are removed at once. Unknown files are
+ * recorded, and removed only after `UNKNOWN_KEPT_MS`: the database may be an older copy. If the store is not
+ * this database's, unknown files are recorded and nothing is removed.
+ */
+export async function sweepStoredFiles(deps: StoredFilesSweepDeps, signal: AbortSignal): Promise<void> {
+  const { db, clock, log, ownership } = deps;
+  const { isOwner } = await ownership.look();
+  const startedAt = clock.now();
+  let failures = 0;
+  for await (const files of listStoredFiles(deps)) {
+    if (signal.aborted) return;
+    for (const file of files.filter(({ state }) => isOwner && state === "obsolete")) {
+      if (await remove(deps, file, "the file of a deleted video or a lost attempt was removed")) continue;
+      failures += 1;
+    }
+    const unknown = files.filter(({ state }) => state === "unknown");
+    const expired = new Set(await recordUnknown(deps, unknown, startedAt));
+    for (const file of unknown.filter(({ key }) => isOwner && expired.has(key))) {
+      if (await remove(deps, file, "a file that was unknown for 7 days was removed"))
+        await forgetUnknownFile(db, file.key);
+    }
+  }
+  if (signal.aborted) return;
+  await forgetUnseenFiles(db, startedAt);
+  if (!isOwner) return;
+  if (failures > 0) {
+    log.error({ failures }, "obsolete files could not be removed; the next sweep tries again");
+    return;
+  }
+  // Only now is it certain that all files of what was deleted by then are gone.
+  await expireTombstones(db, new Date(startedAt.getTime() - TOMBSTONES_KEPT_MS), signal);
+}
+
+/** Returns false if it failed, which affects only this file. */
+async function remove(
+  deps: StoredFilesSweepDeps,
+  { key, remove: removeFile }: StoredFile,
+  message: string,
+): Promise<boolean> {
+  const removed = await guardItem(deps, { task: "stored_files", key }, async () => {
+    await removeFile();
+    deps.log.info({ key }, message);
+    return true;
+  });
+  return removed ?? false;
+}
+
+/** @returns the keys of those that have been unknown for long enough */
+async function recordUnknown(
+  deps: StoredFilesSweepDeps,
+  unknown: StoredFile[],
+  now: Date,
+): Promise<string[]> {
+  const { db, log } = deps;
+  const recorded = await recordedUnknownFiles(
+    db,
+    unknown.map(({ key }) => key),
+  );
+  const found: UnknownFile[] = [];
+  for (const { key, store, sizeBytes } of unknown) {
+    if (recorded.has(key)) continue;
+    const bytes = await guardItem(deps, { task: "stored_files", key }, sizeBytes);
+    if (bytes !== undefined) found.push({ key, store, bytes });
+  }
+  if (found.length > 0) {
+    await insertUnknownFiles(db, found, now);
+    const examples = found.slice(0, MAX_LOGGED_KEYS).map(({ key }) => key);
+    log.warn(
+      { files: found.length, examples },
+      "stored files that this database does not know were found; they are kept for 7 days",
+    );
+  }
+  const expiredBefore = new Date(now.getTime() - UNKNOWN_KEPT_MS);
+  return await touchUnknownFiles(db, [...recorded], { now, expiredBefore });
+}

@@ -1,0 +1,65 @@
+import type { Db, VideoRow } from "../db/schema.ts";
+import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
+import { isOutage } from "../lib/outages.ts";
+import type { Sources } from "../storage/recording-store.ts";
+import type { StoreOwnership } from "../storage/store-ownership.ts";
+import { type AcceptDeps, acceptUpload } from "../uploads/accept-upload.ts";
+import { deleteExpiredUpload } from "../uploads/queries.ts";
+import { findVideo, listOpenUploads } from "../videos/queries.ts";
+
+export interface UploadSweepDeps extends AcceptDeps, ItemDeps {
+  sources: Sources;
+  ownership: Pick<StoreOwnership, "look">;
+  uploadExpiryMs: number;
+}
+
+const BATCH = 500;
+
+/** Takes in uploads that finished without being accepted, and removes those that have expired. */
+export async function sweepOpenUploads(deps: UploadSweepDeps, signal: AbortSignal): Promise<void> {
+  const { db, ownership } = deps;
+  const { isOwner } = await ownership.look();
+  for await (const video of openUploads(db)) {
+    if (signal.aborted) return;
+    await guardItem(deps, { task: "open_uploads", videoId: video.id }, async () => {
+      try {
+        await sweepOpenUpload(deps, video, { mayDelete: isOwner });
+      } catch (error) {
+        // Its file goes while it is looked at, where it is deleted meanwhile.
+        if (isOutage(error) || (await findVideo(db, video.id))) throw error;
+      }
+    });
+  }
+}
+
+async function* openUploads(db: Db): AsyncGenerator<VideoRow> {
+  let after: VideoRow | null = null;
+  for (;;) {
+    const batch: VideoRow[] = await listOpenUploads(db, { after, limit: BATCH });
+    yield* batch;
+    after = batch.at(-1) ?? null;
+    if (batch.length < BATCH) return;
+  }
+}
+
+async function sweepOpenUpload(
+  deps: UploadSweepDeps,
+  video: VideoRow,
+  { mayDelete }: { mayDelete: boolean },
+): Promise<void> {
+  const { db, sources, log, uploadExpiryMs } = deps;
+  const file = await sources.inspect(video.id);
+  if (file !== null && file.sizeBytes === video.size_bytes) {
+    await sources.sync(video.id);
+    if (await acceptUpload(deps, { videoId: video.id, sizeBytes: file.sizeBytes })) {
+      log.info({ videoId: video.id }, "a finished upload was taken in late");
+    }
+    return;
+  }
+  if (!mayDelete) return;
+  // The row first: without it the file is stray, and a later sweep would find it.
+  if (await deleteExpiredUpload(db, video.id, uploadExpiryMs)) {
+    await sources.remove(video.id);
+    log.info({ videoId: video.id }, "an expired upload was removed");
+  }
+}

@@ -1,0 +1,104 @@
+import { forgetAuditEntries } from "../db/audit.ts";
+import { ANSWERS_KEPT_MS, forgetAnswers } from "../db/idempotency-keys.ts";
+import type { ItemDeps } from "../lib/guard-item.ts";
+import { logLevelOf } from "../lib/outages.ts";
+import { sweepLostJobs, sweepUnindexed } from "../pipeline/sweep-jobs.ts";
+import type { Sources } from "../storage/recording-store.ts";
+import type { StoreOwnership } from "../storage/store-ownership.ts";
+import type { Storage } from "../storage/transcript-store.ts";
+import type { AcceptDeps } from "../uploads/accept-upload.ts";
+import { applyRetention } from "./retention.ts";
+import { sweepMissing } from "./sweep-missing-files.ts";
+import { sweepStoredFiles } from "./sweep-stored-files.ts";
+import { sweepOpenUploads } from "./sweep-uploads.ts";
+
+export interface SweepDeps extends AcceptDeps, ItemDeps {
+  sources: Sources;
+  storage: Storage;
+  ownership: StoreOwnership;
+  uploadExpiryMs: number;
+  /** How long the audit log is kept; left out, it is kept. */
+  auditLogDays?: number;
+}
+
+export interface Sweeper {
+  /** Resolves when no sweep runs any more. */
+  stop(): Promise<void>;
+}
+
+/** Looking for strays reads every file's name, so it is done at every so many sweeps only. */
+const STRAYS_AT_EVERY = 12;
+const ADVANCE_EVERY_MS = 60_000;
+
+/** Sweeps now and then every so often, one sweep at a time. */
+export function startSweeping(deps: SweepDeps, everyMs: number): Sweeper {
+  const stopped = new AbortController();
+  let sweeping = Promise.resolve();
+  let waiting = false;
+  let sweeps = 0;
+  const start = () => {
+    const strays = sweeps % STRAYS_AT_EVERY === 0;
+    // One that takes longer than the time between two must not have a queue of others behind it.
+    if (waiting) return;
+    waiting = true;
+    sweeps += 1;
+    sweeping = sweeping.then(() => {
+      waiting = false;
+      return sweep(deps, { strays, signal: stopped.signal });
+    });
+  };
+  const advance = () =>
+    deps.ownership
+      .advanceIfChanged()
+      .catch((error) =>
+        deps.log[logLevelOf(error, "warn")]({ err: error }, "the store's generation could not be advanced"),
+      );
+  start();
+  const timers = [setInterval(start, everyMs), setInterval(advance, ADVANCE_EVERY_MS)];
+  return {
+    async stop() {
+      for (const timer of timers) clearInterval(timer);
+      stopped.abort();
+      await sweeping;
+      await advance();
+    },
+  };
+}
+
+/**
+ * Puts right what a crash can leave between a file, its row and its job, deletes what is old enough, and
+ * notes which files are missing. Forgets answers to POSTs that nobody may repeat any more. Safe beside live
+ * traffic and beside other processes that sweep. A part that fails is logged and does not keep the others from
+ * their work.
+ */
+export async function sweep(
+  deps: SweepDeps,
+  { strays, signal }: { strays: boolean; signal: AbortSignal },
+): Promise<void> {
+  const parts = [
+    sweepOpenUploads,
+    ...(strays ? [sweepUnindexed] : []),
+    sweepLostJobs,
+    sweepOldAnswers,
+    sweepAuditLog,
+    applyRetention,
+    ...(strays ? [sweepStoredFiles, sweepMissing] : []),
+  ];
+  for (const part of parts) {
+    if (signal.aborted) return;
+    await part(deps, signal).catch((error) =>
+      deps.log[logLevelOf(error, "error")]({ err: error, part: part.name }, "a sweep failed"),
+    );
+  }
+}
+
+/** They hold what was shown once, such as signing secrets. */
+async function sweepOldAnswers({ db, clock }: SweepDeps): Promise<void> {
+  await forgetAnswers(db, new Date(clock.now().getTime() - ANSWERS_KEPT_MS));
+}
+
+async function sweepAuditLog({ db, clock, auditLogDays }: SweepDeps, signal: AbortSignal): Promise<void> {
+  if (auditLogDays === undefined) return;
+  const before = new Date(clock.now().getTime() - auditLogDays * 86_400_000);
+  while (!signal.aborted && (await forgetAuditEntries(db, before)) > 0);
+}

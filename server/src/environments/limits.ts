@@ -1,0 +1,57 @@
+import { countValidApiKeys, countWebhookEndpoints, sumOpenUploads } from "../db/counts.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import { AppError } from "../lib/errors.ts";
+
+/**
+ * How many of a thing an environment may have. They are there against programs that run away, far from what
+ * people need, and not to be counted on to the last one: requests that come at the same moment may pass
+ * together.
+ */
+
+/** Each is a file and a row until it expires, and is looked at by every sweep. */
+export const MAX_OPEN_UPLOADS = 1_000;
+/** Byte limit, as a multiple of the largest upload; most uploads are far smaller. */
+export const MAX_OPEN_UPLOADS_OF_FULL_SIZE = 100;
+/** Each is one delivery more of every event. */
+export const MAX_WEBHOOK_ENDPOINTS = 50;
+/** Enough for one a service, and few enough to look through when one has leaked. */
+export const MAX_VALID_API_KEYS = 100;
+
+/**
+ * @param sizeBytes of the new upload; 0 if its length is deferred
+ * @param maxUploadBytes of one upload
+ * @throws AppError `open_upload_limit_reached`
+ */
+export async function requireRoomForUpload(
+  db: Db | Tx,
+  environmentId: string,
+  { sizeBytes, maxUploadBytes }: { sizeBytes: number; maxUploadBytes: number },
+): Promise<void> {
+  const maxBytes = MAX_OPEN_UPLOADS_OF_FULL_SIZE * maxUploadBytes;
+  const { count, bytes } = await sumOpenUploads(db, environmentId, MAX_OPEN_UPLOADS);
+  if (count < MAX_OPEN_UPLOADS && bytes + sizeBytes <= maxBytes) return;
+  throw new AppError(
+    "open_upload_limit_reached",
+    `An environment may have ${MAX_OPEN_UPLOADS} unfinished uploads of ${maxBytes} bytes in all. Finish some or give them up.`,
+  );
+}
+
+/** @throws AppError `webhook_endpoint_limit_reached` */
+export async function requireRoomForEndpoint(db: Db | Tx, environmentId: string): Promise<void> {
+  const count = await countWebhookEndpoints(db, environmentId, MAX_WEBHOOK_ENDPOINTS);
+  if (count < MAX_WEBHOOK_ENDPOINTS) return;
+  throw new AppError(
+    "webhook_endpoint_limit_reached",
+    `An environment may have ${MAX_WEBHOOK_ENDPOINTS} webhook endpoints. Delete one first.`,
+  );
+}
+
+/** @throws AppError `api_key_limit_reached` */
+export async function requireRoomForKey(db: Db, environmentId: string, now: Date): Promise<void> {
+  const count = await countValidApiKeys(db, environmentId, { now, upTo: MAX_VALID_API_KEYS });
+  if (count < MAX_VALID_API_KEYS) return;
+  throw new AppError(
+    "api_key_limit_reached",
+    `An environment may have ${MAX_VALID_API_KEYS} valid API keys. Revoke one first.`,
+  );
+}

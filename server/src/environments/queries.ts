@@ -1,0 +1,89 @@
+import type { Db, EnvironmentRow, Tx } from "../db/schema.ts";
+
+export interface NewEnvironment {
+  id: string;
+  name: string;
+  ai_transcription: boolean;
+  created_at: Date;
+}
+
+/** @returns undefined where the name is taken */
+export async function insertEnvironment(
+  db: Db | Tx,
+  row: NewEnvironment,
+): Promise<EnvironmentRow | undefined> {
+  return await db
+    .insertInto("environment")
+    .values(row)
+    .onConflict((conflict) => conflict.column("name").doNothing())
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export async function listEnvironments(db: Db): Promise<EnvironmentRow[]> {
+  return await db.selectFrom("environment").selectAll().orderBy("created_at").orderBy("id").execute();
+}
+
+/** By id or by name, as a person at the command line would say it. */
+export async function findEnvironment(db: Db, idOrName: string): Promise<EnvironmentRow | undefined> {
+  return await db
+    .selectFrom("environment")
+    .selectAll()
+    .where((where) => where.or([where("id", "=", idOrName), where("name", "=", idOrName)]))
+    // An environment may be named like the id of another.
+    .orderBy((order) => order("id", "=", idOrName), "desc")
+    .executeTakeFirst();
+}
+
+export async function findEnvironmentForUpdate(tx: Tx, id: string): Promise<EnvironmentRow | undefined> {
+  return await tx.selectFrom("environment").selectAll().where("id", "=", id).forUpdate().executeTakeFirst();
+}
+
+export async function setAiTranscription(
+  db: Db,
+  id: string,
+  on: boolean,
+): Promise<EnvironmentRow | undefined> {
+  return await db
+    .updateTable("environment")
+    .set({ ai_transcription: on })
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export async function setAllowedOrigins(
+  db: Db,
+  id: string,
+  origins: string[],
+): Promise<EnvironmentRow | undefined> {
+  return await db
+    .updateTable("environment")
+    .set({ allowed_origins: JSON.stringify(origins) })
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export async function findAllowedOrigins(db: Db, id: string): Promise<string[]> {
+  const row = await db
+    .selectFrom("environment")
+    .select("allowed_origins")
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return row?.allowed_origins ?? [];
+}
+
+/**
+ * The toggle, held still until the transaction ends: a flip of it happens before or after the upload's
+ * completion, never during.
+ */
+export async function lockAiTranscription(tx: Tx, environmentId: string): Promise<boolean> {
+  const { ai_transcription } = await tx
+    .selectFrom("environment")
+    .select("ai_transcription")
+    .where("id", "=", environmentId)
+    .forShare()
+    .executeTakeFirstOrThrow();
+  return ai_transcription;
+}

@@ -1,0 +1,413 @@
+import { constants } from "node:fs";
+import { access, stat, statfs } from "node:fs/promises";
+import { dirname } from "node:path";
+import { SpeechError } from "@subtext/speech/errors";
+import { describeDecoders } from "@subtext/speech/media/open-decoder";
+import { describeProgress } from "@subtext/speech/models/download-display";
+import { UNKNOWN_KEPT_MS } from "../cleanup/sweep-stored-files.ts";
+import type { Config } from "../config/config.ts";
+import { settingAtFault } from "../config/setting-at-fault.ts";
+import type { TracesConfig } from "../config/telemetry.ts";
+import type { ModelsState } from "../speech/models.ts";
+import type { MemoryDescription } from "../speech/speech.ts";
+import { hasSpace, RESERVED_BYTES } from "../storage/disk-space.ts";
+import type { OwnershipState } from "../storage/store-ownership.ts";
+import { inspectFileAccess } from "./file-access.ts";
+
+const LITTLE_SPACE_BYTES = 5 * 1024 ** 3;
+
+const COLLECTOR_TIMEOUT_MS = 5_000;
+
+/** What the doctor says of one part. */
+export interface Finding {
+  name: string;
+  /** `missing`: the service can not do its work without it. */
+  status: "ok" | "warning" | "missing";
+  detail: string;
+  /** What to do; null where nothing is to be done. */
+  remedy: string | null;
+}
+
+/** Parts that are asked by a call: its answer is the detail, its error the reason why the part is missing. */
+export interface Patients {
+  database(): Promise<string>;
+  storage(): Promise<void>;
+  engine(): Promise<{ text: string; warnings: string[] }>;
+  /** How many speech processes fit into memory. */
+  memory(): Promise<MemoryDescription>;
+  model(): ModelsState | Promise<ModelsState>;
+  /** Null if the database cannot be queried. */
+  workers(): Promise<WorkersState | null>;
+  /** Whether stored files are deleted, and which are unknown; null if the database cannot be queried. */
+  cleanup(): Promise<CleanupState | null>;
+  /** What is known of files that rows name; null where the database can not be asked. */
+  files(): Promise<FilesState | null>;
+}
+
+export interface WorkersState {
+  /** Null where a single process does all the work. */
+  running: number | null;
+  /** Transcriptions that are PENDING. */
+  waiting: number;
+}
+
+export interface CleanupState {
+  ownership: OwnershipState;
+  unknown: { files: number; bytes: number; oldestSeenAt: Date | null; examples: string[] };
+}
+
+export interface FilesState {
+  /** Videos of which these are missing. */
+  missing: { recording: number; transcript: number };
+  /** The first of them. */
+  examples: string[];
+  /** When the last look at all of them ended; null where none has yet. */
+  lookedAt: Date | null;
+}
+
+/** Looks at everything that the service needs, each part on its own. */
+export async function diagnose(config: Config, patients: Patients): Promise<Finding[]> {
+  // Those of other processes are looked at by their own doctors.
+  const hears = config.role !== "api";
+  return await Promise.all([
+    examineNode(),
+    ...(hears
+      ? [
+          examineDecoders(config),
+          examineEngine(config, patients),
+          examineMemory(config, patients),
+          examineModel(config, patients),
+        ]
+      : []),
+    examine("database", () => patients.database(), databaseRemedy(config)),
+    examine(
+      "storage",
+      async () => {
+        await patients.storage();
+        const where = config.bucket === null ? "" : ` in the bucket ${config.bucket.name}`;
+        return `Files can be written, read and removed${where}.`;
+      },
+      storageRemedy(config),
+    ),
+    examineWorkers(patients),
+    examineFiles(patients),
+    examineCleanup(patients),
+    examineDataFolder(config),
+    examineFileAccess(config),
+    examinePublicUrl(config),
+    ...(config.traces === null ? [] : [examineTraces(config.traces)]),
+  ]);
+}
+
+async function examine(name: string, ask: () => Promise<string>, remedy: string): Promise<Finding> {
+  try {
+    return ok(name, await ask());
+  } catch (error) {
+    const setting = settingAtFault(error);
+    const detail = messageOf(error);
+    return { name, status: "missing", detail, remedy: setting === null ? remedy : `Correct ${setting}.` };
+  }
+}
+
+function engineRemedy({ engine, modelsFolder }: Config): string {
+  if (engine === "auto" || engine === "moonshine") return "Run `npm ci` again; the model comes with it.";
+  return engine === "openai"
+    ? "See that SPEECH_SERVERS, SPEECH_SERVER_KEYS and SPEECH_SERVER_MODEL are right."
+    : `See what \`npx subtext models verify\` says of ${modelsFolder}.`;
+}
+
+async function examineEngine(config: Config, { engine }: Patients): Promise<Finding> {
+  let warnings: string[] = [];
+  let isTooLarge = false;
+  const ask = async () => {
+    const loaded = await engine().catch((error) => {
+      isTooLarge = lacksMemory(error);
+      throw error;
+    });
+    warnings = loaded.warnings;
+    return [loaded.text, ...warnings].join("; ");
+  };
+  const finding = await examine("engine", ask, engineRemedy(config));
+  if (isTooLarge) {
+    return { ...finding, detail: "Not loaded: it does not fit into memory.", remedy: "See memory." };
+  }
+  return warnings.length === 0 ? finding : { ...finding, status: "warning" };
+}
+
+function lacksMemory(error: unknown): error is SpeechError {
+  return error instanceof SpeechError && error.code === "insufficient_memory";
+}
+
+async function examineMemory({ engine, whisperModel }: Config, { memory }: Patients): Promise<Finding> {
+  const name = "memory";
+  const raise = "Raise the memory limit of the container, or give the machine more";
+  try {
+    const { text, reduced } = await memory();
+    if (!reduced) return ok(name, text);
+    return { name, status: "warning", detail: text, remedy: `${raise}, if recordings wait for long.` };
+  } catch (error) {
+    if (!lacksMemory(error)) {
+      return { name, status: "warning", detail: "Unknown: no engine can be chosen.", remedy: "See engine." };
+    }
+    const smaller = `, or name a smaller model than ${whisperModel} in WHISPER_MODEL, or set ENGINE=moonshine`;
+    const remedy = `${raise}${engine === "moonshine" ? "" : smaller}.`;
+    return { name, status: "missing", detail: error.message, remedy };
+  }
+}
+
+/** Without it the bundled engine serves, and hears English alone. */
+async function examineModel({ engine, modelHubUrl }: Config, { model }: Patients): Promise<Finding> {
+  const name = "languages";
+  const { state, wanted, folder, progress, error, hint } = await model();
+  switch (state) {
+    case "unwanted":
+      return ok(name, engine === "openai" ? "those that the servers know" : "English");
+    case "installed":
+      return ok(name, `all that ${wanted} knows, ${folder}`);
+    case "downloading": {
+      const far = progress === null ? "" : `: ${describeProgress(progress)}`;
+      return ok(name, `English until ${wanted} is downloaded from ${modelHubUrl}${far}`);
+    }
+    case "missing":
+    case "failed": {
+      const detail = `${engine === "whisper" ? "none" : "English alone"}: ${error ?? `${wanted} is not installed.`}`;
+      return { name, status: engine === "whisper" ? "missing" : "warning", detail, remedy: hint };
+    }
+  }
+}
+
+function examineNode(): Finding {
+  const detail = `Node.js ${process.versions.node}`;
+  if (process.features.typescript) return ok("node", detail);
+  const remedy = "Start it through npm or npx, which bring Node.js 24 with them.";
+  return { name: "node", status: "missing", detail: `${detail} can not run TypeScript`, remedy };
+}
+
+async function examineDecoders(config: Config): Promise<Finding> {
+  const decoders = await describeDecoders(
+    config.ffmpegPath === null ? {} : { ffmpegPath: config.ffmpegPath },
+  );
+  const used = decoders.find((decoder) => decoder.usable);
+  if (used) {
+    const detail = `${used.name} ${used.version ?? ""}`.trim();
+    if (used.advice === null) return ok("decoder", detail);
+    return { name: "decoder", status: "warning", detail, remedy: used.advice };
+  }
+  return {
+    name: "decoder",
+    status: "missing",
+    detail: "Recordings can not be decoded on this machine.",
+    remedy: decoders.flatMap(({ name, advice }) => (advice === null ? [] : [`${name}: ${advice}`])).join(" "),
+  };
+}
+
+function databaseRemedy({ databaseUrl, dataFolder }: Config): string {
+  return databaseUrl === null
+    ? `See that ${dataFolder} is writable and that no other process uses it.`
+    : "See that DATABASE_URL is right and that the database answers there.";
+}
+
+function storageRemedy({ bucket, dataFolder }: Config): string {
+  return bucket === null
+    ? `Make ${dataFolder} writable and see that its disk has space.`
+    : `See that the bucket ${bucket.name} is there, that the S3_… settings are right, and that the key may list, read, write and delete.`;
+}
+
+async function examineDataFolder(config: Config): Promise<Finding> {
+  const { dataFolder } = config;
+  const name = "data folder";
+  try {
+    const existing = await nearestExisting(dataFolder);
+    await access(existing, constants.W_OK);
+    if (!(await stat(existing)).isDirectory()) throw new Error(`${existing} is not a folder`);
+    const { bavail, bsize } = await statfs(existing);
+    return examineSpace(config, bavail * bsize);
+  } catch (error) {
+    const detail = `${dataFolder}: ${messageOf(error)}`;
+    return { name, status: "missing", detail, remedy: "Let DATA_DIR name a folder that may be written to." };
+  }
+}
+
+/** @param free bytes of the disk of the data folder */
+export function examineSpace({ dataFolder, bucket, role }: Config, free: number): Finding {
+  const name = "data folder";
+  const detail = `${dataFolder}, ${(free / 1024 ** 3).toFixed(1)} GiB free`;
+  // With a bucket, only workers need the space, for the recordings that they transcribe.
+  if (!hasSpace(free, 0) && (bucket === null || role !== "api")) {
+    const stopped = bucket === null ? "Uploads are refused" : "Recordings cannot be fetched from the bucket";
+    const limit = `${RESERVED_BYTES / 1024 ** 3} GiB`;
+    return { name, status: "missing", detail, remedy: `${stopped} below ${limit}. Make space.` };
+  }
+  if (free >= LITTLE_SPACE_BYTES) return ok(name, detail);
+  return { name, status: "warning", detail, remedy: "Make space: recordings are kept there as they came." };
+}
+
+async function examineFileAccess({ dataFolder }: Config): Promise<Finding> {
+  const name = "file access";
+  const access = await inspectFileAccess(dataFolder).catch((error: NodeJS.ErrnoException) => {
+    // Nothing was created yet.
+    if (error.code === "ENOENT") return null;
+    throw error;
+  });
+  if (access === null) return ok(name, `${dataFolder} does not exist yet.`);
+  const { uid, exposed, foreign } = access;
+  const problems = [
+    ...(exposed.length > 0
+      ? [`Other users can access ${exposed.length} files or folders such as ${exposed[0]}.`]
+      : []),
+    ...(foreign.length > 0
+      ? [`${foreign.length} files or folders such as ${foreign[0]} belong to another user.`]
+      : []),
+  ];
+  if (problems.length === 0) return ok(name, "Only the user of the service can access the data folder.");
+  const commands = [
+    ...(foreign.length > 0 ? [`chown -R ${uid} ${dataFolder}`] : []),
+    ...(exposed.length > 0 ? [`chmod -R go= ${dataFolder}`] : []),
+  ];
+  return {
+    name,
+    status: "warning",
+    detail: problems.join(" "),
+    remedy: `Run as root: ${commands.join(" && ")}`,
+  };
+}
+
+/** Where none runs, the service accepts recordings, but does not transcribe them. */
+async function examineWorkers({ workers }: Patients): Promise<Finding> {
+  const name = "workers";
+  const state = await workers().catch(() => null);
+  if (!state)
+    return { name, status: "warning", detail: "Not checked: the database did not answer.", remedy: null };
+  const { running, waiting } = state;
+  if (running === null) return ok(name, "A single process does all the work.");
+  if (running > 0) return ok(name, `${running} ${running === 1 ? "runs" : "run"}.`);
+  const queue = waiting === 0 ? "" : ` Waiting: ${waiting} ${waiting === 1 ? "video" : "videos"}.`;
+  return {
+    name,
+    status: waiting === 0 ? "warning" : "missing",
+    detail: `None runs: no video is transcribed, and no webhook is sent.${queue}`,
+    remedy: "Start a process with ROLE=worker, or find out in its log why it does not run.",
+  };
+}
+
+async function examineFiles({ files }: Patients): Promise<Finding> {
+  const name = "files";
+  const state = await files().catch(() => null);
+  if (!state) {
+    const detail = "Unknown: the database did not answer.";
+    return { name, status: "warning", detail, remedy: "See what the database is reported to lack." };
+  }
+  const { missing, examples, lookedAt } = state;
+  const counts = [
+    missing.recording > 0 && `the recordings of ${missing.recording}`,
+    missing.transcript > 0 && `the transcripts of ${missing.transcript}`,
+  ].filter(Boolean);
+  const when = lookedAt === null ? "not all of them looked at yet" : `looked at by ${lookedAt.toISOString()}`;
+  if (counts.length === 0) return ok(name, `None that a video has is known to be missing; ${when}.`);
+  return {
+    name,
+    status: "warning",
+    detail: `Missing: ${counts.join(", ")} of the videos, among them ${examples.join(", ")}; ${when}.`,
+    remedy:
+      "Put them back from a backup under the same names, or delete the videos; then `npx subtext doctor --files`.",
+  };
+}
+
+async function examineCleanup({ cleanup }: Patients): Promise<Finding> {
+  const name = "cleanup";
+  const state = await cleanup().catch(() => null);
+  if (!state)
+    return { name, status: "warning", detail: "Not checked: the database did not answer.", remedy: null };
+  const { ownership, unknown } = state;
+  const { files, bytes, oldestSeenAt, examples } = unknown;
+  const found =
+    files === 0
+      ? "No stored file is unknown to the database."
+      : `${files} stored ${files === 1 ? "file is" : "files are"} unknown to the database ` +
+        `(${(bytes / 1024 ** 2).toFixed(1)} MiB), among them ${examples.join(", ")}.`;
+  if (!ownership.isOwner && ownership.reason !== "unclaimed") {
+    return {
+      name,
+      status: "warning",
+      detail: `${ownership.message} ${found}`,
+      remedy:
+        "`npx subtext storage accept` shows what would be deleted; with `--yes` it resumes deletions. Stop any other service on these files first.",
+    };
+  }
+  if (oldestSeenAt === null) return ok(name, found);
+  const deletedAt = new Date(oldestSeenAt.getTime() + UNKNOWN_KEPT_MS);
+  return {
+    name,
+    status: "warning",
+    detail: `${found} The first is deleted on ${deletedAt.toISOString()}.`,
+    remedy: "If an older copy of the database was restored, restore the newer one before then.",
+  };
+}
+
+/** The folder itself, or the one in which it would be made. */
+async function nearestExisting(folder: string): Promise<string> {
+  for (let candidate = folder; ; candidate = dirname(candidate)) {
+    try {
+      await access(candidate, constants.F_OK);
+      return candidate;
+    } catch (error) {
+      if (candidate === dirname(candidate)) throw error;
+    }
+  }
+}
+
+function examinePublicUrl({ publicUrl, host, trustProxy }: Config): Finding {
+  const name = "public URL";
+  const warning = (remedy: string): Finding => ({ name, status: "warning", detail: publicUrl, remedy });
+  const { protocol, hostname } = new URL(publicUrl);
+  if (isLoopback(hostname)) {
+    if (isLoopback(host)) return ok(name, `${publicUrl}, for this machine alone`);
+    return warning("Others may connect, but file URLs lead them to their own machine: set PUBLIC_URL.");
+  }
+  if (protocol === "http:") {
+    return warning(
+      "Keys and passwords travel unencrypted: put a proxy with TLS before it, PUBLIC_URL=https://…",
+    );
+  }
+  if (trustProxy === false) {
+    return warning(
+      "https needs a proxy in front of the service. Set TRUST_PROXY to the number of proxies, or the log and all limits know only the proxy's address.",
+    );
+  }
+  return ok(name, publicUrl);
+}
+
+/** Sends the collector no trace at all, which it takes as it takes others. */
+async function examineTraces({ endpoint, headers }: TracesConfig): Promise<Finding> {
+  const name = "traces";
+  const warning = (detail: string): Finding => {
+    const remedy = "See that OTEL_EXPORTER_OTLP_… are right; without a collector traces are dropped.";
+    return { name, status: "warning", detail, remedy };
+  };
+  try {
+    const response = await fetch(`${endpoint}/v1/traces`, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+      body: JSON.stringify({ resourceSpans: [] }),
+      signal: AbortSignal.timeout(COLLECTOR_TIMEOUT_MS),
+    });
+    await response.body?.cancel();
+    if (response.ok) return ok(name, `${endpoint} takes them.`);
+    return warning(`${endpoint} answered ${response.status}.`);
+  } catch (error) {
+    const { cause } = error as { cause?: unknown };
+    return warning(`${endpoint} can not be reached: ${messageOf(cause ?? error)}`);
+  }
+}
+
+function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(host);
+}
+
+function ok(name: string, detail: string): Finding {
+  return { name, status: "ok", detail, remedy: null };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,168 @@
+import { availableParallelism, freemem, loadavg, totalmem } from "node:os";
+import type { DiskUseView, EngineView, HourView, SystemView } from "@subtext/dashboard/contract/system";
+import type { Logger } from "pino";
+import type { Config } from "../config/config.ts";
+import { countQueue, databaseBytes, listRunning, sumUploads } from "../db/counts.ts";
+import type { Db } from "../db/schema.ts";
+import type { Clock } from "../lib/clock.ts";
+import { describeProcesses } from "../lib/processes.ts";
+import { type EndedGroup, endedInLastDay } from "../queue/throughput.ts";
+import { uploadedFileName } from "../representations.ts";
+import type { Models } from "../speech/models.ts";
+import { diskSpace, diskUse } from "../storage/disk-use.ts";
+
+const HOURS = 24;
+const MOST_RUNNING = 20;
+/** However many pages ask, so often at most is looked, */
+const LOOK_EVERY_MS = 1_000;
+/** and more seldom where a look takes long: 0.2 s where 100,000 videos ended in a day. */
+const MOST_OF_THE_TIME = 0.05;
+const MEASURE_DISK_EVERY_MS = 5 * 60_000;
+
+const ENDS = { COMPLETED: "completed", FAILED: "failed", SKIPPED: "skipped" } as const;
+
+export interface System {
+  /** How the service is doing, as of a moment ago. */
+  look(): Promise<SystemView>;
+}
+
+export interface SystemDeps {
+  db: Db;
+  config: Pick<Config, "dataFolder" | "databaseUrl">;
+  models: Models;
+  clock: Clock;
+  log: Logger;
+  version: string;
+}
+
+export function openSystem(deps: SystemDeps): System {
+  const startedAt = deps.clock.now();
+  const measured = measureAtTimes(deps);
+  let last: Promise<SystemView> | undefined;
+  let lookAgainAt = 0;
+  const look = async () => {
+    const begun = performance.now();
+    lookAgainAt = begun + LOOK_EVERY_MS;
+    const view = await lookAt(deps, startedAt, measured());
+    const tookMs = performance.now() - begun;
+    lookAgainAt = begun + Math.max(LOOK_EVERY_MS, tookMs / MOST_OF_THE_TIME);
+    return view;
+  };
+  return {
+    look() {
+      if (!last || performance.now() >= lookAgainAt) last = look();
+      return last;
+    },
+  };
+}
+
+async function lookAt(
+  { db, config, models, clock, version }: SystemDeps,
+  startedAt: Date,
+  use: DiskUseView | null,
+): Promise<SystemView> {
+  const now = clock.now();
+  const [queue, running, ended, space, processes] = await Promise.all([
+    countQueue(db),
+    listRunning(db, MOST_RUNNING),
+    endedInLastDay(db, now),
+    diskSpace(config.dataFolder),
+    describeProcesses(process.pid),
+  ]);
+  const { wanted, state, folder, progress, error, hint, nextTryAt } = models.state();
+  return {
+    version,
+    now: now.toISOString(),
+    startedAt: startedAt.toISOString(),
+    queue: { ...queue, oldestPendingAt: queue.oldestPendingAt?.toISOString() ?? null },
+    running: running.map((row) => ({
+      videoId: row.id,
+      environmentId: row.environment_id,
+      filename: uploadedFileName(row.metadata),
+      progress: row.progress,
+      remainingSeconds: row.remaining_seconds,
+      startedAt: row.started_at?.toISOString() ?? null,
+    })),
+    hours: byHour(ended),
+    engines: byEngine(ended),
+    model: {
+      wanted,
+      state,
+      folder,
+      progress: progress && {
+        receivedBytes: progress.receivedBytes,
+        totalBytes: progress.totalBytes,
+        bytesPerSecond: progress.bytesPerSecond,
+        remainingSeconds: progress.remainingSeconds,
+      },
+      error,
+      hint,
+      nextTryAt,
+    },
+    disk: { folder: config.dataFolder, ...space, use },
+    machine: {
+      cores: availableParallelism(),
+      load: loadavg()[0]!,
+      memoryBytes: totalmem(),
+      freeMemoryBytes: freemem(),
+    },
+    processes,
+  };
+}
+
+function byHour(groups: EndedGroup[]): HourView[] {
+  const hours = Array.from({ length: HOURS }, () => ({
+    completed: 0,
+    failed: 0,
+    skipped: 0,
+    mediaSeconds: 0,
+  }));
+  for (const { hoursAgo, status, count, mediaSeconds } of groups) {
+    const hour = hours[HOURS - 1 - hoursAgo];
+    if (!hour) continue;
+    hour[ENDS[status]] += count;
+    if (status === "COMPLETED") hour.mediaSeconds += mediaSeconds;
+  }
+  return hours;
+}
+
+function byEngine(groups: EndedGroup[]): EngineView[] {
+  const engines = new Map<string, EngineView>();
+  for (const { status, engine, count, mediaSeconds, workSeconds } of groups) {
+    if (status !== "COMPLETED" || engine === null) continue;
+    const known = engines.get(engine) ?? { name: engine, completed: 0, mediaSeconds: 0, workSeconds: 0 };
+    known.completed += count;
+    known.mediaSeconds += mediaSeconds;
+    known.workSeconds += workSeconds;
+    engines.set(engine, known);
+  }
+  return [...engines.values()].sort((a, b) => b.mediaSeconds - a.mediaSeconds);
+}
+
+/** Gives what was measured last, and measures anew behind it where that is long ago. */
+function measureAtTimes({ db, config, clock, log }: SystemDeps): () => DiskUseView | null {
+  let known: DiskUseView | null = null;
+  let lastAt = Number.NEGATIVE_INFINITY;
+  const measure = async () => {
+    const [uploads, folders, elsewhere] = await Promise.all([
+      sumUploads(db),
+      diskUse(config.dataFolder),
+      config.databaseUrl === null ? null : databaseBytes(db),
+    ]);
+    const parts = elsewhere === null ? folders : [...folders, { name: "database", bytes: elsewhere }];
+    known = {
+      measuredAt: clock.now().toISOString(),
+      videos: uploads.videos,
+      uploadedBytes: uploads.bytes,
+      parts,
+    };
+  };
+  return () => {
+    const at = performance.now();
+    if (at - lastAt >= MEASURE_DISK_EVERY_MS) {
+      lastAt = at;
+      measure().catch((error) => log.warn({ err: error }, "the use of the disk could not be measured"));
+    }
+    return known;
+  };
+}

@@ -1,0 +1,29 @@
+import type { Logger } from "pino";
+import { isOutage } from "./outages.ts";
+
+export interface ItemDeps {
+  log: Logger;
+  /** Called for each row or file that a task could not process; `task` is one of a few names. */
+  onItemFailed?: ((task: string) => void) | undefined;
+}
+
+/**
+ * Processes one of many rows or files. A failure is logged and counted, and the caller continues with the next.
+ * @param item what it is, for the log
+ * @returns undefined if it failed
+ * @throws an outage, which all others would meet as well
+ */
+export async function guardItem<T>(
+  { log, onItemFailed }: ItemDeps,
+  item: { task: string } & Record<string, unknown>,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isOutage(error)) throw error;
+    onItemFailed?.(item.task);
+    log.error({ err: error, ...item }, "an item could not be processed; the others are");
+    return undefined;
+  }
+}

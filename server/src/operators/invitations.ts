@@ -1,0 +1,79 @@
+import type { OperatorRole } from "@subtext/dashboard/contract/operator";
+import { JOIN_PATH } from "@subtext/dashboard/contract/pages";
+import type { Db, OperatorInvitationRow, Tx } from "../db/schema.ts";
+import type { Clock } from "../lib/clock.ts";
+import { AppError } from "../lib/errors.ts";
+import { newId } from "../lib/ids.ts";
+import { hashToken, newToken } from "../lib/secret-token.ts";
+import { type Credentials, checkEmail, type Operators } from "./operators.ts";
+import { findInvitation, insertInvitation, listOperators, takeInvitation } from "./queries.ts";
+
+const LASTS_MS = 7 * 86_400_000;
+
+export interface InvitationDeps {
+  db: Db;
+  clock: Clock;
+  operators: Operators;
+}
+
+/**
+ * A link that one person makes an account with, once, so that nobody else ever knows its password. An earlier
+ * invitation to the same email ends.
+ * @returns the link, which is told this once
+ * @throws AppError `invalid_request`, `operator_email_taken`
+ */
+export async function invite(
+  { db, clock, operators }: InvitationDeps,
+  { email: given, role }: { email: string; role: OperatorRole },
+): Promise<{ invitation: OperatorInvitationRow; url: string }> {
+  const email = checkEmail(given);
+  if ((await listOperators(db)).some((operator) => operator.email === email)) {
+    throw new AppError("operator_email_taken", `There is an operator ${email} already.`);
+  }
+  const token = newToken();
+  const now = clock.now();
+  const invitation: OperatorInvitationRow = {
+    id: newId("invitation"),
+    email,
+    role,
+    token_hash: hashToken(token),
+    created_at: now,
+    expires_at: new Date(now.getTime() + LASTS_MS),
+  };
+  await insertInvitation(db, invitation);
+  return { invitation, url: `${operators.origin}${JOIN_PATH}#${token}` };
+}
+
+/** @throws AppError `invitation_invalid` */
+export async function lookUpInvitation(
+  { db, clock }: InvitationDeps,
+  token: string,
+): Promise<OperatorInvitationRow> {
+  const invitation = await findInvitation(db, hashToken(token), clock.now());
+  if (!invitation) throw noInvitation();
+  return invitation;
+}
+
+/**
+ * @param also what belongs to it and must succeed or fail with it
+ * @throws AppError `invitation_invalid`, `invalid_request`, `operator_email_taken`
+ */
+export async function acceptInvitation(
+  { clock, operators }: InvitationDeps,
+  { token, name, password }: { token: string; name: string; password: string },
+  also: NonNullable<Parameters<Operators["join"]>[2]>,
+): Promise<Credentials> {
+  const entitled = async (tx: Tx) => {
+    const invitation = await takeInvitation(tx, hashToken(token), clock.now());
+    if (!invitation) throw noInvitation();
+    return invitation;
+  };
+  return await operators.join({ name, password }, entitled, also);
+}
+
+function noInvitation(): AppError {
+  return new AppError(
+    "invitation_invalid",
+    "This invitation was used, taken back, or has expired. Ask for a new one.",
+  );
+}

@@ -1,0 +1,336 @@
+import { randomInt } from "node:crypto";
+import { type MeView, type OperatorRole, PASSWORD_LENGTH } from "@subtext/dashboard/contract/operator";
+import type { BetterAuthOptions } from "better-auth";
+import type { Logger } from "pino";
+import type { Db, OperatorRow, Tx } from "../db/schema.ts";
+import type { Clock } from "../lib/clock.ts";
+import { AppError } from "../lib/errors.ts";
+import { newId } from "../lib/ids.ts";
+import { hashToken, newToken } from "../lib/secret-token.ts";
+import {
+  deleteOperator,
+  hasOperator,
+  insertOperator,
+  listOperators,
+  replacePassword,
+  replaceSetUpToken,
+  takeSetUpToken,
+} from "./queries.ts";
+import { hashSessionTokens } from "./session-tokens.ts";
+
+/** Where better-auth's own routes are mounted. */
+export const SIGN_IN_PATH = "/internal/auth";
+/** What the bridge to better-auth says the client's address is; never taken from a client. */
+export const CLIENT_ADDRESS_HEADER = "x-subtext-client-address";
+
+// Without the characters that look like others; 20 of them are 114 bits.
+const PASSWORD_ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+const PASSWORD_GROUPS = 4;
+const PASSWORD_GROUP_LENGTH = 5;
+
+export interface Credentials {
+  email: string;
+  password: string;
+}
+
+export interface NewOperatorRequest extends Credentials {
+  name: string;
+}
+
+export interface OperatorSession {
+  id: string;
+  operator: MeView;
+  /** Cookies to set, where the session was prolonged. */
+  setCookies: string[];
+}
+
+export interface OperatorsOptions {
+  db: Db;
+  clock: Clock;
+  log: Logger;
+  /** Signs the session cookies. */
+  secret: Uint8Array;
+  publicUrl: string;
+}
+
+type Also = (tx: Tx, operator: OperatorRow) => Promise<unknown>;
+
+export type Operators = ReturnType<typeof openOperators>;
+
+/** The people who run the service: their sign-in, by email and password, and their sessions. */
+export function openOperators(options: OperatorsOptions) {
+  const { db, clock } = options;
+  let opened: ReturnType<typeof openAuth> | undefined;
+  // At the first use: it is a fifth of what a start would load, and a service that nobody signs in to needs none of it.
+  const auth = () => {
+    opened ??= openAuth(options);
+    return opened;
+  };
+
+  const hashPassword = async (password: string): Promise<string> => {
+    const checked = checkPassword(password);
+    const { password: passwords } = await (await auth()).$context;
+    return await passwords.hash(checked);
+  };
+
+  /** @throws AppError `operator_email_taken` */
+  const insert = async (
+    tx: Tx,
+    { name, email, role, passwordHash }: Omit<Parameters<typeof insertOperator>[1], "id" | "now">,
+  ): Promise<string> => {
+    const id = newId("operator");
+    if (await insertOperator(tx, { id, name, email, role, passwordHash, now: clock.now() })) return id;
+    throw new AppError("operator_email_taken", `There is an operator ${email} already.`);
+  };
+
+  return {
+    /** Where pages that may sign in come from. */
+    origin: new URL(options.publicUrl).origin,
+
+    needsSetUp: async (): Promise<boolean> => !(await hasOperator(db)),
+
+    /** Creates the token of a new setup link; earlier links stop working. Returns null if an operator exists. */
+    async newSetUpToken(): Promise<string | null> {
+      if (await hasOperator(db)) return null;
+      const token = newToken();
+      await replaceSetUpToken(db, hashToken(token));
+      return token;
+    },
+
+    /**
+     * Makes the first operator, an owner, with the token of the set-up link, which holds this once.
+     * @param also what belongs to the set-up and must succeed or fail with it
+     * @throws AppError `set_up_link_invalid`, `invalid_request`
+     */
+    async setUp(
+      token: string,
+      request: NewOperatorRequest,
+      also: (tx: Tx, operatorId: string) => Promise<unknown>,
+    ): Promise<Credentials> {
+      const email = checkEmail(request.email);
+      const name = checkName(request.name);
+      const passwordHash = await hashPassword(request.password);
+      await db.transaction().execute(async (tx) => {
+        if (!(await takeSetUpToken(tx, hashToken(token))) || (await hasOperator(tx))) {
+          throw new AppError(
+            "set_up_link_invalid",
+            "This link was used already, or a later start of the service replaced it. The service prints a new link each time it starts.",
+          );
+        }
+        await also(tx, await insert(tx, { name, email, role: "owner", passwordHash }));
+      });
+      return { email, password: request.password };
+    },
+
+    /**
+     * Makes an operator whose right to it was found in the same transaction.
+     * @param entitled gives the email and role, or throws
+     * @param also what belongs to it and must succeed or fail with it
+     */
+    async join(
+      request: { name: string; password: string },
+      entitled: (tx: Tx) => Promise<{ email: string; role: OperatorRole }>,
+      also: (
+        tx: Tx,
+        operator: { id: string; email: string; role: OperatorRole },
+      ) => Promise<unknown> = async () => {},
+    ): Promise<Credentials> {
+      const name = checkName(request.name);
+      const passwordHash = await hashPassword(request.password);
+      return await db.transaction().execute(async (tx) => {
+        const { email, role } = await entitled(tx);
+        const id = await insert(tx, { name, email, role, passwordHash });
+        await also(tx, { id, email, role });
+        return { email, password: request.password };
+      });
+    },
+
+    /**
+     * A new password for an operator; every session ends.
+     * @param email may be null where there is one operator alone
+     * @param also what belongs to it and must succeed or fail with it
+     * @throws AppError `operator_not_found`, `invalid_request`
+     */
+    async resetPassword(email: string | null, also: Also = async () => {}): Promise<Credentials> {
+      const all = await listOperators(db);
+      if (all.length === 0) {
+        throw new AppError(
+          "operator_not_found",
+          "There is no operator yet. Open the set-up link that `subtext serve` prints at its start.",
+        );
+      }
+      if (email === null && all.length > 1) {
+        const emails = all.map((each) => each.email).join(", ");
+        throw new AppError("invalid_request", `There are several operators; name one of them: ${emails}.`);
+      }
+      const operator = email === null ? all[0] : all.find((each) => each.email === email.toLowerCase());
+      if (!operator) throw new AppError("operator_not_found", `There is no operator ${email}.`);
+      const credentials = { email: operator.email, password: newPassword() };
+      const passwordHash = await hashPassword(credentials.password);
+      const replaced = { operatorId: operator.id, passwordHash, now: clock.now() };
+      await db.transaction().execute(async (tx) => {
+        await replacePassword(tx, replaced);
+        await also(tx, operator);
+      });
+      return credentials;
+    },
+
+    /** @throws AppError `operator_not_found`, `last_owner` */
+    async remove(id: string, also: Also): Promise<void> {
+      const outcome = await db.transaction().execute(async (tx) => {
+        const operator = (await listOperators(tx)).find((each) => each.id === id);
+        const ended = await deleteOperator(tx, id);
+        if (operator && ended === "deleted") await also(tx, operator);
+        return ended;
+      });
+      if (outcome === "unknown") throw new AppError("operator_not_found", "There is no such operator.");
+      if (outcome === "last owner") {
+        throw new AppError("last_owner", "This is the only owner; invite another first.");
+      }
+    },
+
+    /** Answers a request to `SIGN_IN_PATH`. */
+    handle: async (request: Request): Promise<Response> => await (await auth()).handler(request),
+
+    /** The session that the cookies belong to; null where they belong to none (any more). */
+    async findSession(headers: Headers): Promise<OperatorSession | null> {
+      const found = await (await auth()).api.getSession({ headers, returnHeaders: true });
+      if (!found.response) return null;
+      const { id, name, email, role } = found.response.user;
+      return {
+        id: found.response.session.id,
+        operator: { id, name, email, role: role === "owner" ? "owner" : "viewer" },
+        setCookies: found.headers.getSetCookie(),
+      };
+    },
+  };
+}
+
+async function openAuth(options: OperatorsOptions) {
+  const [{ betterAuth }, { getAdapter }] = await Promise.all([
+    import("better-auth"),
+    import("better-auth/db/adapter"),
+  ]);
+  const auth = authOptions(options);
+  const adapter = await getAdapter(auth);
+  return betterAuth({ ...auth, database: () => hashSessionTokens(adapter) });
+}
+
+/** What better-auth is told; a test holds our tables against it. */
+export function authOptions({ db, log, secret, publicUrl }: OperatorsOptions) {
+  const { origin, protocol } = new URL(publicUrl);
+  return {
+    appName: "Subtext",
+    baseURL: origin,
+    basePath: SIGN_IN_PATH,
+    trustedOrigins: [origin],
+    secret: Buffer.from(secret).toString("base64"),
+    database: { db, type: "postgres" },
+    emailAndPassword: {
+      enabled: true,
+      disableSignUp: true,
+      minPasswordLength: PASSWORD_LENGTH.min,
+      maxPasswordLength: PASSWORD_LENGTH.max,
+    },
+    user: {
+      modelName: "operator",
+      fields: { emailVerified: "email_verified", createdAt: "created_at", updatedAt: "updated_at" },
+      additionalFields: { role: { type: "string", required: true, input: false } },
+    },
+    account: {
+      modelName: "operator_account",
+      fields: {
+        userId: "operator_id",
+        providerId: "provider_id",
+        accountId: "account_id",
+        password: "password_hash",
+        accessToken: "access_token",
+        refreshToken: "refresh_token",
+        idToken: "id_token",
+        accessTokenExpiresAt: "access_token_expires_at",
+        refreshTokenExpiresAt: "refresh_token_expires_at",
+        createdAt: "created_at",
+        updatedAt: "updated_at",
+      },
+    },
+    session: {
+      modelName: "operator_session",
+      fields: {
+        userId: "operator_id",
+        expiresAt: "expires_at",
+        ipAddress: "ip_address",
+        userAgent: "user_agent",
+        createdAt: "created_at",
+        updatedAt: "updated_at",
+      },
+      // Sessions may be listed and ended for as long as they live.
+      freshAge: 0,
+    },
+    verification: {
+      modelName: "operator_verification",
+      fields: { expiresAt: "expires_at", createdAt: "created_at", updatedAt: "updated_at" },
+    },
+    // Attempts are counted in front of it, by the address that Fastify knows.
+    rateLimit: { enabled: false },
+    advanced: {
+      cookiePrefix: "subtext",
+      useSecureCookies: protocol === "https:",
+      defaultCookieAttributes: { httpOnly: true, sameSite: "strict", path: "/internal" },
+      ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS_HEADER] },
+      // Said out loud: better-auth drops both where it believes that it is under test.
+      disableCSRFCheck: false,
+      disableOriginCheck: false,
+      // Sessions are the only rows that better-auth makes here. That the tables fit is looked at by a test:
+      // at every start it would cost every command.
+      database: { generateId: () => newId("session"), validateSchema: false },
+    },
+    telemetry: { enabled: false },
+    experimental: { instrumentation: { enabled: false } },
+    logger: {
+      level: "warn",
+      log: (level, message, ...details) => {
+        const [error] = details.filter((detail) => detail instanceof Error);
+        log[level]({ ...(error && { err: error }) }, `sign-in: ${message}`);
+      },
+    },
+  } satisfies BetterAuthOptions;
+}
+
+/**
+ * As it is kept: lower case. What the sign-in would not take is not taken here.
+ * @throws AppError `invalid_request`
+ */
+export function checkEmail(text: string): string {
+  const email = text.trim().toLowerCase();
+  const local = /^[a-z0-9_+'-]+(\.[a-z0-9_+'-]+)*$/;
+  const domain = /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/;
+  const at = email.lastIndexOf("@");
+  if (email.length > 254 || !local.test(email.slice(0, at)) || !domain.test(email.slice(at + 1))) {
+    throw new AppError("invalid_request", "The email is none that can be signed in with.");
+  }
+  return email;
+}
+
+function checkName(text: string): string {
+  const name = text.trim();
+  if (name.length === 0 || name.length > 100 || /[\p{Cc}\p{Cs}]/u.test(name)) {
+    throw new AppError("invalid_request", "A name has 1 to 100 printable characters.");
+  }
+  return name;
+}
+
+function checkPassword(password: string): string {
+  const { min, max } = PASSWORD_LENGTH;
+  if (password.length >= min && password.length <= max) return password;
+  throw new AppError("invalid_request", `A password has ${min} to ${max} characters.`);
+}
+
+/** `xxxxx-xxxxx-xxxxx-xxxxx`: long enough to need no rule, short enough to be typed once. */
+function newPassword(): string {
+  const group = () =>
+    Array.from(
+      { length: PASSWORD_GROUP_LENGTH },
+      () => PASSWORD_ALPHABET[randomInt(PASSWORD_ALPHABET.length)],
+    );
+  return Array.from({ length: PASSWORD_GROUPS }, () => group().join("")).join("-");
+}

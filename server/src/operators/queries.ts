@@ -1,0 +1,173 @@
+import type { OperatorRole } from "@subtext/dashboard/contract/operator";
+import type { Db, OperatorInvitationRow, OperatorRow, OperatorSessionRow, Tx } from "../db/schema.ts";
+
+export interface NewOperator {
+  id: string;
+  name: string;
+  /** Lower case. */
+  email: string;
+  role: OperatorRole;
+  passwordHash: string;
+  now: Date;
+}
+
+export async function hasOperator(db: Db | Tx): Promise<boolean> {
+  return (await db.selectFrom("operator").select("id").limit(1).executeTakeFirst()) !== undefined;
+}
+
+export async function listOperators(db: Db): Promise<OperatorRow[]> {
+  return await db.selectFrom("operator").selectAll().orderBy("created_at").orderBy("id").execute();
+}
+
+/** False where the email is taken. */
+export async function insertOperator(
+  tx: Tx,
+  { id, name, email, role, passwordHash, now }: NewOperator,
+): Promise<boolean> {
+  const times = { created_at: now, updated_at: now };
+  const inserted = await tx
+    .insertInto("operator")
+    .values({ id, name, email, role, email_verified: true, ...times })
+    .onConflict((conflict) => conflict.column("email").doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  if (!inserted) return false;
+  await tx
+    .insertInto("operator_account")
+    .values({
+      id,
+      operator_id: id,
+      provider_id: "credential",
+      account_id: id,
+      password_hash: passwordHash,
+      ...times,
+    })
+    .execute();
+  return true;
+}
+
+/** Gives the operator another password and ends every session that the old one began. */
+export async function replacePassword(
+  tx: Tx,
+  { operatorId, passwordHash, now }: { operatorId: string; passwordHash: string; now: Date },
+): Promise<void> {
+  await tx
+    .updateTable("operator_account")
+    .set({ password_hash: passwordHash, updated_at: now })
+    .where("operator_id", "=", operatorId)
+    .where("provider_id", "=", "credential")
+    .execute();
+  await tx.deleteFrom("operator_session").where("operator_id", "=", operatorId).execute();
+}
+
+/** Removes the operator and every session; of two that remove each other, one finds itself the last owner. */
+export async function deleteOperator(tx: Tx, id: string): Promise<"deleted" | "unknown" | "last owner"> {
+  const owners = await tx
+    .selectFrom("operator")
+    .select("id")
+    .where("role", "=", "owner")
+    .orderBy("id")
+    .forUpdate()
+    .execute();
+  if (owners.length === 1 && owners[0]?.id === id) return "last owner";
+  const { numDeletedRows } = await tx.deleteFrom("operator").where("id", "=", id).executeTakeFirstOrThrow();
+  return numDeletedRows > 0n ? "deleted" : "unknown";
+}
+
+/** Stores the hash of the token that creates the first operator, in place of any earlier one. */
+export async function replaceSetUpToken(db: Db, tokenHash: string): Promise<void> {
+  await db
+    .insertInto("service_secret")
+    .values({ name: "set_up", value: tokenHash })
+    .onConflict((conflict) => conflict.column("name").doUpdateSet({ value: tokenHash }))
+    .execute();
+}
+
+/** Unexpired sessions, newest first. */
+export async function listSessions(db: Db, operatorId: string, now: Date): Promise<OperatorSessionRow[]> {
+  return await db
+    .selectFrom("operator_session")
+    .selectAll()
+    .where("operator_id", "=", operatorId)
+    .where("expires_at", ">", now)
+    .orderBy("updated_at", "desc")
+    .execute();
+}
+
+/** Ends one session of the operator, or all others with `except`. */
+export async function endSessions(
+  db: Db,
+  operatorId: string,
+  which: { id: string } | { except: string },
+): Promise<void> {
+  await db
+    .deleteFrom("operator_session")
+    .where("operator_id", "=", operatorId)
+    .where("id", "id" in which ? "=" : "<>", "id" in which ? which.id : which.except)
+    .execute();
+}
+
+/** Takes the one token that the first operator may be made with; false where it is another or was taken. */
+export async function takeSetUpToken(tx: Tx, tokenHash: string): Promise<boolean> {
+  const { numDeletedRows } = await tx
+    .deleteFrom("service_secret")
+    .where("name", "=", "set_up")
+    .where("value", "=", tokenHash)
+    .executeTakeFirstOrThrow();
+  return numDeletedRows > 0n;
+}
+
+/** Takes the place of an earlier one to the same email. */
+export async function insertInvitation(db: Db, row: OperatorInvitationRow): Promise<void> {
+  await db
+    .insertInto("operator_invitation")
+    .values(row)
+    .onConflict((conflict) => conflict.column("email").doUpdateSet(row))
+    .execute();
+}
+
+export async function listInvitations(db: Db, now: Date): Promise<OperatorInvitationRow[]> {
+  return await db
+    .selectFrom("operator_invitation")
+    .selectAll()
+    .where("expires_at", ">", now)
+    .orderBy("created_at")
+    .execute();
+}
+
+/** @returns the email that it was made for; undefined where there is no such invitation */
+export async function deleteInvitation(db: Db, id: string): Promise<string | undefined> {
+  const row = await db
+    .deleteFrom("operator_invitation")
+    .where("id", "=", id)
+    .returning("email")
+    .executeTakeFirst();
+  return row?.email;
+}
+
+export async function findInvitation(
+  db: Db,
+  tokenHash: string,
+  now: Date,
+): Promise<OperatorInvitationRow | undefined> {
+  return await db
+    .selectFrom("operator_invitation")
+    .selectAll()
+    .where("token_hash", "=", tokenHash)
+    .where("expires_at", ">", now)
+    .executeTakeFirst();
+}
+
+/** Undefined where it was used, revoked or has expired. */
+export async function takeInvitation(
+  tx: Tx,
+  tokenHash: string,
+  now: Date,
+): Promise<OperatorInvitationRow | undefined> {
+  return await tx
+    .deleteFrom("operator_invitation")
+    .where("token_hash", "=", tokenHash)
+    .where("expires_at", ">", now)
+    .returningAll()
+    .executeTakeFirst();
+}

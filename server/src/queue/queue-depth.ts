@@ -1,0 +1,59 @@
+import { sql } from "kysely";
+import type { Db } from "../db/schema.ts";
+
+/** What waits, of all environments. */
+export interface QueueDepth {
+  /** One for each environment that has transcriptions PENDING. */
+  environments: {
+    /** Would be worked on if a worker had time. */
+    waiting: number;
+    /** Since when the one that waits longest has waited; null where none does. */
+    waitingSince: Date | null;
+    /** Wait for the time of their next attempt. */
+    delayed: number;
+    /** Wait because the environment has as many at work as it may. */
+    parked: number;
+  }[];
+  processing: number;
+  deliveries: {
+    /** Could be attempted now. */
+    due: number;
+    /** Wait for the time of their next attempt. */
+    scheduled: number;
+    /** When the one became due that is due longest; null where none is. */
+    dueSince: Date | null;
+  };
+}
+
+/** Reads the rows that wait and no others. */
+export async function queueDepth(db: Db, now: Date): Promise<QueueDepth> {
+  const { rows: environments } = await sql<QueueDepth["environments"][number]>`
+    select
+      count(*) filter (where not parked and since <= ${now}::timestamptz)::int as waiting,
+      min(since) filter (where not parked and since <= ${now}::timestamptz) as "waitingSince",
+      count(*) filter (where not parked and since > ${now}::timestamptz)::int as delayed,
+      count(*) filter (where parked)::int as parked
+    from (
+      select environment_id, parked_at is not null as parked,
+        greatest(coalesce(queued_at, created_at), due_at) as since
+      from transcription where status = 'PENDING'
+    ) as pending
+    group by environment_id
+  `.execute(db);
+  const { rows: counted } = await sql<{ processing: number }>`
+    select count(*)::int as processing from transcription where status = 'PROCESSING'
+  `.execute(db);
+  // By endpoint, as the index goes: most deliveries ended long ago.
+  const { rows: deliveries } = await sql<QueueDepth["deliveries"]>`
+    select coalesce(sum(of.due), 0)::int as due, coalesce(sum(of.scheduled), 0)::int as scheduled,
+      min(of.since) as "dueSince"
+    from webhook_endpoint
+    cross join lateral (
+      select count(*) filter (where next_attempt_at <= ${now}::timestamptz) as due,
+        count(*) filter (where next_attempt_at > ${now}::timestamptz) as scheduled,
+        min(next_attempt_at) filter (where next_attempt_at <= ${now}::timestamptz) as since
+      from delivery where endpoint_id = webhook_endpoint.id and status = 'pending'
+    ) as of
+  `.execute(db);
+  return { environments, processing: counted[0]!.processing, deliveries: deliveries[0]! };
+}

@@ -1,0 +1,40 @@
+import { sql } from "kysely";
+import type { Db } from "../db/schema.ts";
+
+export interface EndedGroup {
+  /** Whole hours before now: 0 … 23. */
+  hoursAgo: number;
+  status: "COMPLETED" | "FAILED" | "SKIPPED";
+  engine: string | null;
+  count: number;
+  mediaSeconds: number;
+  workSeconds: number;
+}
+
+/**
+ * What came to an end in the 24 hours before `now`, of all environments. Read from the index of changes: whatever
+ * ended in that time was written in it, by the database's clock and with an hour's grace.
+ */
+export async function endedInLastDay(db: Db, now: Date): Promise<EndedGroup[]> {
+  const { rows } = await sql<EndedGroup>`
+    select
+      floor(extract(epoch from (${now}::timestamptz - ended.finished_at)) / 3600)::int as "hoursAgo",
+      ended.status,
+      ended.engine,
+      count(*)::int as "count",
+      coalesce(sum(ended.duration), 0)::float8 as "mediaSeconds",
+      coalesce(sum((ended.stages ->> 'total')::float8), 0)::float8 as "workSeconds"
+    from environment
+    cross join lateral (
+      select status, engine, duration, stages, finished_at
+      from transcription
+      where transcription.environment_id = environment.id
+        and changed_at >= now() - interval '25 hours'
+        and finished_at > ${now}::timestamptz - interval '24 hours'
+        and finished_at <= ${now}::timestamptz
+        and status in ('COMPLETED', 'FAILED', 'SKIPPED')
+    ) as ended
+    group by 1, 2, 3
+  `.execute(db);
+  return rows;
+}

@@ -1,0 +1,269 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { SpeechError } from "@subtext/speech/errors";
+import { type KnownModel, knownModel } from "@subtext/speech/models/catalogue";
+import type { Persistence } from "@subtext/speech/models/download";
+import { type DownloadDisplay, drawBar, writeLines } from "@subtext/speech/models/download-display";
+import type { DownloadProgress } from "@subtext/speech/models/progress";
+import { type FoundModel, openModelStore } from "@subtext/speech/models/store";
+import { isStillThere } from "@subtext/speech/models/stored-model";
+import type { ProgressTerminal } from "@subtext/speech/progress-bar";
+import type { Logger } from "pino";
+import type { Config } from "../config/config.ts";
+import type { Clock } from "../lib/clock.ts";
+
+/** What is told of the wanted model: by the doctor, the dashboard, and the reasons of failed transcriptions. */
+export interface ModelsState {
+  /** A name or an absolute path; null where the chosen engine needs none. */
+  wanted: string | null;
+  state: "unwanted" | "installed" | "downloading" | "missing" | "failed";
+  /** Of the model that is installed; null in every other state. */
+  folder: string | null;
+  /** Null in every state but `downloading`. */
+  progress: DownloadProgress | null;
+  /** Why it is not there, for people; null where that is no fault. */
+  error: string | null;
+  /** What to do, for people; null where nothing is to be done. */
+  hint: string | null;
+  /** When the download is tried again, ISO 8601; null where it is not. */
+  nextTryAt: string | null;
+}
+
+/** The model that the service wants to hear with, and how it comes to be there. */
+export interface Models {
+  /** Looks at the disk, and nothing else. */
+  look(): Promise<ModelsState>;
+  /** Downloads the model in the background where it is missing and that is allowed; returns at once. */
+  start(): void;
+  /** Lets go of a download; what has arrived is kept. */
+  stop(): Promise<void>;
+  state(): ModelsState;
+  /** As of the last look; null until it is installed. */
+  installed(): FoundModel | null;
+  /**
+   * The model where its files still lie there, for an engine that is about to read them. One that somebody has
+   * removed is missing from then on, and is downloaded again where that is allowed.
+   */
+  stillInstalled(): FoundModel | null;
+  /**
+   * Whether it is worth waiting for: it is being downloaded, or about to be, and has not been for too long.
+   */
+  isComing(): boolean;
+  /** Whether the bundled engine hears English about as well as the installed model. */
+  bundledTakesEnglish(): boolean;
+  /** Called with the model each time that it has come to be there after the first look, with null where it could not be had. */
+  onChange(listener: (model: FoundModel | null) => void): void;
+}
+
+const LOOK_EVERY_MS = 60_000;
+const FIRST_RETRY_MS = 60_000;
+const LAST_RETRY_MS = 3_600_000;
+/** The largest model over a line of 75 kB/s. What takes longer is downloaded all the same, but not waited for. */
+const LONGEST_WAIT_MS = 6 * 3_600_000;
+
+export type ModelsConfig = Pick<
+  Config,
+  "whisperModel" | "modelsFolder" | "modelDownload" | "modelHubUrl" | "modelHubToken"
+>;
+
+export function createModels({
+  config,
+  wanted,
+  log,
+  clock,
+  terminal,
+  wait = async (ms, signal) => await delay(ms, undefined, { signal, ref: false }),
+  persistence,
+}: {
+  config: ModelsConfig;
+  /** Whether the chosen engine uses a Whisper model. */
+  wanted: boolean;
+  log: Logger;
+  clock: Clock;
+  /** Where a progress bar may be drawn; null for lines in the log. */
+  terminal: ProgressTerminal | null;
+  /** Rejects when aborted; tests give one that they end by hand. */
+  wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
+  /** Tests that wait for a download to be given up give a short one. */
+  persistence?: Persistence;
+}): Models {
+  const name = wanted ? config.whisperModel : null;
+  const store = openModelStore({ folder: config.modelsFolder, calledAs: "npx subtext models" });
+  const downloadable = name !== null && config.modelDownload ? knownModel(name) : undefined;
+  const listeners: ((model: FoundModel | null) => void)[] = [];
+  const shutdown = new AbortController();
+  let running: Promise<void> | undefined;
+  let installed: FoundModel | null = null;
+  /** Ends the pause before the next look. */
+  let lookNow = () => {};
+  /** Whether a download is about to begin as soon as the disk has been looked at. */
+  let isDue = downloadable !== undefined;
+  /** Whether the model that is installed is known to all who listen. */
+  let isTold = false;
+  /** Since when the model is waited for. */
+  let missingSince = clock.now().getTime();
+  let current: ModelsState = {
+    wanted: name,
+    state: name === null ? "unwanted" : "missing",
+    folder: null,
+    progress: null,
+    error: null,
+    hint: name === null ? null : hintFor(name),
+    nextTryAt: null,
+  };
+
+  const change = (changes: Partial<ModelsState>) => {
+    const cleared = { folder: null, progress: null, error: null, hint: null, nextTryAt: null };
+    current = { ...current, ...cleared, ...changes };
+  };
+  const tell = () => {
+    for (const listener of listeners) listener(installed);
+  };
+
+  async function look(): Promise<ModelsState> {
+    if (name === null || current.state === "downloading") return current;
+    try {
+      installed = await store.find(name);
+      change({ state: "installed", folder: installed.folder });
+    } catch (error) {
+      lose();
+      const missing = error instanceof SpeechError && error.code === "model_not_found";
+      // What the last download failed of tells more than that nothing is there.
+      if (missing && current.state === "failed") return current;
+      change({ state: missing ? "missing" : "failed", error: messageOf(error), hint: hintFor(name) });
+    }
+    return current;
+  }
+
+  function lose(): void {
+    if (installed === null) return;
+    log.warn({ model: installed.name, folder: installed.folder }, "the speech model is gone");
+    installed = null;
+    isTold = false;
+    isDue = downloadable !== undefined;
+    missingSince = clock.now().getTime();
+  }
+
+  async function run(signal: AbortSignal): Promise<void> {
+    let failures = 0;
+    let nextTry = 0;
+    isTold = installed !== null;
+    for (;;) {
+      await look();
+      if (installed === null && downloadable && (isDue || clock.now().getTime() >= nextTry)) {
+        const failed = await download(downloadable, signal);
+        isDue = false;
+        if (failed !== null) {
+          failures += 1;
+          const pause = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LAST_RETRY_MS);
+          nextTry = clock.now().getTime() + pause;
+          const nextTryAt = new Date(nextTry).toISOString();
+          change({ state: "failed", error: messageOf(failed), hint: hintFor(downloadable.name), nextTryAt });
+          log.warn({ err: failed, model: name, nextTryAt }, "the speech model could not be downloaded");
+          tell();
+        }
+      }
+      if (installed !== null && !isTold) {
+        isTold = true;
+        failures = 0;
+        log.info({ model: installed.name, folder: installed.folder }, "the speech model is installed");
+        tell();
+      }
+      // Somebody else may install or remove it meanwhile.
+      await pause(LOOK_EVERY_MS, signal);
+    }
+  }
+
+  async function pause(ms: number, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const woken = new AbortController();
+    lookNow = () => woken.abort();
+    try {
+      await wait(ms, AbortSignal.any([signal, woken.signal]));
+    } catch (error) {
+      if (!woken.signal.aborted) throw error;
+      signal.throwIfAborted();
+    }
+  }
+
+  /** Null where it went well. */
+  async function download(model: KnownModel, signal: AbortSignal): Promise<unknown> {
+    const display = displayFor(model.name);
+    change({ state: "downloading", progress: null });
+    log.info({ model: model.name, from: config.modelHubUrl }, "downloading the speech model");
+    try {
+      await store.install(model, {
+        hub: { url: config.modelHubUrl, token: config.modelHubToken },
+        signal,
+        ...(persistence && { persistence }),
+        onProgress(progress) {
+          change({ state: "downloading", progress });
+          display.show(progress);
+        },
+      });
+      installed = await store.find(model.name);
+      change({ state: "installed", folder: installed.folder });
+      return null;
+    } catch (error) {
+      signal.throwIfAborted();
+      return error;
+    } finally {
+      display.end();
+    }
+  }
+
+  function displayFor(model: string): DownloadDisplay {
+    return terminal === null
+      ? writeLines((line) => log.info({ model, progress: line }, "downloading the speech model"))
+      : drawBar(model, terminal);
+  }
+
+  function hintFor(model: string): string {
+    if (!knownModel(model))
+      return `Let WHISPER_MODEL name a folder that holds a Whisper model, or one of \`npx subtext models list\`.`;
+    const pull = `\`npx subtext models pull ${model}\` downloads it.`;
+    const offline = "Without a network, copy its folder from another machine and let WHISPER_MODEL name it.";
+    return config.modelDownload
+      ? `${pull} ${offline}`
+      : `MODEL_DOWNLOAD=auto lets the service download it; ${pull} ${offline}`;
+  }
+
+  return {
+    look,
+    start() {
+      if (name === null) return;
+      running ??= run(shutdown.signal).catch((error) => {
+        if (!shutdown.signal.aborted) log.error({ err: error }, "the speech model is looked after no more");
+      });
+    },
+    async stop() {
+      shutdown.abort(new Error("the service is stopping"));
+      await running;
+    },
+    state: () => current,
+    installed: () => installed,
+    stillInstalled() {
+      if (installed === null || isStillThere(installed)) return installed;
+      const { folder } = installed;
+      lose();
+      const error = `The files in ${folder} have gone or changed.`;
+      change({ state: "missing", error, hint: hintFor(name ?? "") });
+      lookNow();
+      return null;
+    },
+    isComing() {
+      const isWanted = current.state === "downloading" || (isDue && installed === null);
+      return isWanted && clock.now().getTime() - missingSince < LONGEST_WAIT_MS;
+    },
+    bundledTakesEnglish() {
+      const known = installed && knownModel(installed.manifest?.name ?? installed.name);
+      return known?.englishNoBetterThanBundled ?? false;
+    },
+    onChange(listener) {
+      listeners.push(listener);
+    },
+  };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,122 @@
+import { type MemoryBudget, planParallelism } from "@subtext/speech/child/memory";
+import { readMemoryLimit } from "@subtext/speech/child/memory-limit";
+import { createSpeech, type Speech } from "@subtext/speech/child/supervise";
+import { type AvailableEngines, chooseEngines } from "@subtext/speech/choose-engines";
+import type { ProgressTerminal } from "@subtext/speech/progress-bar";
+import type { Logger } from "pino";
+import type { Config } from "../config/config.ts";
+import type { Clock } from "../lib/clock.ts";
+import { createModels, type Models } from "./models.ts";
+
+const HEARTBEAT_TIMEOUT_MS = 30_000;
+/** What the service takes beside speech processes, under load. */
+const SERVICE_BYTES = 500_000_000;
+
+/** Null if the system does not report its memory. */
+function memoryBudget(): MemoryBudget | null {
+  const limit = readMemoryLimit();
+  return limit && { ...limit, reservedBytes: SERVICE_BYTES };
+}
+
+/** The multilingual model, where the settings leave room for one. */
+export function openModels(options: {
+  config: Config;
+  log: Logger;
+  clock: Clock;
+  terminal: ProgressTerminal | null;
+}): Models {
+  const { engine, speechServers } = options.config;
+  const wanted = engine === "whisper" || (engine === "auto" && speechServers === null);
+  return createModels({ ...options, wanted });
+}
+
+/**
+ * Speech to text by the engines that the settings ask for and that are there. Processes are made when the
+ * first recording comes; a model that is installed later is used from the next recording on.
+ * @param onProcess called whenever a process is started
+ */
+export function openSpeech(config: Config, models: Models, log: Logger, onProcess = () => {}): Speech {
+  const speech = createSpeech({
+    parts: () => {
+      const parts = chooseEngines(config.engine, availableEngines(config, models));
+      const { bundled, multilingual, bundledTakesEnglish } = parts;
+      const by = multilingual?.kind === "whisper" ? multilingual.folder : (multilingual?.model ?? null);
+      log.info({ engine: config.engine, bundled, multilingual: by, bundledTakesEnglish }, "engines chosen");
+      onProcess();
+      return parts;
+    },
+    processes: config.speechProcesses,
+    threads: config.speechThreads,
+    memoryLimitBytes: config.speechMemoryLimitBytes,
+    memory: memoryBudget(),
+    heartbeatTimeoutMs: HEARTBEAT_TIMEOUT_MS,
+    log: (line) => log.warn({ line }, "a speech process wrote"),
+    ...(config.ffmpegPath !== null && { ffmpegPath: config.ffmpegPath }),
+  });
+  // Also where it could not be had: what people are told of a missing model is told with the engines.
+  models.onChange(() => speech.renew());
+  return speech;
+}
+
+export interface MemoryDescription {
+  text: string;
+  /** Whether fewer processes or threads run than the settings ask for. */
+  reduced: boolean;
+}
+
+/**
+ * Describes how many speech processes fit into memory.
+ * @throws SpeechError `insufficient_memory` if not even one does; others if there is no engine
+ */
+export async function describeMemory(
+  config: Config,
+  models: Models,
+  memory = memoryBudget(),
+): Promise<MemoryDescription> {
+  if (memory === null) return { text: "The system does not report its memory.", reduced: false };
+  const { speechProcesses, speechThreads } = config;
+  const engines = chooseEngines(config.engine, availableEngines(config, models));
+  const wanted = { processes: speechProcesses, threads: speechThreads };
+  const { processes, threads } = await planParallelism(engines, { ...wanted, memory });
+  const fitting = `Speech processes that fit: ${processes} of ${speechProcesses}, with ${threads} of ${speechThreads} threads each`;
+  return {
+    text: `${fitting}; ${memory.source} is ${Math.floor(memory.bytes / 1024 ** 2)} MiB.`,
+    reduced: processes < speechProcesses || threads < speechThreads,
+  };
+}
+
+/**
+ * The engines that are loaded, and what they do less well here than they could.
+ * @throws SpeechError where an engine does not load
+ */
+export async function describeEngines(speech: Speech): Promise<{ text: string; warnings: string[] }> {
+  const { engines } = await speech.describe();
+  return {
+    text: engines.map(({ name, languages }) => `${name} (${describeLanguages(languages)})`).join(", "),
+    warnings: engines.flatMap(({ warnings }) => warnings),
+  };
+}
+
+function describeLanguages(languages: readonly string[]): string {
+  return languages.length > 5 ? `${languages.length} languages` : languages.join(", ");
+}
+
+function availableEngines(config: Config, models: Models): AvailableEngines {
+  const installed = models.stillInstalled();
+  return {
+    whisper: installed && {
+      folder: installed.folder,
+      englishNoBetterThanBundled: models.bundledTakesEnglish(),
+    },
+    whisperRemedy: remedyOf(models),
+    openai: config.speechServers && { kind: "openai", ...config.speechServers },
+  };
+}
+
+function remedyOf(models: Models): string {
+  const { state, hint, nextTryAt } = models.state();
+  if (models.isComing()) return "One is being downloaded.";
+  if (state === "downloading") return "One is being downloaded, which takes long.";
+  const failed = nextTryAt === null ? "" : "The download of one failed, and is tried again later. ";
+  return failed + (hint ?? "");
+}

@@ -1,0 +1,133 @@
+import { randomUUID } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { AppError } from "../lib/errors.ts";
+import { isPlausibleId } from "../lib/ids.ts";
+import { completeUpload, listUploads, readUpload, removeUpload, SOURCES } from "../uploads/bucket-upload.ts";
+import { type Bucket, storageError } from "./bucket.ts";
+import { requireSpace } from "./disk-space.ts";
+import { unavailable } from "./local-file.ts";
+import { objectUnusable } from "./object-errors.ts";
+import type { Sources } from "./recording-store.ts";
+
+/** Connections that may break in a row without a byte having come. */
+const MOST_BREAKS = 3;
+
+/**
+ * Recordings in a bucket. A decoder needs a whole file on this machine, since a recording may have its index
+ * at its end; so one is fetched for each attempt, into `scratchFolder`, and removed afterwards.
+ */
+export function openBucketSources(bucket: Bucket, { scratchFolder }: { scratchFolder: string }): Sources {
+  const keyOf = (videoId: string): string => {
+    if (!isPlausibleId(videoId)) throw missing();
+    return SOURCES + videoId;
+  };
+
+  const find = async (videoId: string) => {
+    const found = await bucket.head(keyOf(videoId));
+    if (found) return found;
+    // A HEAD gets the same answer if the whole bucket is gone.
+    await bucket.assertAvailable();
+    throw missing();
+  };
+
+  return {
+    async open(videoId, signal) {
+      const { sizeBytes, etag } = await find(videoId);
+      await requireSpace(scratchFolder, sizeBytes);
+      const path = join(scratchFolder, `${videoId}.${randomUUID()}`);
+      try {
+        await fetchTo(path, bucket, keyOf(videoId), { sizeBytes, etag, signal });
+      } catch (error) {
+        await rm(path, { force: true });
+        signal.throwIfAborted();
+        throw isLocal(error) ? unavailable(error) : storageError(error);
+      }
+      return { path, release: () => rm(path, { force: true }) };
+    },
+
+    async openFile(videoId) {
+      const key = keyOf(videoId);
+      const { sizeBytes, etag } = await find(videoId);
+      return {
+        size: sizeBytes,
+        etag,
+        stream: (range) =>
+          Readable.from(
+            (async function* () {
+              yield* await bucket.get(key, { ...range, etag });
+            })(),
+            { objectMode: false },
+          ),
+        close: async () => {},
+      };
+    },
+
+    presign: async (videoId, options) => await bucket.presign(keyOf(videoId), options),
+
+    async inspect(videoId) {
+      const state = isPlausibleId(videoId) ? await readUpload(bucket, videoId) : null;
+      return state && { sizeBytes: state.sizeBytes };
+    },
+
+    async sync(videoId) {
+      await completeUpload(bucket, videoId);
+    },
+
+    async remove(videoId) {
+      if (isPlausibleId(videoId)) await removeUpload(bucket, videoId);
+    },
+
+    async *list() {
+      for await (const id of listUploads(bucket)) if (isPlausibleId(id)) yield id;
+    },
+  };
+}
+
+/** Goes on where a connection broke off: a recording may have gigabytes. */
+async function fetchTo(
+  path: string,
+  bucket: Bucket,
+  key: string,
+  { sizeBytes, etag, signal }: { sizeBytes: number; etag: string; signal: AbortSignal },
+): Promise<void> {
+  let written = 0;
+  let breaks = 0;
+  const write = async (content: Readable) => {
+    const file = createWriteStream(path, { flags: written === 0 ? "w" : "r+", start: written, mode: 0o600 });
+    try {
+      await pipeline(content, file, { signal });
+    } finally {
+      breaks = file.bytesWritten > 0 ? 0 : breaks + 1;
+      written += file.bytesWritten;
+    }
+  };
+  if (sizeBytes === 0) return await write(Readable.from([]));
+  while (written < sizeBytes) {
+    let cause: unknown;
+    const content = await bucket.get(key, { start: written, end: sizeBytes - 1, etag, signal });
+    try {
+      await write(content);
+    } catch (error) {
+      if (signal.aborted || isLocal(error)) throw error;
+      cause = error;
+    }
+    if (breaks < MOST_BREAKS) continue;
+    await bucket.assertAvailable();
+    throw objectUnusable(new Error(`${written} of ${sizeBytes} bytes came`, { cause }));
+  }
+}
+
+/** A fault of this machine's disk, which another connection would not mend. */
+function isLocal(error: unknown): boolean {
+  return (
+    error instanceof Error && "syscall" in error && (error.syscall === "write" || error.syscall === "open")
+  );
+}
+
+function missing(): AppError {
+  return new AppError("storage_object_missing", "The uploaded recording is missing.");
+}

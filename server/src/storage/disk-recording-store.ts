@@ -1,0 +1,85 @@
+import { mkdir, open, opendir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { AppError } from "../lib/errors.ts";
+import { isPlausibleId } from "../lib/ids.ts";
+import {
+  type AssertFolder,
+  fileError,
+  isAbsence,
+  missingError,
+  openLocalFile,
+  probeFolder,
+  unavailable,
+} from "./local-file.ts";
+import type { Sources } from "./recording-store.ts";
+
+/**
+ * Recordings in one folder, each file named after its video, as the tus file store writes them.
+ * @param assertAvailable throws if the folder cannot be written and read; by default a probe file is used
+ */
+export async function openDiskSources(
+  folder: string,
+  assertAvailable: AssertFolder = () => probeFolder(folder),
+): Promise<Sources> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+
+  const attempt = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw isAbsence(error)
+        ? await missingError(error, assertAvailable)
+        : await fileError(error, assertAvailable);
+    }
+  };
+
+  const pathOf = (videoId: string): string => {
+    if (!isPlausibleId(videoId)) throw new AppError("storage_object_missing", "There is no such recording.");
+    return join(folder, videoId);
+  };
+
+  return {
+    async open(videoId) {
+      const path = pathOf(videoId);
+      // If the decoder could not read it, it would look like a damaged recording.
+      await (await openLocalFile(path, assertAvailable)).close();
+      return { path, release: async () => {} };
+    },
+
+    openFile: async (videoId) => await openLocalFile(pathOf(videoId), assertAvailable),
+
+    presign: async () => null,
+
+    async inspect(videoId) {
+      const path = pathOf(videoId);
+      const found = await attempt(() => stat(path).catch(nullWhereMissing));
+      return found && { sizeBytes: found.size };
+    },
+
+    async sync(videoId) {
+      for (const path of [pathOf(videoId), folder]) {
+        await attempt(async () => {
+          await using handle = await open(path, "r");
+          await handle.sync();
+        });
+      }
+    },
+
+    async remove(videoId) {
+      const path = pathOf(videoId);
+      await attempt(() => rm(path, { force: true }));
+    },
+
+    async *list() {
+      const entries = await opendir(folder).catch((error) => {
+        throw unavailable(error);
+      });
+      for await (const entry of entries) if (entry.isFile() && isPlausibleId(entry.name)) yield entry.name;
+    },
+  };
+}
+
+function nullWhereMissing(error: unknown): null {
+  if (isAbsence(error)) return null;
+  throw error;
+}

@@ -1,0 +1,249 @@
+import { createSecretKey, randomUUID } from "node:crypto";
+import { constants } from "node:fs";
+import {
+  type FileHandle,
+  mkdir,
+  open,
+  opendir,
+  readdir,
+  rename,
+  rmdir,
+  stat,
+  unlink,
+} from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { AppError } from "../lib/errors.ts";
+import { safeFileName } from "./content-disposition.ts";
+import { assertStorageKey, assertStoragePrefix, isStorageKey } from "./key.ts";
+import {
+  type AssertFolder,
+  codeOf,
+  fileError,
+  isAbsence,
+  type OpenedFile,
+  openLocalFile,
+  probeFolder,
+  unavailable,
+} from "./local-file.ts";
+import type { PresignedUrl, PresignOptions, Storage } from "./transcript-store.ts";
+import { writeFileUrl } from "./url-signature.ts";
+
+/** What serves files over HTTP needs of a storage. */
+export interface FileReader {
+  /** @throws AppError `storage_object_missing`, and as `fileError` */
+  openFile(key: string): Promise<OpenedFile>;
+}
+
+export interface DiskStorage extends Storage, FileReader {}
+
+export interface DiskStorageOptions {
+  /** Made if it is not there, readable by this user only. */
+  folder: string;
+  /** Where clients reach the service: `https://captions.example.com`, with or without a path. */
+  baseUrl: string;
+  /** Signs file URLs; at least 32 bytes. All processes that share the folder share it. */
+  secret: Uint8Array;
+  /** Throws if the folder cannot be written and read; by default this is tried in the folder itself. */
+  assertAvailable?: AssertFolder;
+}
+
+/** Not in the alphabet of keys: what stands in it can never be taken for an object. */
+const UNFINISHED_FOLDER = "~unfinished";
+/** A process that shares the folder may be writing; no write goes on for this long without progress. */
+const UNFINISHED_MAX_AGE_MS = 10 * 60_000;
+/** Each round means that a neighbour pruned the folder between its making and its first file. */
+const MAX_FOLDER_ROUNDS = 100;
+
+/** Keeps objects as files of the same name under one folder. */
+export async function openDiskStorage(options: DiskStorageOptions): Promise<DiskStorage> {
+  const folder = resolve(options.folder);
+  const baseUrl = options.baseUrl.replace(/\/+$/, "");
+  if (options.secret.length < 32) throw new TypeError("the secret for file URLs needs at least 32 bytes");
+  const secret = createSecretKey(options.secret);
+  const unfinishedFolder = join(folder, UNFINISHED_FOLDER);
+  try {
+    await mkdir(unfinishedFolder, { recursive: true, mode: 0o700 });
+    await sweepUnfinished(unfinishedFolder);
+  } catch (error) {
+    throw unavailable(error);
+  }
+
+  const { assertAvailable = () => probeFolder(unfinishedFolder) } = options;
+
+  const pathOf = (key: string) => {
+    assertStorageKey(key);
+    return join(folder, key);
+  };
+
+  const openFile = (key: string): Promise<OpenedFile> => openLocalFile(pathOf(key), assertAvailable);
+
+  return {
+    openFile,
+
+    async put(key, content) {
+      const path = pathOf(key);
+      try {
+        const unfinished = await writeUnfinished(unfinishedFolder, content);
+        try {
+          await renameInto(unfinished, path);
+        } catch (error) {
+          await unlinkIfThere(unfinished);
+          throw error;
+        }
+        // Every folder up to the top: any of them may be new, made by this call or by a neighbour.
+        for (let at = dirname(path); at.length >= folder.length; at = dirname(at)) await syncFolder(at);
+      } catch (error) {
+        throw await fileError(error, assertAvailable);
+      }
+    },
+
+    async read(key) {
+      const file = await openFile(key);
+      return file.stream({ start: 0, end: Number.POSITIVE_INFINITY });
+    },
+
+    async inspect(key) {
+      try {
+        const stats = await stat(pathOf(key));
+        return stats.isFile() ? { sizeBytes: stats.size } : null;
+      } catch (error) {
+        if (isAbsence(error)) return null;
+        throw unavailable(error);
+      }
+    },
+
+    async remove(key) {
+      const path = pathOf(key);
+      try {
+        await unlinkIfThere(path);
+        for (let at = dirname(path); at.length > folder.length; at = dirname(at)) {
+          if (!(await removeFolderIfEmpty(at))) break;
+        }
+      } catch (error) {
+        throw await fileError(error, assertAvailable);
+      }
+    },
+
+    async *list(prefix) {
+      assertStoragePrefix(prefix);
+      const inFolder = prefix.slice(0, prefix.lastIndexOf("/") + 1);
+      for await (const name of walk(join(folder, inFolder))) {
+        const key = inFolder + name;
+        if (key.startsWith(prefix) && isStorageKey(key)) yield key;
+      }
+    },
+
+    async presign(key, presign: PresignOptions): Promise<PresignedUrl> {
+      assertStorageKey(key);
+      // Up to the next whole second: never shorter than was promised.
+      const expires = Math.ceil(presign.now.getTime() / 1000) + presign.lifetimeSeconds;
+      const claims = {
+        key,
+        expires: String(expires),
+        fileName: safeFileName(presign.fileName),
+        contentType: presign.contentType,
+      };
+      return { url: `${baseUrl}/files/${writeFileUrl(claims, secret)}`, expiresAt: new Date(expires * 1000) };
+    },
+
+    async check() {
+      try {
+        await probeFolder(unfinishedFolder);
+      } catch (error) {
+        throw unavailable(error);
+      }
+    },
+  };
+}
+
+/** Writes a file whose content is durable though its name is not yet, and gives its path. */
+async function writeUnfinished(folder: string, content: Uint8Array): Promise<string> {
+  const path = join(folder, randomUUID());
+  const handle = await open(path, "wx", 0o600);
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } catch (error) {
+    await unlinkIfThere(path);
+    throw error;
+  } finally {
+    await handle.close();
+  }
+  return path;
+}
+
+/** Moves a file into a folder made for it; a removal beside it may prune that folder in between. */
+async function renameInto(from: string, to: string): Promise<void> {
+  for (let round = 1; ; round += 1) {
+    try {
+      await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+      await rename(from, to);
+      return;
+    } catch (error) {
+      if (codeOf(error) !== "ENOENT" || round === MAX_FOLDER_ROUNDS) throw error;
+    }
+  }
+}
+
+/** A folder that is gone holds nothing to keep: the object was removed right after it was written. */
+async function syncFolder(folder: string): Promise<void> {
+  let handle: FileHandle;
+  try {
+    handle = await open(folder, constants.O_RDONLY);
+  } catch (error) {
+    if (isAbsence(error)) return;
+    throw error;
+  }
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function unlinkIfThere(path: string): Promise<void> {
+  try {
+    await unlink(path);
+  } catch (error) {
+    if (!isAbsence(error)) throw error;
+  }
+}
+
+/** False where the folder still holds something. */
+async function removeFolderIfEmpty(folder: string): Promise<boolean> {
+  try {
+    await rmdir(folder);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === "ENOTEMPTY" || code === "EEXIST") return false;
+    if (!isAbsence(error)) throw error;
+  }
+  return true;
+}
+
+/** The files under a folder as relative paths with `/`; folders that vanish meanwhile are no error. */
+async function* walk(folder: string): AsyncGenerator<string> {
+  try {
+    for await (const entry of await opendir(folder)) {
+      if (entry.isFile()) yield entry.name;
+      if (!entry.isDirectory()) continue;
+      for await (const below of walk(join(folder, entry.name))) yield `${entry.name}/${below}`;
+    }
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    if (!isAbsence(error)) throw unavailable(error);
+  }
+}
+
+/** Removes what a process left behind that was ended in the middle of a write. */
+async function sweepUnfinished(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    try {
+      const { mtimeMs } = await stat(path);
+      if (Date.now() - mtimeMs > UNFINISHED_MAX_AGE_MS) await unlink(path);
+    } catch (error) {
+      if (!isAbsence(error)) throw error;
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import { sql } from "kysely";
+import type { Db, StoreRecordRow } from "../db/schema.ts";
+
+export interface NewStoreRecord {
+  storeId: string;
+  owner: string;
+  home: string;
+  generation: number;
+  token: string;
+}
+
+/** Undefined until the database has a store. */
+export async function readStoreRecord(db: Db): Promise<StoreRecordRow | undefined> {
+  return await db.selectFrom("store_record").selectAll().executeTakeFirst();
+}
+
+/** Does not change an existing record. @returns the record that exists afterwards */
+export async function insertStoreRecord(db: Db, record: NewStoreRecord): Promise<StoreRecordRow> {
+  await db
+    .insertInto("store_record")
+    .values({
+      store_id: record.storeId,
+      owner: record.owner,
+      home: record.home,
+      generation: record.generation,
+      token: record.token,
+      advanced_at: sql<Date>`clock_timestamp()`,
+    })
+    .onConflict((conflict) => conflict.column("only").doNothing())
+    .execute();
+  return await db.selectFrom("store_record").selectAll().executeTakeFirstOrThrow();
+}
+
+/** @returns undefined if the record is at another generation by now */
+export async function advanceStoreRecord(
+  db: Db,
+  {
+    from,
+    to,
+    token,
+    storeId,
+  }: { from: { generation: number; token: string }; to: number; token: string; storeId: string },
+): Promise<StoreRecordRow | undefined> {
+  return await db
+    .updateTable("store_record")
+    .set({ store_id: storeId, generation: to, token, advanced_at: sql<Date>`clock_timestamp()` })
+    .where("generation", "=", from.generation)
+    .where("token", "=", from.token)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export async function deleteStoreRecord(db: Db): Promise<void> {
+  await db.deleteFrom("store_record").execute();
+}
+
+/** A transaction that began before an advance may commit after it: the next check sees it. */
+const OVERLAP = sql`interval '60 seconds'`;
+
+/** Whether a video or a transcription was written or deleted since the last advance. */
+export async function changedSinceAdvance(db: Db): Promise<boolean> {
+  const { rows } = await sql<{ changed: boolean }>`
+    with since as (select advanced_at - ${OVERLAP} as at from store_record)
+    select exists (select from since, tombstone where deleted_at > since.at)
+      or exists (select from since, environment, lateral (
+        (select id from video where environment_id = environment.id and changed_at > since.at limit 1)
+        union all
+        (select id from transcription where environment_id = environment.id and changed_at > since.at limit 1)
+      ) as changed) as changed`.execute(db);
+  return rows[0]!.changed;
+}
+
+/**
+ * Where the database is: a restored dump and a template copy are elsewhere. A file system copy of the
+ * whole server, and a standby that took over, are not.
+ */
+export async function databaseHome(db: Db, kind: "embedded" | "postgres"): Promise<string> {
+  if (kind === "embedded") return "embedded";
+  const { rows } = await sql<{ oid: string }>`
+    select oid::text as oid from pg_database where datname = current_database()`.execute(db);
+  const oid = rows[0]!.oid;
+  try {
+    const found = await sql<{ id: string }>`
+      select system_identifier::text as id from pg_control_system()`.execute(db);
+    return `${found.rows[0]!.id}/${oid}`;
+  } catch (error) {
+    // Some providers do not let their customers call it.
+    if ((error as { code?: string }).code !== "42501") throw error;
+    return `/${oid}`;
+  }
+}
+
+/** Whether two homes are the same, as far as both are known. */
+export function isSameHome(a: string, b: string): boolean {
+  const [[serverA, oidA], [serverB, oidB]] = [a.split("/"), b.split("/")];
+  return oidA === oidB && (serverA === serverB || serverA === "" || serverB === "");
+}

@@ -1,0 +1,127 @@
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import { Counter, Gauge, Registry } from "prom-client";
+import { summarizeUnknownFiles } from "../../cleanup/unknown-file-queries.ts";
+import type { Role } from "../../config/config.ts";
+import type { Database } from "../../db/database.ts";
+import type { Schema } from "../../db/schema.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { logLevelOf } from "../../lib/outages.ts";
+import { describeProcesses } from "../../lib/processes.ts";
+import type { AttemptReport } from "../../pipeline/attempt-report.ts";
+import { queueDepth } from "../../queue/queue-depth.ts";
+import type { StoreOwnership } from "../../storage/store-ownership.ts";
+import type { DeliveryReport } from "../../webhooks/delivery-report.ts";
+import { tellConnections } from "./database-metrics.ts";
+import { countDeliveries } from "./delivery-metrics.ts";
+import { LookedUp } from "./looked-up.ts";
+import { registerMetricsRoute } from "./metrics-route.ts";
+import { watchProcess } from "./process-metrics.ts";
+import { tellQueue } from "./queue-metrics.ts";
+import { measureRequests } from "./request-metrics.ts";
+import { reportStorage } from "./storage-metrics.ts";
+import { countTranscriptions } from "./transcription-metrics.ts";
+
+/** Scrapes come every 10 to 60 seconds, and from several servers. */
+const HOLD_MS = 5_000;
+/** Prometheus gives a scrape ten seconds. */
+const PATIENCE_MS = 2_000;
+const STALE_MS = 30_000;
+/** Each refresh reads the store's mark, which costs a request to a bucket. */
+const STORAGE_HOLD_MS = 60_000;
+const STORAGE_STALE_MS = 300_000;
+
+export interface MetricsDeps {
+  database: Database<Schema>;
+  /** Counts the workers that run. */
+  workers(): Promise<number>;
+  ownership: StoreOwnership;
+  clock: Clock;
+  log: Logger;
+  version: string;
+  role: Role;
+  dataFolder: string;
+  /** What a scrape must show. */
+  token: string;
+}
+
+/** What this process did, and what waits in the database, for Prometheus; see docs/metrics.md. */
+export interface Metrics {
+  onAttempt(attempt: AttemptReport): void;
+  onDelivery(delivery: DeliveryReport): void;
+  onSpeechProcess(): void;
+  onItemFailed(task: string): void;
+  /** Measures the requests of the app, and answers scrapes there. */
+  register(app: FastifyInstance): void;
+  close(): void;
+}
+
+export function openMetrics(deps: MetricsDeps): Metrics {
+  const { database, workers, ownership, clock, log, version, role, dataFolder, token } = deps;
+  const registry = new Registry();
+  new Gauge({
+    name: "subtext_build_info",
+    help: "1; the labels tell what runs.",
+    labelNames: ["version", "role", "database"],
+    registers: [registry],
+  }).set({ version, role, database: `${database.kind} ${database.version}` }, 1);
+  const itemErrors = new Counter({
+    name: "subtext_item_errors_total",
+    help: "Rows and files that a task could not process while it continued with the others, by the task.",
+    labelNames: ["task"],
+    registers: [registry],
+  });
+  const onAttempt = countTranscriptions(registry);
+  const onDelivery = countDeliveries(registry);
+  const measure = measureRequests(registry);
+  const setQueue = tellQueue(registry);
+  const setConnections = tellConnections(registry);
+  const own = watchProcess(registry, () => describeProcesses(process.pid), dataFolder);
+  const depth = new LookedUp({
+    look: async () => ({ ...(await queueDepth(database.kysely, clock.now())), workers: await workers() }),
+    holdMs: HOLD_MS,
+    patienceMs: PATIENCE_MS,
+    staleMs: STALE_MS,
+    onError: (error) =>
+      log[logLevelOf(error, "warn")]({ err: error }, "what waits could not be counted for the metrics"),
+  });
+  const setStorage = reportStorage(registry);
+  const stored = new LookedUp({
+    async look() {
+      const [unknown, { isOwner }] = await Promise.all([
+        summarizeUnknownFiles(database.kysely),
+        ownership.look(),
+      ]);
+      return { unknownFiles: unknown.files, unknownBytes: unknown.bytes, deletionsStopped: !isOwner };
+    },
+    holdMs: STORAGE_HOLD_MS,
+    patienceMs: PATIENCE_MS,
+    staleMs: STORAGE_STALE_MS,
+    onError: (error) =>
+      log[logLevelOf(error, "warn")](
+        { err: error },
+        "the state of the store could not be read for the metrics",
+      ),
+  });
+
+  const scrape = async () => {
+    // Before the look below takes one.
+    setConnections(database.connections());
+    const [seen, store] = await Promise.all([depth.get(), stored.get(), own.look()]);
+    setStorage(store.value);
+    setQueue({ depth: seen.value, failing: seen.failing }, clock.now());
+    return { contentType: registry.contentType, text: await registry.metrics() };
+  };
+
+  return {
+    onAttempt,
+    onDelivery,
+    onSpeechProcess: () => own.onSpeechProcess(),
+    onItemFailed: (task) => itemErrors.inc({ task }),
+    register(app) {
+      measure(app);
+      registerMetricsRoute(app, { token, scrape });
+    },
+    close: () => own.close(),
+  };
+}

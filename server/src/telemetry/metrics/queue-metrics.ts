@@ -1,0 +1,80 @@
+import { Gauge, type Registry } from "prom-client";
+import type { QueueDepth } from "../../queue/queue-depth.ts";
+
+/** Environments are counted by how long their oldest transcription has waited; they have no names here. */
+const WAITED_AT_LEAST_SECONDS = [0, 60, 600, 3600];
+
+/**
+ * What waits in the database. Every process that is scraped tells the same: take `max()` over them, not `sum()`.
+ * @returns sets the gauges; what is not known is left out of the scrape
+ */
+export function tellQueue(
+  registry: Registry,
+): (seen: { depth: (QueueDepth & { workers: number }) | null; failing: boolean }, now: Date) => void {
+  const gauge = <T extends string>(name: string, help: string, ...labelNames: T[]) =>
+    new Gauge({ name, help, labelNames, registers: [registry] });
+  const up = gauge("subtext_database_up", "1 where the database answered this process in time, else 0.");
+  const transcriptions = gauge(
+    "subtext_queue_transcriptions",
+    "Transcriptions that wait for a worker, for the time of their next attempt (delayed), for their environment to be below its cap (parked), or are worked on.",
+    "status",
+  );
+  const oldest = gauge(
+    "subtext_queue_oldest_waiting_seconds",
+    "How long the transcription has waited for a worker that has waited longest; 0 where none waits.",
+  );
+  const environments = gauge(
+    "subtext_queue_environments",
+    "Environments with a transcription that has waited for a worker for at least so many seconds.",
+    "waited_at_least",
+  );
+  const mostOfOne = gauge(
+    "subtext_queue_environment_waiting_max",
+    "Transcriptions that wait for a worker, of the environment that has most of them.",
+  );
+  const deliveries = gauge(
+    "subtext_queue_deliveries",
+    "Webhook deliveries that could be attempted now, or wait for the time of their next attempt.",
+    "status",
+  );
+  const oldestDelivery = gauge(
+    "subtext_queue_oldest_due_delivery_seconds",
+    "For how long the delivery that is due longest has been due; 0 where none is.",
+  );
+  const workers = gauge("subtext_workers", "Processes with the role worker or all that run.");
+  const byLabel = [transcriptions, environments, deliveries];
+  const alone = [oldest, mostOfOne, oldestDelivery, workers];
+
+  return ({ depth, failing }, now) => {
+    up.set(failing ? 0 : 1);
+    if (depth === null) {
+      for (const each of byLabel) each.reset();
+      // Reset, one without labels would be 0, which says that nothing waits.
+      for (const each of alone) each.remove();
+      return;
+    }
+    const ages = depth.environments.flatMap(({ waitingSince }) =>
+      waitingSince ? [secondsSince(waitingSince, now)] : [],
+    );
+    for (const status of ["waiting", "delayed", "parked"] as const) {
+      transcriptions.set(
+        { status },
+        depth.environments.reduce((sum, environment) => sum + environment[status], 0),
+      );
+    }
+    workers.set(depth.workers);
+    transcriptions.set({ status: "processing" }, depth.processing);
+    oldest.set(Math.max(0, ...ages));
+    for (const seconds of WAITED_AT_LEAST_SECONDS) {
+      environments.set({ waited_at_least: String(seconds) }, ages.filter((age) => age >= seconds).length);
+    }
+    mostOfOne.set(Math.max(0, ...depth.environments.map(({ waiting }) => waiting)));
+    deliveries.set({ status: "due" }, depth.deliveries.due);
+    deliveries.set({ status: "scheduled" }, depth.deliveries.scheduled);
+    oldestDelivery.set(depth.deliveries.dueSince ? secondsSince(depth.deliveries.dueSince, now) : 0);
+  };
+}
+
+function secondsSince(at: Date, now: Date): number {
+  return Math.max(0, now.getTime() - at.getTime()) / 1000;
+}

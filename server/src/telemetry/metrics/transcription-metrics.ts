@@ -1,0 +1,72 @@
+import { Counter, Histogram, type Registry } from "prom-client";
+import type { AttemptReport } from "../../pipeline/attempt-report.ts";
+
+/** From a clip of seconds to twelve hours on a slow machine. */
+const STAGE_BUCKETS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 14_400];
+const REALTIME_FACTOR_BUCKETS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256];
+
+/** What this process did to recordings: each attempt is counted by the process that made it, when it is over. */
+export function countTranscriptions(registry: Registry): (attempt: AttemptReport) => void {
+  const registers = [registry];
+  const attempts = new Counter({
+    name: "subtext_transcription_attempts_total",
+    help: "Attempts at transcriptions that are over, by what became of them and the code of the reason.",
+    labelNames: ["outcome", "reason"],
+    registers,
+  });
+  const stages = new Histogram({
+    name: "subtext_transcription_stage_seconds",
+    help: "How long each stage of an attempt took; the stages of listening overlap.",
+    labelNames: ["stage"],
+    buckets: STAGE_BUCKETS,
+    registers,
+  });
+  const realtimeFactor = new Histogram({
+    name: "subtext_transcription_realtime_factor",
+    help: "Seconds of media that were transcribed in one second of speech to text, of each completed recording.",
+    labelNames: ["engine"],
+    buckets: REALTIME_FACTOR_BUCKETS,
+    registers,
+  });
+  const mediaSeconds = new Counter({
+    name: "subtext_transcribed_media_seconds_total",
+    help: "Seconds of media of completed transcriptions.",
+    labelNames: ["engine"],
+    registers,
+  });
+  const workSeconds = new Counter({
+    name: "subtext_transcribing_seconds_total",
+    help: "Seconds that speech to text took for completed transcriptions.",
+    labelNames: ["engine"],
+    registers,
+  });
+  const words = new Counter({
+    name: "subtext_transcribed_words_total",
+    help: "Words of completed transcriptions.",
+    labelNames: ["engine"],
+    registers,
+  });
+
+  return (attempt) => {
+    const { outcome, reason, transcript, queuedAt, startedAt, transcribedAt, endedAt } = attempt;
+    attempts.inc({ outcome, reason: reason ?? "" });
+    if (queuedAt) stages.observe({ stage: "queue" }, secondsBetween(queuedAt, startedAt));
+    if (transcript === null) return;
+    const { engine, stages: spent, duration, wordCount } = transcript;
+    stages.observe({ stage: "probe" }, spent.probe);
+    stages.observe({ stage: "decode" }, spent.decode);
+    stages.observe({ stage: "voice_activity" }, spent.voiceActivity);
+    stages.observe({ stage: "engine" }, spent.engine);
+    stages.observe({ stage: "speech_to_text" }, spent.total);
+    if (transcribedAt) stages.observe({ stage: "store" }, secondsBetween(transcribedAt, endedAt));
+    stages.observe({ stage: "attempt" }, secondsBetween(startedAt, endedAt));
+    if (spent.total > 0) realtimeFactor.observe({ engine }, duration / spent.total);
+    mediaSeconds.inc({ engine }, duration);
+    workSeconds.inc({ engine }, spent.total);
+    words.inc({ engine }, wordCount);
+  };
+}
+
+function secondsBetween(from: Date, to: Date): number {
+  return Math.max(0, to.getTime() - from.getTime()) / 1000;
+}

@@ -1,0 +1,86 @@
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import type { Config } from "../config/config.ts";
+import type { Database } from "../db/database.ts";
+import type { Schema } from "../db/schema.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { AttemptReport } from "../pipeline/attempt-report.ts";
+import type { StoreOwnership } from "../storage/store-ownership.ts";
+import type { AcceptedReport } from "../uploads/accepted-report.ts";
+import type { DeliveryReport } from "../webhooks/delivery-report.ts";
+import type { Metrics } from "./metrics/metrics.ts";
+import type { Traces } from "./traces/traces.ts";
+
+export interface TelemetryDeps {
+  config: Config;
+  database: Database<Schema>;
+  /** Counts the workers that run. */
+  workers(): Promise<number>;
+  ownership: StoreOwnership;
+  clock: Clock;
+  log: Logger;
+  version: string;
+}
+
+/** What the parts of the service tell of their work, for metrics and traces; nothing of it ever throws. */
+export interface Telemetry {
+  onAccepted(accepted: AcceptedReport): void;
+  onAttempt(attempt: AttemptReport): void;
+  onDelivery(delivery: DeliveryReport): void;
+  onSpeechProcess(): void;
+  onItemFailed(task: string): void;
+  /** Call for each app that listens. */
+  register(app: FastifyInstance): void;
+  /** Sends what is left to be sent; call when no work is running any more. */
+  close(): Promise<void>;
+}
+
+/** Metrics and traces, each where a setting asks for it: else not even their code is loaded. */
+export async function openTelemetry(deps: TelemetryDeps): Promise<Telemetry> {
+  const metrics = await startMetrics(deps);
+  const traces = await startTraces(deps);
+  const tell = (how: (metrics: Metrics | null, traces: Traces | null) => void) => {
+    try {
+      how(metrics, traces);
+    } catch (error) {
+      // Whoever is told of work must not be able to undo it.
+      deps.log.error({ err: error }, "metrics or traces met an error");
+    }
+  };
+  return {
+    onAccepted: (accepted) => tell((_metrics, traces) => traces?.onAccepted(accepted)),
+    onAttempt(attempt) {
+      tell((metrics) => metrics?.onAttempt(attempt));
+      tell((_metrics, traces) => traces?.onAttempt(attempt));
+    },
+    onDelivery(delivery) {
+      tell((metrics) => metrics?.onDelivery(delivery));
+      tell((_metrics, traces) => traces?.onDelivery(delivery));
+    },
+    onSpeechProcess: () => tell((metrics) => metrics?.onSpeechProcess()),
+    onItemFailed: (task) => tell((metrics) => metrics?.onItemFailed(task)),
+    register: (app) => metrics?.register(app),
+    async close() {
+      metrics?.close();
+      await traces?.close();
+    },
+  };
+}
+
+async function startMetrics({ config, ...deps }: TelemetryDeps): Promise<Metrics | null> {
+  const { metricsToken: token, role, dataFolder } = config;
+  if (token === null) return null;
+  const { openMetrics } = await import("./metrics/metrics.ts");
+  return openMetrics({ ...deps, role, dataFolder, token });
+}
+
+async function startTraces({ config, log, version }: TelemetryDeps): Promise<Traces | null> {
+  if (config.traces === null) return null;
+  const { endpoint, headers, serviceName, sampledRatio } = config.traces;
+  const [{ openTraces }, { createOtlpExporter }] = await Promise.all([
+    import("./traces/traces.ts"),
+    import("./traces/otlp-exporter.ts"),
+  ]);
+  const exporter = createOtlpExporter({ endpoint, headers, log });
+  return openTraces({ exporter, serviceName, version, sampledRatio });
+}

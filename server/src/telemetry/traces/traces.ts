@@ -1,0 +1,149 @@
+import {
+  type Attributes,
+  type Context,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from "@opentelemetry/api";
+import type { SpanExporter } from "@opentelemetry/sdk-trace";
+import type { AttemptReport } from "../../pipeline/attempt-report.ts";
+import type { AcceptedReport } from "../../uploads/accepted-report.ts";
+import type { DeliveryReport } from "../../webhooks/delivery-report.ts";
+import { traceIdsOf } from "./trace-ids.ts";
+import { openTracer } from "./tracer.ts";
+
+export interface TracesOptions {
+  exporter: SpanExporter;
+  serviceName: string;
+  version: string;
+  /** Which part of all traces is sent, 0 … 1; every process sends the same ones. */
+  sampledRatio: number;
+}
+
+/**
+ * One trace for each transcription, from the upload to the last delivery, whichever processes took part. Spans are
+ * made when what they tell of is over, from the times that were noted: nothing is carried along meanwhile.
+ */
+export interface Traces {
+  onAccepted(accepted: AcceptedReport): void;
+  onAttempt(attempt: AttemptReport): void;
+  onDelivery(delivery: DeliveryReport): void;
+  /** Sends what is left; resolves when that has come to its end, one way or the other. */
+  close(): Promise<void>;
+}
+
+interface Span {
+  name: string;
+  kind?: SpanKind;
+  from: Date;
+  to: Date;
+  attributes?: Attributes;
+  /** Set where it failed. */
+  error?: string | null;
+}
+
+export function openTraces(options: TracesOptions): Traces {
+  const { tracer, startRoot, shutdown } = openTracer(options);
+
+  return {
+    onAccepted({ videoId, transcriptionId, sizeBytes, createdAt, uploadedAt, acceptedAt }) {
+      const upload = startRoot(traceIdsOf(transcriptionId), (root) =>
+        write(root, ROOT_CONTEXT, {
+          name: "upload",
+          kind: SpanKind.SERVER,
+          from: createdAt,
+          to: uploadedAt,
+          attributes: {
+            "subtext.video.id": videoId,
+            "subtext.transcription.id": transcriptionId,
+            "subtext.upload.size": sizeBytes,
+          },
+        }),
+      );
+      write(tracer, upload, { name: "accept", from: uploadedAt, to: acceptedAt });
+    },
+
+    onAttempt(attempt) {
+      const { transcriptionId, queuedAt, startedAt, fetchedAt, decodedAt, transcribedAt, endedAt } = attempt;
+      const above = below(transcriptionId);
+      if (queuedAt) write(tracer, above, { name: "queue", from: queuedAt, to: startedAt });
+      const failed =
+        attempt.outcome === "lost" || attempt.outcome === "failed" || attempt.outcome === "returned";
+      const within = write(tracer, above, {
+        name: "transcribe",
+        kind: SpanKind.CONSUMER,
+        from: startedAt,
+        to: endedAt,
+        attributes: {
+          "subtext.video.id": attempt.videoId,
+          "subtext.transcription.id": transcriptionId,
+          "subtext.attempt.number": attempt.number,
+          "subtext.attempt.outcome": attempt.outcome,
+          ...(attempt.reason !== null && { "subtext.attempt.reason": attempt.reason }),
+          ...(attempt.transcript && {
+            "subtext.engine": attempt.transcript.engine,
+            "subtext.media.duration": attempt.transcript.duration,
+            "subtext.words": attempt.transcript.wordCount,
+          }),
+        },
+        error: failed ? (attempt.reason ?? attempt.outcome) : null,
+      });
+      const stage = (name: string, from: Date | null, to: Date | null) => {
+        if (from && to) write(tracer, within, { name, from, to });
+      };
+      stage("fetch", startedAt, fetchedAt);
+      stage("decode", fetchedAt, decodedAt);
+      stage("listen", fetchedAt, transcribedAt);
+      stage("store", transcribedAt, endedAt);
+    },
+
+    onDelivery({ transcriptionId, deliveryId, endpointId, number, attemptedAt, latencyMs, ...result }) {
+      // A test event is about no transcription.
+      if (transcriptionId === null) return;
+      const { status, failure, next } = result;
+      write(tracer, below(transcriptionId), {
+        name: "deliver",
+        kind: SpanKind.CLIENT,
+        from: attemptedAt,
+        to: new Date(attemptedAt.getTime() + latencyMs),
+        attributes: {
+          "http.request.method": "POST",
+          "subtext.delivery.id": deliveryId,
+          "subtext.endpoint.id": endpointId,
+          "subtext.delivery.attempt": number,
+          "subtext.delivery.next": next,
+          ...(status !== null && { "http.response.status_code": status }),
+        },
+        error: next === "delivered" ? null : (failure ?? `status ${status}`),
+      });
+    },
+
+    close: shutdown,
+  };
+}
+
+/** Where the spans of all processes meet: right below the upload's, which another process may have sent. */
+function below(transcriptionId: string): Context {
+  const { traceId, rootSpanId } = traceIdsOf(transcriptionId);
+  return trace.setSpanContext(ROOT_CONTEXT, {
+    traceId,
+    spanId: rootSpanId,
+    traceFlags: TraceFlags.SAMPLED,
+    isRemote: true,
+  });
+}
+
+/** @returns the context for spans below it */
+function write(tracer: Tracer, above: Context, { name, kind, from, to, attributes, error }: Span): Context {
+  const span = tracer.startSpan(
+    name,
+    { startTime: from, ...(kind !== undefined && { kind }), ...(attributes && { attributes }) },
+    above,
+  );
+  if (error) span.setStatus({ code: SpanStatusCode.ERROR, message: error });
+  span.end(to);
+  return trace.setSpan(above, span);
+}

@@ -1,0 +1,95 @@
+import type { Readable } from "node:stream";
+import { DataStore, ERRORS, Upload } from "@tus/utils";
+import type { Db } from "../db/schema.ts";
+import type { Bucket } from "../storage/bucket.ts";
+import type { Sources } from "../storage/recording-store.ts";
+import { declareVideoSize, findVideo } from "../videos/queries.ts";
+import { appendToUpload, type PartBuffers, readUpload, SOURCES } from "./bucket-upload.ts";
+import { findUpload, recordActivity } from "./queries.ts";
+import { deleteUpload, expiryStart, type UploadStore } from "./upload-store.ts";
+
+export interface BucketUploadStoreOptions {
+  bucket: Bucket;
+  db: Db;
+  sources: Sources;
+  expiryMs: number;
+  buffers: PartBuffers;
+}
+
+/**
+ * The tus store in a bucket: multipart uploads, and nothing else that would have to agree with the row. Of
+ * each upload that is being written at most one part is on this machine's disk until it is sent.
+ */
+class BucketUploadStore extends DataStore implements UploadStore {
+  readonly #options: BucketUploadStoreOptions;
+
+  constructor(options: BucketUploadStoreOptions) {
+    super();
+    this.#options = options;
+    this.extensions = [
+      "creation",
+      "creation-with-upload",
+      "creation-defer-length",
+      "termination",
+      "expiration",
+    ];
+  }
+
+  /** Its row was made by the one who knows whose it is, and the bytes make their own place. */
+  override async create(upload: Upload): Promise<Upload> {
+    if (upload.size === 0) await this.#options.bucket.put(SOURCES + upload.id, new Uint8Array());
+    return upload;
+  }
+
+  override async getUpload(id: string): Promise<Upload> {
+    const { db, bucket } = this.#options;
+    const video = await findUpload(db, id);
+    if (!video) throw ERRORS.FILE_NOT_FOUND;
+    const state = await readUpload(bucket, id);
+    return new Upload({
+      id,
+      offset: state?.sizeBytes ?? 0,
+      metadata: video.metadata,
+      creation_date: expiryStart(video.idleMs),
+      ...(video.size_bytes !== null && { size: video.size_bytes }),
+    });
+  }
+
+  override async write(content: Readable, id: string, offset: number): Promise<number> {
+    const { db, bucket, buffers } = this.#options;
+    const video = await findVideo(db, id);
+    if (!video) throw ERRORS.FILE_NOT_FOUND;
+    return await appendToUpload(bucket, id, recordActivity(db, id, content), {
+      offset,
+      sizeBytes: video.size_bytes,
+      buffers,
+    });
+  }
+
+  override async declareUploadLength(id: string, sizeBytes: number): Promise<void> {
+    await declareVideoSize(this.#options.db, id, sizeBytes);
+  }
+
+  override async remove(id: string): Promise<void> {
+    const { db, sources } = this.#options;
+    if (!(await findVideo(db, id))) throw ERRORS.FILE_NOT_FOUND;
+    await deleteUpload(db, sources, id);
+  }
+
+  override getExpiration(): number {
+    return this.#options.expiryMs;
+  }
+
+  /** The sweep's work. */
+  override async deleteExpired(): Promise<number> {
+    return 0;
+  }
+
+  async requireSpace(): Promise<void> {}
+
+  async ensurePlace(): Promise<void> {}
+}
+
+export function openBucketUploadStore(options: BucketUploadStoreOptions): UploadStore {
+  return new BucketUploadStore(options);
+}

@@ -1,0 +1,273 @@
+import type { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { AppError } from "../lib/errors.ts";
+import type { Bucket } from "../storage/bucket.ts";
+import {
+  abortMultiparts,
+  beginMultipart,
+  completeMultipart,
+  listMultiparts,
+  listParts,
+  type Part,
+  sendPart,
+} from "./bucket-multipart.ts";
+import { PartBuffer } from "./part-buffer.ts";
+import { FairQueue } from "./turn-queue.ts";
+
+/** Finished recordings, and the multipart uploads that become them, by the id of the video. */
+export const SOURCES = "uploads/";
+/** What has come of a recording and is no whole part yet: `tails/<video>/<where in the recording it begins>`. */
+export const TAILS = "tails/";
+
+/** S3 takes no less, but for the last part; and no more than 10,000 of them. */
+const SMALLEST_PART_BYTES = 5 * 1024 ** 2;
+const MOST_PARTS = 10_000;
+
+/** Limit of parts in memory on their way to the bucket; one part may be larger. */
+const PARTS_IN_MEMORY_BYTES = 64 * 1024 ** 2;
+
+/** Where upload bytes are buffered until they are in the bucket. */
+export interface PartBuffers {
+  partBytes: number;
+  /** On this machine's disk; each upload that is being received may have a part there. */
+  folder: string;
+  /** Bounds the parts that are in memory on their way to the bucket. */
+  sending: FairQueue;
+}
+
+export function openPartBuffers({ partBytes, folder }: Omit<PartBuffers, "sending">): PartBuffers {
+  const maxRunning = Math.max(1, Math.floor(PARTS_IN_MEMORY_BYTES / partBytes));
+  const sending = new FairQueue({ maxRunning, maxRunningPerOwner: maxRunning, maxWaiting: Infinity });
+  return { partBytes, folder, sending };
+}
+
+/** A process that is frozen or cut off keeps its lock of the upload for longer. */
+const LOCK_MAY_BE_LOST_AFTER_MS = 10_000;
+
+/** How much of a recording is in the bucket. */
+export interface UploadState {
+  /** Whether it is one object. */
+  whole: boolean;
+  sizeBytes: number;
+  /** Null where no part has been sent yet, and where it is whole. */
+  multipartId: string | null;
+  parts: Part[];
+  tailBytes: number;
+}
+
+/** Parts of one size, as some servers want them. */
+export function partSizeFor(maxUploadBytes: number): number {
+  return Math.max(SMALLEST_PART_BYTES, Math.ceil(maxUploadBytes / (MOST_PARTS - 1)));
+}
+
+/** Null where nothing has come. What a crash left between two steps is told as what it amounts to. */
+export async function readUpload(bucket: Bucket, videoId: string): Promise<UploadState | null> {
+  const whole = await readWhole(bucket, videoId);
+  if (whole) return whole;
+  const [multipart] = await listMultiparts(bucket, SOURCES + videoId);
+  const parts = multipart ? await listParts(bucket, multipart) : [];
+  // Null where it was completed or given up since it was listed.
+  if (parts === null) return await readWhole(bucket, videoId);
+  const partsBytes = sumOf(parts);
+  const tails = await Array.fromAsync(bucket.list(tailsOf(videoId)));
+  const tail = tails.find(({ key }) => key === tailKey(videoId, partsBytes));
+  // Looked for again: it may have become whole since the first look, and its parts are gone then.
+  if (!multipart && !tail) return await readWhole(bucket, videoId);
+  return {
+    whole: false,
+    sizeBytes: partsBytes + (tail?.sizeBytes ?? 0),
+    multipartId: multipart?.id ?? null,
+    parts,
+    tailBytes: tail?.sizeBytes ?? 0,
+  };
+}
+
+/**
+ * Adds what comes to what is there. What was acknowledged once is never lost: a tail goes only after the part
+ * that holds its bytes is there, and what has come before the stream breaks is kept.
+ * @param sizeBytes of the whole recording, which is made one object when it is reached; null where unknown
+ * @returns how much there is afterwards
+ */
+export async function appendToUpload(
+  bucket: Bucket,
+  videoId: string,
+  content: AsyncIterable<Buffer>,
+  { offset, sizeBytes, buffers }: { offset: number; sizeBytes: number | null; buffers: PartBuffers },
+): Promise<number> {
+  const begunAt = performance.now();
+  const state = (await readUpload(bucket, videoId)) ?? NOTHING;
+  // Told once more that it is complete, with no more to add.
+  if (state.whole && state.sizeBytes === offset && sizeBytes === offset) return offset;
+  if (state.whole || state.sizeBytes !== offset) {
+    throw new AppError("upload_conflict", `${state.sizeBytes} bytes have come.`);
+  }
+  const writing = { ...state, parts: [...state.parts] };
+  const part = new PartBuffer(buffers.folder);
+  try {
+    let broken: { reason: unknown } | null = null;
+    if (state.tailBytes > 0)
+      await addToParts(bucket, videoId, writing, part, await openTail(bucket, videoId, state), buffers);
+    try {
+      await addToParts(bucket, videoId, writing, part, content, buffers);
+    } catch (reason) {
+      broken = { reason };
+    }
+    const partsBytes = sumOf(writing.parts);
+    const comeBytes = partsBytes + part.sizeBytes;
+    if (comeBytes === sizeBytes) {
+      await withContent(part, videoId, buffers, (rest) => makeWhole(bucket, videoId, writing, rest));
+    } else if (part.sizeBytes > 0 && comeBytes > offset) {
+      if (broken || performance.now() - begunAt > LOCK_MAY_BE_LOST_AFTER_MS) {
+        const leftBytes = partsBytes > sumOf(state.parts) ? partsBytes : offset;
+        await assertNobodyElseWrote(bucket, videoId, leftBytes);
+      }
+      await withContent(part, videoId, buffers, (tail) => bucket.put(tailKey(videoId, partsBytes), tail));
+    }
+    // Those that have become parts.
+    if (partsBytes > sumOf(state.parts) || comeBytes === sizeBytes) {
+      await removeTails(bucket, videoId, comeBytes === sizeBytes ? null : partsBytes);
+    }
+    if (broken) throw broken.reason;
+    return comeBytes;
+  } finally {
+    await part.close();
+  }
+}
+
+/** Sends each part as soon as it is full; the rest stays in the buffer. */
+async function addToParts(
+  bucket: Bucket,
+  videoId: string,
+  writing: UploadState,
+  part: PartBuffer,
+  content: AsyncIterable<Buffer>,
+  buffers: PartBuffers,
+): Promise<void> {
+  for await (const chunk of content) {
+    for (let rest = chunk; rest.length > 0; ) {
+      const piece = rest.subarray(0, buffers.partBytes - part.sizeBytes);
+      rest = rest.subarray(piece.length);
+      await part.append(piece);
+      if (part.sizeBytes < buffers.partBytes) continue;
+      await withContent(part, videoId, buffers, (full) => addPart(bucket, videoId, writing, full));
+      part.clear();
+    }
+  }
+}
+
+/** Waits until there is memory for the buffer's content. */
+async function withContent(
+  part: PartBuffer,
+  videoId: string,
+  { sending }: PartBuffers,
+  use: (content: Buffer) => Promise<void>,
+): Promise<void> {
+  const endTurn = await sending.reenter(videoId);
+  try {
+    await use(await part.read());
+  } finally {
+    endTurn();
+  }
+}
+
+/**
+ * A writer that was paused may find that another has gone on meanwhile. A part it may write again, for parts have one
+ * size and hold the same bytes; a tail of its own would replace a longer one, which was acknowledged.
+ * @param bytes what this one left
+ * @throws AppError `upload_conflict`
+ */
+async function assertNobodyElseWrote(bucket: Bucket, videoId: string, bytes: number): Promise<void> {
+  const { sizeBytes } = (await readUpload(bucket, videoId)) ?? NOTHING;
+  if (sizeBytes !== bytes) throw new AppError("upload_conflict", `${sizeBytes} bytes have come.`);
+}
+
+/**
+ * Makes one object of a recording whose bytes have all come, and removes what a crash has left beside it.
+ * @throws AppError `storage_object_missing`
+ */
+export async function completeUpload(bucket: Bucket, videoId: string): Promise<void> {
+  const state = await readUpload(bucket, videoId);
+  if (!state) throw new AppError("storage_object_missing", "The uploaded recording is missing.");
+  if (!state.whole) {
+    const tail =
+      state.tailBytes === 0 ? Buffer.alloc(0) : await buffer(await openTail(bucket, videoId, state));
+    await makeWhole(bucket, videoId, { ...state, parts: [...state.parts] }, tail);
+  }
+  await abortMultiparts(bucket, SOURCES + videoId);
+  await removeTails(bucket, videoId, null);
+}
+
+/** Removes what is there, whole or in parts; where there is nothing, that is no error. */
+export async function removeUpload(bucket: Bucket, videoId: string): Promise<void> {
+  await abortMultiparts(bucket, SOURCES + videoId);
+  await bucket.remove(SOURCES + videoId);
+  await removeTails(bucket, videoId, null);
+}
+
+/** Ids of the videos that something of lies there; one may come more than once. */
+export async function* listUploads(bucket: Bucket): AsyncGenerator<string> {
+  for await (const { key } of bucket.list(SOURCES)) yield key.slice(SOURCES.length);
+  for await (const { key } of bucket.list(TAILS)) yield key.slice(TAILS.length).split("/")[0]!;
+  for (const { key } of await listMultiparts(bucket, SOURCES, { below: true }))
+    yield key.slice(SOURCES.length);
+}
+
+const NOTHING: UploadState = {
+  whole: false,
+  sizeBytes: 0,
+  multipartId: null,
+  parts: [],
+  tailBytes: 0,
+};
+
+async function readWhole(bucket: Bucket, videoId: string): Promise<UploadState | null> {
+  const found = await bucket.head(SOURCES + videoId);
+  return found && { ...NOTHING, whole: true, sizeBytes: found.sizeBytes };
+}
+
+async function addPart(
+  bucket: Bucket,
+  videoId: string,
+  writing: UploadState,
+  content: Buffer,
+): Promise<void> {
+  const key = SOURCES + videoId;
+  writing.multipartId ??= await beginMultipart(bucket, key);
+  const number = (writing.parts.at(-1)?.number ?? 0) + 1;
+  writing.parts.push(await sendPart(bucket, { key, id: writing.multipartId }, number, content));
+}
+
+async function makeWhole(bucket: Bucket, videoId: string, writing: UploadState, rest: Buffer): Promise<void> {
+  const key = SOURCES + videoId;
+  if (writing.multipartId === null) return await bucket.put(key, rest);
+  if (rest.length > 0) await addPart(bucket, videoId, writing, rest);
+  try {
+    await completeMultipart(bucket, { key, id: writing.multipartId }, writing.parts);
+  } catch (error) {
+    // A repetition, where the answer to the first was lost, or another process was faster.
+    const whole = await readWhole(bucket, videoId);
+    if (whole?.sizeBytes !== sumOf(writing.parts)) throw error;
+  }
+}
+
+async function openTail(bucket: Bucket, videoId: string, state: UploadState): Promise<Readable> {
+  return await bucket.get(tailKey(videoId, sumOf(state.parts)));
+}
+
+/** @param keptStart where the one begins that is still needed; null for none */
+async function removeTails(bucket: Bucket, videoId: string, keptStart: number | null): Promise<void> {
+  const kept = keptStart === null ? null : tailKey(videoId, keptStart);
+  for await (const { key } of bucket.list(tailsOf(videoId))) if (key !== kept) await bucket.remove(key);
+}
+
+function tailsOf(videoId: string): string {
+  return `${TAILS}${videoId}/`;
+}
+
+function tailKey(videoId: string, start: number): string {
+  return tailsOf(videoId) + start;
+}
+
+function sumOf(parts: { sizeBytes: number }[]): number {
+  return parts.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+}

@@ -1,0 +1,72 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Db, VideoRow } from "../db/schema.ts";
+
+/** Before so much time has passed, activity is not recorded again. The expiry is an hour or more. */
+const RECORD_EVERY_MS = 60_000;
+
+/** A video with the time since bytes of its upload last arrived, by the database's clock. */
+export async function findUpload(
+  db: Db,
+  videoId: string,
+): Promise<(VideoRow & { idleMs: number }) | undefined> {
+  return await db
+    .selectFrom("video")
+    .selectAll()
+    .select(
+      sql<number>`(extract(epoch from clock_timestamp() - upload_active_at) * 1000)::float8`.as("idleMs"),
+    )
+    .where("id", "=", videoId)
+    .executeTakeFirst();
+}
+
+/**
+ * Passes the bytes of an upload on, and records that they arrive: at the first ones, then once a minute. A database that does
+ * not answer does not hold up the bytes; it is waited for at their end.
+ */
+export async function* recordActivity(
+  db: Db,
+  videoId: string,
+  content: AsyncIterable<Buffer>,
+  { everyMs = RECORD_EVERY_MS }: { everyMs?: number } = {},
+): AsyncGenerator<Buffer> {
+  let recordedAt = Number.NEGATIVE_INFINITY;
+  let recorded = Promise.resolve();
+  try {
+    for await (const chunk of content) {
+      const now = performance.now();
+      if (now - recordedAt >= everyMs) {
+        recordedAt = now;
+        recorded = touchUpload(db, videoId).catch(() => {});
+      }
+      yield chunk;
+    }
+  } finally {
+    await recorded;
+  }
+}
+
+/** Skips locked rows: their holder accepts or deletes the upload. */
+async function touchUpload(db: Db, videoId: string): Promise<void> {
+  await sql`
+    update video set upload_active_at = clock_timestamp() where id in (
+      select id from video
+      where id = ${videoId} and uploaded_at is null and upload_active_at < ${timeAgo(RECORD_EVERY_MS)}
+      for no key update skip locked
+    )`.execute(db);
+}
+
+/** Removes the row of an upload that never completed, if no bytes of it arrived for so long. */
+export async function deleteExpiredUpload(db: Db, videoId: string, expiryMs: number): Promise<boolean> {
+  const row = await db
+    .deleteFrom("video")
+    .where("id", "=", videoId)
+    .where("uploaded_at", "is", null)
+    .where("upload_active_at", "<", timeAgo(expiryMs))
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+function timeAgo(ms: number): RawBuilder<Date> {
+  return sql<Date>`clock_timestamp() - ${ms}::float8 * interval '1 millisecond'`;
+}

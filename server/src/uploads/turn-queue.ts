@@ -1,0 +1,103 @@
+import { AppError } from "../lib/errors.ts";
+
+export interface FairQueueLimits {
+  /** Turns that run concurrently. */
+  maxRunning: number;
+  maxRunningPerOwner: number;
+  /** Further requests are refused. */
+  maxWaiting: number;
+}
+
+interface Owner {
+  running: number;
+  /** First come, first served; each begins a turn. */
+  waiting: (() => void)[];
+}
+
+/**
+ * Runs a bounded number of turns concurrently and queues the rest, round-robin over their owners: an owner that
+ * asks for thousands of turns delays the next turn of another by only one of its own.
+ */
+export class FairQueue {
+  readonly #limits: FairQueueLimits;
+  /** Owners with a running or waiting turn; the one served last is last. */
+  readonly #owners = new Map<string, Owner>();
+  #running = 0;
+  #waiting = 0;
+
+  constructor(limits: FairQueueLimits) {
+    this.#limits = limits;
+  }
+
+  /**
+   * Waits for a turn.
+   * @returns a function that ends the turn; further calls have no effect
+   * @throws AppError `service_unavailable` if too many wait; the signal's reason if it is aborted in the meantime
+   */
+  async enter(owner: string, signal: AbortSignal): Promise<() => void> {
+    if (this.#waiting >= this.#limits.maxWaiting) {
+      throw new AppError("service_unavailable", "Too many requests are waiting for their turn.");
+    }
+    return await this.#wait(owner, signal);
+  }
+
+  /** Waits for another turn, for work that has begun and must not be refused. */
+  async reenter(owner: string): Promise<() => void> {
+    return await this.#wait(owner);
+  }
+
+  #wait(name: string, signal?: AbortSignal): Promise<() => void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const owner = this.#owners.get(name) ?? { running: 0, waiting: [] };
+      this.#owners.set(name, owner);
+      const begin = () => {
+        signal?.removeEventListener("abort", leave);
+        resolve(this.#turn(name, owner));
+      };
+      const leave = () => {
+        owner.waiting.splice(owner.waiting.indexOf(begin), 1);
+        this.#waiting -= 1;
+        this.#forgetIdle(name, owner);
+        reject(signal?.reason);
+      };
+      signal?.addEventListener("abort", leave, { once: true });
+      owner.waiting.push(begin);
+      this.#waiting += 1;
+      this.#serve();
+    });
+  }
+
+  #turn(name: string, owner: Owner): () => void {
+    let hasEnded = false;
+    return () => {
+      if (hasEnded) return;
+      hasEnded = true;
+      this.#running -= 1;
+      owner.running -= 1;
+      this.#forgetIdle(name, owner);
+      this.#serve();
+    };
+  }
+
+  #serve(): void {
+    const { maxRunning, maxRunningPerOwner } = this.#limits;
+    for (const [name, owner] of this.#owners) {
+      if (this.#running >= maxRunning) return;
+      if (owner.running >= maxRunningPerOwner) continue;
+      const begin = owner.waiting.shift();
+      if (!begin) continue;
+      this.#waiting -= 1;
+      this.#running += 1;
+      owner.running += 1;
+      // To the end of the round, which this loop reaches again.
+      this.#owners.delete(name);
+      this.#owners.set(name, owner);
+      begin();
+    }
+  }
+
+  #forgetIdle(name: string, owner: Owner): void {
+    if (owner.running === 0 && owner.waiting.length === 0) this.#owners.delete(name);
+  }
+}

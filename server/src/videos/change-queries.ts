@@ -1,0 +1,40 @@
+import { sql } from "kysely";
+import type { Db } from "../db/schema.ts";
+
+/** `uploading` is no change: bytes come without a row being written. */
+export type FoundChange = { environmentId: string; kind: "changed" | "uploading" | "deleted"; id: string };
+
+export async function databaseTime(db: Db): Promise<Date> {
+  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
+  return rows[0]!.now;
+}
+
+/**
+ * Ids of the environments' videos that were written, or whose transcription was, since then; of those that are
+ * being uploaded, newest first; of those that were deleted. Each kind at most so often for each environment.
+ */
+export async function findVideoChanges(
+  db: Db,
+  environmentIds: readonly string[],
+  { since, mostChanged, mostUploading }: { since: Date; mostChanged: number; mostUploading: number },
+): Promise<FoundChange[]> {
+  const { rows } = await sql<FoundChange>`
+    select environment.id as "environmentId", found.kind, found.id
+    from unnest(${[...environmentIds]}::text[]) as environment (id)
+    cross join lateral (
+      (select 'changed' as kind, id from (
+        select id from video where environment_id = environment.id and changed_at >= ${since}
+        union
+        select video_id from transcription where environment_id = environment.id and changed_at >= ${since}
+      ) as written limit ${mostChanged})
+      union all
+      (select 'uploading', id from video
+        where environment_id = environment.id and uploaded_at is null
+        order by id desc limit ${mostUploading})
+      union all
+      (select 'deleted', video_id from video_deletion
+        where environment_id = environment.id and deleted_at >= ${since} limit ${mostChanged})
+    ) as found
+  `.execute(db);
+  return rows;
+}

@@ -1,0 +1,215 @@
+import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
+import type { VideoMetadata } from "@subtext/client/contract/video";
+import { sql } from "kysely";
+import type { Db, TranscriptionRow, Tx, VideoRow } from "../db/schema.ts";
+
+export interface NewVideo {
+  id: string;
+  environmentId: string;
+  metadata: VideoMetadata;
+  sizeBytes: number | null;
+  now: Date;
+}
+
+export async function insertVideo(db: Db | Tx, video: NewVideo): Promise<VideoRow> {
+  return await db
+    .insertInto("video")
+    .values({
+      id: video.id,
+      environment_id: video.environmentId,
+      metadata: JSON.stringify(video.metadata),
+      size_bytes: video.sizeBytes,
+      created_at: video.now,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export async function findVideo(db: Db, id: string): Promise<VideoRow | undefined> {
+  return await db.selectFrom("video").selectAll().where("id", "=", id).executeTakeFirst();
+}
+
+export interface VideoFilter {
+  transcriptionStatus: TranscriptionStatus | null;
+  /** Only those that were made before the one with this id. */
+  before: string | null;
+  limit: number;
+}
+
+/** The videos of an environment, newest first, at most `limit`. Their ids sort by their making. */
+export async function listVideos(
+  db: Db,
+  environmentId: string,
+  { transcriptionStatus, before, limit }: VideoFilter,
+): Promise<VideoRow[]> {
+  if (transcriptionStatus !== null) {
+    // From the transcriptions' own index: a rare state is not looked for among all videos.
+    return await db
+      .selectFrom("transcription")
+      .innerJoin("video", "video.id", "transcription.video_id")
+      .selectAll("video")
+      .where("transcription.environment_id", "=", environmentId)
+      .where("transcription.status", "=", transcriptionStatus)
+      .$if(before !== null, (query) => query.where("transcription.video_id", "<", before!))
+      .orderBy("transcription.video_id", "desc")
+      .limit(limit)
+      .execute();
+  }
+  return await db
+    .selectFrom("video")
+    .selectAll()
+    .where("environment_id", "=", environmentId)
+    .$if(before !== null, (query) => query.where("id", "<", before!))
+    .orderBy("id", "desc")
+    .limit(limit)
+    .execute();
+}
+
+/** By the videos' ids; videos without one are left out. */
+export async function transcriptionsOfVideos(db: Db, ids: string[]): Promise<Map<string, TranscriptionRow>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db.selectFrom("transcription").selectAll().where("video_id", "in", ids).execute();
+  return new Map(rows.map((row) => [row.video_id, row]));
+}
+
+export async function videosOfTranscriptions(db: Db, ids: string[]): Promise<Map<string, VideoRow>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .selectFrom("transcription")
+    .innerJoin("video", "video.id", "transcription.video_id")
+    .selectAll("video")
+    .select("transcription.id as transcription_id")
+    .where("transcription.id", "in", ids)
+    .execute();
+  return new Map(rows.map(({ transcription_id, ...video }) => [transcription_id, video]));
+}
+
+/**
+ * Removes a video of the environment and every row about it: its transcription, events and deliveries.
+ * @returns what it was, or undefined where there is none
+ */
+export async function deleteVideoRows(
+  tx: Tx,
+  environmentId: string,
+  id: string,
+): Promise<{ video: VideoRow; transcription: TranscriptionRow | undefined } | undefined> {
+  const video = await tx
+    .selectFrom("video")
+    .selectAll()
+    .where("id", "=", id)
+    .where("environment_id", "=", environmentId)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!video) return undefined;
+  const transcription = await tx
+    .selectFrom("transcription")
+    .selectAll()
+    .where("video_id", "=", id)
+    .forUpdate()
+    .executeTakeFirst();
+  if (transcription) await lockDeliveries(tx, transcription.id);
+  await tx.deleteFrom("video").where("id", "=", id).execute();
+  return { video, transcription };
+}
+
+/** In the order in which those lock them who settle several at a time, before they are deleted in any. */
+export async function lockDeliveries(tx: Tx, transcriptionId: string): Promise<void> {
+  await tx
+    .selectFrom("delivery")
+    .innerJoin("event", "event.id", "delivery.event_id")
+    .select("delivery.id")
+    .where("event.transcription_id", "=", transcriptionId)
+    .orderBy("delivery.id")
+    .forUpdate("delivery")
+    .execute();
+}
+
+export async function declareVideoSize(db: Db, id: string, sizeBytes: number): Promise<void> {
+  await db
+    .updateTable("video")
+    .set({ size_bytes: sizeBytes })
+    .where("id", "=", id)
+    .where("uploaded_at", "is", null)
+    .execute();
+}
+
+/**
+ * The row of an upload that is still open, locked until the transaction ends: of several completions of one
+ * upload only the first finds it open.
+ * @returns undefined where it is complete already or gone
+ */
+export async function lockOpenUpload(tx: Tx, id: string): Promise<VideoRow | undefined> {
+  return await tx
+    .selectFrom("video")
+    .selectAll()
+    .where("id", "=", id)
+    .where("uploaded_at", "is", null)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+export async function completeUpload(
+  tx: Tx,
+  id: string,
+  upload: { sizeBytes: number; aiTranscription: boolean; now: Date },
+): Promise<void> {
+  await tx
+    .updateTable("video")
+    .set({
+      size_bytes: upload.sizeBytes,
+      ai_transcription: upload.aiTranscription,
+      uploaded_at: upload.now,
+    })
+    .where("id", "=", id)
+    .execute();
+}
+
+/** For each of these ids that exists, whether retention has deleted the recording. */
+export async function recordingStates(db: Db, ids: string[]): Promise<Map<string, { deleted: boolean }>> {
+  const rows = await db
+    .selectFrom("video")
+    .select(["id", "recording_deleted_at"])
+    .where("id", "in", ids)
+    .execute();
+  return new Map(rows.map((row) => [row.id, { deleted: row.recording_deleted_at !== null }]));
+}
+
+/** Of these ids, the ones of videos that have a recording, or an upload that is to become one. */
+export async function videosWithRecording(db: Db, ids: string[]): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom("video")
+    .select("id")
+    .where("id", "in", ids)
+    .where("recording_deleted_at", "is", null)
+    .execute();
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Uploads that have not completed, oldest first, those after the one given. */
+export async function listOpenUploads(
+  db: Db,
+  { after, limit }: { after: VideoRow | null; limit: number },
+): Promise<VideoRow[]> {
+  return await db
+    .selectFrom("video")
+    .selectAll()
+    .where("uploaded_at", "is", null)
+    .$if(after !== null, (query) =>
+      query.where(sql<boolean>`(created_at, id) > (${after!.created_at}, ${after!.id})`),
+    )
+    .orderBy("created_at")
+    .orderBy("id")
+    .limit(limit)
+    .execute();
+}
+
+/** Removes the row of an upload that never completed. */
+export async function deleteOpenUpload(db: Db, id: string): Promise<boolean> {
+  const row = await db
+    .deleteFrom("video")
+    .where("id", "=", id)
+    .where("uploaded_at", "is", null)
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,164 @@
+import type { RetentionView } from "@subtext/dashboard/contract/environment";
+import { sql } from "kysely";
+import type { Db, EnvironmentRow, Tx, VideoRow } from "../db/schema.ts";
+import { lockDeliveries } from "./queries.ts";
+
+const ENDED = ["COMPLETED", "FAILED", "SKIPPED"] as const;
+
+const DAY_MS = 86_400_000;
+
+/** Null keeps everything. */
+export async function setRetention(
+  db: Db,
+  environmentId: string,
+  retention: RetentionView | null,
+): Promise<EnvironmentRow | undefined> {
+  return await db
+    .updateTable("environment")
+    .set({ retention_days: retention?.days ?? null, retention_deletes: retention?.deletes ?? null })
+    .where("id", "=", environmentId)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export function retentionOf(environment: EnvironmentRow): RetentionView | null {
+  const { retention_days: days, retention_deletes: deletes } = environment;
+  return days === null || deletes === null ? null : { days, deletes };
+}
+
+/** What ended before this is due. */
+export function dueBefore({ days }: RetentionView, now: Date): Date {
+  return new Date(now.getTime() - days * DAY_MS);
+}
+
+/** Where a walk over the videos that are due stands. */
+export interface DuePosition {
+  uploadedAt: Date;
+  id: string;
+}
+
+/**
+ * Videos of an environment whose transcription came to its end before then, or, of those without one, whose
+ * upload did; in the order of their uploads.
+ * @param hasRecording whether those that still have their recording are meant, or those that lost it to an
+ *   earlier retention
+ */
+export async function findDue(
+  db: Db,
+  environmentId: string,
+  {
+    before,
+    hasRecording,
+    after,
+    limit,
+  }: { before: Date; hasRecording: boolean; after: DuePosition | null; limit: number },
+): Promise<DuePosition[]> {
+  return await dueQuery(db, environmentId, { before, hasRecording })
+    .select(["video.id", "video.uploaded_at as uploadedAt"])
+    .$if(after !== null, (query) =>
+      query.where(sql<boolean>`(video.uploaded_at, video.id) > (${after!.uploadedAt}, ${after!.id})`),
+    )
+    .orderBy("video.uploaded_at")
+    .orderBy("video.id")
+    .limit(limit)
+    .$narrowType<{ uploadedAt: Date }>()
+    .execute();
+}
+
+/** How many are due, told no further than `upTo`. */
+export async function countDue(
+  db: Db,
+  environmentId: string,
+  { retention, now, upTo }: { retention: RetentionView; now: Date; upTo: number },
+): Promise<number> {
+  const before = dueBefore(retention, now);
+  let count = 0;
+  for (const hasRecording of retention.deletes === "recording" ? [true] : [true, false]) {
+    const { found } = await db
+      .selectFrom(
+        dueQuery(db, environmentId, { before, hasRecording })
+          .select("video.id")
+          .limit(upTo - count)
+          .as("due"),
+      )
+      .select((query) => query.fn.countAll<number>().as("found"))
+      .executeTakeFirstOrThrow();
+    count += Number(found);
+    if (count >= upTo) return upTo;
+  }
+  return count;
+}
+
+function dueQuery(
+  db: Db,
+  environmentId: string,
+  { before, hasRecording }: { before: Date; hasRecording: boolean },
+) {
+  return db
+    .selectFrom("video")
+    .leftJoin("transcription", "transcription.video_id", "video.id")
+    .where("video.environment_id", "=", environmentId)
+    .where("video.recording_deleted_at", hasRecording ? "is" : "is not", null)
+    .where("video.uploaded_at", "<", before)
+    .where((where) =>
+      where.or([
+        where("transcription.id", "is", null),
+        where.and([
+          where("transcription.status", "in", ENDED),
+          where("transcription.finished_at", "<", before),
+        ]),
+      ]),
+    );
+}
+
+/**
+ * Deletes what is due of a video: the video with every row about it, or no more than the word that its
+ * recording is there. Looks once more, under locks, whether it is due, by the setting as it stands then.
+ * The files are the caller's to remove, after the transaction.
+ * @returns null where nothing was due
+ */
+export async function deleteDue(
+  tx: Tx,
+  { environmentId, videoId, now }: { environmentId: string; videoId: string; now: Date },
+): Promise<{ deleted: RetentionView["deletes"]; transcriptionId: string | null } | null> {
+  const environment = await tx
+    .selectFrom("environment")
+    .selectAll()
+    .where("id", "=", environmentId)
+    .forShare()
+    .executeTakeFirst();
+  const retention = environment && retentionOf(environment);
+  if (!retention) return null;
+  const video = await lockVideo(tx, videoId);
+  if (!video?.uploaded_at) return null;
+  const transcription = await tx
+    .selectFrom("transcription")
+    .select(["id", "status", "finished_at"])
+    .where("video_id", "=", videoId)
+    .forUpdate()
+    .executeTakeFirst();
+  if (transcription && !ENDED.some((status) => status === transcription.status)) return null;
+  const since = transcription ? transcription.finished_at : video.uploaded_at;
+  if (since === null || since >= dueBefore(retention, now)) return null;
+  const taken = { deleted: retention.deletes, transcriptionId: transcription?.id ?? null };
+  if (retention.deletes === "video") {
+    if (transcription) await lockDeliveries(tx, transcription.id);
+    await tx.deleteFrom("video").where("id", "=", videoId).execute();
+    return taken;
+  }
+  if (video.recording_deleted_at !== null) return null;
+  await tx.updateTable("video").set({ recording_deleted_at: now }).where("id", "=", videoId).execute();
+  return taken;
+}
+
+/**
+ * Holds the recording of a video until the transaction ends: it is deleted before or after, never during.
+ * @returns when it was deleted; null where it is there, undefined where there is no such video
+ */
+export async function lockRecording(tx: Tx, videoId: string): Promise<Date | null | undefined> {
+  return (await lockVideo(tx, videoId))?.recording_deleted_at;
+}
+
+async function lockVideo(tx: Tx, id: string): Promise<VideoRow | undefined> {
+  return await tx.selectFrom("video").selectAll().where("id", "=", id).forUpdate().executeTakeFirst();
+}

@@ -1,0 +1,138 @@
+import type { VideoMetadata } from "@subtext/client/contract/video";
+import { sql } from "kysely";
+import type { Db, DeliveryRow, EventRow, TranscriptionRow, Tx, WebhookEndpointRow } from "../db/schema.ts";
+import type { RecordedAttempt } from "./queries.ts";
+
+/** A delivery, with what its next attempt needs of others. */
+export interface DueDelivery {
+  delivery: DeliveryRow;
+  endpoint: WebhookEndpointRow;
+  event: EventRow;
+}
+
+/** Which delivery, and the job that may make its next attempt. */
+export interface DeliveryTurn {
+  deliveryId: string;
+  jobId: string;
+}
+
+/** In the order of the turns; undefined where a job has nothing to do (any more). */
+export async function findDueDeliveries(
+  db: Db,
+  turns: readonly DeliveryTurn[],
+): Promise<(DueDelivery | undefined)[]> {
+  const deliveries = await db
+    .selectFrom("delivery")
+    .selectAll()
+    .where(
+      "id",
+      "in",
+      turns.map(({ deliveryId }) => deliveryId),
+    )
+    .where("status", "=", "pending")
+    .execute();
+  if (deliveries.length === 0) return turns.map(() => undefined);
+  const endpoints = await db
+    .selectFrom("webhook_endpoint")
+    .selectAll()
+    .where("id", "in", [...new Set(deliveries.map((row) => row.endpoint_id))])
+    .execute();
+  const events = await db
+    .selectFrom("event")
+    .selectAll()
+    .where("id", "in", [...new Set(deliveries.map((row) => row.event_id))])
+    .execute();
+  const deliveryOf = new Map(deliveries.map((row) => [row.id, row]));
+  const endpointOf = new Map(endpoints.map((row) => [row.id, row]));
+  const eventOf = new Map(events.map((row) => [row.id, row]));
+  return turns.map(({ deliveryId, jobId }) => {
+    const delivery = deliveryOf.get(deliveryId);
+    if (delivery?.job_id !== jobId) return undefined;
+    const endpoint = endpointOf.get(delivery.endpoint_id);
+    const event = eventOf.get(delivery.event_id);
+    // Both are deleted together with their deliveries.
+    return endpoint && event && { delivery, endpoint, event };
+  });
+}
+
+/** What an event is about. */
+export type EventSubject = TranscriptionRow & { video_metadata: VideoMetadata };
+
+/** In the order of the ids; undefined for those that are gone. */
+export async function findEventSubjects(
+  db: Db,
+  transcriptionIds: readonly string[],
+): Promise<(EventSubject | undefined)[]> {
+  const rows = await db
+    .selectFrom("transcription")
+    .innerJoin("video", "video.id", "transcription.video_id")
+    .selectAll("transcription")
+    .select("video.metadata as video_metadata")
+    .where("transcription.id", "in", [...new Set(transcriptionIds)])
+    .execute();
+  const rowOf = new Map(rows.map((row) => [row.id, row]));
+  return transcriptionIds.map((id) => rowOf.get(id));
+}
+
+export interface SuccessfulAttempt extends DeliveryTurn, RecordedAttempt {
+  endpointId: string;
+  finishedAt: Date;
+}
+
+/**
+ * Writes down attempts that succeeded, and that their endpoints are well; in their order, whether each was, or
+ * another process was there first.
+ */
+export async function settleDelivered(tx: Tx, attempts: readonly SuccessfulAttempt[]): Promise<boolean[]> {
+  const endpointIds = [...new Set(attempts.map(({ endpointId }) => endpointId))];
+  await tx
+    .updateTable("webhook_endpoint")
+    .set({ failing_since: null })
+    .where("id", "in", (endpoint) =>
+      endpoint
+        .selectFrom("webhook_endpoint")
+        .select("id")
+        .where("id", "in", endpointIds)
+        .where("failing_since", "is not", null)
+        // All who write to several do so in this order.
+        .orderBy("id")
+        .forUpdate(),
+    )
+    .execute();
+  const told = JSON.stringify(
+    attempts.map((attempt) => ({
+      delivery_id: attempt.deliveryId,
+      job_id: attempt.jobId,
+      number: attempt.number,
+      attempted_at: attempt.attemptedAt,
+      latency_ms: attempt.latencyMs,
+      status_code: attempt.statusCode,
+      response_start: attempt.responseStart,
+      finished_at: attempt.finishedAt,
+    })),
+  );
+  // One statement, whatever their number.
+  const { rows } = await sql<{ delivery_id: string }>`
+    with attempt as (
+      select * from jsonb_to_recordset(${told}::jsonb) as attempt (
+        delivery_id text, job_id uuid, number int, attempted_at timestamptz, latency_ms int,
+        status_code int, response_start text, finished_at timestamptz)
+    ), turn as (
+      select id from delivery where id in (select delivery_id from attempt) order by id for update
+    ), settled as (
+      update delivery
+      set attempts = attempt.number, status = 'succeeded', next_attempt_at = null,
+        finished_at = attempt.finished_at
+      from attempt, turn
+      where delivery.id = turn.id and delivery.id = attempt.delivery_id
+        and delivery.job_id = attempt.job_id and delivery.status = 'pending'
+      returning delivery.id
+    )
+    insert into delivery_attempt
+      (delivery_id, number, attempted_at, latency_ms, status_code, response_start)
+    select delivery_id, number, attempted_at, latency_ms, status_code, response_start
+    from attempt join settled on settled.id = attempt.delivery_id
+    returning delivery_id`.execute(tx);
+  const settled = new Set(rows.map((row) => row.delivery_id));
+  return attempts.map(({ deliveryId }) => settled.has(deliveryId));
+}

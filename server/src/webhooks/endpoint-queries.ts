@@ -1,0 +1,164 @@
+import type { EventType } from "@subtext/client/contract/webhook";
+import { sql } from "kysely";
+import type { Db, Tx, WebhookEndpointRow } from "../db/schema.ts";
+
+export interface NewWebhookEndpoint {
+  id: string;
+  environmentId: string;
+  url: string;
+  eventTypes: EventType[];
+  secret: string;
+  metadata: Record<string, unknown>;
+  now: Date;
+}
+
+export async function insertWebhookEndpoint(
+  db: Db | Tx,
+  endpoint: NewWebhookEndpoint,
+): Promise<WebhookEndpointRow> {
+  return await db
+    .insertInto("webhook_endpoint")
+    .values({
+      id: endpoint.id,
+      environment_id: endpoint.environmentId,
+      url: endpoint.url,
+      event_types: JSON.stringify(endpoint.eventTypes),
+      secret: endpoint.secret,
+      metadata: JSON.stringify(endpoint.metadata),
+      created_at: endpoint.now,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export async function findWebhookEndpoint(db: Db | Tx, id: string): Promise<WebhookEndpointRow | undefined> {
+  return await db.selectFrom("webhook_endpoint").selectAll().where("id", "=", id).executeTakeFirst();
+}
+
+export async function listWebhookEndpoints(db: Db, environmentId: string): Promise<WebhookEndpointRow[]> {
+  return await db
+    .selectFrom("webhook_endpoint")
+    .selectAll()
+    .where("environment_id", "=", environmentId)
+    .orderBy("created_at")
+    .execute();
+}
+
+/** Newest first, at most `limit`; `before` is an id. */
+export async function pageOfWebhookEndpoints(
+  db: Db,
+  environmentId: string,
+  { before, limit }: { before: string | null; limit: number },
+): Promise<WebhookEndpointRow[]> {
+  return await db
+    .selectFrom("webhook_endpoint")
+    .selectAll()
+    .where("environment_id", "=", environmentId)
+    .$if(before !== null, (query) => query.where("id", "<", before!))
+    .orderBy("id", "desc")
+    .limit(limit)
+    .execute();
+}
+
+export interface WebhookEndpointUpdate {
+  url?: string;
+  eventTypes?: EventType[];
+  metadata?: Record<string, unknown>;
+}
+
+/** Changes what is given. */
+export async function updateWebhookEndpoint(
+  db: Db | Tx,
+  id: string,
+  { url, eventTypes, metadata }: WebhookEndpointUpdate,
+): Promise<void> {
+  const changes = {
+    ...(url !== undefined && { url }),
+    ...(eventTypes !== undefined && { event_types: JSON.stringify(eventTypes) }),
+    ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
+  };
+  if (Object.keys(changes).length === 0) return;
+  await db.updateTable("webhook_endpoint").set(changes).where("id", "=", id).execute();
+}
+
+/** Takes it into use again, as if nothing had failed; one that is in use stays as it is. */
+export async function enableEndpoint(db: Db | Tx, id: string): Promise<void> {
+  await db
+    .updateTable("webhook_endpoint")
+    .set({ disabled_at: null, disabled_reason: null, failing_since: null })
+    .where("id", "=", id)
+    .where("disabled_at", "is not", null)
+    .execute();
+}
+
+/** The secret in force becomes the one before, which signs too until it expires. */
+export async function replaceSecret(
+  tx: Tx,
+  id: string,
+  { secret, previousExpiresAt }: { secret: string; previousExpiresAt: Date },
+): Promise<WebhookEndpointRow | undefined> {
+  return await tx
+    .updateTable("webhook_endpoint")
+    .set((set) => ({
+      previous_secret: set.ref("secret"),
+      previous_secret_expires_at: previousExpiresAt,
+      secret,
+    }))
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Held until the transaction ends: what is being deleted meanwhile is waited for, and is none of them. */
+export async function lockSubscribers(
+  tx: Tx,
+  environmentId: string,
+  type: EventType,
+): Promise<{ id: string }[]> {
+  return await tx
+    .selectFrom("webhook_endpoint")
+    .select("id")
+    .where("environment_id", "=", environmentId)
+    .where("disabled_at", "is", null)
+    .where(sql<boolean>`event_types @> ${JSON.stringify([type])}::jsonb`)
+    .orderBy("id")
+    .forKeyShare()
+    .execute();
+}
+
+/** @returns since when the endpoint fails, which may be longer than the time given */
+export async function markEndpointFailing(tx: Tx, id: string, since: Date): Promise<Date | null> {
+  const row = await tx
+    .updateTable("webhook_endpoint")
+    .set((set) => ({ failing_since: set.fn.coalesce("failing_since", set.val(since)) }))
+    .where("id", "=", id)
+    .returning("failing_since")
+    .executeTakeFirst();
+  return row?.failing_since ?? null;
+}
+
+/** @returns whether it was in use until now */
+export async function disableEndpoint(tx: Db | Tx, id: string, reason: string, now: Date): Promise<boolean> {
+  const row = await tx
+    .updateTable("webhook_endpoint")
+    .set({ disabled_at: now, disabled_reason: reason })
+    .where("id", "=", id)
+    .where("disabled_at", "is", null)
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** With its deliveries: those that may be settled now are locked first, in the order in which that is done. */
+export async function deleteWebhookEndpoint(db: Db | Tx, id: string): Promise<boolean> {
+  const { rows } = await sql`
+    with endpoint as materialized (
+      select id from webhook_endpoint where id = ${id} for update
+    ), pending as materialized (
+      select delivery.id from delivery where endpoint_id = (select id from endpoint) and status = 'pending'
+      order by delivery.id for update
+    )
+    delete from webhook_endpoint where id = ${id} and (select count(*) from pending) >= 0
+    returning id`.execute(db);
+  return rows.length > 0;
+}
