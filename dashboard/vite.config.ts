@@ -5,7 +5,7 @@ import react from "@vitejs/plugin-react";
 import { build, defineConfig, type Plugin } from "vite";
 
 const SERVICE = "http://127.0.0.1:8080";
-const FIRST_PAINT = "/src/design/first-paint.ts";
+const FIRST_PAINT = "/src/ui/first-paint.ts";
 
 /**
  * A script that the browser waits for before it draws. Modules come after the first paint, and a script inside the

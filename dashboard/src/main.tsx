@@ -3,15 +3,15 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { I18nProvider } from "react-aria-components";
 import { createRoot } from "react-dom/client";
-import { backTo, saysSignedOut } from "./data/ended-session.ts";
-import { meQuery } from "./data/queries.ts";
-import { ProblemError } from "./data/request.ts";
-import { UploadQueue } from "./data/uploads.ts";
-import "./design/tokens.css";
-import "./design/base.css";
-import { Toasts } from "./parts/toasts.tsx";
-import { UploadsContext } from "./parts/uploads-context.ts";
+import { meQuery } from "./admin-client/queries.ts";
+import { ProblemError } from "./admin-client/request.ts";
+import { backTo, saysSignedOut } from "./admin-client/signed-out.ts";
+import { UploadQueue } from "./features/uploads/upload-queue.ts";
+import "./ui/tokens.css";
+import "./ui/base.css";
+import { UploadsContext } from "./features/uploads/use-uploads.ts";
 import { createAppRouter } from "./router.tsx";
+import { Toasts } from "./ui/toasts.tsx";
 
 const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: signInAgain }),

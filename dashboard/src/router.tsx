@@ -7,25 +7,25 @@ import {
   Outlet,
   redirect,
 } from "@tanstack/react-router";
+import { environmentsQuery, meQuery } from "./admin-client/queries.ts";
+import { backTo, saysSignedOut } from "./admin-client/signed-out.ts";
 import { VIDEO_STATES, type VideoState } from "./contract/video.ts";
-import { readAuditFilter } from "./data/audit.ts";
-import { backTo, saysSignedOut } from "./data/ended-session.ts";
-import { environmentsQuery, meQuery } from "./data/queries.ts";
-import { readSearchAddress } from "./data/search.ts";
-import { AccountPage } from "./pages/account.tsx";
-import { FaultPage, NotFoundPage } from "./pages/fault.tsx";
-import { FirstEnvironmentPage } from "./pages/first-environment.tsx";
-import { JoinPage } from "./pages/join.tsx";
-import { OperatorsPage } from "./pages/operators.tsx";
-import { SetUpPage } from "./pages/set-up.tsx";
-import { SettingsPage } from "./pages/settings.tsx";
-import { SignInPage } from "./pages/sign-in.tsx";
-import { SystemPage } from "./pages/system.tsx";
-import { VideosPage } from "./pages/videos.tsx";
-import { lastEnvironment } from "./parts/last-environment.ts";
-import { Loading } from "./parts/page.tsx";
-import { Shell } from "./parts/shell.tsx";
-import { readDeliveryFilter } from "./parts/webhooks/delivery-filter.ts";
+import { AccountPage } from "./features/account/account-page.tsx";
+import { readAuditFilter } from "./features/audit/queries.ts";
+import { FirstEnvironmentPage } from "./features/environments/first-environment-page.tsx";
+import { JoinPage } from "./features/operators/join-page.tsx";
+import { OperatorsPage } from "./features/operators/operators-page.tsx";
+import { readSearchAddress } from "./features/search/queries.ts";
+import { SettingsPage } from "./features/settings/settings-page.tsx";
+import { SetUpPage } from "./features/setup/setup-page.tsx";
+import { SignInPage } from "./features/sign-in/sign-in-page.tsx";
+import { SystemPage } from "./features/system/system-page.tsx";
+import { VideosPage } from "./features/video-list/video-list-page.tsx";
+import { readDeliveryFilter } from "./features/webhooks/delivery-filter.ts";
+import { lastEnvironment } from "./hooks/last-environment.ts";
+import { Shell } from "./shell/shell.tsx";
+import { FaultPage, NotFoundPage } from "./ui/error-pages.tsx";
+import { Loading } from "./ui/page.tsx";
 
 interface RouterContext {
   queryClient: QueryClient;
@@ -117,7 +117,7 @@ const videoRoute = createRoute({
     const seconds = Number(t);
     return t !== undefined && Number.isFinite(seconds) && seconds >= 0 ? { t: seconds } : {};
   },
-  component: lazyRouteComponent(() => import("./pages/video.tsx"), "VideoPage"),
+  component: lazyRouteComponent(() => import("./features/video-detail/video-page.tsx"), "VideoPage"),
 });
 
 const searchRoute = createRoute({
@@ -125,21 +125,21 @@ const searchRoute = createRoute({
   path: "/search",
   staticData: { page: "Search" },
   validateSearch: readSearchAddress,
-  component: lazyRouteComponent(() => import("./pages/search.tsx"), "SearchPage"),
+  component: lazyRouteComponent(() => import("./features/search/search-page.tsx"), "SearchPage"),
 });
 
 const apiKeysRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/api-keys",
   staticData: { page: "API keys" },
-  component: lazyRouteComponent(() => import("./pages/api-keys.tsx"), "ApiKeysPage"),
+  component: lazyRouteComponent(() => import("./features/api-keys/api-keys-page.tsx"), "ApiKeysPage"),
 });
 
 const webhooksRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/webhooks",
   staticData: { page: "Webhooks" },
-  component: lazyRouteComponent(() => import("./pages/webhooks.tsx"), "WebhooksPage"),
+  component: lazyRouteComponent(() => import("./features/webhooks/webhooks-page.tsx"), "WebhooksPage"),
 });
 
 const webhookEndpointRoute = createRoute({
@@ -147,7 +147,7 @@ const webhookEndpointRoute = createRoute({
   path: "/webhooks/$endpointId",
   staticData: { page: "Webhook endpoint" },
   validateSearch: readDeliveryFilter,
-  component: lazyRouteComponent(() => import("./pages/webhook-endpoint.tsx"), "WebhookEndpointPage"),
+  component: lazyRouteComponent(() => import("./features/webhooks/endpoint-page.tsx"), "WebhookEndpointPage"),
 });
 
 const settingsRoute = createRoute({
@@ -176,7 +176,7 @@ const auditRoute = createRoute({
   path: "/audit",
   staticData: { page: "Audit log" },
   validateSearch: readAuditFilter,
-  component: lazyRouteComponent(() => import("./pages/audit.tsx"), "AuditPage"),
+  component: lazyRouteComponent(() => import("./features/audit/audit-page.tsx"), "AuditPage"),
 });
 
 const accountRoute = createRoute({

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ProblemError, request } from "../src/data/request.ts";
+import { ProblemError, request } from "../src/admin-client/request.ts";
 
 test.each(["/videos/../api-keys", "/videos/%2e%2e/api-keys", "/videos/..\\api-keys", "/videos/."])(
   "%s, which would be another path, is not asked for",

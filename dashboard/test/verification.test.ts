@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { newSigningSecret, signWebhook } from "../../server/src/webhooks/sign.ts";
-import { VERIFY_CODE } from "../src/parts/webhooks/verification.ts";
+import { VERIFY_CODE } from "../src/features/webhooks/verification-code.ts";
 
 const body =
   '{"type":"transcriptions.transcription.completed","data":{"videoMetadata":{"filename":"años.mp4"}}}';

@@ -1,10 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { TranscriptWordsView } from "../src/contract/video-detail.ts";
-import { quote, textWithTimes } from "../src/data/video-copy.ts";
-import { TranscriptSearch } from "../src/data/video-search.ts";
-import { paragraphOf, readTranscript, wordAt, wordAtOffset } from "../src/data/video-transcript.ts";
-import { barsOf, readWaveform, speechShare } from "../src/data/video-waveform.ts";
+import { quote, textWithTimes } from "../src/features/video-detail/transcript-copy.ts";
+import {
+  paragraphOf,
+  readTranscript,
+  wordAt,
+  wordAtOffset,
+} from "../src/features/video-detail/transcript-model.ts";
+import { TranscriptSearch } from "../src/features/video-detail/transcript-search.ts";
+import { barsOf, readWaveform, speechShare } from "../src/features/video-detail/waveform.ts";
 
 const spoken = fc.record({
   word: fc.string({ unit: fc.constantFrom("a", "é", "ß", "漢", "👩", "."), minLength: 1, maxLength: 4 }),

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { VIDEO_STATES, type VideoState, type VideoView } from "../src/contract/video.ts";
-import { applyChanges } from "../src/data/video-pages.ts";
+import { applyChanges } from "../src/hooks/apply-video-changes.ts";
 
 const PAGE_SIZE = 3;
 

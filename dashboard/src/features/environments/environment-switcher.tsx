@@ -1,0 +1,69 @@
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { Button as AriaButton, Menu, MenuItem, MenuTrigger, Popover, Separator } from "react-aria-components";
+import { environmentsQuery } from "../../admin-client/queries.ts";
+import { useMe } from "../../hooks/use-me.ts";
+import css from "../../shell/shell.module.css";
+import controls from "../../ui/controls.module.css";
+import { ModalDialog } from "../../ui/controls.tsx";
+import { CheckIcon, PlusIcon, UpDownIcon } from "../../ui/icons.tsx";
+import { EnvironmentForm } from "./environment-form.tsx";
+
+const NEW = "new";
+
+export function EnvironmentSwitcher({ environmentId }: { environmentId: string | null }) {
+  const { data: environments = [] } = useQuery(environmentsQuery);
+  const { isOwner } = useMe();
+  const navigate = useNavigate();
+  const [isCreating, setCreating] = useState(false);
+  const current = environments.find(({ id }) => id === environmentId);
+  if (environments.length === 0) return null;
+
+  const open = (id: string) =>
+    navigate({ to: "/environments/$environmentId/videos", params: { environmentId: id } });
+  return (
+    <>
+      <MenuTrigger>
+        <AriaButton
+          className={css.switcher ?? ""}
+          aria-label={`Environment: ${current?.name ?? "none"}. Switch`}
+        >
+          <span>{current?.name ?? "Choose an environment"}</span>
+          <UpDownIcon />
+        </AriaButton>
+        <Popover className={controls.popover ?? ""} placement="bottom start">
+          <Menu
+            className={controls.menu ?? ""}
+            aria-label="Environments"
+            onAction={(key) => (key === NEW ? setCreating(true) : open(String(key)))}
+          >
+            {environments.map(({ id, name }) => (
+              <MenuItem key={id} id={id} textValue={name} className={controls.item ?? ""}>
+                {name}
+                {id === environmentId && <CheckIcon />}
+              </MenuItem>
+            ))}
+            {isOwner && <Separator className={controls.separator ?? ""} />}
+            {isOwner && (
+              <MenuItem id={NEW} textValue="New environment" className={controls.item ?? ""}>
+                <PlusIcon /> New environment
+              </MenuItem>
+            )}
+          </Menu>
+        </Popover>
+      </MenuTrigger>
+      <ModalDialog title="New environment" isOpen={isCreating} onOpenChange={setCreating}>
+        {(close) => (
+          <EnvironmentForm
+            onCancel={close}
+            onCreated={(environment) => {
+              close();
+              open(environment.id);
+            }}
+          />
+        )}
+      </ModalDialog>
+    </>
+  );
+}

@@ -1,0 +1,74 @@
+import { Link } from "@tanstack/react-router";
+import { Fragment, memo } from "react";
+import type { SearchPassageView, SearchVideoView } from "../../contract/search.ts";
+import { ago, clock, language as languageName } from "../../ui/format.ts";
+import css from "./search-page.module.css";
+
+/** A video with what was said in it; each sentence leads to where it is said. */
+export const FoundVideo = memo(function FoundVideo({
+  environmentId,
+  video,
+  now,
+}: {
+  environmentId: string;
+  video: SearchVideoView;
+  now: number;
+}) {
+  const { videoId, filename, language, duration, createdAt, matchCount, passages } = video;
+  const params = { environmentId, videoId };
+  const facts = [
+    ago(createdAt, now),
+    duration !== null && clock(duration),
+    language !== null && languageName(language),
+    matchCount > passages.length &&
+      `${matchCount.toLocaleString("en")} matches, top ${passages.length} shown`,
+  ];
+  return (
+    <article className={css.video}>
+      <h2 className={css.name}>
+        <Link to="/environments/$environmentId/videos/$videoId" params={params}>
+          {filename ?? videoId}
+        </Link>
+      </h2>
+      <p className={css.facts}>{facts.filter(Boolean).join(" · ")}</p>
+      <ul>
+        {passages.map((passage) => (
+          <li key={passage.startSeconds}>
+            <Link
+              className={css.passage}
+              to="/environments/$environmentId/videos/$videoId"
+              params={params}
+              search={{ t: passage.startSeconds }}
+              preload={false}
+              data-result=""
+            >
+              <span className={css.time}>{clock(Math.floor(passage.startSeconds))}</span>
+              <Sentence passage={passage} language={language} />
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </article>
+  );
+});
+
+function Sentence({
+  passage: { text, marks },
+  language,
+}: {
+  passage: SearchPassageView;
+  language: string | null;
+}) {
+  const known = language !== null && language !== "und" && language !== "zxx";
+  return (
+    <span className={css.sentence} dir="auto" {...(known && { lang: language })}>
+      {marks.map(([start, end], index) => (
+        <Fragment key={start}>
+          {text.slice(index === 0 ? 0 : marks[index - 1]![1], start)}
+          <mark className={css.mark}>{text.slice(start, end)}</mark>
+        </Fragment>
+      ))}
+      {text.slice(marks.at(-1)?.[1] ?? 0)}
+    </span>
+  );
+}

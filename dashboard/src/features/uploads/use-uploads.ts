@@ -1,0 +1,10 @@
+import { createContext, useContext, useSyncExternalStore } from "react";
+import type { UploadQueue, UploadView } from "./upload-queue.ts";
+
+export const UploadsContext = createContext<UploadQueue | null>(null);
+
+export function useUploads(): { uploads: UploadQueue; views: readonly UploadView[] } {
+  const uploads = useContext(UploadsContext);
+  if (!uploads) throw new Error("there is no UploadsContext around this part");
+  return { uploads, views: useSyncExternalStore(uploads.subscribe, uploads.views) };
+}

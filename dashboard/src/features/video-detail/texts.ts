@@ -1,0 +1,92 @@
+import type {
+  AttemptOutcome,
+  AttemptView,
+  EventView,
+  TimelineStepView,
+} from "../../contract/video-detail.ts";
+import { clock } from "../../ui/format.ts";
+
+/** Of a place in a recording, as it is read out: `1 minute, 5 seconds`. */
+export function clockInWords(seconds: number): string {
+  const whole = Math.floor(seconds);
+  const parts: [number, string][] = [
+    [Math.floor(whole / 3600), "hour"],
+    [Math.floor(whole / 60) % 60, "minute"],
+    [whole % 60, "second"],
+  ];
+  const said = parts
+    .filter(([count]) => count > 0)
+    .map(([count, unit]) => `${count} ${unit}${count === 1 ? "" : "s"}`);
+  return said.join(", ") || "the beginning";
+}
+
+/** How long something took: `< 0.1 s`, `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`. */
+export function took(seconds: number): string {
+  if (seconds < 0.05) return "< 0.1 s";
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor(whole / 60) % 60} min`;
+}
+
+const moment = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+
+/** `21 Nov 2026, 12:04:11`, where the reader is. */
+export function when(time: string): string {
+  return moment.format(new Date(time));
+}
+
+const STEPS: Record<TimelineStepView["step"], string> = {
+  uploaded: "Uploaded",
+  queued: "Queued",
+  started: "Waiting for worker",
+  prepared: "Engine start-up",
+  decoded: "Decoded",
+  transcribed: "Transcribed",
+  stored: "Saved",
+  completed: "Completed",
+  failed: "Failed",
+  skipped: "Skipped",
+  delivered: "Delivered",
+};
+
+export function stepInWords({ step, endpointUrl }: TimelineStepView): string {
+  return endpointUrl === undefined ? STEPS[step] : `${STEPS[step]} to ${hostOf(endpointUrl)}`;
+}
+
+export const OUTCOMES: Record<AttemptOutcome, string> = {
+  completed: "Completed",
+  skipped: "Skipped",
+  failed: "Failed",
+  returned: "Retrying later",
+  handed_back: "Interrupted by restart",
+  yielded: "Yielded to shorter jobs",
+  lost: "Worker lost",
+};
+
+export const BEGINNINGS: Record<AttemptView["begunBy"], string> = {
+  upload: "Initial attempt",
+  resumption: "Resumed",
+  retry: "Retry",
+  reprocess: "Retried by an operator",
+};
+
+type Delivery = EventView["deliveries"][number];
+
+export function deliveryInWords({ status, attempts }: Pick<Delivery, "status" | "attempts">): string {
+  const times = attempts === 1 ? "1 attempt" : `${attempts} attempts`;
+  if (status === "succeeded") return attempts === 1 ? "Delivered" : `Delivered after ${times}`;
+  if (status === "failed") return `Failed after ${times}`;
+  if (status === "canceled") return "Canceled";
+  return attempts === 0 ? "Sending" : `Retrying (${times} so far)`;
+}
+
+export function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : url;
+}
+
+/** `0:12–0:15` */
+export function between(start: number, end: number): string {
+  return `${clock(start)}–${clock(end)}`;
+}

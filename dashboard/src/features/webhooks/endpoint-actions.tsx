@@ -1,0 +1,68 @@
+import type { WebhookEndpointChange } from "@subtext/client/contract/webhook-endpoint";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { messageOf, request } from "../../admin-client/request.ts";
+import type { WebhookEndpointView } from "../../contract/webhook.ts";
+import { Confirm } from "../../ui/confirm.tsx";
+import { Button, ModalDialog, Notice } from "../../ui/controls.tsx";
+import { EndpointForm } from "./endpoint-form.tsx";
+import { endpointKey, endpointsQuery } from "./queries.ts";
+import css from "./webhooks.module.css";
+
+/** What an owner may do with an endpoint besides trying it. */
+export function EndpointActions({ endpoint }: { endpoint: WebhookEndpointView }) {
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const [isEditing, setEditing] = useState(false);
+  const { id, environmentId, url, eventTypes, metadata, enabled } = endpoint;
+  const path = `/webhook-endpoints/${id}`;
+  const change = useMutation({
+    mutationFn: (body: WebhookEndpointChange) => request("PATCH", path, { body }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: endpointKey(id) }),
+  });
+  const remove = async () => {
+    await request("DELETE", path);
+    await navigate({ to: "/environments/$environmentId/webhooks", params: { environmentId } });
+    queryClient.removeQueries({ queryKey: endpointKey(id) });
+    await queryClient.invalidateQueries(endpointsQuery(environmentId));
+  };
+  return (
+    <>
+      {change.error && !isEditing && <Notice tone="bad">{messageOf(change.error)}</Notice>}
+      <div className={css.buttons}>
+        <Button onPress={() => setEditing(true)}>Edit</Button>
+        {enabled ? (
+          <Confirm
+            label="Disable"
+            title="Disable this endpoint?"
+            act={() => change.mutateAsync({ enabled: false })}
+          >
+            Pending retries are canceled and events during this time won't be delivered. You can enable it
+            again.
+          </Confirm>
+        ) : (
+          <Button onPress={() => change.mutate({ enabled: true })} isPending={change.isPending}>
+            Enable
+          </Button>
+        )}
+        <Confirm label="Delete" title="Delete this endpoint?" act={remove}>
+          No more events are sent to it, and its delivery history is deleted.
+        </Confirm>
+      </div>
+      <ModalDialog title="Edit endpoint" isOpen={isEditing} onOpenChange={setEditing}>
+        {(close) => (
+          <EndpointForm
+            endpoint={{ url, eventTypes, metadata }}
+            saveLabel="Save"
+            onCancel={close}
+            save={async (body) => {
+              await change.mutateAsync(body);
+              close();
+            }}
+          />
+        )}
+      </ModalDialog>
+    </>
+  );
+}

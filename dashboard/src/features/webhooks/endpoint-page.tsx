@@ -1,0 +1,93 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { messageOf, ProblemError } from "../../admin-client/request.ts";
+import { RECENT_HOURS, type WebhookEndpointView } from "../../contract/webhook.ts";
+import { useMe } from "../../hooks/use-me.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Code } from "../../ui/code.tsx";
+import { Notice } from "../../ui/controls.tsx";
+import { NotFoundPage } from "../../ui/error-pages.tsx";
+import { BackIcon } from "../../ui/icons.tsx";
+import { Loading, PageHeader, Section } from "../../ui/page.tsx";
+import { DeliveryList } from "./delivery-list.tsx";
+import { EndpointActions } from "./endpoint-actions.tsx";
+import { HealthDetail } from "./endpoint-table.tsx";
+import { endpointQuery } from "./queries.ts";
+import { SigningSecret } from "./signing-secret.tsx";
+import { TestEventButton, TestEventResult, useTestEvent } from "./test-event.tsx";
+import { EVENT_WORDS, healthOf, moment, recentInWords } from "./texts.ts";
+import css from "./webhooks.module.css";
+
+const PATH = "/signed-in/environments/$environmentId/webhooks/$endpointId";
+
+export function WebhookEndpointPage() {
+  const { environmentId, endpointId } = useParams({ from: PATH });
+  const { data: endpoint, error } = useQuery(endpointQuery(endpointId));
+  const isGone = error instanceof ProblemError && error.code === "webhook_endpoint_not_found";
+  if (isGone || (endpoint && endpoint.environmentId !== environmentId)) return <NotFoundPage />;
+  if (error && !endpoint) return <Notice tone="bad">{messageOf(error)}</Notice>;
+  if (!endpoint) return <Loading />;
+  return <Endpoint key={endpoint.id} endpoint={endpoint} />;
+}
+
+function Endpoint({ endpoint }: { endpoint: WebhookEndpointView }) {
+  const { isOwner } = useMe();
+  const filter = useSearch({ from: PATH });
+  const navigate = useNavigate({ from: "/environments/$environmentId/webhooks/$endpointId" });
+  const test = useTestEvent(endpoint.id);
+  return (
+    <>
+      <Link
+        className={css.back}
+        to="/environments/$environmentId/webhooks"
+        params={{ environmentId: endpoint.environmentId }}
+      >
+        <BackIcon /> Webhooks
+      </Link>
+      <PageHeader title="Webhook endpoint" lead={<span className={css.url}>{endpoint.url}</span>}>
+        {isOwner && endpoint.enabled && <TestEventButton test={test} />}
+      </PageHeader>
+      <div className={css.result}>
+        <TestEventResult endpointId={endpoint.id} test={test} />
+      </div>
+      <Settings endpoint={endpoint} isOwner={isOwner} />
+      <Section title="Deliveries">
+        <DeliveryList
+          environmentId={endpoint.environmentId}
+          endpointId={endpoint.id}
+          filter={filter}
+          onFilter={(search) => navigate({ search, replace: true, resetScroll: false })}
+          canRedeliver={isOwner && endpoint.enabled}
+        />
+      </Section>
+      <SigningSecret endpoint={endpoint} isOwner={isOwner} />
+    </>
+  );
+}
+
+function Settings({ endpoint, isOwner }: { endpoint: WebhookEndpointView; isOwner: boolean }) {
+  const { metadata, eventTypes, createdAt, id } = endpoint;
+  return (
+    <Section title="Endpoint">
+      <dl className={css.facts}>
+        <dt>Health</dt>
+        <dd>
+          <Badge {...healthOf(endpoint)} />
+          <HealthDetail endpoint={endpoint} />
+        </dd>
+        <dt>Last {RECENT_HOURS} hours</dt>
+        <dd>{recentInWords(endpoint)}</dd>
+        <dt>Events</dt>
+        <dd>{eventTypes.map((type) => EVENT_WORDS[type].name).join(", ")}</dd>
+        <dt>Created</dt>
+        <dd>{moment(createdAt)}</dd>
+        <dt>ID</dt>
+        <dd>
+          <code>{id}</code>
+        </dd>
+      </dl>
+      {Object.keys(metadata).length > 0 && <Code name="Metadata" text={JSON.stringify(metadata, null, 2)} />}
+      {isOwner && <EndpointActions endpoint={endpoint} />}
+    </Section>
+  );
+}

@@ -1,0 +1,81 @@
+import { Link } from "@tanstack/react-router";
+import { RECENT_HOURS, type WebhookEndpointView } from "../../contract/webhook.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { ago } from "../../ui/format.ts";
+import table from "../../ui/table.module.css";
+import { answerInWords, EVENT_WORDS, healthOf, moment, recentInWords, STATUS_WORDS } from "./texts.ts";
+
+export function EndpointTable({
+  endpoints,
+  now,
+}: {
+  endpoints: readonly WebhookEndpointView[];
+  now: number;
+}) {
+  return (
+    <table className={table.table} aria-label="Webhook endpoints">
+      <thead>
+        <tr>
+          <th scope="col">Endpoint</th>
+          <th scope="col">Health</th>
+          <th scope="col">Latest delivery</th>
+          <th scope="col">Last {RECENT_HOURS} hours</th>
+        </tr>
+      </thead>
+      <tbody>
+        {endpoints.map((endpoint) => (
+          <tr key={endpoint.id}>
+            <td>
+              <Link
+                className={table.name}
+                to="/environments/$environmentId/webhooks/$endpointId"
+                params={{ environmentId: endpoint.environmentId, endpointId: endpoint.id }}
+              >
+                {endpoint.url}
+              </Link>
+              <div className={table.soft}>
+                {endpoint.eventTypes.map((type) => EVENT_WORDS[type].name).join(", ")}
+              </div>
+            </td>
+            <td data-column="Health">
+              <div>
+                <Badge {...healthOf(endpoint)} />
+                <HealthDetail endpoint={endpoint} />
+              </div>
+            </td>
+            <td data-column="Latest delivery">
+              <Latest endpoint={endpoint} now={now} />
+            </td>
+            <td data-column={`Last ${RECENT_HOURS} hours`}>{recentInWords(endpoint)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** Since when, and why. */
+export function HealthDetail({ endpoint }: { endpoint: WebhookEndpointView }) {
+  const { enabled, disabledAt, disabledReason, failingSince } = endpoint;
+  if (!enabled && disabledAt) {
+    return (
+      <div className={table.soft}>
+        {disabledReason} Disabled since {moment(disabledAt)}.
+      </div>
+    );
+  }
+  if (failingSince) return <div className={table.soft}>Failing since {moment(failingSince)}.</div>;
+  return null;
+}
+
+function Latest({ endpoint, now }: { endpoint: WebhookEndpointView; now: number }) {
+  const { latest } = endpoint.health;
+  if (!latest) return "none";
+  const answer = latest.statusCode === null && latest.failure === null ? null : answerInWords(latest);
+  return (
+    <div>
+      {STATUS_WORDS[latest.status].name}, {ago(latest.createdAt, now)}
+      {answer && <div className={table.soft}>{answer}</div>}
+    </div>
+  );
+}

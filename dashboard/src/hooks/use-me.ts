@@ -1,0 +1,9 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { meQuery } from "../admin-client/queries.ts";
+import type { MeView } from "../contract/operator.ts";
+
+/** Whoever is signed in; below the signed-in route only. */
+export function useMe(): MeView & { isOwner: boolean } {
+  const { data } = useSuspenseQuery(meQuery);
+  return { ...data, isOwner: data.role === "owner" };
+}

@@ -1,0 +1,27 @@
+import { PASSWORD_LENGTH } from "../contract/operator.ts";
+import { TextField } from "./controls.tsx";
+
+interface FieldProps {
+  value: string;
+  onChange(value: string): void;
+}
+
+/** Of a person who makes an account: the first field of its form. */
+export function OwnNameField(props: FieldProps) {
+  return <TextField {...props} label="Name" autoComplete="name" isRequired maxLength={100} autoFocus />;
+}
+
+export function NewPasswordField({ label = "Password", ...props }: FieldProps & { label?: string }) {
+  return (
+    <TextField
+      {...props}
+      label={label}
+      hint={`At least ${PASSWORD_LENGTH.min} characters.`}
+      type="password"
+      autoComplete="new-password"
+      isRequired
+      minLength={PASSWORD_LENGTH.min}
+      maxLength={PASSWORD_LENGTH.max}
+    />
+  );
+}
