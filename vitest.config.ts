@@ -10,7 +10,7 @@ const SLOW = "**/*.slow.test.ts";
  * with TEST_DATABASE_URL it would run the same again.
  */
 const EMBEDDED_ONLY = [
-  ...["cli", "database-embedded", "database-maintenance", "docs-*", "doctor", "models"],
+  ...["cli.slow", "database-embedded", "database-maintenance", "docs-*", "doctor", "models"],
   ...["database-durability.slow", "model-arrives.slow", "upgrade-embedded.slow", "migrate-command.slow"],
   ...["files", "storage-disk", "upload-locker"],
   ...["config", "dashboard-pages", "error-docs", "media-type", "metadata", "metrics-looked-up", "problems"],
