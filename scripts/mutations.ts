@@ -156,8 +156,8 @@ export const mutations: Mutation[] = [
     ],
   ),
   ...of(
-    "speech/src/voice-activity.ts",
-    ["speech/test/voice-activity.test.ts"],
+    "speech/src/vad/voice-activity.ts",
+    ["speech/test/vad/voice-activity.test.ts"],
     [
       ["SPEECH_ENDS = 0.35", "SPEECH_ENDS = 0.45"],
       ["SPEECH_BEGINS = 0.5", "SPEECH_BEGINS = 0.45"],

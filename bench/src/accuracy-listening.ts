@@ -1,12 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SpeechError } from "@subtext/speech/errors";
-import type { Engines } from "@subtext/speech/listening/listener";
 import { openDecoder } from "@subtext/speech/media/open-decoder";
+import type { Engines } from "@subtext/speech/recognition/recognizer";
 import { transcribe } from "@subtext/speech/transcribe";
 import type { TimedWord } from "@subtext/speech/transcript";
-import { openVoiceActivity } from "@subtext/speech/voice-activity";
-import { wavFile } from "../../speech/test/wav.ts";
+import { openVoiceActivity } from "@subtext/speech/vad/voice-activity";
+import { wavFile } from "../../speech/test/support/wav.ts";
 import { over } from "./accuracy-made-speech.ts";
 import { pinkNoise } from "./accuracy-sounds.ts";
 

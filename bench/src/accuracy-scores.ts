@@ -1,4 +1,4 @@
-import { compareWords, plainWords, quantile } from "../../speech/test/spoken.ts";
+import { compareWords, plainWords, quantile } from "../../speech/test/support/spoken.ts";
 import type { SaidWord } from "./accuracy-made-speech.ts";
 
 /** What was said and heard in some clips, added up. */

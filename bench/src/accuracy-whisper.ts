@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openWhisper } from "@subtext/speech/engines/whisper/whisper";
-import { HELD_OUT_VARIANTS, VOICES } from "../../speech/test/fixtures/listening/held-out.ts";
+import { HELD_OUT_VARIANTS, VOICES } from "../../speech/test/fixtures/languages/held-out.ts";
 import { openListening } from "./accuracy-listening.ts";
 import { joinClips, over, type Speaker, seeded } from "./accuracy-made-speech.ts";
 import { Confusion, TALLY_HEAD, Tally } from "./accuracy-scores.ts";
 import { pinkNoise } from "./accuracy-sounds.ts";
 import { printTable } from "./table.ts";
 
-const MODEL_FOLDER = join(import.meta.dirname, "../../speech/test/listening-model/model");
+const MODEL_FOLDER = join(import.meta.dirname, "../../speech/test/tiny-whisper/model");
 
 /** The `whisper` engine with the model that was made for its tests, on sentences it knows in voices it does not. */
 export async function measureWhisper(speaker: Speaker, folder: string, quick: boolean): Promise<void> {

@@ -9,8 +9,9 @@ import type { InferenceSession } from "onnxruntime-node";
  */
 
 // The one that the speech package computes with.
-const { prototype } = createRequire(import.meta.resolve("@subtext/speech/voice-activity"))("onnxruntime-node")
-  .InferenceSession as { prototype: InferenceSession };
+const { prototype } = createRequire(import.meta.resolve("@subtext/speech/vad/voice-activity"))(
+  "onnxruntime-node",
+).InferenceSession as { prototype: InferenceSession };
 
 const KEY = "subtext.modelMicroseconds";
 if (isMainThread) setEnvironmentData(KEY, new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT) as never);

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
-import { openVoiceActivityLane } from "@subtext/speech/child/lane";
-import { closeEngines, openEngines } from "@subtext/speech/engines/open-engines";
 import { openDecoder } from "@subtext/speech/media/open-decoder";
+import { openVoiceActivityLane } from "@subtext/speech/processes/model-worker";
+import { closeEngines, openEngines } from "@subtext/speech/processes/open-engines";
 import { transcribe } from "@subtext/speech/transcribe";
 import type { StageSeconds } from "@subtext/speech/transcript";
 import { cpuSeconds } from "./process-tree.ts";

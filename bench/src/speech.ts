@@ -4,7 +4,7 @@ import { availableParallelism, cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { heapFlags } from "@subtext/speech/child/heap-flags";
+import { heapFlags } from "@subtext/speech/processes/spawn-options";
 import { cpuSeconds, memoryOverTime } from "./process-tree.ts";
 import { secondsByFunction } from "./speech-profile.ts";
 import type { SpeechRun } from "./speech-run.ts";

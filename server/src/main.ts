@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Speech } from "@subtext/speech/child/supervise";
-import type { ProgressTerminal } from "@subtext/speech/progress-bar";
+import type { ProgressTerminal } from "@subtext/speech/cli/progress-bar";
+import type { Speech } from "@subtext/speech/processes/process-pool";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import packageJson from "../package.json" with { type: "json" };

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Speech } from "@subtext/speech/child/supervise";
+import type { Speech } from "@subtext/speech/processes/process-pool";
 import { describe, expect, test } from "vitest";
 import { createUploadLocker } from "../src/http/public/upload-locker.ts";
 import { systemClock } from "../src/lib/clock.ts";

@@ -5,8 +5,8 @@ import {
   type LISTENING_RECORDINGS,
   listeningModel,
   listeningRecording,
-} from "../../speech/test/listening.ts";
-import { compareWords, quantile } from "../../speech/test/spoken.ts";
+} from "../../speech/test/support/language-recordings.ts";
+import { compareWords, quantile } from "../../speech/test/support/spoken.ts";
 import { createTenant, shareService, untilEnded, upload } from "./support/service.ts";
 
 /** Hears with a small model that knows Spanish, Portuguese, English and French, as made voices speak them. */

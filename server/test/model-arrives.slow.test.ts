@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { KNOWN_MODELS, type KnownModel } from "@subtext/speech/models/catalogue";
+import { KNOWN_MODELS, type KnownModel } from "@subtext/speech/models/catalog";
 import { expect, onTestFinished, test } from "vitest";
-import { listeningModel, listeningRecording } from "../../speech/test/listening.ts";
-import { ModelHub } from "../../speech/test/model-hub.ts";
+import { listeningModel, listeningRecording } from "../../speech/test/support/language-recordings.ts";
+import { ModelHub } from "../../speech/test/support/model-hub.ts";
 import { createTenant, startService, until, untilEnded, upload } from "./support/service.ts";
 
 const SAMPLE = join(import.meta.dirname, "../../demo/sample/sample.mp4");

@@ -1,6 +1,6 @@
-import type { Speech } from "@subtext/speech/child/supervise";
+import type { KeptStretch } from "@subtext/speech/checkpoints/checkpoint";
 import { SpeechError } from "@subtext/speech/errors";
-import type { KeptStretch } from "@subtext/speech/kept/kept-stretch";
+import type { Speech } from "@subtext/speech/processes/process-pool";
 import type { TranscribeResult } from "@subtext/speech/transcript";
 import { sql } from "kysely";
 import type { TranscriptionRow } from "../src/db/schema.ts";

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Plain JavaScript, so that a Node.js that can not run the sources gets as far as saying so.
 if (process.features.typescript) {
-  await import("../src/cli.ts");
+  await import("../src/cli/main.ts");
 } else {
   console.error(
     `subtext-speech: this is Node.js ${process.versions.node}; 22.18 or newer is needed. ` +

@@ -1,15 +1,15 @@
-import { ahead } from "./ahead.ts";
+import type { KeptStretch } from "./checkpoints/checkpoint.ts";
+import { AnswerBook } from "./checkpoints/checkpoint-cache.ts";
 import { SpeechError } from "./errors.ts";
-import { AnswerBook } from "./kept/answer-book.ts";
-import type { KeptStretch } from "./kept/kept-stretch.ts";
-import { createListener, type Engines } from "./listening/listener.ts";
+import { ahead } from "./lib/prefetch.ts";
+import { RemainingTime } from "./lib/remaining-time.ts";
+import { StageTimer } from "./lib/stage-timer.ts";
 import { chooseAudibleTrack } from "./media/audible-track.ts";
 import type { Decoder, Probe } from "./media/media.ts";
-import { RemainingTime } from "./remaining-time.ts";
-import { StageTimer } from "./stage-timer.ts";
+import { createListener, type Engines } from "./recognition/recognizer.ts";
 import type { TranscribeProgress, TranscribeResult } from "./transcript.ts";
-import { packUtterances } from "./utterances.ts";
-import { scoreAudio, type VoiceActivity } from "./voice-activity.ts";
+import { packUtterances } from "./vad/utterances.ts";
+import { scoreAudio, type VoiceActivity } from "./vad/voice-activity.ts";
 import { type Waveform, WaveformReport } from "./waveform.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { SAMPLE_RATE } from "./media/limits.ts";
 import type { DecodedAudio, Probe } from "./media/media.ts";
 import { isSilence } from "./media/silence.ts";
-import type { UtteranceGroup } from "./utterances.ts";
+import type { UtteranceGroup } from "./vad/utterances.ts";
 
 const PEAKS_PER_SECOND = 10;
 const SAMPLES_PER_PEAK = SAMPLE_RATE / PEAKS_PER_SECOND;

@@ -5,8 +5,8 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { KNOWN_MODELS } from "../src/models/catalogue.ts";
-import { ModelHub } from "./model-hub.ts";
+import { KNOWN_MODELS } from "../src/models/catalog.ts";
+import { ModelHub } from "./support/model-hub.ts";
 
 const run = promisify(execFile);
 const fromHere = (path: string) => fileURLToPath(new URL(path, import.meta.url));

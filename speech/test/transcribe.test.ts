@@ -3,17 +3,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openVoiceActivityLane } from "../src/child/lane.ts";
-import { closeEngines, openEngines } from "../src/engines/open-engines.ts";
-import type { Engines } from "../src/listening/listener.ts";
 import type { Decoder } from "../src/media/media.ts";
 import { openDecoder } from "../src/media/open-decoder.ts";
+import { openVoiceActivityLane } from "../src/processes/model-worker.ts";
+import { closeEngines, openEngines } from "../src/processes/open-engines.ts";
+import type { Engines } from "../src/recognition/recognizer.ts";
 import { type TranscribeOptions, transcribe } from "../src/transcribe.ts";
 import type { TranscribeProgress, Transcript } from "../src/transcript.ts";
-import type { VoiceActivity } from "../src/voice-activity.ts";
-import { nonSpeech } from "./sounds.ts";
-import { compareWords, ENGLISH, plainWords, quantile, realSpeech, spoken } from "./spoken.ts";
-import { sequence, theChildren, theWeather, wavFile } from "./wav.ts";
+import type { VoiceActivity } from "../src/vad/voice-activity.ts";
+import { nonSpeech } from "./support/sounds.ts";
+import { compareWords, ENGLISH, plainWords, quantile, realSpeech, spoken } from "./support/spoken.ts";
+import { sequence, theChildren, theWeather, wavFile } from "./support/wav.ts";
 
 const BUNDLED = {
   bundled: true,

@@ -210,7 +210,7 @@ export class Fleet {
 }
 
 export function isEngine({ command }: RunningProcess): boolean {
-  return command.includes("child/main.ts");
+  return command.includes("processes/process-main.ts");
 }
 
 export function isDecoder(process: RunningProcess): boolean {

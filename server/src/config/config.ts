@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
-import type { EngineChoice } from "@subtext/speech/choose-engines";
+import type { EngineChoice } from "@subtext/speech/engines/registry";
 import ipaddr from "ipaddr.js";
 import type { BucketConfig } from "../storage/bucket.ts";
 import { readBucket } from "./bucket.ts";

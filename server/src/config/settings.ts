@@ -1,4 +1,4 @@
-import { DEFAULT_MODEL_NAME } from "@subtext/speech/models/catalogue";
+import { DEFAULT_MODEL_NAME } from "@subtext/speech/models/catalog";
 
 /** What is known of a setting before it is read. */
 export interface SettingFacts {

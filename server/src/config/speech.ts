@@ -1,6 +1,6 @@
 import { isAbsolute } from "node:path";
-import { ENGINE_CHOICES, type EngineChoice } from "@subtext/speech/choose-engines";
-import { KNOWN_MODELS, knownModel } from "@subtext/speech/models/catalogue";
+import { ENGINE_CHOICES, type EngineChoice } from "@subtext/speech/engines/registry";
+import { KNOWN_MODELS, knownModel } from "@subtext/speech/models/catalog";
 import type { SettingsReader } from "./settings-reader.ts";
 
 /** Transcription servers elsewhere, and what they call the model. */

@@ -1,4 +1,4 @@
-import type { KeptStretch } from "@subtext/speech/kept/kept-stretch";
+import type { KeptStretch } from "@subtext/speech/checkpoints/checkpoint";
 import { sql } from "kysely";
 import type { Db, Tx } from "./schema.ts";
 import type { Hold } from "./transcriptions.ts";

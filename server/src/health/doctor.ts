@@ -1,9 +1,9 @@
 import { constants } from "node:fs";
 import { access, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
+import { describeProgress } from "@subtext/speech/cli/download-display";
 import { SpeechError } from "@subtext/speech/errors";
 import { describeDecoders } from "@subtext/speech/media/open-decoder";
-import { describeProgress } from "@subtext/speech/models/download-display";
 import { UNKNOWN_KEPT_MS } from "../cleanup/sweep-stored-files.ts";
 import type { Config } from "../config/config.ts";
 import { settingAtFault } from "../config/setting-at-fault.ts";

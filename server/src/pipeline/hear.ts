@@ -1,5 +1,5 @@
-import type { Speech } from "@subtext/speech/child/supervise";
-import type { KeptStretch } from "@subtext/speech/kept/kept-stretch";
+import type { KeptStretch } from "@subtext/speech/checkpoints/checkpoint";
+import type { Speech } from "@subtext/speech/processes/process-pool";
 import type { TranscribeResult } from "@subtext/speech/transcript";
 import type { Waveform } from "@subtext/speech/waveform";
 import type { Logger } from "pino";

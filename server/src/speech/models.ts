@@ -1,12 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { type DownloadDisplay, drawBar, writeLines } from "@subtext/speech/cli/download-display";
+import type { ProgressTerminal } from "@subtext/speech/cli/progress-bar";
 import { SpeechError } from "@subtext/speech/errors";
-import { type KnownModel, knownModel } from "@subtext/speech/models/catalogue";
+import { type KnownModel, knownModel } from "@subtext/speech/models/catalog";
 import type { Persistence } from "@subtext/speech/models/download";
-import { type DownloadDisplay, drawBar, writeLines } from "@subtext/speech/models/download-display";
-import type { DownloadProgress } from "@subtext/speech/models/progress";
+import type { DownloadProgress } from "@subtext/speech/models/download-progress";
 import { type FoundModel, openModelStore } from "@subtext/speech/models/store";
 import { isStillThere } from "@subtext/speech/models/stored-model";
-import type { ProgressTerminal } from "@subtext/speech/progress-bar";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../lib/clock.ts";

@@ -1,8 +1,8 @@
-import { type MemoryBudget, planParallelism } from "@subtext/speech/child/memory";
-import { readMemoryLimit } from "@subtext/speech/child/memory-limit";
-import { createSpeech, type Speech } from "@subtext/speech/child/supervise";
-import { type AvailableEngines, chooseEngines } from "@subtext/speech/choose-engines";
-import type { ProgressTerminal } from "@subtext/speech/progress-bar";
+import type { ProgressTerminal } from "@subtext/speech/cli/progress-bar";
+import { type AvailableEngines, chooseEngines } from "@subtext/speech/engines/registry";
+import { type MemoryBudget, planParallelism } from "@subtext/speech/processes/memory";
+import { readMemoryLimit } from "@subtext/speech/processes/memory-limit";
+import { createSpeech, type Speech } from "@subtext/speech/processes/process-pool";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../lib/clock.ts";

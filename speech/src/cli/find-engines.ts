@@ -1,6 +1,6 @@
-import { type AvailableEngines, chooseEngines } from "../choose-engines.ts";
 import type { EngineParts } from "../engines/engine-parts.ts";
-import { DEFAULT_MODEL_NAME, KNOWN_MODELS, knownModel } from "../models/catalogue.ts";
+import { type AvailableEngines, chooseEngines } from "../engines/registry.ts";
+import { DEFAULT_MODEL_NAME, KNOWN_MODELS, knownModel } from "../models/catalog.ts";
 import { type ModelStore, openModelStore } from "../models/store.ts";
 import { CALLED_AS, type Settings } from "./settings.ts";
 

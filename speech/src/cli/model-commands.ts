@@ -1,9 +1,9 @@
 import { type Command, CommanderError } from "commander";
-import { DEFAULT_MODEL_NAME, KNOWN_MODELS, type KnownModel, knownModel } from "../models/catalogue.ts";
-import { drawBar, megabytes, writeLines } from "../models/download-display.ts";
+import { DEFAULT_MODEL_NAME, KNOWN_MODELS, type KnownModel, knownModel } from "../models/catalog.ts";
 import type { Hub } from "../models/hub.ts";
 import { type ModelStore, openModelStore } from "../models/store.ts";
 import type { StoredModel } from "../models/stored-model.ts";
+import { drawBar, megabytes, writeLines } from "./download-display.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Ends the command with exit code 1 and no further word. */

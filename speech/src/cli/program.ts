@@ -1,6 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
-import { ENGINE_CHOICES } from "../choose-engines.ts";
+import { ENGINE_CHOICES } from "../engines/registry.ts";
 import { addModelCommands } from "./model-commands.ts";
 import { CALLED_AS, type Options, parseSeconds, readModelSettings, readSettings } from "./settings.ts";
 import type { Terminal } from "./terminal.ts";

@@ -1,9 +1,9 @@
 import { availableParallelism, homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
-import type { EngineChoice } from "../choose-engines.ts";
 import type { MultilingualPart } from "../engines/engine-parts.ts";
-import { DEFAULT_MODEL_NAME } from "../models/catalogue.ts";
+import type { EngineChoice } from "../engines/registry.ts";
+import { DEFAULT_MODEL_NAME } from "../models/catalog.ts";
 import type { ModelSettings } from "./model-commands.ts";
 import type { Terminal } from "./terminal.ts";
 

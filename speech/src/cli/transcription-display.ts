@@ -1,5 +1,5 @@
-import { clockTime, openProgressBar, type ProgressTerminal } from "../progress-bar.ts";
 import type { TranscribeProgress, Transcript } from "../transcript.ts";
+import { clockTime, openProgressBar, type ProgressTerminal } from "./progress-bar.ts";
 
 /** Shows people how far a transcription is. */
 export interface TranscriptionDisplay {

@@ -1,6 +1,6 @@
 import { SpeechError } from "../errors.ts";
+import { SILENCE_PEAK } from "./decode-summary.ts";
 import type { DecodeOptions, Decoder, Probe } from "./media.ts";
-import { SILENCE_PEAK } from "./outcome.ts";
 import { isSilence } from "./silence.ts";
 
 /** Each silent track costs a pass over the whole file, so a file with a thousand tracks would take hours. */

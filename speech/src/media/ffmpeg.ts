@@ -1,8 +1,8 @@
 import { basename, dirname, join } from "node:path";
 import type { AudioTrack, Backend, DecodeRequest, Inspection, RunningDecode } from "./backend.ts";
-import { type ChildOptions, DecoderChild } from "./child.ts";
-import type { Complaints } from "./complaints.ts";
-import { decoderOf } from "./decoder.ts";
+import { decoderOf } from "./decode.ts";
+import type { Complaints } from "./decoder-log.ts";
+import { type ChildOptions, DecoderChild } from "./decoder-process.ts";
 import { downmixFilters } from "./downmix.ts";
 import { CONTAINERS, fileBytes, MAX_PIXELS, patience } from "./limits.ts";
 import { readMatroskaBlocks } from "./matroska-blocks.ts";

@@ -1,7 +1,7 @@
 import { lstat, rename, rm, stat, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { SpeechError } from "../errors.ts";
-import type { KnownModel } from "./catalogue.ts";
+import type { KnownModel } from "./catalog.ts";
 import { type ContentHash, hashFile } from "./content-hash.ts";
 import { type DownloadContext, describeFile, downloadFile, SourceMoved } from "./download.ts";
 import { makeFolders } from "./make-folders.ts";

@@ -2,15 +2,15 @@ import { readdir, rm } from "node:fs/promises";
 import { basename, isAbsolute, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { SpeechError } from "../errors.ts";
-import { KNOWN_MODELS, type KnownModel, knownModel } from "./catalogue.ts";
+import { KNOWN_MODELS, type KnownModel, knownModel } from "./catalog.ts";
 import { hashFile } from "./content-hash.ts";
 import { PERSISTENCE, type Persistence } from "./download.ts";
+import { type DownloadProgress, ProgressMeter } from "./download-progress.ts";
 import type { Hub } from "./hub.ts";
 import { downloadModel, removeSetAside, setAside } from "./install.ts";
 import { makeFolders } from "./make-folders.ts";
 import { MANIFEST_NAME, type Manifest, readManifest } from "./manifest.ts";
 import { type ModelLock, tryModelLock } from "./model-lock.ts";
-import { type DownloadProgress, ProgressMeter } from "./progress.ts";
 import { storeError } from "./store-error.ts";
 import {
   isFolder,

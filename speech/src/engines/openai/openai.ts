@@ -1,6 +1,6 @@
-import type { Engine, Hearing, HearOptions, Utterance } from "../../engine.ts";
+import type { Engine, Hearing, HearOptions, Utterance } from "../engine.ts";
 import { type Clock, monotonicClock } from "./clock.ts";
-import { hearingOf } from "./hearing.ts";
+import { hearingOf } from "./recognition.ts";
 import { TranscriptionServers } from "./transcription-servers.ts";
 import { wavFileBytes } from "./wav-file.ts";
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { SpeechError } from "../../errors.ts";
-import { excerpt } from "./answer.ts";
 import { CONNECT_TIMEOUT, type PostAnswer } from "./http-post.ts";
+import { excerpt } from "./response.ts";
 
 /** Why a server gave no transcript. */
 export interface ServerFailure {

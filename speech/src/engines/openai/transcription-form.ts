@@ -1,4 +1,4 @@
-import type { Utterance } from "../../engine.ts";
+import type { Utterance } from "../engine.ts";
 import { wavFile } from "./wav-file.ts";
 
 /** What is known of a server's ways, beyond what all have in common. */

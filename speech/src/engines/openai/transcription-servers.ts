@@ -1,9 +1,9 @@
-import type { Utterance } from "../../engine.ts";
 import { SpeechError, type SpeechErrorCode } from "../../errors.ts";
-import { type Answer, parseAnswer } from "./answer.ts";
+import type { Utterance } from "../engine.ts";
 import type { Clock } from "./clock.ts";
-import { Fleet } from "./fleet.ts";
 import { type PostTimeouts, post } from "./http-post.ts";
+import { Fleet } from "./load-balancer.ts";
+import { type Answer, parseAnswer } from "./response.ts";
 import { failureOf, failureOfError, type ServerFailure } from "./server-failure.ts";
 import { shownUrl, transcriptionUrl } from "./server-url.ts";
 import { type ServerManners, transcriptionForm } from "./transcription-form.ts";

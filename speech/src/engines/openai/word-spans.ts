@@ -1,8 +1,8 @@
-import { type AnswerPiece, LEAST_LOG_PROBABILITY } from "./answer.ts";
 import { alignCharacters, type TextCharacter } from "./character-alignment.ts";
 import { lastAtMost } from "./last-at-most.ts";
-import type { TimeOfShare } from "./spoken-time.ts";
-import { isSpoken } from "./written-words.ts";
+import { type AnswerPiece, LEAST_LOG_PROBABILITY } from "./response.ts";
+import type { TimeOfShare } from "./speech-time.ts";
+import { isSpoken } from "./text-words.ts";
 
 /** Where a word lies in its utterance, and how sure the server was of it. */
 export interface WordSpan {

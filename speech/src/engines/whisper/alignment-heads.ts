@@ -1,5 +1,5 @@
-import type { AttentionHead } from "../../onnx/decoder.ts";
-import type { DecodedSequence } from "../../onnx/seq2seq.ts";
+import type { DecodedSequence } from "../../onnx/decode-sequences.ts";
+import type { AttentionHead } from "../../onnx/seq2seq-decoder.ts";
 
 /**
  * Which heads of a decoder follow time, where the model's files do not state it. As in the published

@@ -1,4 +1,4 @@
-import { FourierTransform } from "./fourier.ts";
+import { FourierTransform } from "./fft.ts";
 import type { WhisperModel } from "./model-files.ts";
 
 const SAMPLE_RATE = 16_000;

@@ -1,5 +1,5 @@
 import { basename, resolve } from "node:path";
-import type { AttentionHead } from "../../onnx/decoder.ts";
+import type { AttentionHead } from "../../onnx/seq2seq-decoder.ts";
 import { findGraphs } from "./graph-files.ts";
 import { isIntegerIn, type JsonFile, readJson, readJsonIfPresent, shortened } from "./json-file.ts";
 import { readSpecialTokens, type WhisperTokens } from "./special-tokens.ts";

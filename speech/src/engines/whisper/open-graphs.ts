@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { SpeechError } from "../../errors.ts";
-import { describeDecoder, type Seq2SeqDecoder } from "../../onnx/decoder.ts";
-import { addCrossAttentionOutputs } from "../../onnx/graph.ts";
+import { addCrossAttentionOutputs } from "../../onnx/cross-attention-outputs.ts";
+import { describeDecoder, type Seq2SeqDecoder } from "../../onnx/seq2seq-decoder.ts";
 import { asFeeds, asFloats, type FloatType, floatType } from "../../onnx/tensors.ts";
 import type { WhisperModel } from "./model-files.ts";
 

@@ -1,4 +1,4 @@
-import { isPunctuationOnly } from "../../join-punctuation.ts";
+import { isPunctuationOnly } from "../../alignment/join-punctuation.ts";
 
 /** One character (code point) of a text, and where it lies among the tokens that spell it. */
 export interface TokenCharacter {

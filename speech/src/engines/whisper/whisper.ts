@@ -1,14 +1,18 @@
 import type { Tensor } from "onnxruntime-node";
-import { combineHearings } from "../../combined-hearing.ts";
-import type { Engine, Hearing, HearOptions, LanguageProbabilities, Utterance } from "../../engine.ts";
-import type { Seq2SeqDecoder } from "../../onnx/decoder.ts";
-import { type DecodedSequence, decodeSequences, probabilitiesAfterStart } from "../../onnx/seq2seq.ts";
+import {
+  type DecodedSequence,
+  decodeSequences,
+  probabilitiesAfterStart,
+} from "../../onnx/decode-sequences.ts";
+import type { Seq2SeqDecoder } from "../../onnx/seq2seq-decoder.ts";
 import { keepRows, stackRows } from "../../onnx/tensors.ts";
-import { TIMESTAMP_STEP_SECONDS, type TokenRules, tokenRules } from "./decoding-rules.ts";
-import { type Attempt, decodeWithFallback, isNoSpeech } from "./fallback.ts";
+import { combineHearings } from "../combined-hearing.ts";
+import type { Engine, Hearing, HearOptions, LanguageProbabilities, Utterance } from "../engine.ts";
 import { LogMel } from "./log-mel.ts";
+import { TIMESTAMP_STEP_SECONDS, type TokenRules, tokenRules } from "./logits-processors.ts";
 import { readWhisperModel, type WhisperModel } from "./model-files.ts";
 import { openGraphs, type WhisperGraphs } from "./open-graphs.ts";
+import { type Attempt, decodeWithFallback, isNoSpeech } from "./temperature-fallback.ts";
 import { type WordTimes, wordTimes } from "./word-times.ts";
 import { wordsOfTokens } from "./words-of-tokens.ts";
 

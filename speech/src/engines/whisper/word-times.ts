@@ -1,15 +1,15 @@
-import { alignTokens, type FrameSpan } from "../../alignment.ts";
-import type { Utterance } from "../../engine.ts";
-import type { AttentionHead } from "../../onnx/decoder.ts";
-import type { DecodedSequence } from "../../onnx/seq2seq.ts";
-import { type FrameLayout, quietFrames } from "../../quietness.ts";
-import type { SpelledWord } from "../../spelled-word.ts";
-import { timedWords } from "../../timed-words.ts";
+import { alignTokens, type FrameSpan } from "../../alignment/align-tokens.ts";
+import { type FrameLayout, quietFrames } from "../../alignment/loudness.ts";
+import type { SpelledWord } from "../../alignment/spelled-word.ts";
+import { timedWords } from "../../alignment/timed-words.ts";
+import type { DecodedSequence } from "../../onnx/decode-sequences.ts";
+import type { AttentionHead } from "../../onnx/seq2seq-decoder.ts";
 import type { TimedWord } from "../../transcript.ts";
+import type { Utterance } from "../engine.ts";
 import { attentionThatFollowsTime, candidateHeads } from "./alignment-heads.ts";
-import { TIMESTAMP_STEP_SECONDS } from "./decoding-rules.ts";
+import { TIMESTAMP_STEP_SECONDS } from "./logits-processors.ts";
 import type { WhisperModel } from "./model-files.ts";
-import { spansByLength } from "./spans-by-length.ts";
+import { spansByLength } from "./token-spans-by-length.ts";
 
 const SAMPLE_RATE = 16_000;
 /**

@@ -1,5 +1,5 @@
-import { isOpeningOnly, isPunctuationOnly, joinPunctuation } from "../../join-punctuation.ts";
-import type { SpelledWord } from "../../spelled-word.ts";
+import { isOpeningOnly, isPunctuationOnly, joinPunctuation } from "../../alignment/join-punctuation.ts";
+import type { SpelledWord } from "../../alignment/spelled-word.ts";
 import { type TokenCharacter, textOfTokens } from "./text-of-tokens.ts";
 
 /** Scripts without spaces between words, with the punctuation and full-width forms of East Asia. */

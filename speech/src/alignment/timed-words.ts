@@ -1,0 +1,63 @@
+import type { TimedWord } from "../transcript.ts";
+import type { FrameSpan } from "./align-tokens.ts";
+import type { SpelledWord } from "./spelled-word.ts";
+
+export interface TimedWordsInput {
+  words: readonly SpelledWord[];
+  /** The frames of each token. */
+  spans: readonly FrameSpan[];
+  /** Natural logarithm of each token's probability. */
+  logProbabilities: readonly number[];
+  /** Seconds of the media at which the utterance starts. */
+  start: number;
+  /** Length of the utterance. */
+  seconds: number;
+  secondsPerFrame: number;
+  /** Added to every time, seconds. */
+  correction: number;
+}
+
+/** No spoken word is shorter; what attention makes shorter is given this much where there is room. */
+export const MIN_WORD_SECONDS = 0.04;
+
+/**
+ * Words with times: in order, not overlapping, inside the utterance, none of zero length; words that share
+ * a token share its time. A word's confidence is the geometric mean of its tokens' probabilities.
+ */
+export function timedWords(input: TimedWordsInput): TimedWord[] {
+  const { words, spans, start, seconds } = input;
+  const shortest = Math.min(MIN_WORD_SECONDS, seconds / Math.max(1, words.length));
+  const at = (frame: number) => frame * input.secondsPerFrame + input.correction;
+
+  const times: { start: number; end: number }[] = [];
+  let previousEnd = 0;
+  for (const { firstToken, endToken, spoken } of words) {
+    const { from, to } = spoken ?? { from: firstToken, to: endToken };
+    const wordStart = Math.max(previousEnd, at(frameAt(spans, Math.floor(from), from)));
+    previousEnd = Math.max(wordStart + shortest, at(frameAt(spans, Math.ceil(to) - 1, to)));
+    times.push({ start: wordStart, end: previousEnd });
+  }
+  let limit = seconds;
+  for (const time of times.toReversed()) {
+    time.end = Math.min(time.end, limit);
+    time.start = Math.max(0, Math.min(time.start, time.end - shortest));
+    limit = time.start;
+  }
+  return words.map(({ text, firstToken, endToken }, index) => ({
+    word: text,
+    start: start + (times[index]?.start ?? 0),
+    end: start + (times[index]?.end ?? 0),
+    confidence: Math.exp(mean(input.logProbabilities.slice(firstToken, endToken))),
+  }));
+}
+
+/** The frame at a place inside a token, or at its ends: `place` is from `token` to `token + 1`. */
+function frameAt(spans: readonly FrameSpan[], token: number, place: number): number {
+  const span = spans[Math.max(0, Math.min(token, spans.length - 1))];
+  return span === undefined ? 0 : span.start + (place - token) * (span.end - span.start);
+}
+
+/** 0 where there are none. */
+export function mean(values: readonly number[]): number {
+  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
+}

@@ -1,0 +1,65 @@
+import type { DownloadProgress } from "../models/download-progress.ts";
+import { clockTime, openProgressBar, type ProgressTerminal } from "./progress-bar.ts";
+
+/** Shows people how far a download is. */
+export interface DownloadDisplay {
+  show(progress: DownloadProgress): void;
+  /** Leaves the place as a line of its own; to be called once, however the download ended. */
+  end(): void;
+}
+
+const LINE_EVERY_PERCENT = 10;
+/** Where nobody knows how large the whole is. */
+const LINE_EVERY_BYTES = 50e6;
+
+/** A bar that is drawn over itself. */
+export function drawBar(name: string, terminal: ProgressTerminal, now?: () => number): DownloadDisplay {
+  const bar = openProgressBar(name, terminal, now);
+  return {
+    show: (progress) => bar.show({ share: shareOf(progress), text: describeProgress(progress) }),
+    end: () => bar.end(),
+  };
+}
+
+/** A line for each tenth, for logs and files. */
+export function writeLines(write: (line: string) => void): DownloadDisplay {
+  let told = -1;
+  return {
+    show(progress) {
+      const share = shareOf(progress);
+      const step =
+        share === null
+          ? Math.floor(progress.receivedBytes / LINE_EVERY_BYTES)
+          : Math.floor((share * 100) / LINE_EVERY_PERCENT);
+      if (step <= told) return;
+      told = step;
+      write(describeProgress(progress));
+    },
+    end() {},
+  };
+}
+
+/** `37 %  93 MB of 252 MB  8.1 MB/s  0:20 left` */
+export function describeProgress(progress: DownloadProgress): string {
+  const { receivedBytes, totalBytes, bytesPerSecond, remainingSeconds, elsewhere } = progress;
+  const share = shareOf(progress);
+  const parts = [
+    totalBytes === null || share === null
+      ? megabytes(receivedBytes)
+      : `${Math.floor(share * 100)} %  ${megabytes(receivedBytes)} of ${megabytes(totalBytes)}`,
+    bytesPerSecond === null ? null : `${megabytes(bytesPerSecond)}/s`,
+    remainingSeconds === null ? null : `${clockTime(remainingSeconds)} left`,
+    elsewhere ? "(another process downloads)" : null,
+  ];
+  return parts.filter((part) => part !== null).join("  ");
+}
+
+/** `0.4 MB`, `252 MB` */
+export function megabytes(bytes: number): string {
+  const size = bytes / 1e6;
+  return `${size < 10 ? size.toFixed(1) : Math.round(size)} MB`;
+}
+
+function shareOf({ receivedBytes, totalBytes }: DownloadProgress): number | null {
+  return totalBytes === null ? null : receivedBytes / (totalBytes || 1);
+}

@@ -1,0 +1,35 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { LlamaTokenizer } from "llama-tokenizer-js";
+import { SpeechError } from "../../errors.ts";
+import { addLikeliestOutputs } from "../../onnx/argmax-outputs.ts";
+import { addCrossAttentionOutputs } from "../../onnx/cross-attention-outputs.ts";
+import { keepKeysTurned } from "../../onnx/transposed-keys.ts";
+
+/** Moonshine's files, ready to be loaded by as many threads as want to. */
+export interface MoonshineModel {
+  /** Absolute. */
+  encoderPath: string;
+  /** The decoder's graph with what word times and quick steps need. */
+  decoder: Uint8Array;
+  /** What each token spells. */
+  pieces: readonly string[];
+}
+
+/** @throws SpeechError `model_unusable` where the model's package is missing or its files are damaged. */
+export async function readMoonshine(): Promise<MoonshineModel> {
+  try {
+    const entry = import.meta.resolve("@moonshine-ai/moonshine-js");
+    const folder = fileURLToPath(new URL("model/tiny/quantized/", entry));
+    const exported = await readFile(join(folder, "decoder_model_merged.onnx"));
+    return {
+      encoderPath: join(folder, "encoder_model.onnx"),
+      decoder: addLikeliestOutputs(keepKeysTurned(addCrossAttentionOutputs(exported))),
+      pieces: new LlamaTokenizer().vocabById,
+    };
+  } catch (error) {
+    if (error instanceof SpeechError) throw error;
+    throw new SpeechError("model_unusable", "The moonshine model cannot be read.", { cause: error });
+  }
+}

@@ -1,0 +1,79 @@
+import { mean } from "../../alignment/timed-words.ts";
+import type { DecodedSequence } from "../../onnx/decode-sequences.ts";
+import { compressionRatio, MAX_COMPRESSION_RATIO } from "../repetition.ts";
+
+/**
+ * Decoding again, with more and more chance in it, what came out badly: repeating itself or unsure of
+ * itself. Limits and temperatures are those of the Whisper paper (section 4.5) and the published decoder.
+ */
+
+const TEMPERATURES = [0, 0.2, 0.4, 0.6, 0.8, 1];
+const MIN_MEAN_LOG_PROBABILITY = -1;
+const NO_SPEECH_PROBABILITY = 0.6;
+
+export interface Attempt {
+  sequence: DecodedSequence;
+  /** Of the tokens and the end of the text. */
+  meanLogProbability: number;
+  /** Of the text that the tokens spell, as `compressionRatio` measures it. */
+  compressionRatio: number;
+}
+
+/**
+ * The best attempt for each of `rows` rows.
+ * @param decode Decodes some of the rows at a temperature.
+ * @param textOf The text that tokens spell.
+ */
+export async function decodeWithFallback(
+  rows: number,
+  decode: (rows: readonly number[], temperature: number) => Promise<DecodedSequence[]>,
+  textOf: (tokens: readonly number[]) => string,
+): Promise<Attempt[]> {
+  const best: Attempt[] = [];
+  let open = Array.from({ length: rows }, (_, row) => row);
+  for (const temperature of TEMPERATURES) {
+    if (open.length === 0) break;
+    const sequences = await decode(open, temperature);
+    for (const [place, row] of open.entries()) {
+      const attempt = judged(sequences[place] as DecodedSequence, textOf);
+      const before = best[row];
+      if (!before || isBetter(attempt, before)) best[row] = attempt;
+    }
+    open = open.filter((row) => {
+      const attempt = best[row] as Attempt;
+      return faults(attempt) > 0 && !isNoSpeech(attempt);
+    });
+  }
+  return best;
+}
+
+/** Whether the model says that nobody speaks, and is unsure of the text that it wrote all the same. */
+export function isNoSpeech({ sequence, meanLogProbability }: Attempt): boolean {
+  return (
+    (sequence.watchedProbability ?? 0) > NO_SPEECH_PROBABILITY &&
+    meanLogProbability < MIN_MEAN_LOG_PROBABILITY
+  );
+}
+
+function judged(sequence: DecodedSequence, textOf: (tokens: readonly number[]) => string): Attempt {
+  const { logProbabilities, endLogProbability } = sequence;
+  return {
+    sequence,
+    meanLogProbability: mean(
+      endLogProbability === null ? logProbabilities : [...logProbabilities, endLogProbability],
+    ),
+    compressionRatio: compressionRatio(textOf(sequence.tokens)),
+  };
+}
+
+function faults({ sequence, meanLogProbability, compressionRatio }: Attempt): number {
+  return (
+    Number(sequence.stop === "loop" || compressionRatio > MAX_COMPRESSION_RATIO) +
+    Number(meanLogProbability < MIN_MEAN_LOG_PROBABILITY)
+  );
+}
+
+function isBetter(attempt: Attempt, other: Attempt): boolean {
+  const difference = faults(attempt) - faults(other);
+  return difference < 0 || (difference === 0 && attempt.meanLogProbability > other.meanLogProbability);
+}

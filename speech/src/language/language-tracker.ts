@@ -1,0 +1,182 @@
+import type { LanguageProbabilities } from "../engines/engine.ts";
+import { cutOut, partsAtPauses, speechSeconds, type UtterancePart } from "../vad/utterance-parts.ts";
+import type { SpokenUtterance } from "../vad/utterances.ts";
+import {
+  type LanguageObservation,
+  type LanguageScores,
+  likeliestLanguages,
+  scoresAfter,
+} from "./language-path.ts";
+
+/** Less speech than this, a word or two, does not tell a language even beside others. */
+const MIN_PART_SECONDS = 0.6;
+/** Every part costs an engine as much as the whole did. */
+const MAX_PARTS = 8;
+/** Where its language is less likely than this in an utterance, another may be spoken in a part of it. */
+const DIVIDED_PROBABILITY = 0.85;
+/** After so many divided utterances of one language each, it is their sound or their dialect that divides. */
+const FRUITLESS_SPLITS = 3;
+
+export interface DetectedUtterance {
+  utterance: SpokenUtterance;
+  probabilities: LanguageProbabilities;
+  /** Set where it is known to be of one language throughout. */
+  isPure: boolean;
+}
+
+/** An utterance, or a part of one, and the language that it is in. */
+export interface ToldUtterance {
+  utterance: SpokenUtterance;
+  /** Null where none can be told. */
+  language: string | null;
+  /** Of that language, as detected, 0 … 1. */
+  probability: number;
+}
+
+export type DetectLanguages = (utterances: readonly SpokenUtterance[]) => Promise<LanguageProbabilities[]>;
+
+interface Part extends UtterancePart, LanguageObservation {
+  /** The part as it was detected: an engine may have kept what it computed of it. */
+  utterance: SpokenUtterance;
+  isPure: boolean;
+}
+
+/** Follows the languages through one recording, and finds where they change between two utterances or inside one. */
+export class LanguageTracker {
+  #scores: LanguageScores = new Map();
+  #last: string | null = null;
+  #fruitlessSplits = 0;
+
+  /**
+   * The languages of the next utterances: in order, the same ones, but for those in which the language
+   * changes, which come in parts.
+   * @param ahead Utterances that follow, which may settle what is doubtful.
+   */
+  async settle(
+    next: readonly DetectedUtterance[],
+    ahead: readonly DetectedUtterance[],
+    detect: DetectLanguages,
+  ): Promise<ToldUtterance[]> {
+    const observedAhead = ahead.map(observationOf);
+    let parts = next.map(wholePart);
+    let path: (string | null)[];
+    const divided = new Set<SpokenUtterance>();
+    for (;;) {
+      path = likeliestLanguages(this.#scores, [...parts, ...observedAhead]);
+      const toSplit = new Set<Part>();
+      for (const [index, part] of parts.entries()) {
+        if (part.isPure) continue;
+        const language = path[index] ?? null;
+        const isBesideChange = [index === 0 ? this.#last : path[index - 1], path[index + 1]].some(
+          (neighbour) => neighbour !== undefined && neighbour !== null && neighbour !== language,
+        );
+        const isDivided = this.#fruitlessSplits < FRUITLESS_SPLITS && isDividedIn(part, language);
+        if (isDivided && !isBesideChange) divided.add(part.whole);
+        if (isDivided || isBesideChange) toSplit.add(part);
+      }
+      if (toSplit.size === 0) break;
+      parts = await splitUp(parts, toSplit, detect);
+    }
+    this.#scores = scoresAfter(this.#scores, parts);
+    this.#countFruitless(parts, path, divided);
+    this.#last = path[parts.length - 1] ?? this.#last;
+    return joined(parts, path);
+  }
+
+  #countFruitless(
+    parts: readonly Part[],
+    path: readonly (string | null)[],
+    divided: ReadonlySet<SpokenUtterance>,
+  ) {
+    const languages = new Map<SpokenUtterance, Set<string | null>>();
+    for (const [index, { whole }] of parts.entries()) {
+      if (!divided.has(whole)) continue;
+      languages.set(whole, (languages.get(whole) ?? new Set()).add(path[index] ?? null));
+    }
+    for (const { size } of languages.values())
+      this.#fruitlessSplits = size > 1 ? 0 : this.#fruitlessSplits + 1;
+    if (new Set(path.slice(0, parts.length)).size > 1) this.#fruitlessSplits = 0;
+  }
+}
+
+function observationOf({ utterance, probabilities }: DetectedUtterance): LanguageObservation {
+  return { probabilities, seconds: speechSeconds(utterance) };
+}
+
+function wholePart(detected: DetectedUtterance): Part {
+  const { utterance, isPure } = detected;
+  return {
+    whole: utterance,
+    utterance,
+    from: 0,
+    to: utterance.speech.length,
+    isPure,
+    ...observationOf(detected),
+  };
+}
+
+function isDividedIn({ probabilities }: Part, language: string | null): boolean {
+  return (
+    language !== null && probabilities.size > 0 && (probabilities.get(language) ?? 0) < DIVIDED_PROBABILITY
+  );
+}
+
+/** Each of them is split once; one without pauses stays as it is. */
+async function splitUp(
+  parts: readonly Part[],
+  toSplit: ReadonlySet<Part>,
+  detect: DetectLanguages,
+): Promise<Part[]> {
+  const pieces = new Map<Part, UtterancePart[]>();
+  for (const part of toSplit) {
+    pieces.set(part, partsAtPauses(part.whole, Math.max(MIN_PART_SECONDS, part.seconds / MAX_PARTS)));
+  }
+  const cut = [...pieces.values()].filter(({ length }) => length > 1).flat();
+  const utterances = cut.map(cutOut);
+  const detected = cut.length === 0 ? [] : await detect(utterances);
+  const split = new Map(
+    cut.map((part, index): [UtterancePart, Part] => [
+      part,
+      {
+        ...part,
+        utterance: utterances[index]!,
+        isPure: true,
+        probabilities: detected[index]!,
+        seconds: speechSeconds(utterances[index]!),
+      },
+    ]),
+  );
+  return parts.flatMap((part) => {
+    const piecesOfIt = pieces.get(part);
+    if (piecesOfIt === undefined) return [part];
+    if (piecesOfIt.length === 1) return [{ ...part, isPure: true }];
+    return piecesOfIt.map((piece) => split.get(piece) as Part);
+  });
+}
+
+/** What is of one utterance and one language is heard in one piece. */
+function joined(parts: readonly Part[], path: readonly (string | null)[]): ToldUtterance[] {
+  const runs: { parts: [Part, ...Part[]]; language: string | null }[] = [];
+  for (const [index, part] of parts.entries()) {
+    const language = path[index] ?? null;
+    const last = runs.at(-1);
+    if (last?.parts[0].whole === part.whole && last.language === language) last.parts.push(part);
+    else runs.push({ parts: [part], language });
+  }
+  return runs.map(({ parts: [first, ...rest], language }) => {
+    const all = [first, ...rest];
+    const seconds = all.reduce((sum, part) => sum + part.seconds, 0);
+    const likely = all.reduce(
+      (sum, part) => sum + part.seconds * (part.probabilities.get(language ?? "") ?? 0),
+      0,
+    );
+    return {
+      utterance:
+        rest.length === 0
+          ? first.utterance
+          : cutOut({ whole: first.whole, from: first.from, to: rest.at(-1)!.to }),
+      language,
+      probability: seconds === 0 ? 0 : likely / seconds,
+    };
+  });
+}

@@ -1,0 +1,166 @@
+import { open } from "node:fs/promises";
+import { SpeechError } from "../errors.ts";
+import type { AudioTrack, Backend, Inspection } from "./backend.ts";
+import { judge, roundToMs } from "./decode-summary.ts";
+import { SAMPLE_RATE } from "./limits.ts";
+import type { DecodedAudio, DecodeOptions, Decoder, DecodeSummary, Probe } from "./media.ts";
+import { MonoMixer } from "./mono.ts";
+import { Timeline } from "./timeline.ts";
+
+/** A decoder over any media library: which track, which times, mono, and what came of it are decided here. */
+export function decoderOf(backend: Backend): Decoder {
+  return {
+    name: backend.name,
+    probe: (path, signal) => probe(backend, path, signal),
+    decode: (path, options) => decode(backend, path, options),
+  };
+}
+
+async function probe(backend: Backend, path: string, signal: AbortSignal): Promise<Probe> {
+  const inspection = await inspect(backend, path, signal);
+  // Bytes of any kind may pass for a bare stream of sound; then its first frame can not be found.
+  const [only] = inspection.streams === 1 ? inspection.audio : [];
+  if (inspection.streams === 0 || (only !== undefined && only.sampleRate === 0)) {
+    throw new SpeechError("unreadable_media", "The file holds neither picture nor sound.");
+  }
+  const usable = usableTracks(inspection.audio);
+  // A recorder that could not go back to its header left it empty, or 0.
+  const duration = inspection.duration || (await backend.measure(path, signal));
+  const probeOf = (track: AudioTrack | null): Probe => ({
+    duration: duration > 0 ? roundToMs(duration) : null,
+    audioStream: track?.stream ?? null,
+    channels: track?.channels ?? 0,
+    audioOffset: track === null ? 0 : audioOffset(inspection, track),
+    audioDuration: track?.duration ?? (inspection.streams === 1 ? duration : null),
+    audioTrack: track === null ? 0 : inspection.audio.indexOf(track) + 1,
+    otherTracks: [],
+    hasUndecodableTrack: usable.length < inspection.audio.length,
+  });
+  const track = usable.find(({ isDefault }) => isDefault) ?? usable[0] ?? null;
+  const otherTracks = usable.filter((other) => other !== track).map(probeOf);
+  return { ...probeOf(track), otherTracks };
+}
+
+/** Newer libraries know a playlist by its name only, and call one of another name unreadable. */
+async function inspect(backend: Backend, path: string, signal: AbortSignal): Promise<Inspection> {
+  try {
+    return await backend.inspect(path, signal);
+  } catch (error) {
+    const unreadable = error instanceof SpeechError && error.code === "unreadable_media";
+    if (unreadable && (await isPlaylist(path))) {
+      throw new SpeechError(
+        "unsupported_media",
+        "A playlist only points at recordings; it is not transcribed.",
+      );
+    }
+    throw error;
+  }
+}
+
+async function isPlaylist(path: string): Promise<boolean> {
+  const mark = Buffer.from("#EXTM3U");
+  const file = await open(path);
+  try {
+    const { buffer } = await file.read(Buffer.alloc(mark.length), 0, mark.length, 0);
+    return buffer.equals(mark);
+  } finally {
+    await file.close();
+  }
+}
+
+/** @throws SpeechError `undecodable_audio` if there are tracks and none can be decoded */
+function usableTracks(tracks: readonly AudioTrack[]): AudioTrack[] {
+  const usable = tracks.filter((track) => track.codec !== null && !track.encrypted);
+  if (tracks.length > 0 && usable.length === 0) {
+    const reason = tracks.some((track) => track.encrypted) ? "is encrypted" : "is of an unknown codec";
+    throw new SpeechError("undecodable_audio", `The audio ${reason}.`);
+  }
+  return usable;
+}
+
+function audioOffset(inspection: Inspection, track: AudioTrack): number {
+  if (track.start === null || inspection.start === null) return 0;
+  return Math.max(0, track.start - inspection.start);
+}
+
+function decode(backend: Backend, path: string, options: DecodeOptions): DecodedAudio {
+  let summary: DecodeSummary | null = null;
+  return {
+    chunks: decodeChunks(backend, path, options, (result) => {
+      summary = result;
+    }),
+    summary: () => {
+      if (summary === null) throw new Error("The summary was asked for before the last chunk was read.");
+      return summary;
+    },
+  };
+}
+
+async function* decodeChunks(
+  backend: Backend,
+  path: string,
+  { probe, maxDurationSeconds, signal }: DecodeOptions,
+  finish: (summary: DecodeSummary) => void,
+): AsyncGenerator<Float32Array> {
+  if (probe.audioStream === null) throw new Error("There is no audio stream to decode.");
+  const duration = await honestDuration(backend, path, { probe, maxDurationSeconds, signal });
+  const channels = probe.channels === 1 ? 1 : 2;
+  const running = backend.decode(path, {
+    stream: probe.audioStream,
+    channels,
+    trackChannels: probe.channels,
+    durationSeconds: duration ?? maxDurationSeconds,
+    signal,
+  });
+  const timeline = new Timeline(probe.audioOffset);
+  const mixer = new MonoMixer(channels);
+  let decodedSamples = 0;
+  for await (const blocks of running.blocks) {
+    for (const block of blocks) {
+      const length = block.samples.length / channels;
+      decodedSamples += length;
+      const { silence, drop } = timeline.place(block, length);
+      if (probe.audioOffset + timeline.samples / SAMPLE_RATE > maxDurationSeconds + 1) {
+        throw tooLong(maxDurationSeconds);
+      }
+      // Without `yield*`, which waits for each of these generators even where it has nothing to give.
+      if (silence > 0) for (const chunk of mixer.addSilence(silence)) yield chunk;
+      for (const chunk of mixer.add(block.samples, drop)) yield chunk;
+    }
+  }
+  yield* mixer.flush();
+  finish(
+    judge({
+      samples: timeline.samples,
+      decodedSeconds: decodedSamples / SAMPLE_RATE,
+      peak: mixer.peak,
+      audioOffset: probe.audioOffset,
+      duration,
+      audioDuration: expectedAudio(probe, duration),
+      report: running.report(),
+    }),
+  );
+}
+
+/** A clock that jumped makes the track's length as wrong as the recording's. */
+function expectedAudio(probe: Probe, duration: number | null): number | null {
+  if (probe.audioDuration == null || duration === null) return probe.audioDuration ?? null;
+  return Math.min(probe.audioDuration, duration);
+}
+
+/** A recording that claims to be too long is measured before it is turned away: its clock may have jumped. */
+async function honestDuration(
+  backend: Backend,
+  path: string,
+  { probe, maxDurationSeconds, signal }: DecodeOptions,
+): Promise<number | null> {
+  if (probe.duration === null || probe.duration <= maxDurationSeconds) return probe.duration;
+  const measured = await backend.measure(path, signal);
+  if (measured > maxDurationSeconds) throw tooLong(maxDurationSeconds);
+  return measured;
+}
+
+function tooLong(maxDurationSeconds: number): SpeechError {
+  const hours = Math.round((maxDurationSeconds / 3600) * 100) / 100;
+  return new SpeechError("media_too_long", `The recording is longer than ${hours} h, the limit set here.`);
+}

@@ -1,0 +1,138 @@
+import { SpeechError } from "../errors.ts";
+import {
+  ATTRIBUTE_GRAPH,
+  ATTRIBUTE_NAME,
+  editFields,
+  fields,
+  GRAPH_NODE,
+  GRAPH_OUTPUT,
+  graphOutputs,
+  lengthDelimited,
+  MODEL_GRAPH,
+  NODE_ATTRIBUTE,
+  NODE_NAME,
+  NODE_OP_TYPE,
+  NODE_OUTPUT,
+  nodeBytes,
+  type Parts,
+  stringField,
+  stringFields,
+  VALUE_NAME,
+} from "./onnx-protobuf.ts";
+
+/**
+ * Gives a decoder graph the outputs that word times need. Exported decoders keep their cross-attention to
+ * themselves; the tensors are computed inside and only have to be named as outputs.
+ */
+
+const BRANCHES = ["then_branch", "else_branch"];
+
+/**
+ * How exporters name a layer's attention to the encoder: `/model/decoder/layers.3/encoder_attn/Softmax`,
+ * `/decoder/block.3/layer.1/EncDecAttention/Softmax`, `/blocks.3/cross_attn/Softmax`.
+ */
+const CROSS_ATTENTION = /(?:layers?|blocks?)[._](\d+)[./].*?(?:encoder_attn|EncDecAttention|cross_?attn)/i;
+
+const OUTPUT_PREFIX = "cross_attentions.";
+
+/** Name of the graph output that carries a layer's cross-attention; layers count from 0. */
+export function crossAttentionOutput(layer: number): string {
+  return `${OUTPUT_PREFIX}${layer}`;
+}
+
+/**
+ * Names the cross-attention of each layer as an output of the graph, `cross_attentions.0`,
+ * `cross_attentions.1`, …: in a merged decoder (one `If` node whose two branches run without and with a
+ * cache, as Optimum exports `decoder_model_merged.onnx`) as outputs of both branches, of the `If` and of
+ * the graph; in a plain one of the graph alone. They have the element type that the model computes in.
+ *
+ * @param model The bytes of an ONNX model; not changed.
+ * @returns The model with these outputs. It is given back as it is where it has such outputs already, and
+ * where no softmax is named as cross-attention (an optimiser may have fused it into another node).
+ * @throws SpeechError `model_unusable` where the bytes are no ONNX model.
+ */
+export function addCrossAttentionOutputs(model: Uint8Array): Uint8Array {
+  try {
+    let found = false;
+    const edited = editFields(model, MODEL_GRAPH, (graph) => {
+      found = true;
+      return editGraph(graph);
+    });
+    if (!found) throw new SpeechError("model_unusable", "The model holds no graph.");
+    return edited.length === 1 ? model : Buffer.concat(edited);
+  } catch (error) {
+    if (error instanceof SpeechError) throw error;
+    throw new SpeechError("model_unusable", "The model is damaged: it cannot be read as ONNX.", {
+      cause: error,
+    });
+  }
+}
+
+function editGraph(graph: Uint8Array): Parts {
+  const present = lengthDelimited(graph, GRAPH_OUTPUT).map((value) => stringField(value, VALUE_NAME));
+  if (present.some((name) => name.startsWith(OUTPUT_PREFIX))) return [graph];
+
+  const nodes = lengthDelimited(graph, GRAPH_NODE);
+  const merged = nodes.find((node) => stringField(node, NODE_OP_TYPE) === "If" && layersOfBranches(node));
+  const layers = merged ? layersOfBranches(merged) : null;
+  if (merged && layers) {
+    const edited = editFields(graph, GRAPH_NODE, (node) =>
+      node.byteOffset === merged.byteOffset ? editIf(node, layers) : [node],
+    );
+    return [...edited, ...graphOutputs(layers.map(crossAttentionOutput))];
+  }
+
+  const attention = crossAttentionTensors(nodes);
+  if (attention.size === 0) return [graph];
+  const identities = [...attention].map(([layer, tensor]) =>
+    nodeBytes("Identity", [tensor], [crossAttentionOutput(layer)]),
+  );
+  return [
+    graph,
+    ...fields(GRAPH_NODE, identities),
+    ...graphOutputs([...attention.keys()].map(crossAttentionOutput)),
+  ];
+}
+
+/** Layers whose cross-attention both branches compute; null where there are none. */
+function layersOfBranches(ifNode: Uint8Array): number[] | null {
+  const branches = lengthDelimited(ifNode, NODE_ATTRIBUTE).filter(isBranch);
+  const [first, second] = branches.map((branch) =>
+    crossAttentionTensors(
+      lengthDelimited(branch, ATTRIBUTE_GRAPH).flatMap((graph) => lengthDelimited(graph, GRAPH_NODE)),
+    ),
+  );
+  if (!first || !second) return null;
+  const layers = [...first.keys()].filter((layer) => second.has(layer)).toSorted((a, b) => a - b);
+  return layers.length > 0 ? layers : null;
+}
+
+/** The softmax of each layer's cross-attention. */
+function crossAttentionTensors(nodes: readonly Uint8Array[]): Map<number, string> {
+  const tensors = new Map<number, string>();
+  for (const node of nodes) {
+    if (stringField(node, NODE_OP_TYPE) !== "Softmax") continue;
+    const [tensor] = stringFields(node, NODE_OUTPUT);
+    const match = CROSS_ATTENTION.exec(stringField(node, NODE_NAME)) ?? CROSS_ATTENTION.exec(tensor ?? "");
+    if (tensor && match) tensors.set(Number(match[1]), tensor);
+  }
+  return tensors;
+}
+
+/** The outputs of an `If` and of its branches belong together by their order, not by their names. */
+function editIf(ifNode: Uint8Array, layers: readonly number[]): Parts {
+  const edited = editFields(ifNode, NODE_ATTRIBUTE, (attribute) =>
+    isBranch(attribute)
+      ? editFields(attribute, ATTRIBUTE_GRAPH, (branch) => {
+          const tensors = crossAttentionTensors(lengthDelimited(branch, GRAPH_NODE));
+          return [branch, ...graphOutputs(layers.map((layer) => tensors.get(layer) ?? ""))];
+        })
+      : [attribute],
+  );
+  const names = layers.map((layer) => new TextEncoder().encode(crossAttentionOutput(layer)));
+  return [...edited, ...fields(NODE_OUTPUT, names)];
+}
+
+function isBranch(attribute: Uint8Array): boolean {
+  return BRANCHES.includes(stringField(attribute, ATTRIBUTE_NAME));
+}

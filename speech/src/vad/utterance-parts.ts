@@ -1,0 +1,65 @@
+import type { SpokenUtterance } from "./utterances.ts";
+import { SAMPLE_RATE } from "./voice-activity.ts";
+
+/** A run of the stretches of speech in an utterance, cut out of it in the middle of the pauses beside it. */
+export interface UtterancePart {
+  whole: SpokenUtterance;
+  /** Index into the whole's `speech`. */
+  from: number;
+  /** Index after the last. */
+  to: number;
+}
+
+/** The part as an utterance of its own; the whole itself where it is all of it. */
+export function cutOut({ whole, from, to }: UtterancePart): SpokenUtterance {
+  if (from === 0 && to === whole.speech.length) return whole;
+  const first = from === 0 ? 0 : sampleInPause(whole, from);
+  const last = to === whole.speech.length ? whole.samples.length : sampleInPause(whole, to);
+  return {
+    samples: whole.samples.subarray(first, last),
+    start: whole.start + first / SAMPLE_RATE,
+    speech: whole.speech.slice(from, to),
+  };
+}
+
+/**
+ * The parts of an utterance between its pauses, each with at least so much speech: a shorter one goes with
+ * the neighbour that the shorter pause parts it from. One part where the utterance has no such pauses.
+ */
+export function partsAtPauses(whole: SpokenUtterance, minSpeechSeconds: number): UtterancePart[] {
+  const parts = whole.speech.map((_, index) => ({ whole, from: index, to: index + 1 }));
+  for (;;) {
+    const short = parts.findIndex((part) => secondsOfPart(part) < minSpeechSeconds);
+    if (short === -1 || parts.length === 1) return parts;
+    const left =
+      pauseBefore(whole, parts[short]!.from) <= pauseBefore(whole, parts[short]!.to) ? short - 1 : short;
+    parts.splice(left, 2, { whole, from: parts[left]!.from, to: parts[left + 1]!.to });
+  }
+}
+
+/** Seconds in which somebody speaks. */
+export function speechSeconds({ speech }: Pick<SpokenUtterance, "speech">): number {
+  return speech.reduce((sum, { start, end }) => sum + end - start, 0);
+}
+
+/** Second of the media after the last sample. */
+export function endOf({ start, samples }: SpokenUtterance): number {
+  return start + samples.length / SAMPLE_RATE;
+}
+
+function secondsOfPart({ whole, from, to }: UtterancePart): number {
+  return speechSeconds({ speech: whole.speech.slice(from, to) });
+}
+
+/** Endless before the first stretch and after the last. */
+function pauseBefore({ speech }: SpokenUtterance, index: number): number {
+  const before = speech[index - 1];
+  const after = speech[index];
+  if (before === undefined || after === undefined) return Number.POSITIVE_INFINITY;
+  return after.start - before.end;
+}
+
+function sampleInPause({ samples, start, speech }: SpokenUtterance, index: number): number {
+  const middle = (speech[index - 1]!.end + speech[index]!.start) / 2;
+  return Math.min(samples.length, Math.max(0, Math.round((middle - start) * SAMPLE_RATE)));
+}

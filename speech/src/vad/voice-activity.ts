@@ -1,0 +1,376 @@
+import { fileURLToPath } from "node:url";
+import { InferenceSession, Tensor, type TypedTensor } from "onnxruntime-node";
+import { SpeechError } from "../errors.ts";
+import { isSilence } from "../media/silence.ts";
+import { release } from "../onnx/tensors.ts";
+import { DIGITAL_SILENCE_DB, findBackground, findSilence, levelOf } from "./background.ts";
+
+/** Samples a second of all audio in this package. */
+export const SAMPLE_RATE = 16_000;
+/** Samples that get one speech probability: 32 ms. */
+export const WINDOW_SAMPLES = 512;
+export const WINDOW_SECONDS = WINDOW_SAMPLES / SAMPLE_RATE;
+
+/** Silero's fifth version wants the end of the window before; without it, it misses a third of the speech. */
+const CONTEXT_SAMPLES = 64;
+const INPUT_SAMPLES = CONTEXT_SAMPLES + WINDOW_SAMPLES;
+const STATE_SIZE = 128;
+
+/**
+ * A stretch starts from a fresh state and is warmed up on the audio before it. Stretches run side by side
+ * in one batch, which costs half of one call after the other, and a fresh state hears more: carried on
+ * without end, the state goes deaf in noise (at 5 dB it finds 50 % of the speech, restarted 84 %).
+ */
+const STRETCH_WINDOWS = 938;
+const WARM_UP_WINDOWS = 94;
+const STRETCHES_PER_BATCH = 8;
+const BLOCK_SAMPLES = STRETCHES_PER_BATCH * STRETCH_WINDOWS * WINDOW_SAMPLES;
+/** What the first stretch of a block needs of the block before. */
+const PRECEDING_SAMPLES = WARM_UP_WINDOWS * WINDOW_SAMPLES + CONTEXT_SAMPLES;
+
+/** A few minutes of a recording and how likely each window of it is speech. */
+export interface ScoredAudio {
+  /**
+   * A whole number of windows; silence follows the last sample of the recording. They are there until the next are
+   * asked for.
+   */
+  samples: Float32Array;
+  /** Probability of speech of each window, 0 … 1. */
+  probabilities: Float32Array;
+}
+
+/** Tells speech from everything else. */
+export interface VoiceActivity {
+  /**
+   * Speech probability of each window of `samples` (a whole number of windows at 16 kHz).
+   * @param preceding The audio right before them, as far as it is at hand; empty at the beginning.
+   */
+  probabilities(samples: Float32Array, preceding: Float32Array, signal: AbortSignal): Promise<Float32Array>;
+  close(): Promise<void>;
+}
+
+/**
+ * Silero VAD v5 (Silero Team, MIT), as packed in `@ricky0123/vad-web`, on the CPU.
+ * @throws SpeechError `model_unusable`
+ */
+export async function openVoiceActivity({ threads }: { threads: number }): Promise<VoiceActivity> {
+  try {
+    const path = fileURLToPath(import.meta.resolve("@ricky0123/vad-web/dist/silero_vad_v5.onnx"));
+    const session = await InferenceSession.create(path, {
+      intraOpNumThreads: threads,
+      interOpNumThreads: 1,
+      executionMode: "sequential",
+    });
+    return new SileroVoiceActivity(session);
+  } catch (error) {
+    throw new SpeechError("model_unusable", `The voice activity model does not load: ${error}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Windows that are scored in a row; `end` is the first window after it. */
+interface Stretch {
+  start: number;
+  end: number;
+  /** Windows of digital silence that are its warm-up, at least 94; 0 if it is warmed up on the audio before it. */
+  silentWarmUp: number;
+}
+
+class SileroVoiceActivity implements VoiceActivity {
+  readonly #session: InferenceSession;
+  readonly #sampleRate = new Tensor("int64", BigInt64Array.of(BigInt(SAMPLE_RATE)), []);
+  /** The state after this many windows of digital silence; computed once, as far as needed. */
+  readonly #statesAfterSilence: Float32Array[] = [new Float32Array(2 * STATE_SIZE)];
+
+  constructor(session: InferenceSession) {
+    this.#session = session;
+  }
+
+  async probabilities(samples: Float32Array, preceding: Float32Array, signal: AbortSignal) {
+    signal.throwIfAborted();
+    const probabilities = new Float32Array(samples.length / WINDOW_SAMPLES);
+    const audio = new Preceded(samples, preceding);
+    const stretches = planStretches(audio, probabilities.length);
+    for (const isSilent of [false, true]) {
+      // A batch takes as many steps as the longest of its stretches.
+      const queue = stretches
+        .filter(({ silentWarmUp }) => silentWarmUp > 0 === isSilent)
+        .toSorted((a, b) => b.end - b.start - (a.end - a.start));
+      while (queue.length > 0) {
+        await this.#scoreBatch(queue.splice(0, STRETCHES_PER_BATCH), audio, probabilities, signal);
+      }
+    }
+    return probabilities;
+  }
+
+  /** Scores up to eight stretches at once, the longest first: step `t` runs window `t` of every stretch. */
+  async #scoreBatch(
+    batch: readonly Stretch[],
+    audio: Preceded,
+    probabilities: Float32Array,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const [longest] = batch as [Stretch];
+    let state = await this.#initialStates(batch, signal);
+    const input = new Float32Array(batch.length * INPUT_SAMPLES);
+    const firstStep = longest.silentWarmUp > 0 ? 0 : -WARM_UP_WINDOWS;
+    for (let step = firstStep; step < longest.end - longest.start; step++) {
+      signal.throwIfAborted();
+      for (const [row, { start }] of batch.entries()) {
+        const from = (start + step) * WINDOW_SAMPLES - CONTEXT_SAMPLES;
+        audio.copy(from, input, row * INPUT_SAMPLES, INPUT_SAMPLES);
+      }
+      const outputs = await this.#run(input, state);
+      state = outputs.state;
+      if (step < 0) continue;
+      for (const [row, { start, end }] of batch.entries()) {
+        if (start + step < end) probabilities[start + step] = outputs.probabilities[row]!;
+      }
+    }
+    release([state]);
+  }
+
+  async #initialStates(batch: readonly Stretch[], signal: AbortSignal): Promise<StateTensor> {
+    const layers: Float32Array[][] = [[], []];
+    for (const { silentWarmUp } of batch) {
+      const state = await this.#stateAfterSilence(silentWarmUp, signal);
+      layers[0]!.push(state.subarray(0, STATE_SIZE));
+      layers[1]!.push(state.subarray(STATE_SIZE));
+    }
+    return stateTensor(layers.flat());
+  }
+
+  async #stateAfterSilence(windows: number, signal: AbortSignal): Promise<Float32Array> {
+    const states = this.#statesAfterSilence;
+    const silence = new Float32Array(INPUT_SAMPLES);
+    while (states.length <= windows) {
+      signal.throwIfAborted();
+      const { state } = await this.#run(silence, stateTensor([states.at(-1)!]));
+      states.push(state.data);
+    }
+    return states[windows]!;
+  }
+
+  /** Runs one window of each stretch of a batch; `state` is invalid afterwards. */
+  async #run(input: Float32Array, state: StateTensor) {
+    const outputs = await this.#session.run({
+      input: new Tensor("float32", input, [input.length / INPUT_SAMPLES, INPUT_SAMPLES]),
+      state,
+      sr: this.#sampleRate,
+    });
+    release([state]);
+    return {
+      probabilities: outputs.output!.data as Float32Array,
+      state: outputs.stateN as StateTensor,
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#session.release();
+  }
+}
+
+type StateTensor = TypedTensor<"float32">;
+
+/** Copies the parts of a state. */
+function stateTensor(parts: readonly Float32Array[]): StateTensor {
+  const values = Float32Array.from(parts.flatMap((part) => [...part]));
+  return new Tensor("float32", values, [2, values.length / 2 / STATE_SIZE, STATE_SIZE]);
+}
+
+/**
+ * The stretches that need inference. Background cannot hold recognizable speech, and hours of it would cost more
+ * than decoding them, so a stretch ends where only background follows in it. Digital silence inside a stretch ends
+ * it too: the sound that follows is scored as at the beginning of a recording. Everything else is scored as if
+ * nothing were left out.
+ */
+function planStretches(audio: Preceded, windows: number): Stretch[] {
+  const sample = new Float32Array(WINDOW_SAMPLES);
+  const levels = Array.from({ length: WARM_UP_WINDOWS + windows }, (_, index) =>
+    levelOf(audio.window((index - WARM_UP_WINDOWS) * WINDOW_SAMPLES, sample)),
+  );
+  const background = findBackground(levels).slice(WARM_UP_WINDOWS);
+  const silence = findSilence(levels).slice(WARM_UP_WINDOWS);
+  const length = Math.ceil(windows / Math.ceil(windows / STRETCH_WINDOWS));
+  const stretches: Stretch[] = [];
+  for (let next = 0; next < windows; next += length) {
+    const last = Math.min(windows, next + length);
+    for (let start = silence.indexOf(false, next); start >= 0 && start < last; ) {
+      const silent = silence.indexOf(true, start);
+      const limit = silent < 0 ? last : Math.min(last, silent);
+      const end = start + background.slice(start, limit).lastIndexOf(false) + 1;
+      const warmUp = levels.slice(start, start + WARM_UP_WINDOWS);
+      const isSilent = warmUp.every((level) => level === DIGITAL_SILENCE_DB);
+      const isFirst = levels.slice(next, start).every((level) => level === DIGITAL_SILENCE_DB);
+      const silentWarmUp = isSilent ? WARM_UP_WINDOWS + (isFirst ? start - next : 0) : 0;
+      if (end > start) stretches.push({ start, end, silentWarmUp });
+      start = limit === last ? last : silence.indexOf(false, limit);
+    }
+  }
+  return stretches;
+}
+
+/** Samples that can be read from before their beginning; there is silence around what is known. */
+class Preceded {
+  readonly #samples: Float32Array;
+  readonly #preceding: Float32Array;
+
+  constructor(samples: Float32Array, preceding: Float32Array) {
+    this.#samples = samples;
+    this.#preceding = preceding;
+  }
+
+  /** Returns a window of samples; they are in `copy` if it begins before the samples. */
+  window(start: number, copy: Float32Array): Float32Array {
+    if (start >= 0) return this.#samples.subarray(start, start + copy.length);
+    this.copy(start, copy, 0, copy.length);
+    return copy;
+  }
+
+  /** Copies `count` samples from `start` on to `place` and on. */
+  copy(start: number, input: Float32Array, place: number, count: number): void {
+    const end = start + count;
+    if (start >= 0 && end <= this.#samples.length) {
+      input.set(this.#samples.subarray(start, end), place);
+      return;
+    }
+    const target = input.subarray(place, place + count).fill(0);
+    this.#copyFrom(this.#preceding, start + this.#preceding.length, target);
+    this.#copyFrom(this.#samples, start, target);
+  }
+
+  #copyFrom(source: Float32Array, start: number, target: Float32Array): void {
+    const from = Math.max(0, start);
+    const to = Math.min(source.length, start + target.length);
+    if (from < to) target.set(source.subarray(from, to), from - start);
+  }
+}
+
+/**
+ * Scores a recording as it comes in, a few minutes (15 MB) at a time, all of them in the same memory.
+ * @param score `VoiceActivity.probabilities`, bound to its signal
+ */
+export async function* scoreAudio(
+  chunks: AsyncIterable<Float32Array>,
+  score: (samples: Float32Array, preceding: Float32Array) => Promise<Float32Array>,
+): AsyncGenerator<ScoredAudio> {
+  // Fresh memory for each block would cost the system more than all else that is done here; shared memory reaches
+  // the thread that scores it without a copy.
+  const bytes = (PRECEDING_SAMPLES + BLOCK_SAMPLES) * Float32Array.BYTES_PER_ELEMENT;
+  const audio = new Float32Array(new SharedArrayBuffer(bytes));
+  let preceding = audio.subarray(0, 0);
+  for await (const samples of inBlocks(chunks, audio.subarray(PRECEDING_SAMPLES))) {
+    yield { samples, probabilities: await score(samples, preceding) };
+    preceding = audio.subarray(0, PRECEDING_SAMPLES);
+    preceding.set(audio.subarray(-PRECEDING_SAMPLES));
+  }
+}
+
+/** Gathers chunks of any length in `block` and gives it whenever it is full; the last is filled up to a whole window. */
+async function* inBlocks(
+  chunks: AsyncIterable<Float32Array>,
+  block: Float32Array,
+): AsyncGenerator<Float32Array> {
+  let filled = 0;
+  const zeros = new ZeroedSpans(block);
+  for await (const chunk of chunks) {
+    for (let taken = 0; taken < chunk.length; ) {
+      const part = chunk.subarray(taken, taken + block.length - filled);
+      if (isSilence(part)) zeros.fill(filled, filled + part.length);
+      else {
+        block.set(part, filled);
+        zeros.overwritten(filled, filled + part.length);
+      }
+      filled += part.length;
+      taken += part.length;
+      if (filled === block.length) {
+        yield block;
+        filled = 0;
+      }
+    }
+  }
+  const end = Math.ceil(filled / WINDOW_SAMPLES) * WINDOW_SAMPLES;
+  if (filled > 0) yield block.fill(0, filled, end).subarray(0, end);
+}
+
+/** Remembers which windows of a block are zero from the block before, so that hours of padding are not written. */
+class ZeroedSpans {
+  readonly #block: Float32Array;
+  readonly #isZero: Uint8Array;
+
+  constructor(block: Float32Array) {
+    this.#block = block;
+    this.#isZero = new Uint8Array(Math.ceil(block.length / WINDOW_SAMPLES)).fill(1);
+  }
+
+  fill(start: number, end: number): void {
+    for (let window = Math.floor(start / WINDOW_SAMPLES); window * WINDOW_SAMPLES < end; window++) {
+      if (this.#isZero[window] === 1) continue;
+      const [first, last] = [window * WINDOW_SAMPLES, (window + 1) * WINDOW_SAMPLES];
+      this.#block.fill(0, Math.max(start, first), Math.min(end, last));
+      if (start <= first && last <= end) this.#isZero[window] = 1;
+    }
+  }
+
+  overwritten(start: number, end: number): void {
+    this.#isZero.fill(0, Math.floor(start / WINDOW_SAMPLES), Math.ceil(end / WINDOW_SAMPLES));
+  }
+}
+
+/** A stretch of windows in which somebody speaks; `end` is the first window after it. */
+export interface SpeechSegment {
+  start: number;
+  end: number;
+}
+
+const SPEECH_BEGINS = 0.5;
+const SPEECH_ENDS = 0.35;
+/** 96 ms: shorter silences are stops inside words. */
+export const MIN_SILENCE_WINDOWS = 3;
+/** 192 ms: shorter sounds are the onset of music; a word spoken alone takes 250 ms. */
+export const MIN_SPEECH_WINDOWS = 6;
+/**
+ * A stretch of up to a second must be speech with this probability in the mean: laughter, sirens and sweeps
+ * are taken for it now and then, but not surely (0.5 … 0.7; 36 of 51 stretches of laughter lie below). Of
+ * single words spoken alone none lay below, down to 10 dB of noise (0.72 and more), of short stretches of
+ * real recordings 1 in 53, at 5 dB of noise 5 in 50.
+ */
+const SURE_OF_SHORT = 0.65;
+const SHORT_WINDOWS = 32;
+
+/**
+ * The stretches of speech in a run of window probabilities, in order: one begins where the probability
+ * reaches 0.5 and ends where it stays under 0.35. Gaps between stretches are at least 96 ms, stretches at
+ * least 192 ms, and those of up to a second 0.65 likely in the mean; only one that reaches the end of the run
+ * may be shorter and less likely, for it may go on.
+ * @param speaking Whether somebody is already speaking at the first window.
+ */
+export function speechSegments(probabilities: Float32Array, speaking = false): SpeechSegment[] {
+  const segments: SpeechSegment[] = [];
+  let start = speaking ? 0 : -1;
+  let silent = 0;
+  for (const [window, probability] of probabilities.entries()) {
+    if (start < 0) {
+      if (probability < SPEECH_BEGINS) continue;
+      start = window;
+    }
+    silent = probability < SPEECH_ENDS ? silent + 1 : 0;
+    if (silent < MIN_SILENCE_WINDOWS) continue;
+    const end = window + 1 - silent;
+    const goesOn = speaking && start === 0 && end > 0;
+    if (goesOn || isSpeech(probabilities.subarray(start, end))) segments.push({ start, end });
+    start = -1;
+    silent = 0;
+  }
+  if (start >= 0 && probabilities.length - silent > start) {
+    segments.push({ start, end: probabilities.length - silent });
+  }
+  return segments;
+}
+
+function isSpeech(probabilities: Float32Array): boolean {
+  if (probabilities.length < MIN_SPEECH_WINDOWS) return false;
+  if (probabilities.length > SHORT_WINDOWS) return true;
+  return probabilities.reduce((sum, value) => sum + value, 0) >= SURE_OF_SHORT * probabilities.length;
+}

@@ -1,0 +1,339 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type KeptStretch, readAnswers, writeAnswers } from "../../src/checkpoints/checkpoint.ts";
+import { AnswerBook } from "../../src/checkpoints/checkpoint-cache.ts";
+import type { Engine } from "../../src/engines/engine.ts";
+import type { EngineParts } from "../../src/engines/engine-parts.ts";
+import { openDecoder } from "../../src/media/open-decoder.ts";
+import { openVoiceActivityLane } from "../../src/processes/model-worker.ts";
+import { closeEngines, openEngines } from "../../src/processes/open-engines.ts";
+import type { Heard } from "../../src/recognition/recognized-speech.ts";
+import { createListener, type Engines } from "../../src/recognition/recognizer.ts";
+import { transcribe } from "../../src/transcribe.ts";
+import type { TranscribeProgress, Transcript } from "../../src/transcript.ts";
+import type { VoiceActivity } from "../../src/vad/voice-activity.ts";
+import type { Waveform } from "../../src/waveform.ts";
+import {
+  type FakeLanguage,
+  type FakeSpeech,
+  fakeEnglishOnly,
+  fakeMultilingual,
+  fakeRecording,
+} from "../support/fake-engines.ts";
+import {
+  type LISTENING_RECORDINGS,
+  listeningModel,
+  listeningRecording,
+} from "../support/language-recordings.ts";
+import { decoded, ENGLISH, spoken } from "../support/spoken.ts";
+import { sequence, wavFile } from "../support/wav.ts";
+
+describe("answers that are kept", () => {
+  const probability = fc.float({ min: 0, max: 1, noNaN: true });
+  const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
+  const hearing = fc.record({
+    words: fc.array(fc.record({ word: fc.string(), start: number, end: number, confidence: number })),
+    language: fc.option(fc.string()),
+    meanLogProbability: number,
+    compressionRatio: number,
+    noSpeechProbability: fc.option(number),
+    cutOff: fc.boolean(),
+  });
+
+  test("read back as they were, to the last bit", () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          speech: fc.array(
+            fc.tuple(
+              fc.nat(),
+              fc.array(probability).map((values) => Float32Array.from(values)),
+            ),
+          ),
+          hearings: fc.array(fc.tuple(fc.string(), hearing)),
+          languages: fc.array(
+            fc.tuple(
+              fc.string(),
+              fc.array(fc.tuple(fc.string(), number)).map((entries) => new Map(entries)),
+            ),
+          ),
+        }),
+        (answers) => {
+          expect(readAnswers(writeAnswers(answers))).toEqual(answers);
+        },
+      ),
+    );
+  });
+
+  test("are none where something else wrote them", () => {
+    for (const text of ["", "null", "{", "{}", '{"format":0}', "[]"]) expect(readAnswers(text)).toBeNull();
+    const book = new AnswerBook([{ settledSeconds: 300, answers: '{"format":0}' }], { keeps: false });
+    expect(book.settledSeconds).toBe(0);
+  });
+
+  test("of what JSON can not write are asked again", () => {
+    const odd = {
+      words: [],
+      language: null,
+      meanLogProbability: Number.NEGATIVE_INFINITY,
+      compressionRatio: 1,
+      noSpeechProbability: null,
+      cutOff: false,
+    };
+    const text = writeAnswers({ speech: [], hearings: [["odd", odd]], languages: [] });
+    expect(readAnswers(text)?.hearings).toEqual([]);
+  });
+
+  test("are their engine's: another one is asked anew", async () => {
+    const groups = await fakeRecording([["en", 6]]);
+    const listen = async (engine: Engine, kept: KeptStretch[]) => {
+      const book = new AnswerBook(kept, { keeps: true });
+      const { bundled } = book.engines({ ...NOTHING, bundled: engine });
+      const { signal } = new AbortController();
+      await bundled!.hear(
+        groups.flatMap(({ utterances }) => utterances),
+        { signal },
+      );
+      return book.takeNew(6);
+    };
+    const [one, same, other] = [fakeEnglishOnly(), fakeEnglishOnly(), fakeEnglishOnly()];
+    const kept = await listen(one, []);
+    expect(await listen(same, [kept!])).toBeNull();
+    expect(same.heard).toEqual([]);
+    await listen({ ...other, name: "another", hear: other.hear }, [kept!]);
+    expect(other.heard).toHaveLength(1);
+  });
+
+  test("are of one language each, where an utterance was heard in several", async () => {
+    const [{ utterances } = { utterances: [] }] = await fakeRecording([
+      [null, 1],
+      ["es", 6],
+    ]);
+    const { signal } = new AbortController();
+    const inEach = async (kept: KeptStretch[]) => {
+      const book = new AnswerBook(kept, { keeps: true });
+      const { multilingual } = book.engines({ ...NOTHING, multilingual: fakeMultilingual() });
+      const told = (languages?: (string | null)[]) =>
+        multilingual!.hear(utterances, { signal, ...(languages && { languages }) });
+      const hearings = [await told(["en"]), await told(["es"]), await told()];
+      return { hearings, kept: book.takeNew(6) };
+    };
+    const first = await inEach([]);
+    expect(await inEach([first.kept!])).toEqual({ hearings: first.hearings, kept: null });
+  });
+});
+
+const NOTHING: Engines = { bundled: null, multilingual: null, bundledTakesEnglish: false, remedy: "" };
+
+describe("work that is ended at any moment, any number of times, and goes on from what was kept", () => {
+  const language = fc.constantFrom<FakeLanguage>("en", "es", "pt", "fr", "cy", "noise");
+  // Most pauses end an utterance, so that little sound makes many batches.
+  const sentence = fc.record({
+    seconds: fc.integer({ min: 1, max: 5 }),
+    pause: fc.constantFrom(0.6, 0.6, 2.2),
+  });
+  const talk = fc.array(
+    fc.record({ language, sentences: fc.array(sentence, { minLength: 1, maxLength: 6 }) }),
+    { minLength: 1, maxLength: 5 },
+  );
+  const parts = talk.map((runs) =>
+    runs.flatMap(({ language, sentences }) =>
+      sentences.flatMap(({ seconds, pause }): FakeSpeech[] => [
+        [language, seconds],
+        [null, pause],
+      ]),
+    ),
+  );
+  const makers: Record<string, () => Partial<Engines>> = {
+    "the bundled engine alone": () => ({ bundled: fakeEnglishOnly() }),
+    "an engine that tells the language before": () => ({ multilingual: fakeMultilingual() }),
+    "one that tells it by hearing": () => ({ multilingual: fakeMultilingual({ tells: "by hearing" }) }),
+    "both engines": () => ({
+      bundled: fakeEnglishOnly(),
+      multilingual: fakeMultilingual(),
+      bundledTakesEnglish: true,
+    }),
+  };
+
+  for (const [name, make] of Object.entries(makers)) {
+    test(`hears the same by ${name}`, async () => {
+      const lives = fc.array(fc.nat({ max: 6 }), { minLength: 1, maxLength: 4 });
+      const lost = fc.array(fc.boolean(), { maxLength: 4 });
+      await fc.assert(
+        fc.asyncProperty(parts, lives, lost, async (recording, calls, losses) => {
+          const groups = await fakeRecording(recording);
+          const whole = await live(groups, make(), [], Number.POSITIVE_INFINITY);
+          let kept: KeptStretch[] = [];
+          for (const count of calls) kept.push(...(await live(groups, make(), kept, count)).kept);
+          // What could not be written down is heard again.
+          kept = kept.filter((_, index) => !losses[index]);
+          const last = await live(groups, make(), kept, Number.POSITIVE_INFINITY);
+          expect(last.outcome).toEqual(whole.outcome);
+        }),
+        { numRuns: 15 },
+      );
+    });
+  }
+
+  /** Listens until the engines were asked so many times. */
+  async function live(
+    groups: Awaited<ReturnType<typeof fakeRecording>>,
+    engines: Partial<Engines>,
+    before: KeptStretch[],
+    calls: number,
+  ): Promise<{ kept: KeptStretch[]; outcome: Heard | string }> {
+    let left = calls;
+    const mortal = (engine: Engine | null | undefined): Engine | null => {
+      if (!engine) return null;
+      const count = () => {
+        if (left-- <= 0) throw new Error("killed");
+      };
+      const { detectLanguages } = engine;
+      return {
+        ...engine,
+        hear: async (...args) => {
+          count();
+          return await engine.hear(...args);
+        },
+        ...(detectLanguages && {
+          detectLanguages: async (...args) => {
+            count();
+            return await detectLanguages(...args);
+          },
+        }),
+      };
+    };
+    const book = new AnswerBook(before, { keeps: true });
+    const kept: KeptStretch[] = [];
+    const onHeard = (settled: number) => kept.push(...[book.takeNew(settled)].filter((one) => one !== null));
+    const options = { signal: new AbortController().signal, onHeard };
+    try {
+      const { bundled, multilingual } = engines;
+      const both = { bundled: mortal(bundled), multilingual: mortal(multilingual) };
+      const listener = createListener(book.engines({ ...NOTHING, ...engines, ...both }));
+      for (const { utterances } of groups) await listener.hear(utterances, options);
+      return { kept, outcome: await listener.finish(1e4, options) };
+    } catch (error) {
+      return { kept, outcome: (error as Error).message };
+    }
+  }
+});
+
+// Real models, which a busy machine may keep waiting.
+describe("a recording whose transcription is ended again and again", { timeout: 180_000 }, () => {
+  const BUNDLED = { bundled: true, multilingual: null, bundledTakesEnglish: false, remedy: "" };
+
+  async function open(parts: EngineParts) {
+    const decoder = await openDecoder();
+    const engines = await openEngines(parts, { threads: 2 });
+    const voiceActivity = await openVoiceActivityLane();
+    onTestFinished(async () => {
+      await voiceActivity.close();
+      await closeEngines(engines);
+    });
+    let scored = 0;
+    const counting: VoiceActivity = {
+      probabilities: (...args) => {
+        scored++;
+        return voiceActivity.probabilities(...args);
+      },
+      close: () => voiceActivity.close(),
+    };
+    /** Ends with the stretch of this number, or with the recording. */
+    const attempt = async (path: string, kept: KeptStretch[], stretches: number) => {
+      const abort = new AbortController();
+      const told: KeptStretch[] = [];
+      const progress: TranscribeProgress[] = [];
+      const waveforms: Waveform[] = [];
+      scored = 0;
+      const result = await transcribe(path, {
+        ...{
+          decoder,
+          engines,
+          voiceActivity: counting,
+          maxDurationSeconds: 3600,
+          signal: abort.signal,
+          kept,
+        },
+        onStretch: (stretch) => {
+          told.push(stretch);
+          if (told.length >= stretches) abort.abort(new Error("ended"));
+        },
+        onProgress: (one) => progress.push(one),
+        onWaveform: (waveform) => waveforms.push(waveform),
+      }).catch((error: Error) => {
+        if (error.message !== "ended") throw error;
+        return null;
+      });
+      return { transcript: result as Transcript | null, told, progress, waveforms, scored };
+    };
+    return attempt;
+  }
+
+  function scratch(): string {
+    const folder = mkdtempSync(join(tmpdir(), "speech-kept-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    return folder;
+  }
+
+  const soundOf = (name: (typeof LISTENING_RECORDINGS)[number]) => decoded(listeningRecording(name).path);
+
+  /** Every attempt ends with its first stretch, until one has nothing left to keep. */
+  async function endedAgainAndAgain(attempt: Awaited<ReturnType<typeof open>>, path: string) {
+    const kept: KeptStretch[] = [];
+    for (let attempts = 1; ; attempts++) {
+      const last = await attempt(path, kept, 1);
+      if (last.transcript !== null) return { kept, last, attempts };
+      kept.push(...last.told);
+    }
+  }
+
+  const heardIn = ({ stages: _, ...heard }: Transcript) => heard;
+
+  test("has the words, languages and waveform of one that was never ended, and nothing is heard twice", async () => {
+    const path = join(scratch(), "long.wav");
+    const sentences = Array.from({ length: 52 }, (_, index) => [
+      spoken(ENGLISH[index % ENGLISH.length]!).samples,
+      [0.25, 0.5, 2.5][index % 3]!,
+    ]).flat();
+    writeFileSync(path, wavFile(sequence(...sentences)));
+    const attempt = await open(BUNDLED);
+    const whole = await attempt(path, [], Number.POSITIVE_INFINITY);
+    expect(whole.transcript!.duration).toBeGreaterThan(241);
+
+    const { kept, last, attempts } = await endedAgainAndAgain(attempt, path);
+    expect(attempts).toBeGreaterThan(2);
+    expect(heardIn(last.transcript!)).toEqual(heardIn(whole.transcript!));
+    expect(last.waveforms).toEqual(whole.waveforms);
+    expect(last.progress[0]).toEqual({
+      done: Math.max(...kept.map(({ settledSeconds }) => settledSeconds)),
+      duration: whole.transcript!.duration,
+      remainingSeconds: null,
+    });
+    expect(last.scored).toBeLessThan(whole.scored);
+    const questions = [...kept, ...last.told].flatMap(({ answers }) =>
+      readAnswers(answers)!.hearings.map(([question]) => question),
+    );
+    expect(new Set(questions).size).toBe(questions.length);
+  });
+
+  test("has each language where it is spoken, also where it was ended beside a change", async () => {
+    const attempt = await open({
+      bundled: true,
+      multilingual: { kind: "whisper", folder: listeningModel },
+      bundledTakesEnglish: true,
+      remedy: "",
+    });
+    const path = join(scratch(), "mixed.wav");
+    const names = ["mixed", "french"] as const;
+    writeFileSync(path, wavFile(sequence(...(await Promise.all(names.map(soundOf))))));
+    const whole = await attempt(path, [], Number.POSITIVE_INFINITY);
+    expect(new Set(whole.transcript!.stretches.map(({ language }) => language)).size).toBe(4);
+    const { last, attempts } = await endedAgainAndAgain(attempt, path);
+    expect(heardIn(last.transcript!)).toEqual(heardIn(whole.transcript!));
+    expect(attempts).toBeGreaterThan(2);
+  });
+});

@@ -1,0 +1,155 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Engine, Hearing } from "../../../src/engines/engine.ts";
+import { readMoonshine } from "../../../src/engines/moonshine/model.ts";
+import { openMoonshine } from "../../../src/engines/moonshine/moonshine.ts";
+import { packUtterances } from "../../../src/vad/utterances.ts";
+import { openVoiceActivity, scoreAudio } from "../../../src/vad/voice-activity.ts";
+import {
+  compareWords,
+  decoded,
+  ENGLISH,
+  plainWords,
+  quantile,
+  realSpeech,
+  spoken,
+} from "../../support/spoken.ts";
+
+const signal = new AbortController().signal;
+let engine: Engine;
+const clips = ENGLISH.map(spoken);
+let hearings: Hearing[];
+
+beforeAll(async () => {
+  engine = await openMoonshine({ model: await readMoonshine(), threads: 2 });
+  hearings = await engine.hear(
+    clips.map(({ samples }, index) => ({ samples, start: 100 * index })),
+    { signal },
+  );
+});
+
+afterAll(() => engine.close());
+
+const text = (hearing: Hearing | undefined) => hearing?.words.map(({ word }) => word).join(" ") ?? "";
+
+function errorRateOf(heard: readonly Hearing[]): number {
+  const said = clips.flatMap((clip) => plainWords(clip.text));
+  return compareWords(
+    said,
+    heard.flatMap((hearing) => plainWords(text(hearing))),
+  ).errorRate;
+}
+
+test("hears what is said", () => {
+  // The voices are robots; processors round the quantised model differently, so a word or two may change.
+  expect(errorRateOf(hearings)).toBeLessThan(0.12);
+});
+
+test("hears the same of each recording whatever is heard before it or beside it", async () => {
+  const utterances = clips.slice(0, 6).map(({ samples }) => ({ samples, start: 0 }));
+  const alone: Hearing[] = [];
+  for (const utterance of utterances) alone.push(...(await engine.hear([utterance], { signal })));
+  const beside = await Promise.all(utterances.map((utterance) => engine.hear([utterance], { signal })));
+  expect(beside.flat()).toEqual(alone);
+});
+
+test("puts words where they are said", () => {
+  const startErrors: number[] = [];
+  const endErrors: number[] = [];
+  for (const [index, { words }] of hearings.entries()) {
+    const said = clips[index]?.words ?? [];
+    const normal = (word: string) => plainWords(word).join("");
+    const { agreeing } = compareWords(
+      said.map(({ word }) => normal(word)),
+      words.map(({ word }) => normal(word)),
+    );
+    for (const [i, j] of agreeing) {
+      const { start, end } = said[i] ?? { start: null, end: null };
+      const offset = 100 * index;
+      if (start !== null) startErrors.push(Math.abs((words[j]?.start ?? 0) - offset - start));
+      if (end !== null) endErrors.push(Math.abs((words[j]?.end ?? 0) - offset - end));
+    }
+  }
+  expect(startErrors.length).toBeGreaterThan(100);
+  expect(quantile(startErrors, 0.5)).toBeLessThanOrEqual(0.06);
+  expect(quantile(startErrors, 0.9)).toBeLessThanOrEqual(0.16);
+  expect(quantile(endErrors, 0.5)).toBeLessThanOrEqual(0.06);
+  expect(quantile(endErrors, 0.9)).toBeLessThanOrEqual(0.16);
+});
+
+test("gives words in order, apart, inside their utterance and sure of themselves to some degree", () => {
+  for (const [index, { words }] of hearings.entries()) {
+    let earliest = 100 * index;
+    for (const { word, start, end, confidence } of words) {
+      expect(word).toMatch(/^\S+$/);
+      expect(start).toBeGreaterThanOrEqual(earliest);
+      expect(end).toBeGreaterThan(start);
+      expect(confidence).toBeGreaterThan(0);
+      expect(confidence).toBeLessThanOrEqual(1);
+      earliest = end;
+    }
+    expect(earliest).toBeLessThanOrEqual(100 * index + (clips[index]?.samples.length ?? 0) / 16_000);
+  }
+});
+
+test("hears utterances in a batch as well as alone", async () => {
+  const alone: Hearing[] = [];
+  for (const { samples } of clips) alone.push(...(await engine.hear([{ samples, start: 0 }], { signal })));
+  // Activations are quantised over the whole batch, so an unsure word may change, for better or worse.
+  expect(errorRateOf(hearings)).toBeLessThan(errorRateOf(alone) + 0.04);
+});
+
+test("hears nothing where there is nothing, however short", async () => {
+  const utterances = [0, 1, 400, 16_000].map((length) => ({ samples: new Float32Array(length), start: 0 }));
+  const heard = await engine.hear(utterances, { signal });
+  expect(heard.map(({ words }) => words)).toEqual([[], [], [], []]);
+});
+
+test("comes to an end on sound that is no speech", async () => {
+  let state = 1;
+  const noise = Float32Array.from({ length: 10 * 16_000 }, (_, i) => {
+    state = (state * 16_807) % 2_147_483_647;
+    return 0.3 * Math.sin(i / 20) + 0.3 * (state / 2_147_483_647 - 0.5);
+  });
+  const [hearing] = await engine.hear([{ samples: noise, start: 0 }], { signal });
+  expect(hearing?.words.length).toBeLessThanOrEqual(75);
+});
+
+test("stops when it is told to", async () => {
+  const samples = clips[0]?.samples ?? new Float32Array(0);
+  const controller = new AbortController();
+  const heard = engine.hear([{ samples, start: 0 }], { signal: controller.signal });
+  controller.abort(new Error("no longer wanted"));
+  await expect(heard).rejects.toThrow("no longer wanted");
+});
+
+const jfk = realSpeech("jfk.wav");
+// Real recordings are not ours to publish; where they are not at hand, made speech has to do.
+test.skipIf(jfk === null)("hears a president word for word", async () => {
+  const [hearing] = await engine.hear([{ samples: await decoded(jfk as string), start: 0 }], { signal });
+  const said =
+    "And so my fellow Americans ask not what your country can do for you ask what you can do for your country";
+  expect(plainWords(text(hearing))).toEqual(plainWords(said));
+});
+
+const lucier = realSpeech("lucier.mp3");
+const lucierText = realSpeech("lucier.txt");
+// Not ours to publish either.
+test.skipIf(lucier === null || lucierText === null)("hears a slow speaker who stutters", async () => {
+  const voiceActivity = await openVoiceActivity({ threads: 2 });
+  async function* chunks() {
+    yield await decoded(lucier as string);
+  }
+  const scored = scoreAudio(chunks(), (block, preceding) =>
+    voiceActivity.probabilities(block, preceding, signal),
+  );
+  const heard: string[] = [];
+  for await (const { utterances } of packUtterances(scored, 20)) {
+    heard.push(
+      ...(await engine.hear(utterances, { signal })).flatMap((hearing) => plainWords(text(hearing))),
+    );
+  }
+  await voiceActivity.close();
+  const said = plainWords(readFileSync(lucierText as string, "utf8"));
+  expect(compareWords(said, heard).errorRate).toBeLessThanOrEqual(0.12);
+});

@@ -1,0 +1,275 @@
+import { describe, expect, test } from "vitest";
+import type { Hearing } from "../../../src/engines/engine.ts";
+import type { OpenAiOptions } from "../../../src/engines/openai/openai.ts";
+import { failure, inMedia, saying, serversAndEngines, texts } from "../../support/openai-engines.ts";
+import { ENGLISH_WORDS } from "../../support/tone-words.ts";
+import { openAi, whisperCpp } from "../../support/transcription-server-formats.ts";
+import type { TranscriptionServer } from "../../support/transcription-servers.ts";
+
+const { started, engineOf } = serversAndEngines();
+const { signal } = new AbortController();
+
+describe("many utterances", () => {
+  const many = Array.from({ length: 24 }, (_, index) =>
+    saying([ENGLISH_WORDS[index % 8]!, ENGLISH_WORDS[(3 * index) % 8]!], 10 * index),
+  );
+  const inOrder = many.map(({ said, start }) => inMedia(said, start));
+
+  function expectInOrder(hearings: readonly Hearing[]): void {
+    expect(hearings.map(texts)).toEqual(inOrder.map((said) => said.map(({ word }) => word)));
+    for (const [index, { words }] of hearings.entries()) {
+      expect(words[0]!.start).toBeCloseTo(inOrder[index]![0]!.start);
+    }
+  }
+
+  /** Answers a request only when others have come after it, the last one first. */
+  function backwards(server: TranscriptionServer, atOnce: number): void {
+    let waiting: (() => void)[] = [];
+    server.before = () =>
+      new Promise((resolve) => {
+        waiting.push(resolve);
+        if (waiting.length < atOnce) return;
+        for (const answer of waiting.reverse()) answer();
+        waiting = [];
+      });
+  }
+
+  test("come back in order, however the answers come, and no more are asked at once than is allowed", async () => {
+    const server = await started();
+    backwards(server, 4);
+    const engine = await engineOf([server.origin], { concurrency: 4 });
+    expectInOrder(await engine.hear(many, { signal }));
+    expect(server.mostInFlight).toBe(4);
+  });
+
+  test("are spread over a fleet", async () => {
+    const servers = await Promise.all([
+      started(),
+      started({ manner: openAi }),
+      started({ manner: whisperCpp }),
+    ]);
+    const engine = await engineOf(
+      servers.map(({ origin }) => origin),
+      { concurrency: 2 },
+    );
+    expectInOrder(await engine.hear(many, { signal }));
+    for (const { questions, mostInFlight } of servers) {
+      expect(questions.length).toBeGreaterThan(0);
+      expect(mostInFlight).toBeLessThanOrEqual(2);
+    }
+  });
+
+  test("are heard by the rest of a fleet where some are down, refuse the key, lack the model or talk nonsense", async () => {
+    const gone = await started();
+    await gone.stop();
+    const [well, locked, nonsense] = await Promise.all([
+      started(),
+      started({ apiKey: "sk-other" }),
+      started({ manner: () => ["?"] }),
+    ]);
+    const elsewhere = await started({ path: "/elsewhere" });
+    const urls = [gone, locked, nonsense, elsewhere, well].map(({ origin }) => `${origin}/v1`);
+    expectInOrder(await (await engineOf(urls)).hear(many, { signal }));
+    expect(well.questions).toHaveLength(many.length);
+  });
+
+  test("are heard by a server that comes back", async () => {
+    const server = await started();
+    server.faults = [
+      { status: 503 },
+      "cut before the answer",
+      { status: 429 },
+      "cut in the answer",
+      { status: 500 },
+    ];
+    expectInOrder(await (await engineOf([server.origin])).hear(many, { signal }));
+  });
+
+  test("are given up together where one of them is refused", async () => {
+    const server = await started();
+    server.before = async () => {
+      if (server.questions.length >= 3) server.fault = { status: 422, body: '{"detail": "too strange"}' };
+    };
+    const engine = await engineOf([server.origin], { concurrency: 2 });
+    const { code, message } = await failure(engine.hear(many, { signal }));
+    expect([code, message]).toEqual(["engine_refused", expect.stringContaining("too strange")]);
+    expect(server.questions.length).toBeLessThan(many.length);
+  });
+
+  test("end at once where the recording is given up", async () => {
+    const server = await started();
+    server.fault = "never answer";
+    const abort = new AbortController();
+    const engine = await engineOf([server.origin], { concurrency: 3 });
+    const asked = new Promise<void>((resolve) => {
+      server.before = async () => {
+        if (server.questions.length === 3) resolve();
+      };
+    });
+    const hearing = engine.hear(many, { signal: abort.signal });
+    await asked;
+    abort.abort(new Error("given up"));
+    await expect(hearing).rejects.toThrow("given up");
+    await expect.poll(() => server.inFlight).toBe(0);
+    server.fault = null;
+    expectInOrder(await engine.hear(many, { signal }));
+  });
+});
+
+describe("faults of a server", () => {
+  const lasting: [string, Partial<TranscriptionServer>, Partial<OpenAiOptions>, string, RegExp][] = [
+    ["is overloaded", { fault: { status: 503 } }, {}, "engine_unavailable", /answered 503/],
+    ["limits the rate", { fault: { status: 429 } }, {}, "engine_unavailable", /answered 429/],
+    ["breaks off", { fault: "cut before the answer" }, {}, "engine_unavailable", /failed: /],
+    ["breaks off in the answer", { fault: "cut in the answer" }, {}, "engine_unavailable", /failed: /],
+    [
+      "never answers",
+      { fault: "never answer" },
+      { firstByteTimeoutMs: 50 },
+      "engine_unavailable",
+      /did not answer/,
+    ],
+    ["never ends", { fault: "never end" }, { timeoutMs: 50 }, "engine_unavailable", /not whole within/],
+    ["answers without end", { fault: "endless answer" }, {}, "engine_unavailable", /longer than/],
+    [
+      "answers a page",
+      { fault: { status: 200, body: "<html>Hello" } },
+      {},
+      "engine_answer_invalid",
+      /not JSON.*<html>/,
+    ],
+    [
+      "answers an error",
+      { fault: { status: 200, body: '{"error":"no audio"}' } },
+      {},
+      "engine_answer_invalid",
+      /no audio/,
+    ],
+    [
+      "has no money",
+      { fault: { status: 429, body: '{"error":{"code":"insufficient_quota"}}' } },
+      {},
+      "engine_refused",
+      /credit/,
+    ],
+    [
+      "knows no such model",
+      { fault: { status: 404, body: '{"detail":"no such model"}' } },
+      {},
+      "engine_refused",
+      /base URL.*no such model/,
+    ],
+    [
+      "finds it too large",
+      { fault: { status: 413, body: "<html>" } },
+      {},
+      "engine_refused",
+      /answered 413 \(let it, or the proxy before it, take requests of 1 MB/,
+    ],
+  ];
+  for (const [name, state, options, code, message] of lasting) {
+    test(`one that ${name} is told as ${code}`, async () => {
+      const server = Object.assign(await started(), state);
+      const engine = await engineOf([`${server.origin}/v1`], { tries: 2, ...options });
+      const error = await failure(engine.hear([saying(["The"])], { signal }));
+      expect([error.code, error.message]).toEqual([code, expect.stringMatching(message)]);
+      expect(error.message).toContain(server.origin);
+      expect(server.questions).toHaveLength(code === "engine_refused" ? 1 : 2);
+    });
+  }
+
+  test("a wrong key is told without the key", async () => {
+    const server = await started({ apiKey: "sk-right" });
+    const engine = await engineOf([], { servers: [{ url: server.origin, apiKey: "sk-wrong-key" }] });
+    const error = await failure(engine.hear([saying(["The"])], { signal }));
+    expect([error.code, error.retryable]).toEqual(["engine_refused", false]);
+    expect(error.message).toMatch(/127\.0\.0\.1.*answered 401 \(is the key right\?\)/);
+    expect(error.message).not.toContain("sk-");
+  });
+
+  test("what a server repeats of the key is not told: in a fault, nor in what is no transcript", async () => {
+    const apiKey = "sk-of-somebody-who-pays";
+    for (const status of [200, 400, 500]) {
+      const server = await started();
+      // The end of the key lies beyond what is told of an answer.
+      const body = `${"x".repeat(150)} Bearer ${apiKey}`.repeat(2);
+      server.fault = { status, body };
+      const engine = await engineOf([], { servers: [{ url: server.origin, apiKey }], tries: 1 });
+      const error = await failure(engine.hear([saying(["The"])], { signal }));
+      expect(error.message).toContain("xxx");
+      expect(error.message).not.toContain("sk-");
+    }
+  });
+
+  test("a redirect is not followed: the key goes nowhere else", async () => {
+    const [server, other] = await Promise.all([started(), started()]);
+    const location = `${other.origin}/v1/audio/transcriptions?secret=1`;
+    server.fault = { status: 307, headers: { location } };
+    const engine = await engineOf([], { servers: [{ url: server.origin, apiKey: "sk-key" }] });
+    const error = await failure(engine.hear([saying(["The"])], { signal }));
+    expect([error.code, error.message]).toEqual(["engine_refused", expect.stringContaining(other.origin)]);
+    expect(error.message).not.toContain("secret");
+    expect(other.questions).toEqual([]);
+  });
+
+  test("one that takes its time to think is not one that can not be reached", async () => {
+    const server = await started();
+    server.before = () => new Promise((resolve) => setTimeout(resolve, 400));
+    const engine = await engineOf([server.origin], { connectTimeoutMs: 200, tries: 1 });
+    const [hearing] = await engine.hear([saying(["fine!"])], { signal });
+    expect(texts(hearing!)).toEqual(["fine!"]);
+  });
+
+  test("one that asks for more patience than there is, is not waited for", async () => {
+    const server = await started();
+    server.fault = { status: 429, headers: { "retry-after": "3600" } };
+    const engine = await engineOf([server.origin], { patienceMs: 60_000 });
+    const error = await failure(engine.hear([saying(["The"])], { signal }));
+    expect(error.code).toBe("engine_unavailable");
+    expect(server.questions).toHaveLength(1);
+  });
+
+  test("one that was never reached is given up at once where somebody waits, one that was is waited for", async () => {
+    const server = await started();
+    const hasty = { tries: 3, givesUpUnreached: true };
+    const engine = await engineOf([server.origin], hasty);
+    await engine.hear([saying(["The"])], { signal });
+    await server.stop();
+    const [known, unknown, nameless] = await Promise.all(
+      [
+        engine,
+        await engineOf([server.origin], hasty),
+        await engineOf(["http://nobody.invalid/v1"], hasty),
+      ].map((each) => failure(each.hear([saying(["The"])], { signal }))),
+    );
+    expect(known?.code).toBe("engine_unavailable");
+    expect([unknown?.code, unknown?.message]).toEqual([
+      "engine_refused",
+      expect.stringMatching(/ECONNREFUSED.*\(is the address right, and does the server run\?\)/),
+    ]);
+    expect([nameless?.code, nameless?.message]).toEqual([
+      "engine_refused",
+      expect.stringContaining("nobody.invalid"),
+    ]);
+  });
+
+  test("one of a fleet that was never reached keeps nobody from the others", async () => {
+    const [gone, there] = [await started(), await started()];
+    await gone.stop();
+    const engine = await engineOf([gone.origin, there.origin], { givesUpUnreached: true });
+    const [hearing] = await engine.hear([saying(["fine!"])], { signal });
+    expect(texts(hearing!)).toEqual(["fine!"]);
+  });
+
+  test("one that is not there is told by its address, without the password in it", async () => {
+    const server = await started();
+    await server.stop();
+    const url = server.origin.replace("http://", "http://user:hunter2@");
+    const error = await failure((await engineOf([url], { tries: 2 })).hear([saying(["The"])], { signal }));
+    expect([error.code, error.message]).toEqual([
+      "engine_unavailable",
+      expect.stringContaining("ECONNREFUSED"),
+    ]);
+    expect(error.message).not.toContain("hunter2");
+  });
+});

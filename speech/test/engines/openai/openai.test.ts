@@ -1,0 +1,253 @@
+import { describe, expect, test } from "vitest";
+import type { Engine, Utterance } from "../../../src/engines/engine.ts";
+import { failure, inMedia, saying, serversAndEngines, texts } from "../../support/openai-engines.ts";
+import { ENGLISH_WORDS, JAPANESE_WORDS, SPANISH_WORDS, tones } from "../../support/tone-words.ts";
+import {
+  localAi,
+  type Manner,
+  openAi,
+  speaches,
+  vllm,
+  whisperCpp,
+  withoutWords,
+} from "../../support/transcription-server-formats.ts";
+
+const { started, engineOf } = serversAndEngines();
+const { signal } = new AbortController();
+
+/** Words as long as their letters, with long pauses between them. */
+const pausingWords = ["The", "The", "fine!", "fine!"].map((word, index) => {
+  const start = 0.4 + 2 * index;
+  return { word, start, end: start + (word === "The" ? 0.3 : 0.4) };
+});
+const pausing: Utterance = { samples: tones(pausingWords, 9), start: 0 };
+
+/** That the middle of each word is where it is said; its ends may lie anywhere in the pauses beside it. */
+async function expectMiddlesHeard(engine: Engine): Promise<void> {
+  const [hearing] = await engine.hear([pausing], { signal });
+  expect(texts(hearing!)).toEqual(pausingWords.map(({ word }) => word));
+  for (const [index, { start, end }] of pausingWords.entries()) {
+    const word = hearing!.words[index]!;
+    expect(word.start).toBeLessThan((start + end) / 2);
+    expect(word.end).toBeGreaterThan((start + end) / 2);
+  }
+}
+
+describe("every server's words come back as they are written, when they are said", () => {
+  for (const [name, manner] of Object.entries({ openAi, speaches, whisperCpp }) as [string, Manner][]) {
+    for (const [language, words] of [
+      ["en", ENGLISH_WORDS],
+      ["es", SPANISH_WORDS],
+      ["ja", JAPANESE_WORDS],
+    ] as const) {
+      test(`${name}, ${language}`, async () => {
+        const server = await started({ manner });
+        const engine = await engineOf([`${server.origin}/v1`]);
+        const utterance = saying(words, 100);
+        const [hearing] = await engine.hear([utterance], { signal });
+        expect(texts(hearing!)).toEqual(words);
+        expect(hearing!.language).toBe(language);
+        expect(hearing!.cutOff).toBe(false);
+        for (const [index, { start, end }] of inMedia(utterance.said, 100).entries()) {
+          const heard = hearing!.words[index]!;
+          expect(heard.start).toBeCloseTo(start, 1);
+          // Punctuation has times of its own at some servers, which are nobody's speech.
+          expect(heard.end).toBeGreaterThan(start + 0.1);
+          expect(heard.end).toBeLessThan(end + 0.03);
+          expect(heard.confidence).toBeGreaterThan(0.7);
+        }
+      });
+    }
+  }
+
+  for (const [name, manner] of Object.entries({ vllm, localAi, withoutWords }) as [string, Manner][]) {
+    test(`${name} tells segments only: words have shares of them`, async () => {
+      const server = await started({ manner });
+      const engine = await engineOf([server.origin]);
+      const utterance = saying(ENGLISH_WORDS, 50);
+      const [hearing] = await engine.hear([utterance], { signal });
+      expect(texts(hearing!)).toEqual(ENGLISH_WORDS);
+      expect(hearing!.language).toBe(name === "localAi" ? null : "en");
+      const [first, last] = [utterance.said[0]!, utterance.said.at(-1)!];
+      expect(hearing!.words[0]!.start).toBeCloseTo(50 + first.start, 1);
+      expect(hearing!.words.at(-1)!.end).toBeCloseTo(50 + last.end, 1);
+      const gaps = hearing!.words.slice(1).map(({ start }, index) => start - hearing!.words[index]!.end);
+      expect(Math.max(...gaps.map(Math.abs))).toBeLessThan(1e-9);
+    });
+  }
+
+  test("where there is text only, words share the time in which it is loud", async () => {
+    const server = await started({
+      manner: ({ words }) => ({ text: words.map(({ word }) => word).join(" ") }),
+    });
+    const engine = await engineOf([server.origin]);
+    await expectMiddlesHeard(engine);
+    const [hearing] = await engine.hear([pausing], { signal });
+    expect(hearing!.language).toBeNull();
+  });
+
+  test("words of a segment share the time in which it is loud", async () => {
+    const server = await started({ manner: vllm });
+    await expectMiddlesHeard(await engineOf([server.origin]));
+  });
+
+  test("where nothing is said there are no words and no language", async () => {
+    for (const manner of [openAi, speaches, whisperCpp, vllm]) {
+      const server = await started({ manner });
+      const engine = await engineOf([server.origin]);
+      const [hearing] = await engine.hear([saying([])], { signal });
+      expect(hearing).toMatchObject({ words: [], language: null, cutOff: false });
+    }
+  });
+});
+
+describe("what is asked", () => {
+  test("is a transcript with times of words, of the utterance alone", async () => {
+    const server = await started({ apiKey: "sk-right" });
+    const engine = await engineOf([], { servers: [{ url: `${server.origin}/v1/`, apiKey: "sk-right" }] });
+    const utterance = saying(ENGLISH_WORDS);
+    await engine.hear([utterance], { signal });
+    expect(server.questions).toEqual([
+      {
+        path: "/v1/audio/transcriptions",
+        authorization: "Bearer sk-right",
+        model: "whisper-1",
+        language: null,
+        granularities: ["word", "segment"],
+        fields: expect.arrayContaining(["file", "model", "response_format", "temperature"]),
+        audioBytes: 44 + 2 * utterance.samples.length,
+      },
+    ]);
+  });
+
+  test("names the language where it is known, as Whisper calls it", async () => {
+    const server = await started({ manner: openAi });
+    const engine = await engineOf([server.origin], { concurrency: 1 });
+    const utterance = saying(["hace"]);
+    const hearings = await engine.hear([utterance, utterance, utterance], {
+      signal,
+      languages: ["es", null, "jv"],
+    });
+    expect(server.questions.map(({ language }) => language)).toEqual(["es", null, "jw"]);
+    expect(hearings.map(({ language }) => language)).toEqual(["es", "es", "jv"]);
+  });
+
+  test("is asked again of whisper.cpp, which takes all for English unless told to tell, but only once", async () => {
+    const server = await started({ manner: whisperCpp });
+    const engine = await engineOf([server.origin], { concurrency: 1 });
+    const hearings = await engine.hear([saying(SPANISH_WORDS), saying(SPANISH_WORDS)], { signal });
+    expect(hearings.map(texts)).toEqual([SPANISH_WORDS, SPANISH_WORDS]);
+    expect(server.questions.map(({ language }) => language)).toEqual([null, "auto", "auto"]);
+    expect(server.questions.at(-1)!.fields).toContain("suppress_nst");
+  });
+
+  test("leaves out what a server refuses, from then on", async () => {
+    const server = await started({ manner: withoutWords });
+    const engine = await engineOf([server.origin], { concurrency: 1 });
+    await engine.hear([saying(["The"]), saying(["The"])], { signal });
+    expect(server.questions.map(({ granularities }) => granularities.length)).toEqual([2, 0, 0]);
+  });
+
+  test("is padded where it is shorter than a server takes", async () => {
+    const server = await started();
+    const engine = await engineOf([server.origin]);
+    const samples = tones([{ word: "The", start: 0.1, end: 0.4 }], 0.5);
+    const [hearing] = await engine.hear([{ samples, start: 3 }], { signal });
+    expect(server.questions[0]!.audioBytes).toBeGreaterThan(32_000);
+    expect(hearing!.words).toMatchObject([
+      { word: "The", start: expect.closeTo(3.1), end: expect.closeTo(3.4) },
+    ]);
+  });
+
+  for (const [url, path] of [
+    ["", "/v1/audio/transcriptions"],
+    ["/", "/v1/audio/transcriptions"],
+    ["/v1/", "/v1/audio/transcriptions"],
+    ["/openai/v1", "/openai/v1/audio/transcriptions"],
+    ["/v1/audio/transcriptions", "/v1/audio/transcriptions"],
+    ["/inference", "/inference"],
+  ] as const) {
+    test(`goes to ${path} where the base URL ends in "${url}"`, async () => {
+      const server = await started({ path });
+      const engine = await engineOf([server.origin + url]);
+      const [hearing] = await engine.hear([saying(["fine!"])], { signal });
+      expect(texts(hearing!)).toEqual(["fine!"]);
+    });
+  }
+
+  test("fits into the largest request that is allowed", async () => {
+    const engine = await engineOf(["http://127.0.0.1:9/v1"], { maxRequestBytes: 200_000 });
+    const longest = { samples: new Float32Array(engine.maxUtteranceSeconds * 16_000), start: 0 };
+    expect(engine.maxUtteranceSeconds).toBeGreaterThan(6);
+    const server = await started({ maxBytes: 200_000 });
+    const small = await engineOf([server.origin], { maxRequestBytes: 200_000 });
+    await small.hear([longest], { signal });
+    expect((await engineOf([server.origin])).maxUtteranceSeconds).toBeLessThanOrEqual(30);
+  });
+
+  for (const url of ["", "gpu1:8000", "ftp://gpu1/v1", "/v1"]) {
+    test(`can not be asked of "${url}"`, async () => {
+      expect((await failure(engineOf([url]))).code).toBe("engine_refused");
+    });
+  }
+
+  test("can not be asked of nobody", async () => {
+    expect((await failure(engineOf([]))).code).toBe("engine_refused");
+  });
+});
+
+describe("what a server says of its own doubts", () => {
+  test("where it believes that nobody speaks, there are no words", async () => {
+    const doubt = { no_speech_prob: 0.9, avg_logprob: -1.4, compression_ratio: 0.8 };
+    const text = " Thank you for watching.";
+    const manner: Manner = () => ({ text, language: "en", segments: [{ start: 0, end: 2, text, ...doubt }] });
+    const server = await started({ manner });
+    const [hearing] = await (await engineOf([server.origin])).hear([saying(["The"])], { signal });
+    expect(hearing).toMatchObject({ words: [], language: null, noSpeechProbability: 0.9 });
+    expect(hearing!.meanLogProbability).toBeCloseTo(-1.4);
+  });
+
+  test("a segment that nobody speaks in does not take the others with it", async () => {
+    const manner: Manner = () => ({
+      text: "Well then. Thank you.",
+      language: "english",
+      segments: [
+        { start: 0, end: 1, text: " Well then.", no_speech_prob: 0.1, avg_logprob: -0.2 },
+        { start: 1, end: 2, text: " Thank you.", no_speech_prob: 0.9, avg_logprob: -1.2 },
+      ],
+    });
+    const server = await started({ manner });
+    const [hearing] = await (await engineOf([server.origin])).hear([saying(["The"])], { signal });
+    expect(texts(hearing!)).toEqual(["Well", "then."]);
+    expect(hearing!.noSpeechProbability).toBe(0.1);
+  });
+
+  test("repetition is measured on the text itself, whatever the server reports", async () => {
+    const loop = "so it goes ".repeat(20);
+    const sentence = "The library opens at nine.";
+    for (const [text, compression_ratio] of [
+      [loop, 1.1],
+      [loop, null],
+      [sentence, 7],
+    ] as const) {
+      const manner: Manner = () => ({ text, segments: [{ start: 0, end: 2, text, compression_ratio }] });
+      const server = await started({ manner });
+      const [hearing] = await (await engineOf([server.origin])).hear([saying(["The"])], { signal });
+      expect(hearing!.compressionRatio > 2.4).toBe(text === loop);
+    }
+  });
+
+  for (const text of [" [BLANK_AUDIO]", "(music playing)", "♪ ♪", "*laughs*", " ..."]) {
+    test(`"${text}" is nobody's word`, async () => {
+      const server = await started({ manner: () => ({ text, segments: [{ start: 0, end: 2, text }] }) });
+      const [hearing] = await (await engineOf([server.origin])).hear([saying(["The"])], { signal });
+      expect(hearing!.words).toEqual([]);
+    });
+  }
+});
+
+test("whoever asks for the name gets the model", async () => {
+  const engine = await engineOf(["http://127.0.0.1:9"]);
+  expect(engine.name).toBe("openai:whisper-1");
+  expect(engine.languages).toHaveLength(100);
+});

@@ -1,0 +1,98 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { EngineParts } from "../../src/engines/engine-parts.ts";
+import { SpeechError } from "../../src/errors.ts";
+import { createSpeech, type SpeechOptions } from "../../src/processes/process-pool.ts";
+import { descendantsRunning } from "../support/processes.ts";
+import { sequence, theChildren, wavFile } from "../support/wav.ts";
+
+const BUNDLED: EngineParts = { bundled: true, multilingual: null, bundledTakesEnglish: false, remedy: "" };
+const job = { maxDurationSeconds: 60, signal: new AbortController().signal };
+
+function open(parts: () => EngineParts, options: Partial<SpeechOptions> = {}) {
+  return createSpeech({
+    parts,
+    processes: 1,
+    threads: 1,
+    memoryLimitBytes: 1_500_000_000,
+    heartbeatTimeoutMs: 30_000,
+    ...options,
+  });
+}
+
+test("where there is no engine to choose, every job is told so, and none waits for the one before", async () => {
+  const speech = open(() => {
+    throw new SpeechError("model_not_found", "There is no multilingual model.");
+  });
+  await expect(speech.transcribe("/none.wav", job)).rejects.toMatchObject({ code: "model_not_found" });
+  await expect(speech.transcribe("/none.wav", job)).rejects.toMatchObject({ code: "model_not_found" });
+  await speech.close();
+});
+
+test("a job that was just begun starts no process after closing", async () => {
+  const speech = open(() => BUNDLED);
+  const outcome = speech.transcribe("/none.wav", job).catch((error: unknown) => error);
+  const description = speech.describe().catch((error: unknown) => error);
+  await speech.close();
+  expect(await outcome).toMatchObject({ message: "Speech is closed." });
+  expect(await description).toMatchObject({ message: "Speech is closed." });
+  expect(descendantsRunning(process.pid, "processes/process-main.ts")).toEqual([]);
+});
+
+test("a thread of the engine that ends costs one attempt: the next job has a process of its own", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "speech-faults-"));
+  const path = join(folder, "short.wav");
+  writeFileSync(path, wavFile(sequence(0.5, theChildren, 0.5)));
+  endEngineThreads(folder);
+  const speech = open(() => BUNDLED);
+  onTestFinished(async () => {
+    await speech.close();
+    rmSync(folder, { recursive: true });
+  });
+  await speech.describe();
+  writeFileSync(join(folder, "end"), "");
+  await expect(speech.transcribe(path, job)).rejects.toMatchObject({ code: "engine_crashed" });
+  expect(await speech.transcribe(path, job)).toMatchObject({ outcome: "transcribed", language: "en" });
+});
+
+test("an engine that never comes to its end of loading is given up, and keeps no job waiting", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "speech-faults-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  for (const graph of ["encoder_model", "decoder_model_merged"]) {
+    writeFileSync(join(folder, `${graph}.onnx`), Uint8Array.of(8));
+  }
+  // Nobody writes into it: to read it is to wait.
+  execFileSync("mkfifo", [join(folder, "config.json")]);
+  const speech = open(() => ({ ...BUNDLED, multilingual: { kind: "whisper", folder } }), {
+    loadTimeoutMs: 1_000,
+  });
+  await expect(speech.transcribe("/none.wav", job)).rejects.toMatchObject({ code: "engine_hung" });
+  await speech.close();
+});
+
+/** Lets the thread of an engine end by itself, as one without memory does, once there is a file `end`. */
+function endEngineThreads(folder: string): void {
+  const preload = join(folder, "preload.mjs");
+  writeFileSync(
+    preload,
+    `import { existsSync, rmSync } from "node:fs";
+     import { workerData } from "node:worker_threads";
+     const end = ${JSON.stringify(join(folder, "end"))};
+     const look = () => {
+       if (!existsSync(end)) return;
+       rmSync(end);
+       process.exit(1);
+     };
+     if (workerData?.kind === "moonshine") setInterval(look, 10);`,
+  );
+  const { execPath } = process;
+  process.execPath = join(folder, "node");
+  writeFileSync(process.execPath, `#!/bin/sh\nexec "${execPath}" --import "${preload}" "$@"\n`);
+  chmodSync(process.execPath, 0o755);
+  onTestFinished(() => {
+    process.execPath = execPath;
+  });
+}

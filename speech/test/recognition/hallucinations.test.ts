@@ -1,0 +1,96 @@
+import { describe, expect, test } from "vitest";
+import {
+  type HearingEvidence,
+  isInvented,
+  repeatedInventions,
+} from "../../src/recognition/hallucinations.ts";
+
+function said(text: string, evidence: Partial<HearingEvidence> = {}): HearingEvidence {
+  return {
+    words: text
+      .split(" ")
+      .filter((word) => word !== "")
+      .map((word) => ({ word })),
+    meanLogProbability: -0.2,
+    compressionRatio: 1.2,
+    noSpeechProbability: 0.02,
+    cutOff: false,
+    ...evidence,
+  };
+}
+const SENTENCE = "We will talk about the plan for next week and then go home.";
+
+describe("what people say is kept", () => {
+  test.each<[string, string, number, Partial<HearingEvidence>]>([
+    ["a sentence", SENTENCE, 4, {}],
+    ["one word", "Yes.", 0.3, {}],
+    ["a sentence in noise, of which the model is unsure", SENTENCE, 4, { meanLogProbability: -0.9 }],
+    [
+      "a sentence that the model takes for silence, but is sure of",
+      SENTENCE,
+      4,
+      { noSpeechProbability: 0.8 },
+    ],
+    ["a greeting before long laughter", "Hello everybody.", 9, {}],
+    ["slow speech", "Well … I do not know what to say.", 12, {}],
+    ["fast speech", Array(6).fill("uno dos tres cuatro cinco seis siete").join(" "), 6.5, {}],
+    ["long words", "Kansaneläkelaitoksen eläkehakemuskäsittely", 5, {}],
+    ["a script without spaces, as a single word", "今日はとても良い天気ですね、散歩に行きましょう。", 5, {}],
+    ["a chorus", "la la la la la la la la la", 5, { compressionRatio: 3 }],
+    ["an engine that tells nothing of silence", SENTENCE, 4, { noSpeechProbability: null }],
+  ])("%s", (_, text, seconds, evidence) => {
+    expect(isInvented(said(text, evidence), seconds)).toBe(false);
+  });
+});
+
+describe("what a model makes up is not", () => {
+  test.each<[string, string, number, Partial<HearingEvidence>]>([
+    [
+      "thanks over music",
+      "Thank you for watching!",
+      3,
+      { noSpeechProbability: 0.7, meanLogProbability: -0.6 },
+    ],
+    ["thanks over long noise", "Thank you.", 14, { noSpeechProbability: 0.3 }],
+    ["credits of subtitles", "Untertitel im Auftrag des ZDF", 25, { meanLogProbability: -0.4 }],
+    ["what it is very unsure of", SENTENCE, 4, { meanLogProbability: -1.4 }],
+    ["a loop that was cut", "and the and the and the and the", 6, { cutOff: true, compressionRatio: 2.6 }],
+    ["a loop that says too much for the time", Array(40).fill("no").join(" "), 3, {}],
+    ["a loop that only repeats", Array(20).fill("the same").join(" "), 8, { compressionRatio: 5 }],
+  ])("%s", (_, text, seconds, evidence) => {
+    expect(isInvented(said(text, evidence), seconds)).toBe(true);
+  });
+
+  test("of nothing heard there is nothing to doubt", () => {
+    expect(isInvented(said("", { meanLogProbability: -3, cutOff: true }), 20)).toBe(false);
+  });
+});
+
+describe("the same words again and again", () => {
+  const times = (text: string, seconds: number[], evidence: Partial<HearingEvidence> = {}) =>
+    seconds.map((speechSeconds) => ({ ...said(text, evidence), speechSeconds }));
+
+  test("are kept where they take as long each time and the model is sure", () => {
+    expect(repeatedInventions(times("Next, please.", [0.9, 1, 1.1, 0.9]))).toEqual(new Set());
+  });
+
+  test("are invented where the same words take very different times", () => {
+    const thanks = times("Thank you.", [0.6, 2.5, 1.1]);
+    const sentence = { ...said(SENTENCE), speechSeconds: 4 };
+    expect(repeatedInventions([sentence, ...thanks, sentence])).toEqual(new Set(thanks));
+  });
+
+  test("are invented where the model doubts them, whatever case and marks they come in", () => {
+    const thanks = [
+      ...times("Thank you.", [1, 1], { noSpeechProbability: 0.5 }),
+      ...times("thank you!", [1], { noSpeechProbability: 0.4 }),
+    ];
+    expect(repeatedInventions(thanks)).toEqual(new Set(thanks));
+  });
+
+  test("are kept where they are said twice, or with other words between", () => {
+    const [first, second, third] = times("Thank you.", [0.6, 2.5, 1.1]);
+    const sentence = { ...said(SENTENCE), speechSeconds: 4 };
+    expect(repeatedInventions([first!, second!, sentence, third!])).toEqual(new Set());
+  });
+});

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Engine } from "../../src/engines/engine.ts";
+import { openWhisper } from "../../src/engines/whisper/whisper.ts";
+import type { Decoder } from "../../src/media/media.ts";
+import { openDecoder } from "../../src/media/open-decoder.ts";
+import { transcribe } from "../../src/transcribe.ts";
+import type { Transcript } from "../../src/transcript.ts";
+import { openVoiceActivity, type VoiceActivity } from "../../src/vad/voice-activity.ts";
+import {
+  type ListeningSentence,
+  listeningModel,
+  listeningRecording,
+} from "../support/language-recordings.ts";
+import { compareWords, plainWords } from "../support/spoken.ts";
+
+let decoder: Decoder;
+let whisper: Engine;
+let voiceActivity: VoiceActivity;
+
+beforeAll(async () => {
+  decoder = await openDecoder();
+  whisper = await openWhisper({ folder: listeningModel, threads: 1 });
+  voiceActivity = await openVoiceActivity({ threads: 1 });
+});
+afterAll(async () => {
+  await voiceActivity.close();
+  await whisper.close();
+});
+
+async function transcriptOf(path: string): Promise<Transcript> {
+  const result = await transcribe(path, {
+    decoder,
+    engines: { bundled: null, multilingual: whisper, bundledTakesEnglish: false, remedy: "" },
+    voiceActivity,
+    maxDurationSeconds: 3_600,
+    signal: new AbortController().signal,
+  });
+  if (result.outcome !== "transcribed") throw new Error(`skipped: ${result.reason}`);
+  return result;
+}
+
+/** Of sentences that it has not learned, the model takes a word now and then from another one. */
+function expectWordsOf(sentences: readonly ListeningSentence[], { words }: Transcript): void {
+  const said = sentences.flatMap(({ text }) => plainWords(text));
+  const heard = words.flatMap(({ word }) => plainWords(word));
+  const { agreeing } = compareWords(said, heard);
+  expect(agreeing.length).toBeGreaterThanOrEqual(0.95 * heard.length);
+  expect(agreeing.length).toBeGreaterThanOrEqual(0.95 * said.length);
+}
+
+test.each([
+  ["spanish", "es"],
+  ["portuguese", "pt"],
+  ["english", "en"],
+  ["french", "fr"],
+] as const)("a recording in %s is told and written as %s", async (name, language) => {
+  const { path, sentences } = listeningRecording(name);
+  const transcript = await transcriptOf(path);
+  expect(transcript.language).toBe(language);
+  expect(transcript.stretches).toMatchObject([
+    { language, engine: whisper.name, words: transcript.words.length },
+  ]);
+  expect(transcript.stretches[0]!.probability).toBeGreaterThan(0.9);
+  expectWordsOf(sentences, transcript);
+});
+
+test("a recording of three languages is written stretch by stretch, each sentence in its own", async () => {
+  const { path, sentences, languages } = listeningRecording("mixed");
+  const transcript = await transcriptOf(path);
+  const { stretches, language } = transcript;
+  expect(stretches.map((stretch) => stretch.language)).toEqual(languages);
+  const seconds = new Map<string, number>();
+  for (const sentence of sentences) {
+    const spoken = sentence.words.at(-1)!.end - sentence.words[0]!.start;
+    seconds.set(sentence.language, (seconds.get(sentence.language) ?? 0) + spoken);
+    const stretch = stretches.find(
+      ({ start, end }) => start <= sentence.words[1]!.start && sentence.words[1]!.start < end,
+    );
+    expect(stretch?.language).toBe(sentence.language);
+  }
+  expect(language).toBe([...seconds].toSorted(([, a], [, b]) => b - a)[0]![0]);
+  expectWordsOf(sentences, transcript);
+});
+
+test("of a recording of nobody nothing is written", async () => {
+  const { path } = listeningRecording("nobody");
+  expect(await transcriptOf(path)).toMatchObject({ words: [], language: "zxx", stretches: [] });
+});

@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import type { Engine, Hearing } from "../../src/engines/engine.ts";
+import { partsToHearAgain } from "../../src/recognition/missed-speech.ts";
+import { MultilingualListener } from "../../src/recognition/multilingual-recognizer.ts";
+import type { TimedWord } from "../../src/transcript.ts";
+
+/** Two sentences with a pause between them, of two seconds each. */
+const UTTERANCE = {
+  samples: new Float32Array(16_000 * 6),
+  start: 10,
+  speech: [
+    { start: 10.5, end: 12.5, probability: 1 },
+    { start: 13.5, end: 15.5, probability: 1 },
+  ],
+};
+
+function words(...starts: number[]): TimedWord[] {
+  return starts.map((start) => ({ word: "word", start, end: start + 0.3, confidence: 1 }));
+}
+
+const partsOf = (heard: TimedWord[]) =>
+  partsToHearAgain(UTTERANCE, heard).map(({ speech }) => speech.map(({ start }) => start));
+
+test("an utterance whose every stretch has its words is not heard again", () => {
+  expect(partsOf(words(10.6, 11, 11.5, 12, 13.6, 14, 14.5, 15))).toEqual([]);
+});
+
+test("an engine that stopped after the first sentence hears the second one by itself", () => {
+  expect(partsOf(words(10.6, 11, 11.5, 12))).toEqual([[10.5], [13.5]]);
+});
+
+test("a sentence over which one word of another was drawn out counts as left out", () => {
+  const drawnOut = [...words(10.6, 11, 11.5), { word: "brother.", start: 13.6, end: 15.4, confidence: 1 }];
+  expect(partsOf(drawnOut)).toEqual([[10.5], [13.5]]);
+});
+
+test("a slow word that stands alone is a sentence", () => {
+  const speech = [
+    { start: 10.5, end: 12.5, probability: 1 },
+    { start: 13.5, end: 15, probability: 1 },
+  ];
+  const slow = [...words(10.6, 11, 11.5, 12), { word: "Whyyy?", start: 13.5, end: 15, confidence: 1 }];
+  expect(partsToHearAgain({ ...UTTERANCE, speech }, slow)).toEqual([]);
+});
+
+test("where nothing was heard at all, there is nothing to hear again", () => {
+  expect(partsOf([])).toEqual([]);
+});
+
+test("parts that are recognized again are evaluated by their own statistics", async () => {
+  const doubtful = { meanLogProbability: -1.3, compressionRatio: 3, cutOff: true };
+  const certain = { meanLogProbability: -0.2, compressionRatio: 1.2, cutOff: false };
+  const result = (start: number, count: number, statistics: typeof certain): Hearing => ({
+    words: words(...Array.from({ length: count }, (_, index) => start + 0.1 + 0.4 * index)),
+    language: "en",
+    noSpeechProbability: 0.02,
+    ...statistics,
+  });
+  const engine: Engine = {
+    name: "fake",
+    languages: ["en", "es"],
+    maxUtteranceSeconds: 30,
+    hear: async (utterances) =>
+      utterances.map((utterance) =>
+        utterance === UTTERANCE
+          ? result(10.5, 4, doubtful)
+          : result(utterance.start === 10 ? 10.5 : 13.5, 4, certain),
+      ),
+    detectLanguages: async (utterances) => utterances.map(() => new Map([["en", 0.99]])),
+    close: async () => {},
+  };
+  const listener = new MultilingualListener(engine, null);
+  const options = { signal: new AbortController().signal, onHeard: () => {} };
+  await listener.hear([UTTERANCE], options);
+  const { words: recognized } = await listener.finish(20, options);
+  expect(recognized).toHaveLength(8);
+});

@@ -1,0 +1,61 @@
+import { afterEach, expect } from "vitest";
+import type { Engine, Hearing, Utterance } from "../../src/engines/engine.ts";
+import { type OpenAiOptions, openOpenAi } from "../../src/engines/openai/openai.ts";
+import { SpeechError } from "../../src/errors.ts";
+import { type ToneWord, tones } from "./tone-words.ts";
+import { speaches } from "./transcription-server-formats.ts";
+import {
+  startTranscriptionServer,
+  type TranscriptionServer,
+  type TranscriptionServerOptions,
+} from "./transcription-servers.ts";
+
+/** Servers and engines that end with the test that began them. */
+export function serversAndEngines() {
+  const opened: { stop(): Promise<void> }[] = [];
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((one) => one.stop()));
+  });
+  return {
+    async started(options: Partial<TranscriptionServerOptions> = {}): Promise<TranscriptionServer> {
+      const server = await startTranscriptionServer({ manner: speaches, ...options });
+      opened.push(server);
+      return server;
+    },
+    async engineOf(urls: readonly string[], options: Partial<OpenAiOptions> = {}): Promise<Engine> {
+      const engine = await openOpenAi({
+        servers: urls.map((url) => ({ url, apiKey: null })),
+        model: "whisper-1",
+        firstRestMs: 5,
+        longestRestMs: 20,
+        ...options,
+      });
+      opened.push({ stop: () => engine.close() });
+      return engine;
+    },
+  };
+}
+
+/** The words one after the other, each for 0.4 s with 0.1 s before it, after a second of silence. */
+export function saying(words: readonly string[], start = 0): Utterance & { said: ToneWord[] } {
+  const said = words.map((word, index) => ({ word, start: 1.1 + 0.5 * index, end: 1.5 + 0.5 * index }));
+  return { samples: tones(said, 2 + 0.5 * words.length), start, said };
+}
+
+export function inMedia(said: readonly ToneWord[], offset: number): ToneWord[] {
+  return said.map(({ word, start, end }) => ({ word, start: start + offset, end: end + offset }));
+}
+
+export function texts({ words }: Hearing): string[] {
+  return words.map(({ word }) => word);
+}
+
+/** The error that it ends with. */
+export async function failure(hearing: Promise<unknown>): Promise<SpeechError> {
+  const error = await hearing.then(
+    () => null,
+    (reason) => reason,
+  );
+  expect(error).toBeInstanceOf(SpeechError);
+  return error as SpeechError;
+}

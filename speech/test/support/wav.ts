@@ -1,0 +1,50 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const HEADER_BYTES = 44;
+
+/** Samples of a 16 kHz mono 16-bit WAV file with the plain 44-byte header, −1 … 1. */
+function readWav(path: string): Float32Array {
+  const pcm = readFileSync(path).subarray(HEADER_BYTES);
+  return Float32Array.from({ length: pcm.length >> 1 }, (_, index) => pcm.readInt16LE(2 * index) / 32_768);
+}
+
+/** The bytes of such a file. */
+export function wavFile(samples: Float32Array): Buffer {
+  const file = Buffer.alloc(HEADER_BYTES + 2 * samples.length);
+  file.write("RIFF", 0);
+  file.writeUInt32LE(file.length - 8, 4);
+  file.write("WAVEfmt ", 8);
+  file.writeUInt32LE(16, 16);
+  file.writeUInt16LE(1, 20);
+  file.writeUInt16LE(1, 22);
+  file.writeUInt32LE(16_000, 24);
+  file.writeUInt32LE(32_000, 28);
+  file.writeUInt16LE(2, 32);
+  file.writeUInt16LE(16, 34);
+  file.write("data", 36);
+  file.writeUInt32LE(2 * samples.length, 40);
+  for (const [index, sample] of samples.entries()) {
+    file.writeInt16LE(Math.round(Math.max(-1, Math.min(1, sample)) * 32_767), HEADER_BYTES + 2 * index);
+  }
+  return file;
+}
+
+/** One clip after the other; numbers are seconds of silence. */
+export function sequence(...parts: readonly (Float32Array | number)[]): Float32Array {
+  const clips = parts.map((part) => (typeof part === "number" ? new Float32Array(16_000 * part) : part));
+  const whole = new Float32Array(clips.reduce((sum, clip) => sum + clip.length, 0));
+  let at = 0;
+  for (const clip of clips) {
+    whole.set(clip, at);
+    at += clip.length;
+  }
+  return whole;
+}
+
+export const theWeather = clip("the-weather");
+export const theChildren = clip("the-children");
+
+function clip(name: string): Float32Array {
+  return readWav(fileURLToPath(new URL(`../fixtures/vad/${name}.wav`, import.meta.url)));
+}
