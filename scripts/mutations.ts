@@ -34,7 +34,7 @@ export const mutations: Mutation[] = [
 
   // Signatures
   ...of(
-    "server/src/storage/url-signature.ts",
+    "server/src/storage/disk/file-url.ts",
     ["server/test/files.test.ts"],
     [
       ['"subtext file url 1", key, expires,', '"subtext file url 1", expires,'],
@@ -174,7 +174,7 @@ export const mutations: Mutation[] = [
     ["if (now - recordedAt >= everyMs) {", "if (recordedAt < 0) {"],
     ['.where("upload_active_at", "<", timeAgo(expiryMs))', ""],
   ]),
-  ...of("server/src/uploads/upload-store.ts", SWEEPS, [["Date.now() - idleMs", "Date.now()"]]),
+  ...of("server/src/uploads/disk-upload-store.ts", SWEEPS, [["Date.now() - idleMs", "Date.now()"]]),
   ...of("server/src/cleanup/stored-files.ts", SWEEPS, [
     ['(row.status === "PROCESSING" && row.attempt === attempt)', "false"],
     ['return attempt <= row.attempt ? "obsolete" : "unknown";', 'return "obsolete";'],

@@ -50,14 +50,14 @@ const SERVER_LAYERS = [
 const UPWARD = new Set<string>([
   "job-stream.ts > queue.ts",
   "representations.ts > webhooks/queries.ts",
-  "config/bucket.ts > storage/bucket.ts",
-  "config/config.ts > storage/bucket.ts",
+  "config/bucket.ts > storage/s3/s3-object-store.ts",
+  "config/config.ts > storage/s3/s3-object-store.ts",
   "environments/environments.ts > videos/retention-queries.ts",
   "pipeline/reprocess.ts > videos/retention-queries.ts",
-  "storage/bucket-recording-store.ts > uploads/bucket-upload.ts",
-  "storage/open-bucket-stores.ts > uploads/bucket-upload.ts",
-  "storage/open-bucket-stores.ts > uploads/bucket-upload-store.ts",
-  "storage/open-stores.ts > uploads/upload-store.ts",
+  "storage/object-recording-store.ts > uploads/object-upload.ts",
+  "storage/open-object-stores.ts > uploads/object-upload.ts",
+  "storage/open-object-stores.ts > uploads/object-upload-store.ts",
+  "storage/open-stores.ts > uploads/disk-upload-store.ts",
   "webhooks/endpoints.ts > videos/metadata.ts",
 ]);
 

@@ -3,8 +3,8 @@ import { readdir } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { openBucket } from "../src/storage/bucket.ts";
-import { openBucketSources } from "../src/storage/bucket-recording-store.ts";
+import { openBucketSources } from "../src/storage/object-recording-store.ts";
+import { openBucket } from "../src/storage/s3/s3-object-store.ts";
 import { temporaryFolder } from "./support/service.ts";
 
 test("a bucket that says it has a recording and gives nothing of it is one that is away", async () => {

@@ -3,7 +3,7 @@ import { readConfig } from "../src/config/config.ts";
 import { diagnose, examineSpace, type Patients } from "../src/health/doctor.ts";
 import type { Models } from "../src/speech/models.ts";
 import { describeMemory } from "../src/speech/speech.ts";
-import { hasSpace } from "../src/storage/disk-space.ts";
+import { hasSpace } from "../src/storage/disk/disk-space.ts";
 import { HEALTHY_PATIENTS } from "./support/healthy-patients.ts";
 import { temporaryFolder } from "./support/service.ts";
 

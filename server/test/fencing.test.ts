@@ -14,7 +14,7 @@ import { createEnvironment } from "../src/environments/environments.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { newId } from "../src/lib/ids.ts";
 import { Queue } from "../src/queue.ts";
-import { openDiskStorage } from "../src/storage/disk-transcript-store.ts";
+import { openDiskStorage } from "../src/storage/disk/disk-transcript-store.ts";
 import { createLog } from "../src/telemetry/log.ts";
 import { acceptUpload } from "../src/uploads/accept-upload.ts";
 import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";

@@ -8,7 +8,11 @@ import Fastify, { type FastifyInstance } from "fastify";
 import { registerProblems, sendProblem } from "../src/http/problems.ts";
 import { registerFiles } from "../src/http/public/files.ts";
 import type { Clock } from "../src/lib/clock.ts";
-import { type DiskStorage, type FileReader, openDiskStorage } from "../src/storage/disk-transcript-store.ts";
+import {
+  type DiskStorage,
+  type FileReader,
+  openDiskStorage,
+} from "../src/storage/disk/disk-transcript-store.ts";
 
 /** Where the storage believes that it is served; a proxy stands between it and the world. */
 export const BASE_URL = "https://captions.example/";

@@ -6,7 +6,7 @@ import type { Readable } from "node:stream";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { parseByteRange } from "../src/http/byte-range.ts";
-import { writeFileUrl } from "../src/storage/url-signature.ts";
+import { writeFileUrl } from "../src/storage/disk/file-url.ts";
 import { type FilesApp, startFilesApp } from "./files-app.ts";
 
 const MADE_AT = new Date("2026-03-04T05:06:07.000Z");

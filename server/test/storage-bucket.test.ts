@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { PROBES } from "../src/storage/bucket.ts";
-import { openBucketStorage } from "../src/storage/bucket-transcript-store.ts";
+import { openBucketStorage } from "../src/storage/object-transcript-store.ts";
+import { PROBES } from "../src/storage/s3/s3-object-store.ts";
 import { describeStorage } from "./storage-contract.ts";
 import { openTestBucket, testS3 } from "./support/test-bucket.ts";
 

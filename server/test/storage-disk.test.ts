@@ -9,8 +9,8 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../src/lib/clock.ts";
 import { contentDisposition, safeFileName } from "../src/storage/content-disposition.ts";
-import { openDiskStorage } from "../src/storage/disk-transcript-store.ts";
-import { readFileUrl, writeFileUrl } from "../src/storage/url-signature.ts";
+import { openDiskStorage } from "../src/storage/disk/disk-transcript-store.ts";
+import { readFileUrl, writeFileUrl } from "../src/storage/disk/file-url.ts";
 import { BASE_URL, startFilesApp, targetOf } from "./files-app.ts";
 import { describeStorage } from "./storage-contract.ts";
 
@@ -116,7 +116,7 @@ describe("the disk storage", () => {
     const script = `
       import { readdir } from "node:fs/promises";
       import { text } from "node:stream/consumers";
-      import { openDiskStorage } from ${JSON.stringify(new URL("../src/storage/disk-transcript-store.ts", import.meta.url).href)};
+      import { openDiskStorage } from ${JSON.stringify(new URL("../src/storage/disk/disk-transcript-store.ts", import.meta.url).href)};
       const storage = await openDiskStorage({
         folder: ${JSON.stringify(mountPoint)}, baseUrl: "https://a.example", secret: new Uint8Array(32) });
       await storage.put("a", new TextEncoder().encode("kept"));

@@ -7,11 +7,11 @@ import { text } from "node:stream/consumers";
 import { sql } from "kysely";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { OutagePause } from "../src/pipeline/outage-pause.ts";
-import { openBucket } from "../src/storage/bucket.ts";
-import { openBucketSources } from "../src/storage/bucket-recording-store.ts";
-import { openDiskSources } from "../src/storage/disk-recording-store.ts";
-import { fileError } from "../src/storage/local-file.ts";
-import { SOURCES } from "../src/uploads/bucket-upload.ts";
+import { openDiskSources } from "../src/storage/disk/disk-recording-store.ts";
+import { fileError } from "../src/storage/disk/local-file.ts";
+import { openBucketSources } from "../src/storage/object-recording-store.ts";
+import { openBucket } from "../src/storage/s3/s3-object-store.ts";
+import { SOURCES } from "../src/uploads/object-upload.ts";
 import { type Refusal, startS3Proxy } from "./support/s3-proxy.ts";
 import {
   createTenant,
@@ -138,7 +138,7 @@ describe("a file system", () => {
     const folder = await temporaryFolder();
     await chmod(folder, 0o777);
     await writeFile(join(folder, "video_a"), "x", { mode: 0 });
-    const module = new URL("../src/storage/disk-recording-store.ts", import.meta.url).href;
+    const module = new URL("../src/storage/disk/disk-recording-store.ts", import.meta.url).href;
     const script = `
       import { openDiskSources } from ${JSON.stringify(module)};
       if (process.getuid() === 0) process.setuid(65534);

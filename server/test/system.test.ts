@@ -9,7 +9,7 @@ import { countVideosByState } from "../src/db/counts.ts";
 import { registerSystem } from "../src/http/internal/system.ts";
 import { describeProcesses, readStatus } from "../src/lib/processes.ts";
 import { endedInLastDay } from "../src/queue/throughput.ts";
-import { diskUse } from "../src/storage/disk-use.ts";
+import { diskUse } from "../src/storage/disk/disk-use.ts";
 import { addViewer, codeOf, cookieOf, send, sendAsCommandLine, setUp, signIn } from "./operator-requests.ts";
 import { createTenant, shareService } from "./support/service.ts";
 import { testS3 } from "./support/test-bucket.ts";

@@ -10,8 +10,8 @@ import { createUploadLocker } from "../src/http/public/upload-locker.ts";
 import { registerUploads, UPLOADS_PATH } from "../src/http/public/uploads.ts";
 import { TokenLimits } from "../src/http/token-limits.ts";
 import { systemClock } from "../src/lib/clock.ts";
-import { openDiskSources } from "../src/storage/disk-recording-store.ts";
-import { openDiskUploadStore } from "../src/uploads/upload-store.ts";
+import { openDiskSources } from "../src/storage/disk/disk-recording-store.ts";
+import { openDiskUploadStore } from "../src/uploads/disk-upload-store.ts";
 import { findVideo } from "../src/videos/queries.ts";
 import { createTenant, shareService, temporaryFolder } from "./support/service.ts";
 

@@ -2,7 +2,7 @@ import { GetObjectCommand, S3Client, type S3ClientConfig } from "@aws-sdk/client
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { UrlSigner } from "../src/storage/url-signer.ts";
+import { UrlSigner } from "../src/storage/s3/url-signer.ts";
 
 const credentials = { accessKeyId: "an id", secretAccessKey: "a secret" };
 const MANNERS: [name: string, config: S3ClientConfig][] = [

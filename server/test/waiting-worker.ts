@@ -7,7 +7,7 @@ import type { Schema } from "../src/db/schema.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { RunningAttempts } from "../src/pipeline/running-attempts.ts";
 import { Queue } from "../src/queue.ts";
-import { openDiskStorage } from "../src/storage/disk-transcript-store.ts";
+import { openDiskStorage } from "../src/storage/disk/disk-transcript-store.ts";
 import type { Sources } from "../src/storage/recording-store.ts";
 import { createLog } from "../src/telemetry/log.ts";
 import { createEndpointPolicy } from "../src/webhooks/guard-url.ts";

@@ -4,7 +4,7 @@ import { FILE_FORMATS, type TranscriptionStatus } from "@subtext/client/contract
 import { EVENT_TYPES, type EventType } from "@subtext/client/contract/webhook";
 import type { TranscriptionAttemptRow, TranscriptionRow } from "@subtext/server/db/schema";
 import type { Service } from "@subtext/server/main";
-import { openBucket, PROBES } from "@subtext/server/storage/bucket";
+import { openBucket, PROBES } from "@subtext/server/storage/s3/s3-object-store";
 import { confidenceKey, fileKey, waveformKey } from "@subtext/server/storage/transcript-files";
 import { findWebhookEndpoint } from "@subtext/server/webhooks/endpoint-queries";
 import { redeliver } from "@subtext/server/webhooks/redeliver";

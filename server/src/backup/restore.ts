@@ -9,8 +9,8 @@ import { MIGRATIONS } from "../db/migrations.ts";
 import type { Schema } from "../db/schema.ts";
 import { lockFolder } from "../lib/folder-lock.ts";
 import { makeFolder } from "../lib/make-folder.ts";
-import { isDiskFull } from "../storage/disk-space.ts";
-import { deleteStoreRecord } from "../storage/store-record-queries.ts";
+import { isDiskFull } from "../storage/disk/disk-space.ts";
+import { deleteStoreRecord } from "../storage/ownership/queries.ts";
 import { syncFileSystem } from "./make-backup.ts";
 import { DATA_FOLDER, hashFile, type Manifest, readManifest, readSums } from "./manifest.ts";
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
-import type { StoreOwnership } from "../storage/store-ownership.ts";
+import type { StoreOwnership } from "../storage/ownership/store-ownership.ts";
 import { listStoredFiles, type StoredFile, type StoredFilesDeps } from "./stored-files.ts";
 import { expireTombstones } from "./tombstone-queries.ts";
 import {

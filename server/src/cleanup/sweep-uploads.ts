@@ -1,8 +1,8 @@
 import type { Db, VideoRow } from "../db/schema.ts";
 import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
 import { isOutage } from "../lib/outages.ts";
+import type { StoreOwnership } from "../storage/ownership/store-ownership.ts";
 import type { Sources } from "../storage/recording-store.ts";
-import type { StoreOwnership } from "../storage/store-ownership.ts";
 import { type AcceptDeps, acceptUpload } from "../uploads/accept-upload.ts";
 import { deleteExpiredUpload } from "../uploads/queries.ts";
 import { findVideo, listOpenUploads } from "../videos/queries.ts";

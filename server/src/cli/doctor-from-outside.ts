@@ -11,9 +11,9 @@ import { AppError } from "../lib/errors.ts";
 import { isOutage } from "../lib/outages.ts";
 import { describeDatabase } from "../main.ts";
 import { describeEngines, describeMemory, openModels, openSpeech } from "../speech/speech.ts";
-import { openBucket } from "../storage/bucket.ts";
-import { openBucketStorage } from "../storage/bucket-transcript-store.ts";
-import { openDiskStorage } from "../storage/disk-transcript-store.ts";
+import { openDiskStorage } from "../storage/disk/disk-transcript-store.ts";
+import { openBucketStorage } from "../storage/object-transcript-store.ts";
+import { openBucket } from "../storage/s3/s3-object-store.ts";
 import { createLog } from "../telemetry/log.ts";
 
 const OF_A_STORE = ["storage", "files", "cleanup"];

@@ -1,4 +1,4 @@
-import type { BucketConfig } from "../storage/bucket.ts";
+import type { BucketConfig } from "../storage/s3/s3-object-store.ts";
 import type { SettingName } from "./settings.ts";
 import type { SettingsReader } from "./settings-reader.ts";
 

@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import type { EngineChoice } from "@subtext/speech/engines/registry";
 import ipaddr from "ipaddr.js";
-import type { BucketConfig } from "../storage/bucket.ts";
+import type { BucketConfig } from "../storage/s3/s3-object-store.ts";
 import { readBucket } from "./bucket.ts";
 import { ConfigError } from "./config-error.ts";
 import { type SettingInForce, SettingsReader } from "./settings-reader.ts";

@@ -10,8 +10,8 @@ import { settingAtFault } from "../config/setting-at-fault.ts";
 import type { TracesConfig } from "../config/telemetry.ts";
 import type { ModelsState } from "../speech/models.ts";
 import type { MemoryDescription } from "../speech/speech.ts";
-import { hasSpace, RESERVED_BYTES } from "../storage/disk-space.ts";
-import type { OwnershipState } from "../storage/store-ownership.ts";
+import { hasSpace, RESERVED_BYTES } from "../storage/disk/disk-space.ts";
+import type { OwnershipState } from "../storage/ownership/store-ownership.ts";
 import { inspectFileAccess } from "./file-access.ts";
 
 const LITTLE_SPACE_BYTES = 5 * 1024 ** 3;

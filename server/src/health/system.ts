@@ -9,7 +9,7 @@ import { describeProcesses } from "../lib/processes.ts";
 import { type EndedGroup, endedInLastDay } from "../queue/throughput.ts";
 import { uploadedFileName } from "../representations.ts";
 import type { Models } from "../speech/models.ts";
-import { diskSpace, diskUse } from "../storage/disk-use.ts";
+import { diskSpace, diskUse } from "../storage/disk/disk-use.ts";
 
 const HOURS = 24;
 const MOST_RUNNING = 20;

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../lib/errors.ts";
-import type { OpenedFile } from "../storage/local-file.ts";
+import type { OpenedFile } from "../storage/disk/local-file.ts";
 import { parseByteRange } from "./byte-range.ts";
 
 export interface FileHeaders {

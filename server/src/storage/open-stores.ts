@@ -6,14 +6,14 @@ import type { Db } from "../db/schema.ts";
 import { OutageWatch } from "../lib/circuit-breaker.ts";
 import { AppError } from "../lib/errors.ts";
 import { lockFolder } from "../lib/folder-lock.ts";
-import { openDiskUploadStore, type UploadStore } from "../uploads/upload-store.ts";
-import { checkStore, claimStore, INSTALLATION } from "./claim-store.ts";
-import { openDiskSources } from "./disk-recording-store.ts";
-import { type FileReader, openDiskStorage } from "./disk-transcript-store.ts";
-import { probeFolder, unavailable } from "./local-file.ts";
+import { openDiskUploadStore, type UploadStore } from "../uploads/disk-upload-store.ts";
+import { openDiskSources } from "./disk/disk-recording-store.ts";
+import { type FileReader, openDiskStorage } from "./disk/disk-transcript-store.ts";
+import { probeFolder, unavailable } from "./disk/local-file.ts";
+import { checkStore, claimStore, INSTALLATION } from "./ownership/claim-store.ts";
+import { StoreOwnership } from "./ownership/store-ownership.ts";
+import { placeOnDisk, type StorePlace } from "./ownership/store-place.ts";
 import type { Sources } from "./recording-store.ts";
-import { StoreOwnership } from "./store-ownership.ts";
-import { placeOnDisk, type StorePlace } from "./store-place.ts";
 import type { Storage } from "./transcript-store.ts";
 
 /** Where recordings, uploads and transcripts are kept: on this machine's disk, or in a bucket. */
@@ -44,7 +44,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
   const { bucket } = options.config;
   if (bucket === null) return await openDiskStores(options);
   // Only then is the SDK of S3 loaded.
-  const { openBucketStores } = await import("./open-bucket-stores.ts");
+  const { openBucketStores } = await import("./open-object-stores.ts");
   return await openBucketStores(options, bucket);
 }
 

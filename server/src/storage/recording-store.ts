@@ -1,4 +1,4 @@
-import type { OpenedFile } from "./local-file.ts";
+import type { OpenedFile } from "./disk/local-file.ts";
 import type { PresignedUrl, PresignOptions } from "./transcript-store.ts";
 
 /** A source recording as a whole file on this machine. */

@@ -5,7 +5,7 @@ import type { Database } from "../db/database.ts";
 import type { Schema } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { AttemptReport } from "../pipeline/attempt-report.ts";
-import type { StoreOwnership } from "../storage/store-ownership.ts";
+import type { StoreOwnership } from "../storage/ownership/store-ownership.ts";
 import type { AcceptedReport } from "../uploads/accepted-report.ts";
 import type { DeliveryReport } from "../webhooks/delivery-report.ts";
 import type { Metrics } from "./metrics/metrics.ts";

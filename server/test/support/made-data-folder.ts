@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { readConfig } from "../../src/config/config.ts";
 import { openService } from "../../src/main.ts";
-import { deleteStoreRecord } from "../../src/storage/store-record-queries.ts";
+import { deleteStoreRecord } from "../../src/storage/ownership/queries.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 
 declare module "vitest" {

@@ -1,5 +1,5 @@
 import { BucketAlreadyOwnedByYou, CreateBucketCommand } from "@aws-sdk/client-s3";
-import { type Bucket, type BucketConfig, openBucket } from "../../src/storage/bucket.ts";
+import { type Bucket, type BucketConfig, openBucket } from "../../src/storage/s3/s3-object-store.ts";
 
 interface TestS3 {
   endpoint: string;

@@ -5,8 +5,8 @@ import { restartUnknownFiles } from "../../cleanup/unknown-file-queries.ts";
 import type { Db } from "../../db/schema.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
+import type { StoreOwnership } from "../../storage/ownership/store-ownership.ts";
 import type { Sources } from "../../storage/recording-store.ts";
-import type { StoreOwnership } from "../../storage/store-ownership.ts";
 import type { Storage } from "../../storage/transcript-store.ts";
 
 const Acceptance = Type.Object(

@@ -3,10 +3,10 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 import { contentDisposition } from "../../storage/content-disposition.ts";
-import type { FileReader } from "../../storage/disk-transcript-store.ts";
+import type { FileReader } from "../../storage/disk/disk-transcript-store.ts";
+import { type FileUrlClaims, readFileUrl } from "../../storage/disk/file-url.ts";
+import type { OpenedFile } from "../../storage/disk/local-file.ts";
 import { isStorageKey } from "../../storage/key.ts";
-import type { OpenedFile } from "../../storage/local-file.ts";
-import { type FileUrlClaims, readFileUrl } from "../../storage/url-signature.ts";
 import { sendFile } from "../send-file.ts";
 
 const PATH = "/files/";

@@ -4,7 +4,7 @@ import { requireRoomForUpload } from "../../environments/limits.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 import { newId } from "../../lib/ids.ts";
-import type { UploadStore } from "../../uploads/upload-store.ts";
+import type { UploadStore } from "../../uploads/disk-upload-store.ts";
 import { checkMetadata } from "../../videos/metadata.ts";
 import { insertVideo } from "../../videos/queries.ts";
 import { signUploadUrl } from "./upload-url.ts";

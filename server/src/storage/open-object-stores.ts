@@ -3,14 +3,14 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../lib/errors.ts";
 import { type FolderLock, lockFolder } from "../lib/folder-lock.ts";
-import { openPartBuffers, partSizeFor, SOURCES, TAILS } from "../uploads/bucket-upload.ts";
-import { openBucketUploadStore } from "../uploads/bucket-upload-store.ts";
-import { type BucketConfig, openBucket } from "./bucket.ts";
-import { openBucketSources } from "./bucket-recording-store.ts";
-import { FILES, openBucketStorage } from "./bucket-transcript-store.ts";
+import { openPartBuffers, partSizeFor, SOURCES, TAILS } from "../uploads/object-upload.ts";
+import { openBucketUploadStore } from "../uploads/object-upload-store.ts";
+import { openBucketSources } from "./object-recording-store.ts";
+import { FILES, openBucketStorage } from "./object-transcript-store.ts";
 import { guardRemoval, openOwnership, type Stores, type StoresOptions } from "./open-stores.ts";
-import type { StoreOwnership } from "./store-ownership.ts";
-import { placeInBucket } from "./store-place.ts";
+import type { StoreOwnership } from "./ownership/store-ownership.ts";
+import { placeInBucket } from "./ownership/store-place.ts";
+import { type BucketConfig, openBucket } from "./s3/s3-object-store.ts";
 
 /** @throws AppError `data_folder_mismatch`, `installation_missing`, `storage_unavailable` */
 export async function openBucketStores(options: StoresOptions, bucketConfig: BucketConfig): Promise<Stores> {

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db, StoreRecordRow } from "../db/schema.ts";
+import type { Db, StoreRecordRow } from "../../db/schema.ts";
 
 export interface NewStoreRecord {
   storeId: string;

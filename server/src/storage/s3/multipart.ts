@@ -6,8 +6,8 @@ import {
   ListPartsCommand,
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
-import { AppError } from "../lib/errors.ts";
-import type { Bucket } from "../storage/bucket.ts";
+import { AppError } from "../../lib/errors.ts";
+import type { Bucket } from "./s3-object-store.ts";
 
 /** An object that comes in parts, and is none until it is completed. */
 interface Multipart {

@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
-import type { Db } from "../db/schema.ts";
-import { serviceSecret } from "../db/secrets.ts";
-import { AppError } from "../lib/errors.ts";
+import type { Db } from "../../db/schema.ts";
+import { serviceSecret } from "../../db/secrets.ts";
+import { AppError } from "../../lib/errors.ts";
+import { deleteStoreRecord, insertStoreRecord, isSameHome, readStoreRecord } from "./queries.ts";
 import { MARK_FILE, newMark, newToken, readMark, writeMark } from "./store-mark.ts";
 import type { StorePlace } from "./store-place.ts";
-import { deleteStoreRecord, insertStoreRecord, isSameHome, readStoreRecord } from "./store-record-queries.ts";
 
 /** Holds the database's `installation` in every store that it has ever had. */
 export const INSTALLATION = "installation";

@@ -1,5 +1,5 @@
 import { statfs } from "node:fs/promises";
-import { AppError } from "../lib/errors.ts";
+import { AppError } from "../../lib/errors.ts";
 
 /** What uploads leave free: the embedded database may live on the same disk and stops where that is full. */
 export const RESERVED_BYTES = 1024 ** 3;

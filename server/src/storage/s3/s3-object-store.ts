@@ -11,11 +11,11 @@ import {
   type S3ClientConfig,
 } from "@aws-sdk/client-s3";
 import type { Logger } from "pino";
-import { OutageWatch } from "../lib/circuit-breaker.ts";
-import { AppError } from "../lib/errors.ts";
-import { contentDisposition } from "./content-disposition.ts";
-import { isObjectFault, objectDenied, objectMissing, objectUnusable } from "./object-errors.ts";
-import type { PresignedUrl, PresignOptions } from "./transcript-store.ts";
+import { OutageWatch } from "../../lib/circuit-breaker.ts";
+import { AppError } from "../../lib/errors.ts";
+import { contentDisposition } from "../content-disposition.ts";
+import { isObjectFault, objectDenied, objectMissing, objectUnusable } from "../object-errors.ts";
+import type { PresignedUrl, PresignOptions } from "../transcript-store.ts";
 import { UrlSigner } from "./url-signer.ts";
 
 /** A bucket of S3, or of a server that speaks as S3 does. */

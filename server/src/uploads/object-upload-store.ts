@@ -1,12 +1,12 @@
 import type { Readable } from "node:stream";
 import { DataStore, ERRORS, Upload } from "@tus/utils";
 import type { Db } from "../db/schema.ts";
-import type { Bucket } from "../storage/bucket.ts";
 import type { Sources } from "../storage/recording-store.ts";
+import type { Bucket } from "../storage/s3/s3-object-store.ts";
 import { declareVideoSize, findVideo } from "../videos/queries.ts";
-import { appendToUpload, type PartBuffers, readUpload, SOURCES } from "./bucket-upload.ts";
+import { deleteUpload, expiryStart, type UploadStore } from "./disk-upload-store.ts";
+import { appendToUpload, type PartBuffers, readUpload, SOURCES } from "./object-upload.ts";
 import { findUpload, recordActivity } from "./queries.ts";
-import { deleteUpload, expiryStart, type UploadStore } from "./upload-store.ts";
 
 export interface BucketUploadStoreOptions {
   bucket: Bucket;

@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
-import type { Db, StoreRecordRow } from "../db/schema.ts";
-import { AppError } from "../lib/errors.ts";
+import type { Db, StoreRecordRow } from "../../db/schema.ts";
+import { AppError } from "../../lib/errors.ts";
+import { advanceStoreRecord, changedSinceAdvance, readStoreRecord } from "./queries.ts";
 import { newToken, readMark, type StoreMark, writeMark } from "./store-mark.ts";
 import type { StorePlace } from "./store-place.ts";
-import { advanceStoreRecord, changedSinceAdvance, readStoreRecord } from "./store-record-queries.ts";
 
 /** Why this database may not delete files of its store. */
 export type StopReason = "newer_store" | "other_database" | "other_store" | "unclaimed";

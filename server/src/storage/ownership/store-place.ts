@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import type { Bucket } from "./bucket.ts";
+import type { Bucket } from "../s3/s3-object-store.ts";
 
 /** Where files are stored, and the small files there that say which database they belong to. */
 export interface StorePlace {

@@ -6,12 +6,12 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { AppError } from "../lib/errors.ts";
 import { isPlausibleId } from "../lib/ids.ts";
-import { completeUpload, listUploads, readUpload, removeUpload, SOURCES } from "../uploads/bucket-upload.ts";
-import { type Bucket, storageError } from "./bucket.ts";
-import { requireSpace } from "./disk-space.ts";
-import { unavailable } from "./local-file.ts";
+import { completeUpload, listUploads, readUpload, removeUpload, SOURCES } from "../uploads/object-upload.ts";
+import { requireSpace } from "./disk/disk-space.ts";
+import { unavailable } from "./disk/local-file.ts";
 import { objectUnusable } from "./object-errors.ts";
 import type { Sources } from "./recording-store.ts";
+import { type Bucket, storageError } from "./s3/s3-object-store.ts";
 
 /** Connections that may break in a row without a byte having come. */
 const MOST_BREAKS = 3;

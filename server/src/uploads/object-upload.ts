@@ -1,7 +1,6 @@
 import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { AppError } from "../lib/errors.ts";
-import type { Bucket } from "../storage/bucket.ts";
 import {
   abortMultiparts,
   beginMultipart,
@@ -10,7 +9,8 @@ import {
   listParts,
   type Part,
   sendPart,
-} from "./bucket-multipart.ts";
+} from "../storage/s3/multipart.ts";
+import type { Bucket } from "../storage/s3/s3-object-store.ts";
 import { PartBuffer } from "./part-buffer.ts";
 import { FairQueue } from "./turn-queue.ts";
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { buffer } from "node:stream/consumers";
-import { type Bucket, PROBE_CONTENT, PROBES } from "./bucket.ts";
 import { assertStorageKey, assertStoragePrefix, isStorageKey } from "./key.ts";
+import { type Bucket, PROBE_CONTENT, PROBES } from "./s3/s3-object-store.ts";
 import type { Storage } from "./transcript-store.ts";
 
 /** Where transcript files stand in a bucket, as in the data folder. */

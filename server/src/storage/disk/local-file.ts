@@ -3,8 +3,8 @@ import { constants } from "node:fs";
 import { type FileHandle, open, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { AppError } from "../lib/errors.ts";
-import { isObjectFault, objectDenied, objectMissing, objectUnusable } from "./object-errors.ts";
+import { AppError } from "../../lib/errors.ts";
+import { isObjectFault, objectDenied, objectMissing, objectUnusable } from "../object-errors.ts";
 
 /** A file that stays readable, and the same, until it is closed, even if it is removed meanwhile. */
 export interface OpenedFile {

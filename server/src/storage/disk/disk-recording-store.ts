@@ -1,7 +1,8 @@
 import { mkdir, open, opendir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { AppError } from "../lib/errors.ts";
-import { isPlausibleId } from "../lib/ids.ts";
+import { AppError } from "../../lib/errors.ts";
+import { isPlausibleId } from "../../lib/ids.ts";
+import type { Sources } from "../recording-store.ts";
 import {
   type AssertFolder,
   fileError,
@@ -11,7 +12,6 @@ import {
   probeFolder,
   unavailable,
 } from "./local-file.ts";
-import type { Sources } from "./recording-store.ts";
 
 /**
  * Recordings in one folder, each file named after its video, as the tus file store writes them.

@@ -12,9 +12,11 @@ import {
   unlink,
 } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { AppError } from "../lib/errors.ts";
-import { safeFileName } from "./content-disposition.ts";
-import { assertStorageKey, assertStoragePrefix, isStorageKey } from "./key.ts";
+import { AppError } from "../../lib/errors.ts";
+import { safeFileName } from "../content-disposition.ts";
+import { assertStorageKey, assertStoragePrefix, isStorageKey } from "../key.ts";
+import type { PresignedUrl, PresignOptions, Storage } from "../transcript-store.ts";
+import { writeFileUrl } from "./file-url.ts";
 import {
   type AssertFolder,
   codeOf,
@@ -25,8 +27,6 @@ import {
   probeFolder,
   unavailable,
 } from "./local-file.ts";
-import type { PresignedUrl, PresignOptions, Storage } from "./transcript-store.ts";
-import { writeFileUrl } from "./url-signature.ts";
 
 /** What serves files over HTTP needs of a storage. */
 export interface FileReader {

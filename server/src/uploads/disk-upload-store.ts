@@ -7,7 +7,7 @@ import { FileStore } from "@tus/file-store";
 import { type DataStore, ERRORS, Upload } from "@tus/utils";
 import type { Db } from "../db/schema.ts";
 import { AppError } from "../lib/errors.ts";
-import { requireSpace } from "../storage/disk-space.ts";
+import { requireSpace } from "../storage/disk/disk-space.ts";
 import type { Sources } from "../storage/recording-store.ts";
 import { declareVideoSize, deleteOpenUpload, findVideo } from "../videos/queries.ts";
 import { findUpload, recordActivity } from "./queries.ts";
