@@ -20,6 +20,7 @@ COPY examples/package.json examples/
 RUN npm ci --ignore-scripts --no-audit
 COPY client client
 COPY dashboard dashboard
+COPY server/src/admin/contract server/src/admin/contract
 RUN npm run build -w @subtext/dashboard
 
 # --- The packages that the service uses, and no others ----------------------------------------------------
@@ -28,16 +29,12 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY captions/package.json captions/
 COPY client/package.json client/
-COPY dashboard/package.json dashboard/
 COPY speech/package.json speech/
 COPY server/package.json server/
-# The image's own Node.js stands for the npm package, Debian's ffmpeg for node-av, and of the dashboard the service
-# reads no more than its contract.
-RUN npm pkg set --json 'workspaces=["captions","client","dashboard","speech","server"]' \
+# The image's own Node.js replaces the npm package, and Debian's ffmpeg replaces node-av.
+RUN npm pkg set --json 'workspaces=["captions","client","speech","server"]' \
  && npm pkg delete scripts dependencies devDependencies \
  && npm pkg delete --workspaces devDependencies optionalDependencies \
- && npm pkg delete -w dashboard scripts dependencies \
- && npm pkg set -w dashboard 'dependencies[@subtext/client]=0.1.0' \
  && npm ci --omit=dev --omit=optional --ignore-scripts --no-audit \
  && npm sbom --omit=dev --omit=optional --sbom-format=cyclonedx > sbom.cdx.json
 # Other systems' and processors' libraries, and what only a debugger or a compiler reads.
@@ -63,7 +60,6 @@ COPY --from=packages /app /app
 COPY LICENSE /app/LICENSE
 COPY docs /app/docs
 COPY --from=dashboard /build/dashboard/dist /app/dashboard/dist
-COPY dashboard/src/contract /app/dashboard/src/contract
 COPY captions/src /app/captions/src
 COPY client/src /app/client/src
 COPY speech/bin /app/speech/bin

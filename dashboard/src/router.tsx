@@ -1,3 +1,4 @@
+import { VIDEO_STATES, type VideoState } from "@subtext/server/admin/contract/video";
 import type { QueryClient } from "@tanstack/react-query";
 import {
   createRootRouteWithContext,
@@ -9,7 +10,6 @@ import {
 } from "@tanstack/react-router";
 import { environmentsQuery, meQuery } from "./admin-client/queries.ts";
 import { backTo, saysSignedOut } from "./admin-client/signed-out.ts";
-import { VIDEO_STATES, type VideoState } from "./contract/video.ts";
 import { AccountPage } from "./features/account/account-page.tsx";
 import { readAuditFilter } from "./features/audit/queries.ts";
 import { FirstEnvironmentPage } from "./features/environments/first-environment-page.tsx";

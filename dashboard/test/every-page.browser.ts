@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import { PAGE_PATHS } from "@subtext/server/admin/contract/pages";
 import type { Page, Request } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
-import { PAGE_PATHS } from "../src/contract/pages.ts";
 import { accessibilityFaults } from "./accessibility.ts";
 import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
 import { LOCAL_WEBHOOKS, makeIntegrations } from "./screenshots/integrations.ts";

@@ -1,6 +1,6 @@
+import type { TranscriptWordsView } from "@subtext/server/admin/contract/video-detail";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { TranscriptWordsView } from "../src/contract/video-detail.ts";
 import { quote, textWithTimes } from "../src/features/video-detail/transcript-copy.ts";
 import {
   paragraphOf,

@@ -1,6 +1,6 @@
+import type { UploadOfferView } from "@subtext/server/admin/contract/video";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import type { UploadOfferView } from "../src/contract/video.ts";
 import type { Dashboard } from "./open-dashboard.ts";
 
 export interface UploadTarget {

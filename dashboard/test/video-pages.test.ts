@@ -1,6 +1,6 @@
+import { VIDEO_STATES, type VideoState, type VideoView } from "@subtext/server/admin/contract/video";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { VIDEO_STATES, type VideoState, type VideoView } from "../src/contract/video.ts";
 import { applyChanges } from "../src/hooks/apply-video-changes.ts";
 
 const PAGE_SIZE = 3;

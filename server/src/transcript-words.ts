@@ -1,7 +1,7 @@
 import { endsSentence } from "@subtext/captions/punctuation";
 import { needsSpace } from "@subtext/captions/script";
 import { beginsParagraph } from "@subtext/captions/text";
-import type { TranscriptWordsView } from "@subtext/dashboard/contract/video-detail";
+import type { TranscriptWordsView } from "./admin/contract/video-detail.ts";
 
 /** A word of the json file. */
 interface FileWord {

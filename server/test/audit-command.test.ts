@@ -1,5 +1,5 @@
-import type { AuditEntryView } from "@subtext/dashboard/contract/audit";
 import { beforeAll, expect, test } from "vitest";
+import type { AuditEntryView } from "../src/admin/contract/audit.ts";
 import { type Author, type Deed, writeDown } from "../src/audit/audit.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { runCommand } from "./support/run-command.ts";

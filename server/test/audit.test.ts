@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { NewApiKeyView } from "@subtext/dashboard/contract/api-key";
-import { AUDIT_ACTIONS, type AuditEntryView, type AuditPageView } from "@subtext/dashboard/contract/audit";
-import type { EnvironmentView } from "@subtext/dashboard/contract/environment";
-import type { NewInvitationView } from "@subtext/dashboard/contract/operator";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { NewApiKeyView } from "../src/admin/contract/api-key.ts";
+import { AUDIT_ACTIONS, type AuditEntryView, type AuditPageView } from "../src/admin/contract/audit.ts";
+import type { EnvironmentView } from "../src/admin/contract/environment.ts";
+import type { NewInvitationView } from "../src/admin/contract/operator.ts";
 import { writeDown } from "../src/audit/audit.ts";
 import { sweep } from "../src/cleanup/sweep.ts";
 import { forgetAuditEntries, listAuditOperators } from "../src/db/audit.ts";

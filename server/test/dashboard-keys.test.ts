@@ -1,5 +1,5 @@
-import type { ApiKeyPageView, ApiKeyState, NewApiKeyView } from "@subtext/dashboard/contract/api-key";
 import { expect, test } from "vitest";
+import type { ApiKeyPageView, ApiKeyState, NewApiKeyView } from "../src/admin/contract/api-key.ts";
 import { codeOf, sendAsCommandLine } from "./operator-requests.ts";
 import { createTenant, MovableClock, shareService } from "./support/service.ts";
 

@@ -1,5 +1,5 @@
-import type { InvitationView, NewInvitationView, OperatorView } from "@subtext/dashboard/contract/operator";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { InvitationView, NewInvitationView, OperatorView } from "../src/admin/contract/operator.ts";
 import type { Credentials } from "../src/operators/operators.ts";
 import { addViewer, codeOf, cookieOf, type OperatorRequest, send, signIn } from "./operator-requests.ts";
 import { routesOf } from "./support/known-routes.ts";

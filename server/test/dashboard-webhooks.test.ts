@@ -4,13 +4,13 @@ import type {
   Redelivering,
   WebhookEndpointWithSecret,
 } from "@subtext/client/contract/webhook-endpoint";
+import { Webhook } from "standardwebhooks";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
 import type {
   DeliveryDetailView,
   DeliveryPageView,
   WebhookEndpointView,
-} from "@subtext/dashboard/contract/webhook";
-import { Webhook } from "standardwebhooks";
-import { beforeAll, expect, onTestFinished, test } from "vitest";
+} from "../src/admin/contract/webhook.ts";
 import {
   addViewer,
   codeOf,

@@ -1,8 +1,8 @@
 import type { Delivery, WebhookEndpointWithSecret } from "@subtext/client/contract/webhook-endpoint";
-import type { ApiKeyView, NewApiKeyView } from "@subtext/dashboard/contract/api-key";
-import type { EnvironmentView } from "@subtext/dashboard/contract/environment";
-import type { WebhookEndpointView } from "@subtext/dashboard/contract/webhook";
 import { describe, expect, test } from "vitest";
+import type { ApiKeyView, NewApiKeyView } from "../src/admin/contract/api-key.ts";
+import type { EnvironmentView } from "../src/admin/contract/environment.ts";
+import type { WebhookEndpointView } from "../src/admin/contract/webhook.ts";
 import { startAttempt } from "../src/db/transcription-claims.ts";
 import { failTranscription } from "../src/db/transcriptions.ts";
 import type { Finding } from "../src/health/doctor.ts";

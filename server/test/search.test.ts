@@ -1,6 +1,6 @@
-import type { SearchPageView } from "@subtext/dashboard/contract/search";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
+import type { SearchPageView } from "../src/admin/contract/search.ts";
 import { sweep } from "../src/cleanup/sweep.ts";
 import type { Db } from "../src/db/schema.ts";
 import { databaseAway } from "../src/lib/lost-connection.ts";

@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
-import type { SessionView } from "@subtext/dashboard/contract/operator";
 import { getMigrations } from "better-auth/db/migration";
 import type { LightMyRequestResponse } from "fastify";
 import type { Kysely } from "kysely";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { SessionView } from "../src/admin/contract/operator.ts";
 import { sessionHashes } from "../src/db/migration-security.ts";
 import { serviceSecret } from "../src/db/secrets.ts";
 import { systemClock } from "../src/lib/clock.ts";

@@ -1,10 +1,10 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { SystemView } from "@subtext/dashboard/contract/system";
-import { VIDEO_STATES, type VideoCountsView } from "@subtext/dashboard/contract/video";
 import { fastify } from "fastify";
 import { beforeAll, expect, test } from "vitest";
 import { seedEveryState } from "../../dashboard/test/seed-videos.ts";
+import type { SystemView } from "../src/admin/contract/system.ts";
+import { VIDEO_STATES, type VideoCountsView } from "../src/admin/contract/video.ts";
 import { countVideosByState } from "../src/db/counts.ts";
 import { registerSystem } from "../src/http/internal/system.ts";
 import { describeProcesses, readStatus } from "../src/lib/processes.ts";

@@ -1,9 +1,9 @@
 import { joinWords } from "@subtext/captions/script";
 import { renderText } from "@subtext/captions/text";
 import { normalizeWords } from "@subtext/captions/words";
-import type { TranscriptWordsView } from "@subtext/dashboard/contract/video-detail";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { TranscriptWordsView } from "../src/admin/contract/video-detail.ts";
 import { transcriptWords } from "../src/transcript-words.ts";
 
 const word = fc.constantFrom("Hello,", "world.", "東京", "で", "12", "สวัสดี", "مرحبا", "so", "Yes!");

@@ -3,13 +3,13 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import type { VideoPageView } from "@subtext/dashboard/contract/video";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { VideoPageView } from "../src/admin/contract/video.ts";
 import type {
   TranscriptWordsView,
   VideoDetailView,
   WaveformView,
-} from "@subtext/dashboard/contract/video-detail";
-import { beforeAll, describe, expect, test } from "vitest";
+} from "../src/admin/contract/video-detail.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
 import { addViewer, codeOf, cookieOf, send, sendAsCommandLine, setUp, signIn } from "./operator-requests.ts";

@@ -1,7 +1,13 @@
+import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
+import type {
+  InvitationView,
+  MeView,
+  OperatorView,
+  SessionView,
+  SetUpView,
+} from "@subtext/server/admin/contract/operator";
+import type { VideoCountsView, VideoPageView, VideoState } from "@subtext/server/admin/contract/video";
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type { EnvironmentView } from "../contract/environment.ts";
-import type { InvitationView, MeView, OperatorView, SessionView, SetUpView } from "../contract/operator.ts";
-import type { VideoCountsView, VideoPageView, VideoState } from "../contract/video.ts";
 import { request } from "./request.ts";
 
 const PAGE_SIZE = 50;

@@ -1,4 +1,9 @@
-import type { VideoChangesView, VideoPageView, VideoState, VideoView } from "../contract/video.ts";
+import type {
+  VideoChangesView,
+  VideoPageView,
+  VideoState,
+  VideoView,
+} from "@subtext/server/admin/contract/video";
 
 /**
  * The pages of a list, newest first, after some of its videos have changed: those that are on a page change

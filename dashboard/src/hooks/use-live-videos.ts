@@ -1,7 +1,7 @@
+import type { VideoChangesView, VideoPageView, VideoState } from "@subtext/server/admin/contract/video";
 import { type InfiniteData, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { meQuery, videosKey } from "../admin-client/queries.ts";
-import type { VideoChangesView, VideoPageView, VideoState } from "../contract/video.ts";
 import { applyChanges } from "./apply-video-changes.ts";
 
 /** A look at another window should not cost the stream each time. */

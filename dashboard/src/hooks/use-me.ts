@@ -1,6 +1,6 @@
+import type { MeView } from "@subtext/server/admin/contract/operator";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { meQuery } from "../admin-client/queries.ts";
-import type { MeView } from "../contract/operator.ts";
 
 /** Whoever is signed in; below the signed-in route only. */
 export function useMe(): MeView & { isOwner: boolean } {

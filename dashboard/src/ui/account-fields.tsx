@@ -1,4 +1,4 @@
-import { PASSWORD_LENGTH } from "../contract/operator.ts";
+import { PASSWORD_LENGTH } from "@subtext/server/admin/contract/operator";
 import { TextField } from "./controls.tsx";
 
 interface FieldProps {

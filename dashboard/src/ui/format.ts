@@ -1,4 +1,4 @@
-import type { TranscriptionSummaryView } from "../contract/video.ts";
+import type { TranscriptionSummaryView } from "@subtext/server/admin/contract/video";
 
 /** Why a transcription failed, and what to do about it. */
 const FAILURES: Record<string, { what: string; remedy: string }> = {

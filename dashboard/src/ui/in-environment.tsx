@@ -1,7 +1,7 @@
+import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { environmentsQuery } from "../admin-client/queries.ts";
-import type { EnvironmentView } from "../contract/environment.ts";
 import { NotFoundPage } from "./error-pages.tsx";
 
 /** A page of the environment in its address, where there is such a one. */

@@ -1,4 +1,4 @@
-import type { VideoState, VideoView } from "../contract/video.ts";
+import type { VideoState, VideoView } from "@subtext/server/admin/contract/video";
 import { Badge, type Tone } from "./badge.tsx";
 import { emptyTranscript } from "./format.ts";
 

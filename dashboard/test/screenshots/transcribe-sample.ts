@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import type { UploadOfferView, VideoPageView } from "@subtext/server/admin/contract/video";
 import type { Service } from "../../../server/src/main.ts";
-import type { UploadOfferView, VideoPageView } from "../../src/contract/video.ts";
 
 const SAMPLE = join(import.meta.dirname, "../../../demo/sample/sample.mp4");
 const LOOK_EVERY_MS = 500;

@@ -1,5 +1,5 @@
-import type { ApiKeyState } from "@subtext/dashboard/contract/api-key";
 import { sql } from "kysely";
+import type { ApiKeyState } from "../admin/contract/api-key.ts";
 import type { ApiKeyRow, Db, NewApiKey } from "../db/schema.ts";
 
 export async function insertApiKey(db: Db, row: NewApiKey): Promise<void> {

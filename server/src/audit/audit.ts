@@ -1,4 +1,4 @@
-import type { ActorKind, AuditAction, AuditDetail, AuditThingView } from "@subtext/dashboard/contract/audit";
+import type { ActorKind, AuditAction, AuditDetail, AuditThingView } from "../admin/contract/audit.ts";
 import { insertAuditEntry } from "../db/audit.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";

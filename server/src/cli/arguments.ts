@@ -1,5 +1,5 @@
-import type { EnvironmentView } from "@subtext/dashboard/contract/environment";
 import { InvalidArgumentError, Option } from "commander";
+import type { EnvironmentView } from "../admin/contract/environment.ts";
 import { AppError } from "../lib/errors.ts";
 import type { InternalClient } from "./internal-client.ts";
 

@@ -1,11 +1,11 @@
+import { type Command, Option } from "commander";
 import {
   ACTOR_KINDS,
   type ActorKind,
   AUDIT_ACTIONS,
   type AuditAction,
   type AuditPageView,
-} from "@subtext/dashboard/contract/audit";
-import { type Command, Option } from "commander";
+} from "../admin/contract/audit.ts";
 import { parseDuration } from "./arguments.ts";
 import { configOf, type Terminal } from "./context.ts";
 import { connect } from "./internal-client.ts";

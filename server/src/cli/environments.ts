@@ -1,11 +1,11 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
 import {
   type EnvironmentView,
   MOST_RETENTION_DAYS,
   RETENTION_DELETES,
   type RetentionEffectView,
   type RetentionView,
-} from "@subtext/dashboard/contract/environment";
-import { type Command, InvalidArgumentError, Option } from "commander";
+} from "../admin/contract/environment.ts";
 import { chooseEnvironment, transcriptionSwitch } from "./arguments.ts";
 import { ask, type Terminal } from "./context.ts";
 import type { InternalClient } from "./internal-client.ts";

@@ -1,6 +1,6 @@
 import { PERMISSIONS, type Permission } from "@subtext/client/contract/permission";
-import type { ApiKeyView, NewApiKeyView } from "@subtext/dashboard/contract/api-key";
 import type { Command } from "commander";
+import type { ApiKeyView, NewApiKeyView } from "../admin/contract/api-key.ts";
 import { chooseEnvironment, environmentOption, listOf, parseDuration } from "./arguments.ts";
 import { ask, type Terminal } from "./context.ts";
 import { properties, table, time } from "./text.ts";

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { SET_UP_PATH } from "@subtext/dashboard/contract/pages";
 import { faultOfNamedFfmpeg } from "@subtext/speech/media/open-decoder";
 import { type Command, Option } from "commander";
+import { SET_UP_PATH } from "../admin/contract/pages.ts";
 import { type Config, ROLES } from "../config/config.ts";
 import { createLog } from "../telemetry/log.ts";
 import { actAsOwner } from "./act-as-owner.ts";

@@ -1,7 +1,7 @@
 import { TRANSCRIPTION_STATUSES, type TranscriptionStatus } from "@subtext/client/contract/transcription";
-import type { TranscriptionSummaryView } from "@subtext/dashboard/contract/video";
 import type { LanguageStretch } from "@subtext/speech/transcript";
 import { type Command, Option } from "commander";
+import type { TranscriptionSummaryView } from "../admin/contract/video.ts";
 import type { TranscriptionView } from "../http/internal/representations.ts";
 import { chooseEnvironment, environmentOption } from "./arguments.ts";
 import { ask, type Terminal } from "./context.ts";

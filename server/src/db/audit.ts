@@ -1,4 +1,4 @@
-import type { ActorKind, AuditAction } from "@subtext/dashboard/contract/audit";
+import type { ActorKind, AuditAction } from "../admin/contract/audit.ts";
 import type { AuditEntryRow, Db, NewAuditEntry, Tx } from "./schema.ts";
 
 /** Rows of one deletion, which must not hold up others for long. */

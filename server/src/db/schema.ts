@@ -3,10 +3,6 @@ import type { TranscriptionStatus } from "@subtext/client/contract/transcription
 import type { VideoMetadata } from "@subtext/client/contract/video";
 import type { EventType, SentEventType } from "@subtext/client/contract/webhook";
 import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
-import type { ActorKind, AuditAction, AuditDetail } from "@subtext/dashboard/contract/audit";
-import type { RetentionView } from "@subtext/dashboard/contract/environment";
-import type { OperatorRole } from "@subtext/dashboard/contract/operator";
-import type { AttemptOutcome } from "@subtext/dashboard/contract/video-detail";
 import type { LanguageStretch, StageSeconds } from "@subtext/speech/transcript";
 import type {
   ColumnType,
@@ -18,6 +14,10 @@ import type {
   Selectable,
   Transaction,
 } from "kysely";
+import type { ActorKind, AuditAction, AuditDetail } from "../admin/contract/audit.ts";
+import type { RetentionView } from "../admin/contract/environment.ts";
+import type { OperatorRole } from "../admin/contract/operator.ts";
+import type { AttemptOutcome } from "../admin/contract/video-detail.ts";
 
 /** Rows as the database holds them; `migrations.ts` makes the tables. */
 export interface Schema {

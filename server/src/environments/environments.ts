@@ -1,4 +1,4 @@
-import { MOST_RETENTION_DAYS, type RetentionView } from "@subtext/dashboard/contract/environment";
+import { MOST_RETENTION_DAYS, type RetentionView } from "../admin/contract/environment.ts";
 import type { Db, EnvironmentRow, Tx } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";

@@ -1,6 +1,6 @@
 import { availableParallelism, freemem, loadavg, totalmem } from "node:os";
-import type { DiskUseView, EngineView, HourView, SystemView } from "@subtext/dashboard/contract/system";
 import type { Logger } from "pino";
+import type { DiskUseView, EngineView, HourView, SystemView } from "../admin/contract/system.ts";
 import type { Config } from "../config/config.ts";
 import { countQueue, databaseBytes, listRunning, sumUploads } from "../db/counts.ts";
 import type { Db } from "../db/schema.ts";

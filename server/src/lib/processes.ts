@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { basename } from "node:path";
-import type { ProcessView } from "@subtext/dashboard/contract/system";
+import type { ProcessView } from "../admin/contract/system.ts";
 
 interface Running {
   pid: number;

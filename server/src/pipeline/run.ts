@@ -1,5 +1,5 @@
-import type { AttemptOutcome } from "@subtext/dashboard/contract/video-detail";
 import type { NothingToTranscribe, Transcript } from "@subtext/speech/transcript";
+import type { AttemptOutcome } from "../admin/contract/video-detail.ts";
 import { isMendedByModel, noteWait } from "../db/model-waits.ts";
 import type { Tx } from "../db/schema.ts";
 import { insertSearchDocument } from "../db/search-documents.ts";

@@ -1,5 +1,5 @@
-import type { RetentionView } from "@subtext/dashboard/contract/environment";
 import { sql } from "kysely";
+import type { RetentionView } from "../admin/contract/environment.ts";
 import type { Db, EnvironmentRow, Tx, VideoRow } from "../db/schema.ts";
 import { lockDeliveries } from "./queries.ts";
 

@@ -1,5 +1,5 @@
+import type { ApiKeyView } from "@subtext/server/admin/contract/api-key";
 import { request } from "../../admin-client/request.ts";
-import type { ApiKeyView } from "../../contract/api-key.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { ago } from "../../ui/format.ts";
 import table from "../../ui/table.module.css";

@@ -1,9 +1,9 @@
 import type { Permission } from "@subtext/client/contract/permission";
+import type { NewApiKeyView } from "@subtext/server/admin/contract/api-key";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { Form } from "react-aria-components";
 import { messageOf, request } from "../../admin-client/request.ts";
-import type { NewApiKeyView } from "../../contract/api-key.ts";
 import { Code } from "../../ui/code.tsx";
 import controls from "../../ui/controls.module.css";
 import { Button, ModalDialog, Notice, TextField } from "../../ui/controls.tsx";

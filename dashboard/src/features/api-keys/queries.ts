@@ -1,6 +1,6 @@
+import type { ApiKeyPageView } from "@subtext/server/admin/contract/api-key";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { request } from "../../admin-client/request.ts";
-import type { ApiKeyPageView } from "../../contract/api-key.ts";
 
 export function keysKey(environmentId: string) {
   return ["api-keys", environmentId] as const;

@@ -1,7 +1,7 @@
+import { AUDIT_ACTIONS, type AuditAction, type AuditEntryView } from "@subtext/server/admin/contract/audit";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { messageOf } from "../../admin-client/request.ts";
-import { AUDIT_ACTIONS, type AuditAction, type AuditEntryView } from "../../contract/audit.ts";
 import { useMe } from "../../hooks/use-me.ts";
 import { Button, Notice } from "../../ui/controls.tsx";
 import { Choice } from "../../ui/form-fields.tsx";

@@ -1,5 +1,3 @@
-import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { request } from "../../admin-client/request.ts";
 import {
   ACTOR_KINDS,
   type ActorKind,
@@ -7,7 +5,9 @@ import {
   type AuditAction,
   type AuditActorView,
   type AuditPageView,
-} from "../../contract/audit.ts";
+} from "@subtext/server/admin/contract/audit";
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { request } from "../../admin-client/request.ts";
 
 const PAGE_SIZE = 50;
 

@@ -4,7 +4,7 @@ import type {
   AuditActorView,
   AuditDetail,
   AuditEntryView,
-} from "../../contract/audit.ts";
+} from "@subtext/server/admin/contract/audit";
 
 export const ACTION_NAMES: Record<AuditAction, string> = {
   "service.set_up": "Service set up",

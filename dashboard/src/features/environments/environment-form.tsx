@@ -1,9 +1,9 @@
+import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Form } from "react-aria-components";
 import { environmentsQuery } from "../../admin-client/queries.ts";
 import { messageOf, request } from "../../admin-client/request.ts";
-import type { EnvironmentView } from "../../contract/environment.ts";
 import css from "../../ui/controls.module.css";
 import { Button, Notice, Switch, TextField } from "../../ui/controls.tsx";
 

@@ -1,9 +1,9 @@
+import type { InvitationView, JoinRequest } from "@subtext/server/admin/contract/operator";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useRouterState } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { Form } from "react-aria-components";
 import { messageOf, request } from "../../admin-client/request.ts";
-import type { InvitationView, JoinRequest } from "../../contract/operator.ts";
 import { NewPasswordField, OwnNameField } from "../../ui/account-fields.tsx";
 import controls from "../../ui/controls.module.css";
 import { Button, Notice } from "../../ui/controls.tsx";

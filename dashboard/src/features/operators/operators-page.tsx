@@ -1,9 +1,9 @@
+import type { NewInvitationView, OperatorRole, OperatorView } from "@subtext/server/admin/contract/operator";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { DialogTrigger, Form, Label, Radio, RadioGroup } from "react-aria-components";
 import { invitationsQuery, operatorsQuery } from "../../admin-client/queries.ts";
 import { messageOf, request } from "../../admin-client/request.ts";
-import type { NewInvitationView, OperatorRole, OperatorView } from "../../contract/operator.ts";
 import { useMe } from "../../hooks/use-me.ts";
 import { useNow } from "../../hooks/use-now.ts";
 import controls from "../../ui/controls.module.css";

@@ -1,6 +1,6 @@
+import type { SearchPageView } from "@subtext/server/admin/contract/search";
 import { infiniteQueryOptions, keepPreviousData } from "@tanstack/react-query";
 import { ProblemError, request } from "../../admin-client/request.ts";
-import type { SearchPageView } from "../../contract/search.ts";
 
 /** What of a search stands in the page's address. */
 export interface SearchAddress {

@@ -1,9 +1,9 @@
+import { SEARCH_LIMITS, type SearchPageView } from "@subtext/server/admin/contract/search";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { Input, Label, SearchField } from "react-aria-components";
 import { messageOf } from "../../admin-client/request.ts";
-import { SEARCH_LIMITS, type SearchPageView } from "../../contract/search.ts";
 import { keepLastEnvironment } from "../../hooks/last-environment.ts";
 import { useArrows } from "../../hooks/use-arrow-keys.ts";
 import { useNow } from "../../hooks/use-now.ts";

@@ -1,6 +1,6 @@
+import type { SearchPassageView, SearchVideoView } from "@subtext/server/admin/contract/search";
 import { Link } from "@tanstack/react-router";
 import { Fragment, memo } from "react";
-import type { SearchPassageView, SearchVideoView } from "../../contract/search.ts";
 import { ago, clock, language as languageName } from "../../ui/format.ts";
 import css from "./search-page.module.css";
 

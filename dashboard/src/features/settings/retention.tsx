@@ -1,14 +1,14 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
-import { Form } from "react-aria-components";
-import { environmentsQuery } from "../../admin-client/queries.ts";
-import { messageOf, request } from "../../admin-client/request.ts";
 import {
   type EnvironmentView,
   MOST_RETENTION_DAYS,
   type RetentionEffectView,
   type RetentionView,
-} from "../../contract/environment.ts";
+} from "@subtext/server/admin/contract/environment";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { Form } from "react-aria-components";
+import { environmentsQuery } from "../../admin-client/queries.ts";
+import { messageOf, request } from "../../admin-client/request.ts";
 import { useMe } from "../../hooks/use-me.ts";
 import controls from "../../ui/controls.module.css";
 import { Button, ModalDialog, Notice, TextField } from "../../ui/controls.tsx";

@@ -1,8 +1,8 @@
+import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
 import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { environmentsQuery } from "../../admin-client/queries.ts";
 import { messageOf, request } from "../../admin-client/request.ts";
-import type { EnvironmentView } from "../../contract/environment.ts";
 import { useMe } from "../../hooks/use-me.ts";
 import { Notice, Switch } from "../../ui/controls.tsx";
 import { NotFoundPage } from "../../ui/error-pages.tsx";

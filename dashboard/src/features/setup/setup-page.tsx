@@ -1,10 +1,10 @@
+import type { SetUpRequest } from "@subtext/server/admin/contract/operator";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useRouterState } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { Form } from "react-aria-components";
 import { setUpQuery } from "../../admin-client/queries.ts";
 import { messageOf, request } from "../../admin-client/request.ts";
-import type { SetUpRequest } from "../../contract/operator.ts";
 import { NewPasswordField, OwnNameField } from "../../ui/account-fields.tsx";
 import controls from "../../ui/controls.module.css";
 import { Button, Notice, Switch, TextField } from "../../ui/controls.tsx";

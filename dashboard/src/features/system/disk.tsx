@@ -1,4 +1,4 @@
-import type { DiskView } from "../../contract/system.ts";
+import type { DiskView } from "@subtext/server/admin/contract/system";
 import { ago, bytes } from "../../ui/format.ts";
 import { Card } from "./card.tsx";
 import { ShareBar } from "./share-bar.tsx";

@@ -1,4 +1,4 @@
-import type { ModelView, SystemView } from "../../contract/system.ts";
+import type { ModelView, SystemView } from "@subtext/server/admin/contract/system";
 import { Notice } from "../../ui/controls.tsx";
 import { bytes, lasting } from "../../ui/format.ts";
 import { Progress } from "../../ui/progress.tsx";

@@ -1,6 +1,6 @@
+import type { FindingView } from "@subtext/server/admin/contract/system";
 import { useQuery } from "@tanstack/react-query";
 import { messageOf } from "../../admin-client/request.ts";
-import type { FindingView } from "../../contract/system.ts";
 import { Button, Notice } from "../../ui/controls.tsx";
 import { Prose } from "../../ui/prose.tsx";
 import { Card } from "./card.tsx";

@@ -1,6 +1,6 @@
+import type { FindingView, SystemView } from "@subtext/server/admin/contract/system";
 import { queryOptions } from "@tanstack/react-query";
 import { request } from "../../admin-client/request.ts";
-import type { FindingView, SystemView } from "../../contract/system.ts";
 
 const LOOK_EVERY_MS = 3_000;
 

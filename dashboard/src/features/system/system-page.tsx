@@ -1,6 +1,6 @@
+import type { HourView, SystemView } from "@subtext/server/admin/contract/system";
 import { useQuery } from "@tanstack/react-query";
 import { messageOf } from "../../admin-client/request.ts";
-import type { HourView, SystemView } from "../../contract/system.ts";
 import { Notice } from "../../ui/controls.tsx";
 import { lasting } from "../../ui/format.ts";
 import { PageHeader } from "../../ui/page.tsx";

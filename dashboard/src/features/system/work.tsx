@@ -1,4 +1,4 @@
-import type { ProcessView, SystemView } from "../../contract/system.ts";
+import type { ProcessView, SystemView } from "@subtext/server/admin/contract/system";
 import { bytes, roughly } from "../../ui/format.ts";
 import { Progress } from "../../ui/progress.tsx";
 import { Card } from "./card.tsx";

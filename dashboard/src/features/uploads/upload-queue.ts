@@ -1,5 +1,5 @@
+import type { UploadOfferView } from "@subtext/server/admin/contract/video";
 import { messageOf, request, UnreachableError } from "../../admin-client/request.ts";
-import type { UploadOfferView } from "../../contract/video.ts";
 import { bytes } from "../../ui/format.ts";
 
 const AT_ONCE = 3;

@@ -1,4 +1,4 @@
-import type { VideoDetailView } from "../../contract/video-detail.ts";
+import type { VideoDetailView } from "@subtext/server/admin/contract/video-detail";
 import { Section } from "../../ui/page.tsx";
 import { Facts, Metadata } from "./facts.tsx";
 import { Attempts, Deliveries, Timeline } from "./processing.tsx";

@@ -1,4 +1,4 @@
-import type { VideoDetailView } from "../../contract/video-detail.ts";
+import type { VideoDetailView } from "@subtext/server/admin/contract/video-detail";
 import { bytes, clock, language } from "../../ui/format.ts";
 import css from "./details.module.css";
 import { when } from "./texts.ts";

@@ -1,4 +1,4 @@
-import type { LanguageStretchView } from "../../contract/video-detail.ts";
+import type { LanguageStretchView } from "@subtext/server/admin/contract/video-detail";
 import { clock, language } from "../../ui/format.ts";
 import css from "./languages.module.css";
 import { between } from "./texts.ts";

@@ -1,5 +1,5 @@
+import type { MediaView } from "@subtext/server/admin/contract/video-detail";
 import { useEffect, useRef, useState } from "react";
-import type { MediaView } from "../../contract/video-detail.ts";
 import { listenToKeys } from "../../hooks/shortcuts.ts";
 import { Notice } from "../../ui/controls.tsx";
 import { language } from "../../ui/format.ts";

@@ -1,4 +1,4 @@
-import type { AttemptView, EventView, TimelineStepView } from "../../contract/video-detail.ts";
+import type { AttemptView, EventView, TimelineStepView } from "@subtext/server/admin/contract/video-detail";
 import { failureInWords } from "../../ui/format.ts";
 import css from "./details.module.css";
 import { BEGINNINGS, deliveryInWords, hostOf, OUTCOMES, stepInWords, took, when } from "./texts.ts";

@@ -1,8 +1,12 @@
 import type { FileFormat } from "@subtext/client/contract/transcription";
+import type { VideoView } from "@subtext/server/admin/contract/video";
+import type {
+  TranscriptWordsView,
+  VideoDetailView,
+  WaveformView,
+} from "@subtext/server/admin/contract/video-detail";
 import { queryOptions } from "@tanstack/react-query";
 import { request } from "../../admin-client/request.ts";
-import type { VideoView } from "../../contract/video.ts";
-import type { TranscriptWordsView, VideoDetailView, WaveformView } from "../../contract/video-detail.ts";
 import { readTranscript } from "./transcript-model.ts";
 import { readWaveform } from "./waveform.ts";
 

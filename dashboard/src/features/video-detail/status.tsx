@@ -1,4 +1,4 @@
-import type { VideoDetailView } from "../../contract/video-detail.ts";
+import type { VideoDetailView } from "@subtext/server/admin/contract/video-detail";
 import { useMe } from "../../hooks/use-me.ts";
 import {
   bytes,

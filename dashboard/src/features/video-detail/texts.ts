@@ -3,7 +3,7 @@ import type {
   AttemptView,
   EventView,
   TimelineStepView,
-} from "../../contract/video-detail.ts";
+} from "@subtext/server/admin/contract/video-detail";
 import { clock } from "../../ui/format.ts";
 
 /** Of a place in a recording, as it is read out: `1 minute, 5 seconds`. */

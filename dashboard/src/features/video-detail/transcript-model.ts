@@ -1,4 +1,4 @@
-import type { TranscriptWordsView } from "../../contract/video-detail.ts";
+import type { TranscriptWordsView } from "@subtext/server/admin/contract/video-detail";
 
 /** Words that the engine was less sure of are marked. */
 export const UNSURE_BELOW_PERCENT = 50;

@@ -1,5 +1,5 @@
+import type { LanguageStretchView } from "@subtext/server/admin/contract/video-detail";
 import { memo, type Ref } from "react";
-import type { LanguageStretchView } from "../../contract/video-detail.ts";
 import { clock } from "../../ui/format.ts";
 import css from "./transcript.module.css";
 import { type Paragraph, type Transcript, UNSURE_BELOW_PERCENT } from "./transcript-model.ts";

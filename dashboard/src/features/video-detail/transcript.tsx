@@ -1,5 +1,5 @@
+import type { VideoDetailView } from "@subtext/server/admin/contract/video-detail";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import type { VideoDetailView } from "../../contract/video-detail.ts";
 import { listenToKeys } from "../../hooks/shortcuts.ts";
 import controls from "../../ui/controls.module.css";
 import { Button, Switch } from "../../ui/controls.tsx";

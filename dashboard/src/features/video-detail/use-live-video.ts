@@ -1,6 +1,6 @@
+import type { VideoChangesView, VideoView } from "@subtext/server/admin/contract/video";
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback } from "react";
-import type { VideoChangesView, VideoView } from "../../contract/video.ts";
 import { useLiveVideos } from "../../hooks/use-live-videos.ts";
 import { applyChange, type VideoAddress, videoQuery } from "./queries.ts";
 

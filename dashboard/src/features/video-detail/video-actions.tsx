@@ -1,9 +1,9 @@
+import type { VideoDetailView } from "@subtext/server/admin/contract/video-detail";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { videosKey } from "../../admin-client/queries.ts";
 import { messageOf, request } from "../../admin-client/request.ts";
-import type { VideoDetailView } from "../../contract/video-detail.ts";
 import controls from "../../ui/controls.module.css";
 import { Button, ModalDialog, Notice } from "../../ui/controls.tsx";
 import { type VideoAddress, videoPath, videoQuery } from "./queries.ts";

@@ -1,9 +1,9 @@
+import type { VideoView } from "@subtext/server/admin/contract/video";
+import type { VideoDetailView } from "@subtext/server/admin/contract/video-detail";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { messageOf, ProblemError } from "../../admin-client/request.ts";
-import type { VideoView } from "../../contract/video.ts";
-import type { VideoDetailView } from "../../contract/video-detail.ts";
 import { useReportLive } from "../../hooks/live-updates.ts";
 import { useMe } from "../../hooks/use-me.ts";
 import controls from "../../ui/controls.module.css";

@@ -1,4 +1,4 @@
-import type { WaveformView } from "../../contract/video-detail.ts";
+import type { WaveformView } from "@subtext/server/admin/contract/video-detail";
 
 export interface Waveform {
   /** Seconds. */

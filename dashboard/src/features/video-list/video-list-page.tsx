@@ -1,10 +1,4 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useParams, useSearch } from "@tanstack/react-router";
-import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { FileTrigger } from "react-aria-components";
-import { videoCountsQuery, videosQuery } from "../../admin-client/queries.ts";
-import { messageOf } from "../../admin-client/request.ts";
-import type { EnvironmentView } from "../../contract/environment.ts";
+import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
 import {
   COUNTED_VIDEOS,
   VIDEO_STATES,
@@ -12,7 +6,13 @@ import {
   type VideoCountsView,
   type VideoState,
   type VideoView,
-} from "../../contract/video.ts";
+} from "@subtext/server/admin/contract/video";
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useParams, useSearch } from "@tanstack/react-router";
+import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { FileTrigger } from "react-aria-components";
+import { videoCountsQuery, videosQuery } from "../../admin-client/queries.ts";
+import { messageOf } from "../../admin-client/request.ts";
 import { keepLastEnvironment } from "../../hooks/last-environment.ts";
 import { useReportLive } from "../../hooks/live-updates.ts";
 import { listenToKeys, type Shortcut } from "../../hooks/shortcuts.ts";

@@ -1,6 +1,6 @@
+import type { VideoView } from "@subtext/server/admin/contract/video";
 import { Link } from "@tanstack/react-router";
 import { memo } from "react";
-import type { VideoView } from "../../contract/video.ts";
 import {
   ago,
   bytes,

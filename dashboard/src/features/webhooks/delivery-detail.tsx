@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryAttempt } from "@subtext/client/contract/webhook-endpoint";
+import type { AttemptRequestView } from "@subtext/server/admin/contract/webhook";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { messageOf, request } from "../../admin-client/request.ts";
-import type { AttemptRequestView } from "../../contract/webhook.ts";
 import { useNow } from "../../hooks/use-now.ts";
 import { Code } from "../../ui/code.tsx";
 import { Button, Notice } from "../../ui/controls.tsx";

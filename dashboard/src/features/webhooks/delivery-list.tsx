@@ -1,10 +1,10 @@
 import type { SentEventType } from "@subtext/client/contract/webhook";
 import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
+import type { DeliveryView } from "@subtext/server/admin/contract/webhook";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Fragment, useState } from "react";
 import { messageOf } from "../../admin-client/request.ts";
-import type { DeliveryView } from "../../contract/webhook.ts";
 import { useNow } from "../../hooks/use-now.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, Notice } from "../../ui/controls.tsx";

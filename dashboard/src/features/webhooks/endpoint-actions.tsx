@@ -1,9 +1,9 @@
 import type { WebhookEndpointChange } from "@subtext/client/contract/webhook-endpoint";
+import type { WebhookEndpointView } from "@subtext/server/admin/contract/webhook";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { messageOf, request } from "../../admin-client/request.ts";
-import type { WebhookEndpointView } from "../../contract/webhook.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Button, ModalDialog, Notice } from "../../ui/controls.tsx";
 import { EndpointForm } from "./endpoint-form.tsx";

@@ -1,7 +1,7 @@
+import { RECENT_HOURS, type WebhookEndpointView } from "@subtext/server/admin/contract/webhook";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { messageOf, ProblemError } from "../../admin-client/request.ts";
-import { RECENT_HOURS, type WebhookEndpointView } from "../../contract/webhook.ts";
 import { useMe } from "../../hooks/use-me.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Code } from "../../ui/code.tsx";

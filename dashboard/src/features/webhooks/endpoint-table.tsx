@@ -1,5 +1,5 @@
+import { RECENT_HOURS, type WebhookEndpointView } from "@subtext/server/admin/contract/webhook";
 import { Link } from "@tanstack/react-router";
-import { RECENT_HOURS, type WebhookEndpointView } from "../../contract/webhook.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { ago } from "../../ui/format.ts";
 import table from "../../ui/table.module.css";

@@ -1,8 +1,12 @@
 import type { SentEventType } from "@subtext/client/contract/webhook";
 import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
+import type {
+  DeliveryDetailView,
+  DeliveryPageView,
+  WebhookEndpointView,
+} from "@subtext/server/admin/contract/webhook";
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { request } from "../../admin-client/request.ts";
-import type { DeliveryDetailView, DeliveryPageView, WebhookEndpointView } from "../../contract/webhook.ts";
 
 const PAGE_SIZE = 25;
 /** While something waits for an attempt. When that is due is not judged here: clocks differ. */

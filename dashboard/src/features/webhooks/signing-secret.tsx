@@ -1,8 +1,8 @@
 import type { WebhookEndpointWithSecret } from "@subtext/client/contract/webhook-endpoint";
+import type { WebhookEndpointView } from "@subtext/server/admin/contract/webhook";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { DialogTrigger } from "react-aria-components";
 import { messageOf, request } from "../../admin-client/request.ts";
-import type { WebhookEndpointView } from "../../contract/webhook.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Button, ModalDialog, Notice } from "../../ui/controls.tsx";
 import { Secret, Section } from "../../ui/page.tsx";

@@ -1,6 +1,6 @@
 import type { EventType, SentEventType } from "@subtext/client/contract/webhook";
 import type { DeliveryAttempt, DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
-import type { WebhookEndpointView } from "../../contract/webhook.ts";
+import type { WebhookEndpointView } from "@subtext/server/admin/contract/webhook";
 import type { Tone } from "../../ui/badge.tsx";
 
 /** The kinds of event that an endpoint can ask for. */

@@ -1,7 +1,7 @@
+import type { UrlVerdictView } from "@subtext/server/admin/contract/webhook";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { request } from "../../admin-client/request.ts";
-import type { UrlVerdictView } from "../../contract/webhook.ts";
 
 const QUIET_MS = 300;
 

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { MeView } from "@subtext/dashboard/contract/operator";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { MeView } from "../../admin/contract/operator.ts";
 import { AppError } from "../../lib/errors.ts";
 import type { Operators } from "../../operators/operators.ts";
 

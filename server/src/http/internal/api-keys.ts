@@ -1,8 +1,8 @@
 import { PAGE_QUERY } from "@subtext/client/contract/page";
 import { PERMISSIONS } from "@subtext/client/contract/permission";
-import { API_KEY_STATES, type ApiKeyPageView, type NewApiKeyView } from "@subtext/dashboard/contract/api-key";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
+import { API_KEY_STATES, type ApiKeyPageView, type NewApiKeyView } from "../../admin/contract/api-key.ts";
 import { createApiKey } from "../../api-keys/api-keys.ts";
 import { findApiKey, listApiKeys, pageOfApiKeys, revokeApiKey } from "../../api-keys/queries.ts";
 import { writeDown } from "../../audit/audit.ts";

@@ -1,4 +1,6 @@
 import { PAGE_QUERY } from "@subtext/client/contract/page";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { type Static, Type } from "typebox";
 import {
   ACTOR_KINDS,
   AUDIT_ACTIONS,
@@ -6,9 +8,7 @@ import {
   type AuditEntryView,
   type AuditPageView,
   type AuditThingView,
-} from "@subtext/dashboard/contract/audit";
-import type { FastifyInstance, FastifyRequest } from "fastify";
-import { type Static, Type } from "typebox";
+} from "../../admin/contract/audit.ts";
 import { listAuditOperators, pageOfAuditEntries } from "../../db/audit.ts";
 import type { AuditEntryRow, Db } from "../../db/schema.ts";
 import { AppError } from "../../lib/errors.ts";

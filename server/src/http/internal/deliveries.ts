@@ -6,14 +6,14 @@ import {
   RedeliverFailed,
   type Redelivering,
 } from "@subtext/client/contract/webhook-endpoint";
+import type { FastifyInstance } from "fastify";
+import { type Static, Type } from "typebox";
 import type {
   AttemptRequestView,
   DeliveryDetailView,
   DeliveryPageView,
   DeliveryView,
-} from "@subtext/dashboard/contract/webhook";
-import type { FastifyInstance } from "fastify";
-import { type Static, Type } from "typebox";
+} from "../../admin/contract/webhook.ts";
 import type { Db, WebhookEndpointRow } from "../../db/schema.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";

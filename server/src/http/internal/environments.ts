@@ -1,11 +1,11 @@
+import type { FastifyInstance } from "fastify";
+import { type Static, Type } from "typebox";
 import {
   type EnvironmentView,
   MOST_RETENTION_DAYS,
   RETENTION_DELETES,
   type RetentionEffectView,
-} from "@subtext/dashboard/contract/environment";
-import type { FastifyInstance } from "fastify";
-import { type Static, Type } from "typebox";
+} from "../../admin/contract/environment.ts";
 import { writeDown } from "../../audit/audit.ts";
 import { environmentDeeds } from "../../audit/environment-deeds.ts";
 import type { Db } from "../../db/schema.ts";

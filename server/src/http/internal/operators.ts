@@ -1,12 +1,12 @@
+import type { FastifyInstance } from "fastify";
+import { type Static, Type } from "typebox";
 import {
   type InvitationView,
   type MeView,
   type NewInvitationView,
   OPERATOR_ROLES,
   type OperatorView,
-} from "@subtext/dashboard/contract/operator";
-import type { FastifyInstance } from "fastify";
-import { type Static, Type } from "typebox";
+} from "../../admin/contract/operator.ts";
 import { writeDown } from "../../audit/audit.ts";
 import type { Db } from "../../db/schema.ts";
 import type { Clock } from "../../lib/clock.ts";

@@ -1,12 +1,12 @@
 import type { VideoMetadata } from "@subtext/client/contract/video";
 import type { SentEventType } from "@subtext/client/contract/webhook";
 import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
-import type { ApiKeyView } from "@subtext/dashboard/contract/api-key";
-import type { EnvironmentView } from "@subtext/dashboard/contract/environment";
-import type { InvitationView, OperatorView } from "@subtext/dashboard/contract/operator";
-import type { TranscriptionSummaryView } from "@subtext/dashboard/contract/video";
-import type { WebhookEndpointView } from "@subtext/dashboard/contract/webhook";
 import type { LanguageStretch, StageSeconds } from "@subtext/speech/transcript";
+import type { ApiKeyView } from "../../admin/contract/api-key.ts";
+import type { EnvironmentView } from "../../admin/contract/environment.ts";
+import type { InvitationView, OperatorView } from "../../admin/contract/operator.ts";
+import type { TranscriptionSummaryView } from "../../admin/contract/video.ts";
+import type { WebhookEndpointView } from "../../admin/contract/webhook.ts";
 import { keyPrefix } from "../../api-keys/api-keys.ts";
 import type {
   ApiKeyRow,

@@ -1,7 +1,7 @@
-import { SEARCH_LIMITS, type SearchPageView, type SearchVideoView } from "@subtext/dashboard/contract/search";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
+import { SEARCH_LIMITS, type SearchPageView, type SearchVideoView } from "../../admin/contract/search.ts";
 import type { Db } from "../../db/schema.ts";
 import { getEnvironment } from "../../environments/environments.ts";
 import { AppError } from "../../lib/errors.ts";

@@ -1,5 +1,5 @@
-import type { SessionView } from "@subtext/dashboard/contract/operator";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { SessionView } from "../../admin/contract/operator.ts";
 import type { Db } from "../../db/schema.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";

@@ -1,6 +1,6 @@
-import type { SetUpView } from "@subtext/dashboard/contract/operator";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
+import type { SetUpView } from "../../admin/contract/operator.ts";
 import { writeDown } from "../../audit/audit.ts";
 import type { Db } from "../../db/schema.ts";
 import { createEnvironment } from "../../environments/environments.ts";

@@ -1,5 +1,5 @@
-import type { FindingView, SystemView } from "@subtext/dashboard/contract/system";
 import type { FastifyInstance } from "fastify";
+import type { FindingView, SystemView } from "../../admin/contract/system.ts";
 import type { SettingInForce } from "../../config/settings-reader.ts";
 import type { System } from "../../health/system.ts";
 import { AppError } from "../../lib/errors.ts";

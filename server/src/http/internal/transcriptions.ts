@@ -1,7 +1,7 @@
 import { TRANSCRIPTION_STATUSES } from "@subtext/client/contract/transcription";
-import type { TranscriptionSummaryView } from "@subtext/dashboard/contract/video";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
+import type { TranscriptionSummaryView } from "../../admin/contract/video.ts";
 import { writeDownVideo } from "../../audit/video-deeds.ts";
 import type { Db, TranscriptionRow } from "../../db/schema.ts";
 import { findTranscription, findTranscriptionOfVideo, listTranscriptions } from "../../db/transcriptions.ts";

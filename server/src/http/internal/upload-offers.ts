@@ -1,6 +1,6 @@
-import type { UploadOfferView } from "@subtext/dashboard/contract/video";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
+import type { UploadOfferView } from "../../admin/contract/video.ts";
 import type { Db } from "../../db/schema.ts";
 import { getEnvironment } from "../../environments/environments.ts";
 import { type OfferDeps, offerUpload } from "../public/upload-offer.ts";

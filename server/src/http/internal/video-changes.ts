@@ -1,5 +1,5 @@
-import type { VideoChangesView, VideoView } from "@subtext/dashboard/contract/video";
 import type { Logger } from "pino";
+import type { VideoChangesView, VideoView } from "../../admin/contract/video.ts";
 import { logLevelOf } from "../../lib/outages.ts";
 import { databaseTime, type FoundChange, findVideoChanges } from "../../videos/change-queries.ts";
 import { findVideos, queuePlaces } from "../../videos/list-queries.ts";

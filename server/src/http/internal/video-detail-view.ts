@@ -1,4 +1,4 @@
-import type { VideoView } from "@subtext/dashboard/contract/video";
+import type { VideoView } from "../../admin/contract/video.ts";
 import type {
   AttemptView,
   EventView,
@@ -7,7 +7,7 @@ import type {
   TimelineStepView,
   TranscriptionDetailView,
   VideoDetailView,
-} from "@subtext/dashboard/contract/video-detail";
+} from "../../admin/contract/video-detail.ts";
 import type { TranscriptionAttemptRow, TranscriptionRow, VideoRow } from "../../db/schema.ts";
 import type { EventWithDeliveries } from "../../webhooks/queries.ts";
 import { viewTranscriptionSummary } from "./representations.ts";

@@ -1,6 +1,6 @@
-import type { MediaView, VideoDetailView } from "@subtext/dashboard/contract/video-detail";
 import type { Locker } from "@tus/utils";
 import type { FastifyInstance } from "fastify";
+import type { MediaView, VideoDetailView } from "../../admin/contract/video-detail.ts";
 import { writeDownVideo } from "../../audit/video-deeds.ts";
 import type { Db, TranscriptionRow, VideoRow } from "../../db/schema.ts";
 import { listAttempts } from "../../db/transcription-attempts.ts";

@@ -1,3 +1,5 @@
+import type { FastifyInstance } from "fastify";
+import { type Static, Type } from "typebox";
 import {
   COUNTED_VIDEOS,
   VIDEO_STATES,
@@ -5,9 +7,7 @@ import {
   type VideoPageView,
   type VideoState,
   type VideoView,
-} from "@subtext/dashboard/contract/video";
-import type { FastifyInstance } from "fastify";
-import { type Static, Type } from "typebox";
+} from "../../admin/contract/video.ts";
 import { countVideosByState } from "../../db/counts.ts";
 import { waitsForModel } from "../../db/model-waits.ts";
 import type { Db, TranscriptionRow, VideoRow } from "../../db/schema.ts";

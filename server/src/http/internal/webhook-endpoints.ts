@@ -3,13 +3,9 @@ import {
   WebhookEndpointChange,
   type WebhookEndpointWithSecret,
 } from "@subtext/client/contract/webhook-endpoint";
-import {
-  RECENT_HOURS,
-  type UrlVerdictView,
-  type WebhookEndpointView,
-} from "@subtext/dashboard/contract/webhook";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
+import { RECENT_HOURS, type UrlVerdictView, type WebhookEndpointView } from "../../admin/contract/webhook.ts";
 import { writeDownEndpoint, writeDownEndpointChange } from "../../audit/endpoint-deeds.ts";
 import type { Db, Tx, WebhookEndpointRow } from "../../db/schema.ts";
 import { getEnvironment } from "../../environments/environments.ts";

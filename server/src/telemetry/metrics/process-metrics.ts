@@ -1,7 +1,7 @@
 import { readdir, statfs } from "node:fs/promises";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import type { ProcessView } from "@subtext/dashboard/contract/system";
 import { Counter, Gauge, type Registry } from "prom-client";
+import type { ProcessView } from "../../admin/contract/system.ts";
 
 const RESOLUTION_MS = 10;
 const NANOSECONDS = 1e9;
