@@ -36,9 +36,6 @@ const SERVER_LAYERS = [
   "audit",
   "environments",
   "speech",
-  "queue.ts",
-  "job-stream.ts",
-  "leadership.ts",
   "queue",
   "storage",
   "config",
@@ -49,7 +46,6 @@ const SERVER_LAYERS = [
 
 /** Imports that still go upward. */
 const UPWARD = new Set<string>([
-  "job-stream.ts > queue.ts",
   "representations.ts > webhooks/queries.ts",
   "config/bucket.ts > storage/s3/s3-object-store.ts",
   "config/config.ts > storage/s3/s3-object-store.ts",

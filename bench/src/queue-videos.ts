@@ -1,7 +1,7 @@
 import type { Db } from "@subtext/server/db/schema";
 import type { Clock } from "@subtext/server/lib/clock";
 import { newId } from "@subtext/server/lib/ids";
-import type { Queue } from "@subtext/server/queue";
+import type { Queue } from "@subtext/server/queue/queue";
 import { acceptUpload } from "@subtext/server/uploads/accept-upload";
 import { sql } from "kysely";
 

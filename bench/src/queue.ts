@@ -8,7 +8,7 @@ import { openDatabase } from "@subtext/server/db/open";
 import type { Schema } from "@subtext/server/db/schema";
 import { createEnvironment } from "@subtext/server/environments/environments";
 import { systemClock } from "@subtext/server/lib/clock";
-import { Queue } from "@subtext/server/queue";
+import { Queue } from "@subtext/server/queue/queue";
 import { createLog } from "@subtext/server/telemetry/log";
 import { createWebhookEndpoint } from "@subtext/server/webhooks/endpoints";
 import { createEndpointPolicy } from "@subtext/server/webhooks/guard-url";

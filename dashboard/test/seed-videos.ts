@@ -1,6 +1,6 @@
 import { newId } from "../../server/src/lib/ids.ts";
 import type { Service } from "../../server/src/main.ts";
-import { newJobId } from "../../server/src/queue.ts";
+import { newJobId } from "../../server/src/queue/queue.ts";
 import { insertVideo } from "../../server/src/videos/queries.ts";
 
 type Fields = Record<string, unknown>;

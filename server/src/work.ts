@@ -6,7 +6,7 @@ import { OutagePause } from "./pipeline/outage-pause.ts";
 import { type PipelineDeps, runTranscription } from "./pipeline/run.ts";
 import type { RunningAttempts } from "./pipeline/running-attempts.ts";
 import { wakeWaiting } from "./pipeline/wake-waiting.ts";
-import type { JobHandler } from "./queue.ts";
+import type { JobHandler } from "./queue/queue.ts";
 import type { Models } from "./speech/models.ts";
 import { createDeliver, type DeliverDeps } from "./webhooks/deliver.ts";
 

@@ -18,7 +18,7 @@ import type { AttemptReport } from "../src/pipeline/attempt-report.ts";
 import { reprocess } from "../src/pipeline/reprocess.ts";
 import { type PipelineDeps, runTranscription } from "../src/pipeline/run.ts";
 import { wakeWaiting } from "../src/pipeline/wake-waiting.ts";
-import type { Job } from "../src/queue.ts";
+import type { Job } from "../src/queue/queue.ts";
 import { openDiskSources } from "../src/storage/disk/disk-recording-store.ts";
 import { type DiskStorage, openDiskStorage } from "../src/storage/disk/disk-transcript-store.ts";
 import { acceptUpload } from "../src/uploads/accept-upload.ts";

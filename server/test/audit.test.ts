@@ -10,7 +10,7 @@ import { sweep } from "../src/cleanup/sweep.ts";
 import { forgetAuditEntries, listAuditOperators } from "../src/db/audit.ts";
 import { SignInLog } from "../src/http/internal/sign-in-log.ts";
 import { newId } from "../src/lib/ids.ts";
-import { newJobId } from "../src/queue.ts";
+import { newJobId } from "../src/queue/queue.ts";
 import { insertVideo } from "../src/videos/queries.ts";
 import {
   addViewer,

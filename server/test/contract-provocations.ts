@@ -10,7 +10,7 @@ import { PERMISSIONS } from "@subtext/client/contract/permission";
 import { type RawBuilder, sql } from "kysely";
 import { MAX_OPEN_UPLOADS, MAX_WEBHOOK_ENDPOINTS } from "../src/environments/limits.ts";
 import { newId } from "../src/lib/ids.ts";
-import { newJobId } from "../src/queue.ts";
+import { newJobId } from "../src/queue/queue.ts";
 import { createTenant, type MovableClock, type Tenant, type TestService, upload } from "./support/service.ts";
 
 const KIB = 1024;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { newId } from "../src/lib/ids.ts";
-import { newJobId } from "../src/queue.ts";
+import { newJobId } from "../src/queue/queue.ts";
 import { createDeliver, type DeliverDeps } from "../src/webhooks/deliver.ts";
 import { emitEvent } from "../src/webhooks/emit.ts";
 import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";

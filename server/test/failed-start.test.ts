@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { Queue } from "../src/queue.ts";
+import { Queue } from "../src/queue/queue.ts";
 import { startService, temporaryFolder } from "./support/service.ts";
 
 test("a start that fails after the queue was started stops it, and the next start succeeds", async () => {

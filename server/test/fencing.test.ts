@@ -13,7 +13,7 @@ import type { Schema } from "../src/db/schema.ts";
 import { createEnvironment } from "../src/environments/environments.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { newId } from "../src/lib/ids.ts";
-import { Queue } from "../src/queue.ts";
+import { Queue } from "../src/queue/queue.ts";
 import { openDiskStorage } from "../src/storage/disk/disk-transcript-store.ts";
 import { createLog } from "../src/telemetry/log.ts";
 import { acceptUpload } from "../src/uploads/accept-upload.ts";

@@ -8,7 +8,7 @@ import { failTranscription } from "../src/db/transcriptions.ts";
 import type { Finding } from "../src/health/doctor.ts";
 import type { TranscriptionView } from "../src/http/internal/representations.ts";
 import { newId } from "../src/lib/ids.ts";
-import { newJobId } from "../src/queue.ts";
+import { newJobId } from "../src/queue/queue.ts";
 import { acceptUpload } from "../src/uploads/accept-upload.ts";
 import { insertVideo } from "../src/videos/queries.ts";
 import { insertDelivery, insertEvent, settleAttempt } from "../src/webhooks/queries.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { PgBoss } from "pg-boss";
 import { expect, test } from "vitest";
-import { JobStream } from "../src/job-stream.ts";
+import { JobStream } from "../src/queue/job-stream.ts";
 import { shareService } from "./support/service.ts";
 
 const service = shareService({ start: false });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { noteMissing } from "../src/cleanup/missing-file-queries.ts";
 import type { Tx } from "../src/db/schema.ts";
 import { newId } from "../src/lib/ids.ts";
-import { newJobId } from "../src/queue.ts";
+import { newJobId } from "../src/queue/queue.ts";
 import { deleteVideoRows } from "../src/videos/queries.ts";
 import { deleteWebhookEndpoint } from "../src/webhooks/endpoint-queries.ts";
 import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";

@@ -12,7 +12,7 @@ import { runTranscription } from "../src/pipeline/run.ts";
 import { RunningAttempts } from "../src/pipeline/running-attempts.ts";
 import { sweepLostJobs } from "../src/pipeline/sweep-jobs.ts";
 import { wakeWaiting } from "../src/pipeline/wake-waiting.ts";
-import type { Job } from "../src/queue.ts";
+import type { Job } from "../src/queue/queue.ts";
 import type { Sources } from "../src/storage/recording-store.ts";
 import { acceptUpload } from "../src/uploads/accept-upload.ts";
 import { deleteVideo } from "../src/videos/delete-video.ts";

@@ -3,7 +3,7 @@ import { Transcription } from "@subtext/client/contract/transcription";
 import { Value } from "typebox/value";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { newId } from "../src/lib/ids.ts";
-import { newJobId } from "../src/queue.ts";
+import { newJobId } from "../src/queue/queue.ts";
 import { completeUpload } from "../src/videos/queries.ts";
 import {
   createTenant,

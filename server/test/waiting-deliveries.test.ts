@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
 import type { DeliveryRow } from "../src/db/schema.ts";
 import { newId } from "../src/lib/ids.ts";
-import { newJobId } from "../src/queue.ts";
+import { newJobId } from "../src/queue/queue.ts";
 import { createDeliver } from "../src/webhooks/deliver.ts";
 import { emitTestEvent } from "../src/webhooks/emit.ts";
 import { changeWebhookEndpoint, createWebhookEndpoint } from "../src/webhooks/endpoints.ts";

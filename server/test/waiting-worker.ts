@@ -6,7 +6,7 @@ import { openDatabase } from "../src/db/open.ts";
 import type { Schema } from "../src/db/schema.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { RunningAttempts } from "../src/pipeline/running-attempts.ts";
-import { Queue } from "../src/queue.ts";
+import { Queue } from "../src/queue/queue.ts";
 import { openDiskStorage } from "../src/storage/disk/disk-transcript-store.ts";
 import type { Sources } from "../src/storage/recording-store.ts";
 import { createLog } from "../src/telemetry/log.ts";

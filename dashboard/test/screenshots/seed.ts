@@ -2,7 +2,7 @@ import { truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { newId } from "../../../server/src/lib/ids.ts";
 import type { Service } from "../../../server/src/main.ts";
-import { newJobId } from "../../../server/src/queue.ts";
+import { newJobId } from "../../../server/src/queue/queue.ts";
 import { insertVideo } from "../../../server/src/videos/queries.ts";
 
 const HOUR_MS = 3_600_000;

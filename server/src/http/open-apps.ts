@@ -8,7 +8,7 @@ import type { DatabaseSession } from "../db/session.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Operators } from "../operators/operators.ts";
 import type { RunningAttempts } from "../pipeline/running-attempts.ts";
-import type { Queue } from "../queue.ts";
+import type { Queue } from "../queue/queue.ts";
 import type { Stores } from "../storage/open-stores.ts";
 import type { AcceptedReport } from "../uploads/accepted-report.ts";
 import type { EndpointPolicy } from "../webhooks/guard-url.ts";

@@ -9,7 +9,7 @@ import type { Clock } from "../lib/clock.ts";
 import { databaseAway } from "../lib/lost-connection.ts";
 import { isOutage } from "../lib/outages.ts";
 import { lastly } from "../lib/retry.ts";
-import type { Job, Queue } from "../queue.ts";
+import type { Job, Queue } from "../queue/queue.ts";
 import { judge } from "./attempt-failure.ts";
 import { wakeParked } from "./wake-waiting.ts";
 

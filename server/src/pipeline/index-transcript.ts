@@ -14,7 +14,7 @@ import {
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { isOutage } from "../lib/outages.ts";
-import type { HandedJob } from "../queue.ts";
+import type { HandedJob } from "../queue/queue.ts";
 import { dictionaryOf, lookUp, renderVector, wordsOf } from "../search/lexemes.ts";
 import { cutPassages, type Passage } from "../search/passages.ts";
 import { tokenize } from "../search/tokens.ts";

@@ -2,7 +2,7 @@ import type { Db, TranscriptionRow, Tx } from "../db/schema.ts";
 import { findTranscription, reopenFailedTranscription } from "../db/transcriptions.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
-import { newJobId, type Queue } from "../queue.ts";
+import { newJobId, type Queue } from "../queue/queue.ts";
 import { lockRecording } from "../videos/retention-queries.ts";
 
 /**

@@ -15,7 +15,7 @@ import {
 import { databaseAway } from "../lib/lost-connection.ts";
 import { isOutage, logLevelOf } from "../lib/outages.ts";
 import { lastly, patiently } from "../lib/retry.ts";
-import { type Job, newJobId } from "../queue.ts";
+import { type Job, newJobId } from "../queue/queue.ts";
 import { filePrefix } from "../storage/transcript-files.ts";
 import type { Storage } from "../storage/transcript-store.ts";
 import { emitEvent } from "../webhooks/emit.ts";

@@ -16,7 +16,7 @@ import {
 } from "../db/search-documents.ts";
 import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
 import { isOutage } from "../lib/outages.ts";
-import { newJobId, type Queue, type QueueName } from "../queue.ts";
+import { newJobId, type Queue, type QueueName } from "../queue/queue.ts";
 
 export interface JobSweepDeps extends ItemDeps {
   db: Db;

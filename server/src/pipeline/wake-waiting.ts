@@ -3,7 +3,7 @@ import { unparkOldest } from "../db/environment-cap.ts";
 import { endWaitForModel, findWaitsForModel, type WaitForModel } from "../db/model-waits.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
-import { newJobId, type Queue } from "../queue.ts";
+import { newJobId, type Queue } from "../queue/queue.ts";
 
 /** Read at a time: a model that is long in coming may have a hundred thousand wait for it. */
 const BATCH = 200;

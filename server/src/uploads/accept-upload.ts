@@ -3,7 +3,7 @@ import { insertPendingTranscription } from "../db/transcriptions.ts";
 import { lockAiTranscription } from "../environments/queries.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
-import { newJobId, type Queue } from "../queue.ts";
+import { newJobId, type Queue } from "../queue/queue.ts";
 import { completeUpload, lockOpenUpload } from "../videos/queries.ts";
 import type { AcceptedReport } from "./accepted-report.ts";
 

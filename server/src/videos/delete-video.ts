@@ -2,7 +2,7 @@ import type { Locker } from "@tus/utils";
 import type { Db, Tx } from "../db/schema.ts";
 import type { RunningAttempts } from "../pipeline/running-attempts.ts";
 import { wakeParked } from "../pipeline/wake-waiting.ts";
-import type { Queue } from "../queue.ts";
+import type { Queue } from "../queue/queue.ts";
 import type { Sources } from "../storage/recording-store.ts";
 import { TRANSCRIPTS_PREFIX } from "../storage/transcript-files.ts";
 import type { Storage } from "../storage/transcript-store.ts";

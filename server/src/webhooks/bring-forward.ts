@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Db } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
-import { newJobId, type Queue } from "../queue.ts";
+import { newJobId, type Queue } from "../queue/queue.ts";
 import { bringForward, endpointsWithWaiting, lockWaiting } from "./waiting-delivery-queries.ts";
 
 /** Like TCP's slow start: the number of requests doubles with each round that succeeds. */

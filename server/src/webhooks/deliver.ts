@@ -4,7 +4,7 @@ import { writeDownEndpoint } from "../audit/endpoint-deeds.ts";
 import type { Db } from "../db/schema.ts";
 import { together } from "../lib/batcher.ts";
 import type { Clock } from "../lib/clock.ts";
-import { type Job, newJobId, type Queue } from "../queue.ts";
+import { type Job, newJobId, type Queue } from "../queue/queue.ts";
 import type { Storage } from "../storage/transcript-store.ts";
 import { bringWaitingForward } from "./bring-forward.ts";
 import type { DeliveryReport } from "./delivery-report.ts";

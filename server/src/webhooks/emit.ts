@@ -1,7 +1,7 @@
 import { type EventType, TEST_EVENT_TYPE } from "@subtext/client/contract/webhook";
 import type { EventDetail, Tx } from "../db/schema.ts";
 import { newId } from "../lib/ids.ts";
-import { newJobId, type Queue } from "../queue.ts";
+import { newJobId, type Queue } from "../queue/queue.ts";
 import { lockSubscribers } from "./endpoint-queries.ts";
 import { insertDelivery, insertEvent } from "./queries.ts";
 

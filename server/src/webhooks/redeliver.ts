@@ -3,7 +3,7 @@ import type { Tx, WebhookEndpointRow } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { isPlausibleId, newId } from "../lib/ids.ts";
-import { newJobId, type Queue } from "../queue.ts";
+import { newJobId, type Queue } from "../queue/queue.ts";
 import { emitTestEvent } from "./emit.ts";
 import { requireEnabled } from "./endpoints.ts";
 import { type DeliveryWithAttempts, findDelivery, lockUndelivered, restartDelivery } from "./queries.ts";

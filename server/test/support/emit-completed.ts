@@ -1,6 +1,6 @@
 import { newId } from "../../src/lib/ids.ts";
 import type { Service } from "../../src/main.ts";
-import { newJobId } from "../../src/queue.ts";
+import { newJobId } from "../../src/queue/queue.ts";
 import { emitEvent } from "../../src/webhooks/emit.ts";
 
 /** A video whose transcription has completed, as rows alone, and the event that tells of it; gives the id of the video. */

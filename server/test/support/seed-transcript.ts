@@ -5,7 +5,7 @@ import { insertSearchDocument } from "../../src/db/search-documents.ts";
 import { newId } from "../../src/lib/ids.ts";
 import type { Service } from "../../src/main.ts";
 import { indexTranscript } from "../../src/pipeline/index-transcript.ts";
-import { newJobId } from "../../src/queue.ts";
+import { newJobId } from "../../src/queue/queue.ts";
 import { fileKey, filePrefix } from "../../src/storage/transcript-files.ts";
 import { insertVideo } from "../../src/videos/queries.ts";
 

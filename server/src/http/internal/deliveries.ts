@@ -18,7 +18,7 @@ import type { Db, WebhookEndpointRow } from "../../db/schema.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 import { isPlausibleId } from "../../lib/ids.ts";
-import type { Queue } from "../../queue.ts";
+import type { Queue } from "../../queue/queue.ts";
 import { representDelivery, uploadedFileName } from "../../representations.ts";
 import type { Storage } from "../../storage/transcript-store.ts";
 import { videosOfTranscriptions } from "../../videos/queries.ts";

@@ -3,7 +3,7 @@ import type { Db } from "../../db/schema.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 import type { Operators } from "../../operators/operators.ts";
-import type { Queue } from "../../queue.ts";
+import type { Queue } from "../../queue/queue.ts";
 import type { EndpointPolicy } from "../../webhooks/guard-url.ts";
 import { validateRequest } from "../validate.ts";
 import { type Actor, refuseOtherOrigins, requireOperator, requireRole } from "./access.ts";

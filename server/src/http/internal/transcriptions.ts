@@ -10,7 +10,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 import { isPlausibleId } from "../../lib/ids.ts";
 import { reprocess } from "../../pipeline/reprocess.ts";
-import type { Queue } from "../../queue.ts";
+import type { Queue } from "../../queue/queue.ts";
 import { findVideo } from "../../videos/queries.ts";
 import { listEventsOf } from "../../webhooks/queries.ts";
 import { authorOf } from "./author.ts";

@@ -9,7 +9,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 import { reprocess } from "../../pipeline/reprocess.ts";
 import type { RunningAttempts } from "../../pipeline/running-attempts.ts";
-import type { Queue } from "../../queue.ts";
+import type { Queue } from "../../queue/queue.ts";
 import type { Sources } from "../../storage/recording-store.ts";
 import type { Storage } from "../../storage/transcript-store.ts";
 import { deleteVideo } from "../../videos/delete-video.ts";

@@ -4,7 +4,7 @@ import { findKeysWithVideos, type KeyAndVideoIds } from "../../api-keys/keyed-vi
 import { findApiKeys } from "../../api-keys/queries.ts";
 import { together } from "../../lib/batcher.ts";
 import { isPlausibleId } from "../../lib/ids.ts";
-import type { Queue } from "../../queue.ts";
+import type { Queue } from "../../queue/queue.ts";
 import type { EndpointPolicy } from "../../webhooks/guard-url.ts";
 import { authorizeWith } from "../authorize.ts";
 import type { TokenLimits } from "../token-limits.ts";

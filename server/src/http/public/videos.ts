@@ -6,7 +6,7 @@ import type { Logger } from "pino";
 import type { Db, VideoRow } from "../../db/schema.ts";
 import { isPlausibleId } from "../../lib/ids.ts";
 import type { RunningAttempts } from "../../pipeline/running-attempts.ts";
-import type { Queue } from "../../queue.ts";
+import type { Queue } from "../../queue/queue.ts";
 import { representVideo } from "../../representations.ts";
 import type { Sources } from "../../storage/recording-store.ts";
 import type { Storage } from "../../storage/transcript-store.ts";

@@ -1,7 +1,7 @@
 import { OPERATIONS } from "@subtext/client/contract/operations";
 import type { FastifyInstance } from "fastify";
 import { writeDownEndpoint, writeDownEndpointChange } from "../../audit/endpoint-deeds.ts";
-import type { Queue } from "../../queue.ts";
+import type { Queue } from "../../queue/queue.ts";
 import {
   representDelivery,
   representWebhookEndpoint,
