@@ -28,7 +28,7 @@ export const mutations: Mutation[] = [
     ["row.revoked_at || ", ""],
     [" || (row.expires_at && row.expires_at <= clock.now())", ""],
   ]),
-  ...of("server/src/http/authorize.ts", KEYS, [
+  ...of("server/src/api-keys/authorize.ts", KEYS, [
     ["if (!key.permissions.includes(permission)) {", "if (false) {"],
   ]),
 

@@ -19,7 +19,9 @@ const SERVER_LAYERS = [
   "cli",
   "main.ts",
   "work.ts",
-  "http",
+  "open-apps.ts",
+  "admin",
+  "api",
   "telemetry",
   "health",
   "cleanup",
@@ -30,9 +32,9 @@ const SERVER_LAYERS = [
   "pipeline",
   "search",
   "webhooks",
-  "representations.ts",
-  "transcript-words.ts",
+  "resources",
   "api-keys",
+  "http",
   "audit",
   "environments",
   "speech",
@@ -46,7 +48,7 @@ const SERVER_LAYERS = [
 
 /** Imports that still go upward. */
 const UPWARD = new Set<string>([
-  "representations.ts > webhooks/queries.ts",
+  "resources/resources.ts > webhooks/queries.ts",
   "config/bucket.ts > storage/s3/s3-object-store.ts",
   "config/config.ts > storage/s3/s3-object-store.ts",
   "environments/environments.ts > videos/retention-queries.ts",

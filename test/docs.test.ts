@@ -3,8 +3,8 @@ import { dirname, join, normalize } from "node:path";
 import { PERMISSIONS } from "@subtext/client/contract/permission";
 import { describe, expect, test } from "vitest";
 import packageJson from "../package.json" with { type: "json" };
+import { slugOf } from "../server/src/api/docs/markdown.ts";
 import { runCommandLine } from "../server/src/cli/program.ts";
-import { slugOf } from "../server/src/http/public/docs/markdown.ts";
 import { blocksOf, documentedPages } from "./support/documented-blocks.ts";
 
 const ROOT = join(import.meta.dirname, "..");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { type FastifyInstance, fastify } from "fastify";
 import { expect, onTestFinished, test } from "vitest";
-import { registerDashboard } from "../src/http/dashboard.ts";
+import { registerDashboard } from "../src/admin/dashboard-pages.ts";
 import { registerProblems } from "../src/http/problems.ts";
 import { temporaryFolder } from "./support/service.ts";
 

@@ -3,10 +3,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Speech } from "@subtext/speech/processes/process-pool";
 import { describe, expect, test } from "vitest";
-import { createUploadLocker } from "../src/http/public/upload-locker.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { type PipelineDeps, runTranscription } from "../src/pipeline/run.ts";
 import { RunningAttempts } from "../src/pipeline/running-attempts.ts";
+import { createUploadLocker } from "../src/uploads/upload-locker.ts";
 import { deleteVideo } from "../src/videos/delete-video.ts";
 import {
   createTenant,

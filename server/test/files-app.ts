@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import Fastify, { type FastifyInstance } from "fastify";
+import { registerFiles } from "../src/api/files.ts";
 import { registerProblems, sendProblem } from "../src/http/problems.ts";
-import { registerFiles } from "../src/http/public/files.ts";
 import type { Clock } from "../src/lib/clock.ts";
 import {
   type DiskStorage,

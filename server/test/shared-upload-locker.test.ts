@@ -2,9 +2,9 @@ import { Client } from "pg";
 import { pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openSession } from "../src/db/session.ts";
-import { createSharedUploadLocker } from "../src/http/public/shared-upload-locker.ts";
-import { createUploadLocker } from "../src/http/public/upload-locker.ts";
 import { lead } from "../src/queue/leader-election.ts";
+import { createSharedUploadLocker } from "../src/uploads/shared-upload-locker.ts";
+import { createUploadLocker } from "../src/uploads/upload-locker.ts";
 import { until } from "./support/service.ts";
 
 const databaseUrl = process.env.TEST_DATABASE_URL ?? "";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { TokenLimits } from "../src/http/token-limits.ts";
+import { TokenLimits } from "../src/api-keys/token-limits.ts";
 import { MovableClock } from "./support/service.ts";
 
 const RATE = { perSecond: 10, burst: 60 };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createUploadLocker } from "../src/http/public/upload-locker.ts";
+import { createUploadLocker } from "../src/uploads/upload-locker.ts";
 
 const neverAborted = new AbortController().signal;
 const noRelease = () => {};

@@ -1,8 +1,8 @@
 import type { ActorKind, AuditAction, AuditDetail, AuditThingView } from "../admin/contract/audit.ts";
-import { insertAuditEntry } from "../db/audit.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
+import { insertAuditEntry } from "./queries.ts";
 
 /** Who did it, and from where. */
 export interface Author {

@@ -1,4 +1,4 @@
-import { forgetAuditEntries } from "../db/audit.ts";
+import { forgetAuditEntries } from "../audit/queries.ts";
 import { ANSWERS_KEPT_MS, forgetAnswers } from "../db/idempotency-keys.ts";
 import type { ItemDeps } from "../lib/guard-item.ts";
 import { logLevelOf } from "../lib/outages.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
+import type { StoreReview } from "../admin/storage.ts";
 import type { DeletionGroup } from "../cleanup/review-deletions.ts";
-import type { StoreReview } from "../http/internal/storage.ts";
 import { ask, type Terminal } from "./context.ts";
 import { properties } from "./text.ts";
 

@@ -2,7 +2,7 @@ import { TRANSCRIPTION_STATUSES, type TranscriptionStatus } from "@subtext/clien
 import type { LanguageStretch } from "@subtext/speech/transcript";
 import { type Command, Option } from "commander";
 import type { TranscriptionSummaryView } from "../admin/contract/video.ts";
-import type { TranscriptionView } from "../http/internal/representations.ts";
+import type { TranscriptionView } from "../admin/views.ts";
 import { chooseEnvironment, environmentOption } from "./arguments.ts";
 import { ask, type Terminal } from "./context.ts";
 import { length, properties, table, time } from "./text.ts";

@@ -4,17 +4,17 @@ import type { Logger } from "pino";
 import { Type } from "typebox";
 import { Value } from "typebox/value";
 import type { Db } from "../db/schema.ts";
+import type { Clock } from "../lib/clock.ts";
+import { AppError } from "../lib/errors.ts";
+import { isOutage } from "../lib/outages.ts";
+import type { HandedJob } from "../queue/queue.ts";
 import {
   findUnindexed,
   finishDocument,
   insertPassages,
   placeDocument,
   type Unindexed,
-} from "../db/search-documents.ts";
-import type { Clock } from "../lib/clock.ts";
-import { AppError } from "../lib/errors.ts";
-import { isOutage } from "../lib/outages.ts";
-import type { HandedJob } from "../queue/queue.ts";
+} from "../search/document-queries.ts";
 import { dictionaryOf, lookUp, renderVector, wordsOf } from "../search/lexemes.ts";
 import { cutPassages, type Passage } from "../search/passages.ts";
 import { tokenize } from "../search/tokens.ts";

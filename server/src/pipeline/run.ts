@@ -2,7 +2,6 @@ import type { NothingToTranscribe, Transcript } from "@subtext/speech/transcript
 import type { AttemptOutcome } from "../admin/contract/video-detail.ts";
 import { isMendedByModel, noteWait } from "../db/model-waits.ts";
 import type { Tx } from "../db/schema.ts";
-import { insertSearchDocument } from "../db/search-documents.ts";
 import { hasEndedAs } from "../db/transcription-attempts.ts";
 import { removeKeptStretches } from "../db/transcription-stretches.ts";
 import {
@@ -16,6 +15,7 @@ import { databaseAway } from "../lib/lost-connection.ts";
 import { isOutage, logLevelOf } from "../lib/outages.ts";
 import { lastly, patiently } from "../lib/retry.ts";
 import { type Job, newJobId } from "../queue/queue.ts";
+import { insertSearchDocument } from "../search/document-queries.ts";
 import { filePrefix } from "../storage/transcript-files.ts";
 import type { Storage } from "../storage/transcript-store.ts";
 import { emitEvent } from "../webhooks/emit.ts";

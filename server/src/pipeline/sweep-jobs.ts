@@ -7,16 +7,16 @@ import {
   replaceTranscriptionJob,
 } from "../db/lost-jobs.ts";
 import type { Db, Tx } from "../db/schema.ts";
+import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
+import { isOutage } from "../lib/outages.ts";
+import { newJobId, type Queue, type QueueName } from "../queue/queue.ts";
 import {
   findDocumentsWithoutJob,
   insertMissingDocuments,
   nextStretch,
   replaceDocumentJob,
   type Stretch,
-} from "../db/search-documents.ts";
-import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
-import { isOutage } from "../lib/outages.ts";
-import { newJobId, type Queue, type QueueName } from "../queue/queue.ts";
+} from "../search/document-queries.ts";
 
 export interface JobSweepDeps extends ItemDeps {
   db: Db;

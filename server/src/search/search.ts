@@ -1,4 +1,6 @@
 import type { Db } from "../db/schema.ts";
+import { lookUp, quote, shardMarker, wordsOf } from "./lexemes.ts";
+import { createMatcher, findMarks, type Matcher } from "./match.ts";
 import {
   type Candidate,
   type FoundPassage,
@@ -7,9 +9,7 @@ import {
   findPassages,
   searchLanguages,
   searchShards,
-} from "../db/search.ts";
-import { lookUp, quote, shardMarker, wordsOf } from "./lexemes.ts";
-import { createMatcher, findMarks, type Matcher } from "./match.ts";
+} from "./queries.ts";
 import type { Query } from "./query.ts";
 import { tokenize } from "./tokens.ts";
 

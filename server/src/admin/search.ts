@@ -1,0 +1,114 @@
+import type { FastifyInstance } from "fastify";
+import { type Static, Type } from "typebox";
+import { Value } from "typebox/value";
+import type { Db } from "../db/schema.ts";
+import { getEnvironment } from "../environments/environments.ts";
+import { AppError } from "../lib/errors.ts";
+import { representVideo } from "../resources/resources.ts";
+import { countTerms, parseQuery, type Query } from "../search/query.ts";
+import { type FoundVideo, type Place, searchTranscripts } from "../search/search.ts";
+import { findVideos } from "../videos/list-queries.ts";
+import { transcriptionsOfVideos } from "../videos/queries.ts";
+import { SEARCH_LIMITS, type SearchPageView, type SearchVideoView } from "./contract/search.ts";
+
+const DEFAULT_VIDEOS = 20;
+
+const Querystring = Type.Object({
+  q: Type.String({ maxLength: SEARCH_LIMITS.characters }),
+  language: Type.Optional(Type.String({ pattern: "^[a-z]{2,3}$" })),
+  cursor: Type.Optional(Type.String({ maxLength: 200 })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50 })),
+});
+
+const Cursor = Type.Tuple([
+  Type.Number(),
+  Type.Integer({ minimum: 1 }),
+  Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }),
+]);
+
+export function registerSearch(app: FastifyInstance, { db }: { db: Db }): void {
+  app.get<{ Params: { environment: string }; Querystring: Static<typeof Querystring> }>(
+    "/environments/:environment/search",
+    { schema: { querystring: Querystring } },
+    async (request): Promise<SearchPageView> => {
+      const environment = await getEnvironment(db, request.params.environment);
+      const { q, language = null, cursor, limit = DEFAULT_VIDEOS } = request.query;
+      const query = readQuery(q);
+      const found = await searchTranscripts(db, environment.id, {
+        query,
+        language,
+        after: cursor === undefined ? null : readCursor(cursor),
+        limit,
+      });
+      return {
+        data: await viewVideos(db, found.videos),
+        nextCursor: found.next && writeCursor(found.next),
+        videoCount: found.videoCount,
+        matchCount: found.matchCount,
+        isTruncated: found.isTruncated,
+        hint: query.emptyBecause ?? (found.onlyCommonWords ? "only_common_words" : null),
+        languages: found.languages,
+      };
+    },
+  );
+}
+
+/** @throws AppError `invalid_request` */
+function readQuery(text: string): Query {
+  const query = parseQuery(text);
+  if (countTerms(query) > SEARCH_LIMITS.words) {
+    throw new AppError("invalid_request", `A search may have at most ${SEARCH_LIMITS.words} words.`);
+  }
+  return query;
+}
+
+function writeCursor({ rank, matches, document }: Place): string {
+  return Buffer.from(JSON.stringify([rank, matches, document])).toString("base64url");
+}
+
+/** @throws AppError `invalid_request` */
+function readCursor(cursor: string): Place {
+  const value = parseJson(Buffer.from(cursor, "base64url").toString());
+  if (!Value.Check(Cursor, value)) {
+    throw new AppError("invalid_request", "The cursor is none that this service gave.");
+  }
+  const [rank, matches, document] = value;
+  return { rank, matches, document };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function viewVideos(db: Db, found: readonly FoundVideo[]): Promise<SearchVideoView[]> {
+  const ids = found.map(({ videoId }) => videoId);
+  const videos = new Map((await findVideos(db, ids)).map((video) => [video.id, video]));
+  const transcriptions = await transcriptionsOfVideos(db, ids);
+  return found.flatMap(({ videoId, place, passages }) => {
+    const video = videos.get(videoId);
+    // It was deleted a moment ago.
+    if (!video) return [];
+    const transcription = transcriptions.get(videoId);
+    const { filename, createdAt } = representVideo(video, transcription);
+    return [
+      {
+        videoId,
+        filename,
+        language: transcription?.language ?? null,
+        duration: transcription?.duration ?? null,
+        createdAt,
+        matchCount: place.matches,
+        passages: passages.map(({ startMs, endMs, text, marks }) => ({
+          startSeconds: startMs / 1000,
+          endSeconds: endMs / 1000,
+          text,
+          marks,
+        })),
+      },
+    ];
+  });
+}

@@ -1,0 +1,94 @@
+import type { Permission } from "@subtext/client/contract/permission";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Db } from "../db/schema.ts";
+import { addressGroup } from "../http/client-address.ts";
+import type { Clock } from "../lib/clock.ts";
+import { AppError } from "../lib/errors.ts";
+import { logLevelOf } from "../lib/outages.ts";
+import { verifyApiKey } from "./api-keys.ts";
+import type { KeyRow } from "./keyed-video-queries.ts";
+import { touchApiKey } from "./queries.ts";
+import type { TokenLimits } from "./token-limits.ts";
+
+/** How exact the time of a key's last use is: reads must not become writes. */
+const LAST_USE_EVERY_MS = 60_000;
+
+/** Whom a request comes from. */
+export interface Principal<Key extends KeyRow = KeyRow> {
+  environmentId: string;
+  /** With whatever was read along with it. */
+  key: Key;
+}
+
+export type Authorize<Key extends KeyRow = KeyRow> = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+) => Promise<Principal<Key>>;
+
+export interface AuthorizeDeps<Key extends KeyRow> {
+  db: Db;
+  clock: Clock;
+  limits: TokenLimits;
+  /** Reads a key, and what the request asks for where that is read along with it. */
+  findKey(id: string, request: FastifyRequest): Promise<Key | undefined>;
+}
+
+/**
+ * Checks of a request, in the order rate, key, permission; the resource comes after. The key is read again by
+ * every request, so what was revoked by any process is refused by all from then on.
+ *
+ * @param counted whether the request is one of those that the rate of a key limits
+ * @throws AppError `missing_api_key`, `rate_limited`, `invalid_api_key`, `insufficient_permission`
+ */
+export function authorizeWith<Key extends KeyRow>(
+  deps: AuthorizeDeps<Key>,
+  permission: Permission,
+  { counted }: { counted: boolean } = { counted: true },
+): Authorize<Key> {
+  const { clock } = deps;
+  return async (request, reply) => {
+    const token = bearerToken(request);
+    if (token === null) {
+      throw new AppError("missing_api_key", "Send the header `Authorization: Bearer <API_KEY>`.", {
+        headers: { "www-authenticate": "Bearer" },
+      });
+    }
+    const findKey = (id: string) => deps.findKey(id, request);
+    const presented = { token, address: addressGroup(request.ip), counted };
+    const { key, headers } = await deps.limits.verify(presented, () =>
+      verifyApiKey({ findKey, clock }, token),
+    );
+    if (!key) {
+      throw new AppError("invalid_api_key", "The API key is unknown, revoked or expired.", {
+        headers: { "www-authenticate": 'Bearer error="invalid_token"' },
+      });
+    }
+    reply.headers(headers);
+    if (!key.permissions.includes(permission)) {
+      throw new AppError("insufficient_permission", `This needs the permission ${permission}.`, {
+        headers: { "www-authenticate": 'Bearer error="insufficient_scope"' },
+      });
+    }
+    noteUse(deps, key, request);
+    return { environmentId: key.environment_id, key };
+  };
+}
+
+/** Beside the request, which neither waits for it nor fails with it. */
+function noteUse(
+  { db, clock }: { db: Db; clock: Clock },
+  { id, last_used_at: lastUsedAt }: KeyRow,
+  request: FastifyRequest,
+): void {
+  const now = clock.now();
+  const notedSince = new Date(now.getTime() - LAST_USE_EVERY_MS);
+  if (lastUsedAt !== null && lastUsedAt > notedSince) return;
+  touchApiKey(db, id, { now, notedSince }).catch((error) =>
+    request.log[logLevelOf(error, "warn")]({ err: error }, "the key's last use could not be written"),
+  );
+}
+
+/** Null without one. */
+export function bearerToken({ headers }: FastifyRequest): string | null {
+  return /^Bearer +([^\s]+) *$/i.exec(headers.authorization ?? "")?.[1] ?? null;
+}

@@ -1,0 +1,132 @@
+import { createHash } from "node:crypto";
+import { type RateLimit, type RateLimitDecision, RateLimiter } from "../http/rate-limit.ts";
+import type { Clock } from "../lib/clock.ts";
+import { AppError } from "../lib/errors.ts";
+
+/** Invalid tokens from one address. Each costs a database read. */
+const UNKNOWN_FROM_ONE_ADDRESS: RateLimit = { perSecond: 10, burst: 100 };
+/** The same invalid token, from any number of addresses. */
+const ONE_UNKNOWN_TOKEN: RateLimit = { perSecond: 1, burst: 20 };
+/** Most recently verified keys; more than a service has in use. */
+const MAX_KNOWN = 10_000;
+
+export interface Presented {
+  token: string;
+  /** As `addressGroup` gives it. */
+  address: string;
+  /** Whether the rate of the key counts the request. */
+  counted: boolean;
+}
+
+/**
+ * Rate limits tokens before the database is read: a token that was verified before by the rate of its key, any
+ * other by its address and by its hash. A verified key is never charged for requests of others from its address, and
+ * nobody without the key can use up its rate. In this process only.
+ */
+export class TokenLimits {
+  readonly #perKey: RateLimiter;
+  readonly #perAddress: RateLimiter;
+  readonly #perUnknownToken: RateLimiter;
+  /** Hashes, least recently used first. */
+  readonly #known = new Set<string>();
+  /** First verifications in progress, by hash of a token that is not known yet. */
+  readonly #verifying = new Map<string, Promise<unknown>>();
+
+  constructor(perKey: RateLimit, clock: Clock) {
+    this.#perKey = new RateLimiter(perKey, clock);
+    this.#perAddress = new RateLimiter(UNKNOWN_FROM_ONE_ADDRESS, clock);
+    this.#perUnknownToken = new RateLimiter(ONE_UNKNOWN_TOKEN, clock);
+  }
+
+  /** The owner of a request in the fair queue: its key if that is known, else its address. */
+  ownerOf(token: string | null, address: string): string {
+    const hash = token === null ? null : hashOf(token);
+    return hash !== null && this.#known.has(hash) ? `key ${hash}` : `address ${address}`;
+  }
+
+  /**
+   * @param verify reads the key now; returns undefined if the token is invalid
+   * @returns the key and the header fields that report its rate
+   * @throws AppError `rate_limited`, before anything is read
+   */
+  async verify<Key>(
+    { token, address, counted }: Presented,
+    verify: () => Promise<Key | undefined>,
+  ): Promise<{ key: Key | undefined; headers: Record<string, string> }> {
+    const hash = hashOf(token);
+    while (!this.#known.has(hash)) {
+      const running = this.#verifying.get(hash);
+      if (running) {
+        // Requests that arrive together with the first one of a key are not charged.
+        await running.catch(() => {});
+        continue;
+      }
+      const first = this.#verifyFirst(hash, address, verify);
+      this.#verifying.set(hash, first);
+      try {
+        const key = await first;
+        return { key, headers: key ? this.#count(hash, counted) : {} };
+      } finally {
+        this.#verifying.delete(hash);
+      }
+    }
+    this.#remember(hash);
+    const headers = this.#count(hash, counted);
+    const key = await verify();
+    if (!key) this.#known.delete(hash);
+    return { key, headers };
+  }
+
+  async #verifyFirst<Key>(
+    hash: string,
+    address: string,
+    verify: () => Promise<Key | undefined>,
+  ): Promise<Key | undefined> {
+    refuseUnless(this.#perUnknownToken.take(hash));
+    refuseUnless(this.#perAddress.take(address));
+    let isUnknown = false;
+    try {
+      const key = await verify();
+      if (key) this.#remember(hash);
+      else isUnknown = true;
+      return key;
+    } finally {
+      if (!isUnknown) {
+        this.#perUnknownToken.giveBack(hash);
+        this.#perAddress.giveBack(address);
+      }
+    }
+  }
+
+  #count(hash: string, counted: boolean): Record<string, string> {
+    const { allowed, headers } = counted ? this.#perKey.take(hash) : this.#perKey.look(hash);
+    if (allowed) return headers;
+    const message = "This API key has sent too many requests; wait and try again.";
+    throw new AppError("rate_limited", message, { headers });
+  }
+
+  #remember(hash: string): void {
+    this.#known.delete(hash);
+    this.#known.add(hash);
+    if (this.#known.size <= MAX_KNOWN) return;
+    for (const oldest of this.#known) {
+      this.#known.delete(oldest);
+      return;
+    }
+  }
+}
+
+function refuseUnless({ allowed, headers }: RateLimitDecision): void {
+  if (allowed) return;
+  throw new AppError(
+    "rate_limited",
+    "Too many API keys that are not valid came from here; wait and try again.",
+    {
+      headers: { "retry-after": headers["retry-after"]! },
+    },
+  );
+}
+
+function hashOf(token: string): string {
+  return createHash("sha256").update(token).digest("base64url");
+}

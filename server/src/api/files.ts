@@ -1,0 +1,103 @@
+import { createSecretKey, type KeyObject } from "node:crypto";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { sendFile } from "../http/send-file.ts";
+import type { Clock } from "../lib/clock.ts";
+import { AppError } from "../lib/errors.ts";
+import { contentDisposition } from "../storage/content-disposition.ts";
+import type { FileReader } from "../storage/disk/disk-transcript-store.ts";
+import { type FileUrlClaims, readFileUrl } from "../storage/disk/file-url.ts";
+import type { OpenedFile } from "../storage/disk/local-file.ts";
+import { isStorageKey } from "../storage/key.ts";
+
+const PATH = "/files/";
+
+/** Any page may load these files: whoever has the URL has the right to. */
+const CORS = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag",
+  "cross-origin-resource-policy": "cross-origin",
+};
+
+export interface FilesOptions {
+  storage: FileReader;
+  /** The one that the URLs are signed with. */
+  secret: Uint8Array;
+  clock: Clock;
+}
+
+/** Serves `/files/<key>?…`, the URLs that the disk storage presigns. */
+export function registerFiles(app: FastifyInstance, options: FilesOptions): void {
+  const { storage, clock } = options;
+  const secret = createSecretKey(options.secret);
+  // A plugin of its own, so that its hook stays with its routes.
+  app.register(async (files) => {
+    files.addHook("onRequest", async (_request, reply) => {
+      reply.headers(CORS);
+    });
+
+    files.options(`${PATH}*`, async (_request, reply) =>
+      reply
+        .headers({
+          "access-control-allow-methods": "GET, HEAD",
+          "access-control-allow-headers": "If-None-Match, If-Range, Range",
+          "access-control-max-age": "7200",
+        })
+        .code(204)
+        .send(),
+    );
+
+    files.route({
+      method: ["GET", "HEAD"],
+      url: `${PATH}*`,
+      exposeHeadRoute: false,
+      handler: async (request, reply) => {
+        const claims = readClaims(request, secret, clock);
+        const file = await openFile(storage, claims.key);
+        const { fileName, contentType } = claims;
+        return await sendFile(request, reply, file, {
+          contentType: `${contentType}; charset=utf-8`,
+          contentDisposition: contentDisposition(fileName, contentType),
+          // A transcript is private, and its URL is meant to be used once.
+          cacheControl: "private, no-store",
+        });
+      },
+    });
+  });
+}
+
+/** @throws AppError `file_url_invalid`, `file_url_expired` */
+function readClaims(request: FastifyRequest, secret: KeyObject, clock: Clock): FileUrlClaims {
+  // The address as it was sent: what needs decoding is not what was signed.
+  const address = request.raw.url ?? "";
+  const [path = "", query = ""] = splitOnce(address, "?");
+  const key = path.startsWith(PATH) ? path.slice(PATH.length) : "";
+  const claims = isStorageKey(key) ? readFileUrl(key, query, secret) : null;
+  if (claims === null) {
+    throw new AppError(
+      "file_url_invalid",
+      "The URL is not one that this service gave out. Ask for a new one.",
+    );
+  }
+  // At the very second of its expiry it is expired.
+  if (clock.now().getTime() >= Number(claims.expires) * 1000) {
+    throw new AppError("file_url_expired", "The URL has expired. Ask for a new one.");
+  }
+  return claims;
+}
+
+/** @throws AppError `file_not_found`: to a client, a file that is gone is no fault of the storage. */
+async function openFile(storage: FileReader, key: string): Promise<OpenedFile> {
+  try {
+    return await storage.openFile(key);
+  } catch (error) {
+    if (error instanceof AppError && error.code === "storage_object_missing") {
+      throw new AppError("file_not_found", "The file was deleted.", { cause: error });
+    }
+    throw error;
+  }
+}
+
+function splitOnce(text: string, separator: string): string[] {
+  const at = text.indexOf(separator);
+  return at === -1 ? [text] : [text.slice(0, at), text.slice(at + separator.length)];
+}

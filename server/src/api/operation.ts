@@ -1,0 +1,138 @@
+import type { BodyOf, Operation, ParamsOf, QueryOf, SuccessOf } from "@subtext/client/contract/operation";
+import type { Permission } from "@subtext/client/contract/permission";
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
+import type { Authorize, Principal } from "../api-keys/authorize.ts";
+import type { KeyRow, KeyWithVideo, VideoWithTranscription } from "../api-keys/keyed-video-queries.ts";
+import type { Author } from "../audit/audit.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import { answerOnce } from "../http/idempotency.ts";
+import { leaveBodiesAlone } from "../http/unread-bodies.ts";
+import type { Clock } from "../lib/clock.ts";
+import { AppError } from "../lib/errors.ts";
+
+export interface OperationDeps {
+  db: Db;
+  clock: Clock;
+  /** Checks key, rate and permission. */
+  authorize(permission: Permission): Authorize;
+  /** The same, where the video that the address names is read along with the key. */
+  authorizeVideo(permission: Permission): Authorize<KeyWithVideo>;
+}
+
+/** A request that has passed all checks but those of the resource. */
+export interface Call<O extends Operation> {
+  environmentId: string;
+  params: ParamsOf<O>;
+  query: QueryOf<O>;
+  body: BodyOf<O>;
+  request: FastifyRequest;
+  reply: FastifyReply;
+  /** Whose key it is, for the audit log. */
+  author: Author;
+}
+
+/**
+ * Registers an operation of the contract: its address, who may ask, and what is taken. What the handler gives
+ * is the body of the answer.
+ */
+export function serve<const O extends Operation>(
+  app: FastifyInstance,
+  deps: OperationDeps,
+  operation: O,
+  handle: (call: Call<O>) => Promise<SuccessOf<O>>,
+): void {
+  route(app, operation, deps.authorize(permissionOf(operation)), async (call) =>
+    succeed(operation, await handle(call)),
+  );
+}
+
+/** The same for a read of one video, which comes with the key that may see it. */
+export function serveVideo<const O extends Operation>(
+  app: FastifyInstance,
+  deps: OperationDeps,
+  operation: O,
+  handle: (call: Call<O> & { video: VideoWithTranscription }) => Promise<SuccessOf<O>>,
+): void {
+  route(app, operation, deps.authorizeVideo(permissionOf(operation)), async (call, { video }) => {
+    if (!video) throw noSuchVideo();
+    return succeed(operation, await handle({ ...call, video }));
+  });
+}
+
+export function noSuchVideo(): AppError {
+  return new AppError("video_not_found", "This environment has no video with this id.");
+}
+
+/**
+ * The same for a POST, whose work is one transaction: with an `Idempotency-Key` the deed and the record of its
+ * answer become true together.
+ */
+export function serveOnce<const O extends Operation>(
+  app: FastifyInstance,
+  deps: OperationDeps,
+  operation: O,
+  handle: (call: Call<O> & { tx: Tx }) => Promise<SuccessOf<O>>,
+): void {
+  route(app, operation, deps.authorize(permissionOf(operation)), async (call) => {
+    const { environmentId, request, reply } = call;
+    const answer = await answerOnce(deps, { environmentId, request }, async (tx) => ({
+      status: operation.success.status,
+      body: JSON.stringify(await handle({ ...call, tx })),
+    }));
+    if (answer.repeated) reply.header("idempotency-replayed", "true");
+    return answer;
+  });
+}
+
+interface Answer {
+  status: number;
+  /** JSON; null for none. */
+  body: string | null;
+}
+
+function succeed<O extends Operation>({ success }: O, body: SuccessOf<O>): Answer {
+  return { status: success.status, body: body === undefined ? null : JSON.stringify(body) };
+}
+
+function permissionOf({ id, permission }: Operation): Permission {
+  if (permission === null) throw new TypeError(`${id} has no permission to ask for`);
+  return permission;
+}
+
+function route<const O extends Operation, Key extends KeyRow>(
+  app: FastifyInstance,
+  operation: O,
+  authorize: Authorize<Key>,
+  answer: (call: Call<O>, key: Key) => Promise<Answer>,
+): void {
+  const { method, path, query, body } = operation;
+  const principals = new WeakMap<FastifyRequest, Principal<Key>>();
+  const options: RouteOptions = {
+    method,
+    url: path.replaceAll(/\{(\w+)\}/g, ":$1"),
+    schema: { ...(query && { querystring: query }), ...(body && { body }) },
+    // Before the body is read: who may not ask is not listened to.
+    onRequest: async (request, reply) => {
+      principals.set(request, await authorize(request, reply));
+    },
+    handler: async (request, reply) => {
+      const { environmentId, key } = principals.get(request)!;
+      // Validated against the operation's schemas above.
+      const call = {
+        environmentId,
+        params: request.params,
+        query: request.query,
+        body: request.body,
+        request,
+        reply,
+        author: { kind: "api_key", id: key.id, name: key.name, address: request.ip },
+      } as Call<O>;
+      const { status, body } = await answer(call, key);
+      reply.code(status).header("cache-control", "no-store");
+      if (body === null) return reply.send();
+      return reply.type("application/json; charset=utf-8").send(body);
+    },
+  };
+  if (body) app.route(options);
+  else app.register(async (scope) => void leaveBodiesAlone(scope).route(options));
+}

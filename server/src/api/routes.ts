@@ -1,0 +1,57 @@
+import type { Permission } from "@subtext/client/contract/permission";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { authorizeWith } from "../api-keys/authorize.ts";
+import { findKeysWithVideos, type KeyAndVideoIds } from "../api-keys/keyed-video-queries.ts";
+import { findApiKeys } from "../api-keys/queries.ts";
+import type { TokenLimits } from "../api-keys/token-limits.ts";
+import { validateRequest } from "../http/validate.ts";
+import { together } from "../lib/batcher.ts";
+import { isPlausibleId } from "../lib/ids.ts";
+import type { Queue } from "../queue/queue.ts";
+import { registerUploads } from "../uploads/tus-endpoint.ts";
+import type { EndpointPolicy } from "../webhooks/guard-url.ts";
+import { registerDocs } from "./docs/routes.ts";
+import { registerTranscription } from "./transcription.ts";
+import { registerVideos, type VideosDeps } from "./videos.ts";
+import { registerWebhookEndpoints } from "./webhook-endpoints.ts";
+
+export interface PublicDeps extends Omit<VideosDeps, "authorize" | "authorizeVideo"> {
+  queue: Queue;
+  limits: TokenLimits;
+  policy: EndpointPolicy;
+  version: string;
+}
+
+/** `/api/v1/…` and its documentation: what integrators are promised. */
+export async function registerPublic(app: FastifyInstance, publicDeps: PublicDeps): Promise<void> {
+  const { db, clock, limits } = publicDeps;
+  // Requests of the same moment read their keys together; each is still read after its request came.
+  const read = { lanes: 2, most: 100 };
+  const findKey = together((ids: readonly string[]) => findApiKeys(db, ids), read);
+  const findWithVideo = together((asks: readonly KeyAndVideoIds[]) => findKeysWithVideos(db, asks), read);
+  const keys = { db, clock, limits, findKey };
+  const keysWithVideos = {
+    ...keys,
+    findKey(keyId: string, { params }: FastifyRequest) {
+      const { videoId } = params as { videoId: string };
+      return findWithVideo({ keyId, videoId: isPlausibleId(videoId) ? videoId : null });
+    },
+  };
+  const authorize = (permission: Permission) => authorizeWith(keys, permission);
+  const authorizeVideo = (permission: Permission) => authorizeWith(keysWithVideos, permission);
+  const deps = { ...publicDeps, authorize, authorizeVideo };
+
+  await app.register(async (api) => {
+    api.setValidatorCompiler(validateRequest);
+    // JSON alone, else the text would be taken for the body.
+    api.removeContentTypeParser("text/plain");
+    registerVideos(api, deps);
+    registerTranscription(api, deps);
+    registerWebhookEndpoints(api, deps);
+  });
+  await registerUploads(app, {
+    ...deps,
+    authorize: authorizeWith(keys, "create_video", { counted: false }),
+  });
+  registerDocs(app, deps);
+}

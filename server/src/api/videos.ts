@@ -1,0 +1,74 @@
+import { OPERATIONS } from "@subtext/client/contract/operations";
+import { DEFAULT_UPLOAD_URL_SECONDS } from "@subtext/client/contract/video";
+import type { Locker } from "@tus/utils";
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import type { Db, VideoRow } from "../db/schema.ts";
+import { cutPage, readPageRequest } from "../http/cursor.ts";
+import { isPlausibleId } from "../lib/ids.ts";
+import type { RunningAttempts } from "../pipeline/running-attempts.ts";
+import type { Queue } from "../queue/queue.ts";
+import { representVideo } from "../resources/resources.ts";
+import type { Sources } from "../storage/recording-store.ts";
+import type { Storage } from "../storage/transcript-store.ts";
+import { type OfferDeps, offerUpload } from "../uploads/upload-offer.ts";
+import { deleteVideo } from "../videos/delete-video.ts";
+import { findVideo, listVideos, transcriptionsOfVideos } from "../videos/queries.ts";
+import { noSuchVideo, type OperationDeps, serve, serveOnce, serveVideo } from "./operation.ts";
+
+export interface VideosDeps extends OperationDeps, Omit<OfferDeps, "db"> {
+  storage: Storage;
+  sources: Sources;
+  /** The one that serves uploads, so that what is deleted is not written to. */
+  locker: Locker;
+  queue: Queue;
+  running: RunningAttempts;
+  log: Logger;
+}
+
+export function registerVideos(app: FastifyInstance, deps: VideosDeps): void {
+  const { db } = deps;
+
+  serve(app, deps, OPERATIONS.listVideos, async ({ environmentId, query }) => {
+    const { before, limit } = readPageRequest(query);
+    const { transcriptionStatus = null } = query;
+    const found = await listVideos(db, environmentId, { transcriptionStatus, before, limit: limit + 1 });
+    const { rows, nextCursor } = cutPage(found, limit);
+    const transcriptions = await transcriptionsOfVideos(
+      db,
+      rows.map(({ id }) => id),
+    );
+    return { data: rows.map((row) => representVideo(row, transcriptions.get(row.id))), nextCursor };
+  });
+
+  serveOnce(app, deps, OPERATIONS.createVideo, async ({ environmentId, body, tx, request }) => {
+    const { sizeBytes, filename, expiresInSeconds = DEFAULT_UPLOAD_URL_SECONDS } = body;
+    const metadata = { ...body.metadata, ...(filename !== undefined && { filename }) };
+    const wanted = { environmentId, metadata, sizeBytes, expiresInSeconds };
+    const { row, upload } = await offerUpload({ ...deps, db: tx }, wanted);
+    request.log.info({ videoId: row.id, bytes: sizeBytes }, "upload URL given");
+    return { video: representVideo(row, undefined), upload };
+  });
+
+  serveVideo(app, deps, OPERATIONS.getVideo, async ({ video }) => representVideo(video, video.transcription));
+
+  serve(app, deps, OPERATIONS.deleteVideo, async ({ environmentId, params, request }) => {
+    const { videoId } = params;
+    const deleted =
+      isPlausibleId(videoId) &&
+      (await deleteVideo({ ...deps, log: request.log }, { environmentId, videoId }));
+    if (!deleted) throw noSuchVideo();
+    request.log.info({ videoId }, "video deleted");
+    return undefined;
+  });
+}
+
+/**
+ * A video of this environment.
+ * @throws AppError `video_not_found`
+ */
+export async function getVideo(db: Db, environmentId: string, id: string): Promise<VideoRow> {
+  const video = isPlausibleId(id) ? await findVideo(db, id) : undefined;
+  if (video?.environment_id !== environmentId) throw noSuchVideo();
+  return video;
+}

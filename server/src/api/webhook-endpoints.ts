@@ -1,0 +1,125 @@
+import { OPERATIONS } from "@subtext/client/contract/operations";
+import type { FastifyInstance } from "fastify";
+import { writeDownEndpoint, writeDownEndpointChange } from "../audit/endpoint-deeds.ts";
+import { cutPage, readPageRequest } from "../http/cursor.ts";
+import { readMoment } from "../http/timestamp.ts";
+import type { Queue } from "../queue/queue.ts";
+import {
+  representDelivery,
+  representWebhookEndpoint,
+  representWebhookEndpointWithSecret,
+} from "../resources/resources.ts";
+import { deleteWebhookEndpoint, pageOfWebhookEndpoints } from "../webhooks/endpoint-queries.ts";
+import {
+  changeWebhookEndpoint,
+  createWebhookEndpoint,
+  getWebhookEndpoint,
+  rotateSecret,
+} from "../webhooks/endpoints.ts";
+import type { EndpointPolicy } from "../webhooks/guard-url.ts";
+import { pageOfDeliveries } from "../webhooks/queries.ts";
+import { redeliver, redeliverFailed, sendTestEvent } from "../webhooks/redeliver.ts";
+import { type OperationDeps, serve, serveOnce } from "./operation.ts";
+
+export function registerWebhookEndpoints(
+  app: FastifyInstance,
+  deps: OperationDeps & { queue: Queue; policy: EndpointPolicy },
+): void {
+  const { db, queue, clock, policy } = deps;
+
+  serve(app, deps, OPERATIONS.listWebhookEndpoints, async ({ environmentId, query }) => {
+    const { before, limit } = readPageRequest(query);
+    const found = await pageOfWebhookEndpoints(db, environmentId, { before, limit: limit + 1 });
+    const { rows, nextCursor } = cutPage(found, limit);
+    return { data: rows.map((row) => representWebhookEndpoint(row, clock.now())), nextCursor };
+  });
+
+  serveOnce(
+    app,
+    deps,
+    OPERATIONS.createWebhookEndpoint,
+    async ({ environmentId, body, tx, request, author }) => {
+      const row = await createWebhookEndpoint({ db: tx, clock, policy }, { environmentId, ...body });
+      await writeDownEndpoint({ tx, clock }, author, "webhook_endpoint.created", row);
+      request.log.info({ endpointId: row.id, environmentId }, "webhook endpoint created");
+      return representWebhookEndpointWithSecret(row, clock.now());
+    },
+  );
+
+  serve(app, deps, OPERATIONS.getWebhookEndpoint, async ({ environmentId, params }) => {
+    const row = await getWebhookEndpoint(db, { environmentId, id: params.endpointId });
+    return representWebhookEndpoint(row, clock.now());
+  });
+
+  serve(
+    app,
+    deps,
+    OPERATIONS.updateWebhookEndpoint,
+    async ({ environmentId, params, body, request, author }) => {
+      const changed = await db.transaction().execute(async (tx) => {
+        const { id } = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
+        const row = await changeWebhookEndpoint({ tx, clock, policy }, id, body);
+        await writeDownEndpointChange({ tx, clock }, author, row, body);
+        return row;
+      });
+      request.log.info({ endpointId: changed.id }, "webhook endpoint changed");
+      return representWebhookEndpoint(changed, clock.now());
+    },
+  );
+
+  serve(app, deps, OPERATIONS.deleteWebhookEndpoint, async ({ environmentId, params, request, author }) => {
+    const id = await db.transaction().execute(async (tx) => {
+      const row = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
+      if (await deleteWebhookEndpoint(tx, row.id)) {
+        await writeDownEndpoint({ tx, clock }, author, "webhook_endpoint.deleted", row);
+      }
+      return row.id;
+    });
+    request.log.info({ endpointId: id }, "webhook endpoint deleted");
+    return undefined;
+  });
+
+  serveOnce(
+    app,
+    deps,
+    OPERATIONS.rotateWebhookSecret,
+    async ({ environmentId, params, tx, request, author }) => {
+      const { id } = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
+      const row = await rotateSecret({ tx, clock }, id);
+      await writeDownEndpoint({ tx, clock }, author, "webhook_endpoint.secret_rotated", row);
+      request.log.info({ endpointId: id }, "signing secret rotated");
+      return representWebhookEndpointWithSecret(row, clock.now());
+    },
+  );
+
+  serveOnce(app, deps, OPERATIONS.sendTestEvent, async ({ environmentId, params, tx }) => {
+    const endpoint = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
+    return representDelivery(await sendTestEvent({ tx, queue, clock }, endpoint));
+  });
+
+  serve(app, deps, OPERATIONS.listDeliveries, async ({ environmentId, params, query }) => {
+    const { id } = await getWebhookEndpoint(db, { environmentId, id: params.endpointId });
+    const { before, limit } = readPageRequest(query);
+    const { status = null } = query;
+    const { rows, nextCursor } = cutPage(
+      await pageOfDeliveries(db, id, { status, before, limit: limit + 1 }),
+      limit,
+    );
+    return { data: rows.map(representDelivery), nextCursor };
+  });
+
+  serveOnce(app, deps, OPERATIONS.redeliver, async ({ environmentId, params, tx, request }) => {
+    const endpoint = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
+    const delivery = await redeliver({ tx, queue, clock }, endpoint, params.deliveryId);
+    request.log.info({ deliveryId: delivery.id }, "delivery begun anew");
+    return representDelivery(delivery);
+  });
+
+  serveOnce(app, deps, OPERATIONS.redeliverFailed, async ({ environmentId, params, body, tx, request }) => {
+    const since = readMoment(body.since, "since");
+    const endpoint = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
+    const redelivering = await redeliverFailed({ tx, queue, clock }, endpoint, since);
+    request.log.info({ endpointId: endpoint.id, ...redelivering }, "failed deliveries begun anew");
+    return redelivering;
+  });
+}

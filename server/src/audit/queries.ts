@@ -1,0 +1,64 @@
+import type { ActorKind, AuditAction } from "../admin/contract/audit.ts";
+import type { AuditEntryRow, Db, NewAuditEntry, Tx } from "../db/schema.ts";
+
+/** Rows of one deletion, which must not hold up others for long. */
+const FORGET_AT_ONCE = 5_000;
+
+export async function insertAuditEntry(tx: Db | Tx, row: NewAuditEntry): Promise<void> {
+  await tx.insertInto("audit_entry").values(row).execute();
+}
+
+export interface AuditFilter {
+  action: AuditAction | null;
+  actorKind: ActorKind | null;
+  /** An operator or an API key. */
+  actorId: string | null;
+}
+
+/** Newest first, at most `limit`; `before` is an id. */
+export async function pageOfAuditEntries(
+  db: Db,
+  { action, actorKind, actorId }: AuditFilter,
+  { before, limit }: { before: string | null; limit: number },
+): Promise<AuditEntryRow[]> {
+  return await db
+    .selectFrom("audit_entry")
+    .selectAll()
+    .$if(action !== null, (query) => query.where("action", "=", action!))
+    .$if(actorKind !== null, (query) => query.where("actor_kind", "=", actorKind!))
+    .$if(actorId !== null, (query) => query.where("actor_id", "=", actorId!))
+    .$if(before !== null, (query) => query.where("id", "<", before!))
+    .orderBy("id", "desc")
+    .limit(limit)
+    .execute();
+}
+
+/** Every operator that an entry tells of, removed ones too, by the latest name. */
+export async function listAuditOperators(db: Db): Promise<{ id: string; name: string | null }[]> {
+  const rows = await db
+    .selectFrom("audit_entry")
+    .select(["actor_id", "actor_name"])
+    .distinctOn("actor_id")
+    .where("actor_kind", "=", "operator")
+    .where("actor_id", "is not", null)
+    .orderBy("actor_id")
+    .orderBy("id", "desc")
+    .execute();
+  return rows.map(({ actor_id, actor_name }) => ({ id: actor_id!, name: actor_name }));
+}
+
+/** @returns how many were forgotten; fewer than there are where there are many */
+export async function forgetAuditEntries(db: Db, before: Date): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom("audit_entry")
+    .where("id", "in", (query) =>
+      query
+        .selectFrom("audit_entry")
+        .select("id")
+        .where("at", "<", before)
+        .orderBy("at")
+        .limit(FORGET_AT_ONCE),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}

@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto";
+import type { FastifyRequest } from "fastify";
+import {
+  ANSWERS_KEPT_MS,
+  findAnswer,
+  type RecordedAnswer,
+  saveAnswer,
+  tryHoldIdempotencyKey,
+} from "../db/idempotency-keys.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { Clock } from "../lib/clock.ts";
+import { AppError } from "../lib/errors.ts";
+
+interface JsonAnswer {
+  status: number;
+  body: string;
+}
+
+/**
+ * Does a deed in a transaction, once for each `Idempotency-Key`: its answer is recorded with it, so a crash
+ * leaves both or neither, and for 24 hours the same request is answered with that record. A deed that fails
+ * leaves none, and may be tried again with the same key.
+ *
+ * @throws AppError `invalid_request`, `idempotency_key_reused`, `idempotency_key_in_use`
+ */
+export async function answerOnce(
+  { db, clock }: { db: Db; clock: Clock },
+  { environmentId, request }: { environmentId: string; request: FastifyRequest },
+  deed: (tx: Tx) => Promise<JsonAnswer>,
+): Promise<JsonAnswer & { repeated: boolean }> {
+  const key = readIdempotencyKey(request);
+  return await db.transaction().execute(async (tx) => {
+    if (key === null) return { ...(await deed(tx)), repeated: false };
+    await holdIdempotencyKey(tx, environmentId, key);
+    const fingerprint = fingerprintOf(request, request.body);
+    const now = clock.now();
+    const known = await findFirstAnswer(tx, { environmentId, key, fingerprint, now });
+    if (known) return { status: known.status, body: known.body, repeated: true };
+    const answer = await deed(tx);
+    await saveAnswer(tx, environmentId, key, { fingerprint, ...answer, now });
+    return { ...answer, repeated: false };
+  });
+}
+
+/**
+ * Locks the key until the transaction ends.
+ * @throws AppError `idempotency_key_in_use`
+ */
+export async function holdIdempotencyKey(tx: Tx, environmentId: string, key: string): Promise<void> {
+  if (await tryHoldIdempotencyKey(tx, environmentId, key)) return;
+  throw new AppError("idempotency_key_in_use", "The first request with this key is still running.", {
+    headers: { "retry-after": "1" },
+  });
+}
+
+/**
+ * The recorded answer to the first request with this key; undefined if this is the first.
+ * @throws AppError `idempotency_key_reused`
+ */
+export async function findFirstAnswer(
+  db: Db | Tx,
+  {
+    environmentId,
+    key,
+    fingerprint,
+    now,
+  }: { environmentId: string; key: string; fingerprint: string; now: Date },
+): Promise<RecordedAnswer | undefined> {
+  const known = await findAnswer(db, environmentId, key, new Date(now.getTime() - ANSWERS_KEPT_MS));
+  if (!known || known.fingerprint === fingerprint) return known;
+  throw new AppError(
+    "idempotency_key_reused",
+    "This key came before with another request. Make a new key for each operation.",
+  );
+}
+
+/** @throws AppError `invalid_request` */
+export function readIdempotencyKey({ headers }: FastifyRequest): string | null {
+  const key = headers["idempotency-key"];
+  if (key === undefined) return null;
+  if (typeof key === "string" && /^[!-~]{1,255}$/.test(key)) return key;
+  throw new AppError(
+    "invalid_request",
+    "Idempotency-Key has 1 to 255 printable ASCII characters, no spaces.",
+  );
+}
+
+/** @param content the parsed body: white space makes no difference, the order of fields does */
+export function fingerprintOf({ method, url }: FastifyRequest, content: unknown): string {
+  const path = url.replace(/\?.*$/s, "");
+  return createHash("sha256")
+    .update(JSON.stringify([method, path, content ?? null]))
+    .digest("hex");
+}

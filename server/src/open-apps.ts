@@ -1,0 +1,96 @@
+import { join } from "node:path";
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import { findMediaOrigin, registerDashboard } from "./admin/dashboard-pages.ts";
+import { type InternalDeps, registerInternal } from "./admin/routes.ts";
+import { registerFiles } from "./api/files.ts";
+import { registerPublic } from "./api/routes.ts";
+import { TokenLimits } from "./api-keys/token-limits.ts";
+import type { Config } from "./config/config.ts";
+import type { Database } from "./db/database.ts";
+import type { Schema } from "./db/schema.ts";
+import type { DatabaseSession } from "./db/session.ts";
+import { type ConnectionLimits, createApp } from "./http/app.ts";
+import type { Clock } from "./lib/clock.ts";
+import type { Operators } from "./operators/operators.ts";
+import type { RunningAttempts } from "./pipeline/running-attempts.ts";
+import type { Queue } from "./queue/queue.ts";
+import type { Stores } from "./storage/open-stores.ts";
+import type { AcceptedReport } from "./uploads/accepted-report.ts";
+import { createSharedUploadLocker } from "./uploads/shared-upload-locker.ts";
+import { createUploadLocker } from "./uploads/upload-locker.ts";
+import type { EndpointPolicy } from "./webhooks/guard-url.ts";
+
+const DASHBOARD_FOLDER = join(import.meta.dirname, "../../dashboard/dist");
+/** Whoever writes to an upload makes an end well before, so that the next may. */
+const UPLOAD_LOCK_TIMEOUT_MS = 10_000;
+
+export interface AppsOptions extends Pick<InternalDeps, "system" | "diagnose" | "checkFiles" | "backups"> {
+  config: Config;
+  log: Logger;
+  clock: Clock;
+  database: Database<Schema>;
+  /** Null where this process is the only one. */
+  session: DatabaseSession | null;
+  stores: Stores;
+  /** Signs the URLs of files and uploads. */
+  secret: Buffer;
+  queue: Queue;
+  running: RunningAttempts;
+  onAccepted: (accepted: AcceptedReport) => void;
+  operators: Operators;
+  commandLineToken: string;
+  policy: EndpointPolicy;
+  version: string;
+  uploadLockTimeoutMs: number | undefined;
+  connectionLimits: ConnectionLimits | undefined;
+  /** Aborted when the service is to stop but answers for a while yet. */
+  draining: AbortSignal;
+  /** Undefined where the dashboard is where `npm run build -w @subtext/dashboard` puts it. */
+  dashboardFolder: string | undefined;
+}
+
+/** All routes as one application, and the application that listens: a worker tells how it is and nothing else. */
+export async function openApps(
+  options: AppsOptions,
+): Promise<{ app: FastifyInstance; listening: FastifyInstance }> {
+  const { config, log, clock, database, session, stores, secret, connectionLimits, draining } = options;
+  const { uploadLockTimeoutMs: timeoutMs = UPLOAD_LOCK_TIMEOUT_MS } = options;
+  const { dashboardFolder: folder = DASHBOARD_FOLDER } = options;
+  const newApp = () =>
+    createApp({
+      log,
+      trustProxy: config.trustProxy,
+      publicUrl: config.publicUrl,
+      draining,
+      ...(connectionLimits && { limits: connectionLimits }),
+      health: {
+        async check() {
+          await database.check();
+          await stores.storage.check();
+        },
+      },
+    });
+  const app = newApp();
+  const local = createUploadLocker({ timeoutMs });
+  const deps = {
+    ...options,
+    db: database.kysely,
+    storage: stores.storage,
+    sources: stores.sources,
+    ownership: stores.ownership,
+    store: stores.uploads,
+    locker: session ? createSharedUploadLocker({ local, session, timeoutMs }) : local,
+    limits: new TokenLimits({ perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst }, clock),
+    maxUploadBytes: config.maxUploadBytes,
+    publicUrl: config.publicUrl,
+    settings: config.settings,
+  };
+  await registerPublic(app, deps);
+  if (stores.files) registerFiles(app, { storage: stores.files, secret, clock });
+  registerInternal(app, deps);
+  const mediaOrigin = await findMediaOrigin(stores.sources, clock.now());
+  await registerDashboard(app, { folder, mediaOrigin });
+  // The command line in a worker's process asks the whole one.
+  return { app, listening: config.role === "worker" ? newApp() : app };
+}

@@ -1,0 +1,165 @@
+import {
+  type FailureCode,
+  FILE_CONTENT_TYPES,
+  type FileFormat,
+  type SkipReason,
+  type Transcription,
+  type TranscriptionFiles,
+} from "@subtext/client/contract/transcription";
+import type { TranscriptionSummary, Video, VideoMetadata } from "@subtext/client/contract/video";
+import type {
+  Delivery,
+  WebhookEndpoint,
+  WebhookEndpointWithSecret,
+} from "@subtext/client/contract/webhook-endpoint";
+import type { ShownTranscription, ShownVideo } from "../api-keys/keyed-video-queries.ts";
+import type { WebhookEndpointRow } from "../db/schema.ts";
+import { safeFileName } from "../storage/content-disposition.ts";
+import { fileKey } from "../storage/transcript-files.ts";
+import type { Storage } from "../storage/transcript-store.ts";
+import type { DeliveryWithAttempts } from "../webhooks/queries.ts";
+
+export const FILE_URL_LIFETIME_SECONDS = 300;
+
+/** What a client sees of a transcription: ten fields, with file URLs that are made now. */
+export async function representTranscription(
+  row: ShownTranscription,
+  { storage, now, videoMetadata }: { storage: Storage; now: Date; videoMetadata: VideoMetadata },
+): Promise<Transcription> {
+  const completed = row.status === "COMPLETED";
+  return {
+    id: row.id,
+    videoId: row.video_id,
+    environmentId: row.environment_id,
+    status: row.status,
+    language: row.language,
+    wordCount: row.word_count,
+    duration: row.duration,
+    files:
+      row.file_prefix === null
+        ? null
+        : await presignFiles(row, row.file_prefix, { storage, now, videoMetadata }),
+    createdAt: row.created_at.toISOString(),
+    completedAt: completed && row.finished_at ? row.finished_at.toISOString() : null,
+  };
+}
+
+async function presignFiles(
+  row: ShownTranscription,
+  prefix: string,
+  { storage, now, videoMetadata }: { storage: Storage; now: Date; videoMetadata: VideoMetadata },
+): Promise<TranscriptionFiles> {
+  const presign = async <Format extends FileFormat>(format: Format) => {
+    const contentType = FILE_CONTENT_TYPES[format];
+    const { url, expiresAt } = await storage.presign(fileKey(prefix, format), {
+      contentType,
+      fileName: transcriptFileName(row, videoMetadata, format),
+      lifetimeSeconds: FILE_URL_LIFETIME_SECONDS,
+      now,
+    });
+    return { url, expiresAt: expiresAt.toISOString(), contentType };
+  };
+  const [vtt, json, txt] = await Promise.all([presign("vtt"), presign("json"), presign("txt")]);
+  return { vtt, json, txt };
+}
+
+/** `holiday.en.vtt`, after the name of the uploaded file if it is known, as players look for captions. */
+export function transcriptFileName(
+  row: Pick<ShownTranscription, "video_id" | "language">,
+  metadata: VideoMetadata,
+  format: FileFormat,
+): string {
+  const uploadedName = uploadedFileName(metadata) ?? "";
+  const base = uploadedName.split(/[\\/]/).at(-1) ?? "";
+  const stem = base.replace(/\.[^.]{1,5}$/, "");
+  return `${stem === "" ? row.video_id : safeFileName(stem)}.${row.language}.${format}`;
+}
+
+/** Clients of tus tell the name under either key. */
+export function uploadedFileName(metadata: VideoMetadata): string | null {
+  return metadata.filename ?? metadata.name ?? null;
+}
+
+/** @param transcription the one of this video, where there is one */
+export function representVideo(row: ShownVideo, transcription: ShownTranscription | undefined): Video {
+  return {
+    id: row.id,
+    environmentId: row.environment_id,
+    status: row.uploaded_at === null ? "uploading" : "uploaded",
+    filename: uploadedFileName(row.metadata),
+    metadata: row.metadata,
+    sizeBytes: row.size_bytes,
+    createdAt: row.created_at.toISOString(),
+    uploadedAt: iso(row.uploaded_at),
+    transcription: transcription ? representSummary(transcription) : null,
+  };
+}
+
+function representSummary(row: ShownTranscription): TranscriptionSummary {
+  const { status, failure_code: code, failure_message: message } = row;
+  return {
+    id: row.id,
+    status,
+    language: row.language,
+    wordCount: row.word_count,
+    duration: row.duration,
+    // While it is PENDING, the row has the failure of its last attempt, which another attempt will follow.
+    failure:
+      status === "FAILED" && code !== null ? { code: code as FailureCode, message: message ?? "" } : null,
+    skipReason: row.skip_reason as SkipReason | null,
+    incomplete: row.incomplete,
+    createdAt: row.created_at.toISOString(),
+    completedAt: status === "COMPLETED" ? iso(row.finished_at) : null,
+  };
+}
+
+export function representWebhookEndpoint(row: WebhookEndpointRow, now: Date): WebhookEndpoint {
+  const { previous_secret_expires_at: previousExpiresAt } = row;
+  return {
+    id: row.id,
+    environmentId: row.environment_id,
+    url: row.url,
+    eventTypes: row.event_types,
+    metadata: row.metadata,
+    enabled: row.disabled_at === null,
+    disabledAt: iso(row.disabled_at),
+    disabledReason: row.disabled_reason,
+    failingSince: iso(row.failing_since),
+    previousSecretExpiresAt: previousExpiresAt && previousExpiresAt > now ? iso(previousExpiresAt) : null,
+    createdAt: row.created_at.toISOString(),
+  };
+}
+
+/** For the answers to its making and to a rotation, the only ones that hold the secret. */
+export function representWebhookEndpointWithSecret(
+  row: WebhookEndpointRow,
+  now: Date,
+): WebhookEndpointWithSecret {
+  return { ...representWebhookEndpoint(row, now), secret: row.secret };
+}
+
+export function representDelivery(delivery: DeliveryWithAttempts): Delivery {
+  return {
+    id: delivery.id,
+    webhookEndpointId: delivery.endpoint_id,
+    eventId: delivery.event_id,
+    eventType: delivery.event_type,
+    transcriptionId: delivery.transcription_id,
+    status: delivery.status,
+    createdAt: delivery.created_at.toISOString(),
+    nextAttemptAt: iso(delivery.next_attempt_at),
+    finishedAt: iso(delivery.finished_at),
+    attempts: delivery.made.map((attempt) => ({
+      number: attempt.number,
+      attemptedAt: attempt.attempted_at.toISOString(),
+      latencyMs: attempt.latency_ms,
+      statusCode: attempt.status_code,
+      failure: attempt.failure,
+      responseStart: attempt.response_start,
+    })),
+  };
+}
+
+function iso(date: Date | null): string | null {
+  return date === null ? null : date.toISOString();
+}

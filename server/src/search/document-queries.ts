@@ -1,0 +1,188 @@
+import { sql } from "kysely";
+import { type JobLoss, MOST_LOSSES, type NamedJob } from "../db/lost-jobs.ts";
+import type { Db, SearchDocumentRow, Tx } from "../db/schema.ts";
+
+/** A transcript whose passages are to be written, with what is needed to write them. */
+export type Unindexed = SearchDocumentRow & { spoken: string; file_prefix: string };
+
+/** Shards are filled up to here; see `search_shard` in the schema. */
+const SHARD_PASSAGES = 16_384;
+
+export async function insertSearchDocument(
+  tx: Tx,
+  document: { transcriptionId: string; environmentId: string; jobId: string },
+): Promise<void> {
+  await tx
+    .insertInto("search_document")
+    .values({
+      transcription_id: document.transcriptionId,
+      environment_id: document.environmentId,
+      job_id: document.jobId,
+    })
+    .execute();
+}
+
+/** Undefined where there is nothing (any more) to do for this job. */
+export async function findUnindexed(
+  db: Db,
+  transcriptionId: string,
+  jobId: string,
+): Promise<Unindexed | undefined> {
+  return await db
+    .selectFrom("search_document as document")
+    .innerJoin("transcription", "transcription.id", "document.transcription_id")
+    .selectAll("document")
+    .select(["transcription.language as spoken", "transcription.file_prefix"])
+    .where("document.transcription_id", "=", transcriptionId)
+    .where("document.job_id", "=", jobId)
+    .where("document.indexed_at", "is", null)
+    .$narrowType<{ spoken: string; file_prefix: string }>()
+    .executeTakeFirst();
+}
+
+/**
+ * Gives the document a place: the newest shard of its environment, or a new one where that is full. From then
+ * on the environment is searched in its language.
+ */
+export async function placeDocument(tx: Tx, document: Unindexed, dictionary: string): Promise<number> {
+  const { environment_id, spoken: language } = document;
+  await tx
+    .insertInto("search_language")
+    .values({ environment_id, language, dictionary })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  const newest = await tx
+    .selectFrom("search_shard")
+    .select("number")
+    .where("environment_id", "=", environment_id)
+    .where("passage_count", "<", SHARD_PASSAGES)
+    .orderBy("number", "desc")
+    .executeTakeFirst();
+  const shard =
+    newest?.number ??
+    (
+      await tx
+        .insertInto("search_shard")
+        .values({ environment_id, passage_count: 0 })
+        .returning("number")
+        .executeTakeFirstOrThrow()
+    ).number;
+  await tx
+    .updateTable("search_document")
+    .set({ shard, language, dictionary })
+    .where("number", "=", document.number)
+    .execute();
+  return shard;
+}
+
+interface NewPassage {
+  ordinal: number;
+  startMs: number;
+  endMs: number;
+  text: string;
+  /** As PostgreSQL reads a `tsvector`. */
+  lexemes: string;
+}
+
+/**
+ * Writes some passages of a document; those that are there already stay as they are.
+ * @returns false where the document was deleted meanwhile
+ */
+export async function insertPassages(
+  tx: Tx,
+  document: { number: number; shard: number },
+  passages: readonly NewPassage[],
+): Promise<boolean> {
+  const row = await tx
+    .selectFrom("search_document")
+    .select("number")
+    .where("number", "=", document.number)
+    .forKeyShare()
+    .executeTakeFirst();
+  if (!row) return false;
+  const column = <T>(read: (passage: NewPassage) => T) => passages.map(read);
+  const { numAffectedRows = 0n } = await sql`
+    insert into search_passage (document, ordinal, start_ms, end_ms, text, lexemes)
+    select ${document.number}, ordinal, start_ms, end_ms, text, lexemes::tsvector
+    from unnest(
+      ${column(({ ordinal }) => ordinal)}::integer[],
+      ${column(({ startMs }) => startMs)}::integer[],
+      ${column(({ endMs }) => endMs)}::integer[],
+      ${column(({ text }) => text)}::text[],
+      ${column(({ lexemes }) => lexemes)}::text[]
+    ) as passage (ordinal, start_ms, end_ms, text, lexemes)
+    on conflict do nothing
+  `.execute(tx);
+  await tx
+    .updateTable("search_shard")
+    .set((set) => ({ passage_count: set("passage_count", "+", Number(numAffectedRows)) }))
+    .where("number", "=", document.shard)
+    .execute();
+  return true;
+}
+
+export async function finishDocument(db: Db, number: number, now: Date): Promise<void> {
+  await db.updateTable("search_document").set({ indexed_at: now }).where("number", "=", number).execute();
+}
+
+/** Transcriptions by their ids: those behind `after`, up to `last`. */
+export interface Stretch {
+  after: string;
+  last: string;
+}
+
+/** So many behind that id, or as many as there are; null where there are none. */
+export async function nextStretch(db: Db, after: string, length: number): Promise<Stretch | null> {
+  const { rows } = await sql<{ last: string | null }>`
+    select max(id) as last from (
+      select id from transcription where id > ${after} order by id limit ${length}
+    ) as stretch`.execute(db);
+  const last = rows[0]?.last ?? null;
+  return last === null ? null : { after, last };
+}
+
+/** Makes documents of completed transcriptions that have none, oldest first; their jobs are still to be sent. */
+export async function insertMissingDocuments(
+  tx: Tx,
+  { after, last }: Stretch,
+  limit: number,
+): Promise<{ id: string; jobId: string }[]> {
+  // Told of both tables, so that of neither more is read.
+  const { rows } = await sql<{ id: string; jobId: string }>`
+    insert into search_document (transcription_id, environment_id, job_id)
+    select id, environment_id, gen_random_uuid() from transcription
+    where status = 'COMPLETED' and id > ${after} and id <= ${last} and not exists (
+      select from search_document
+      where transcription_id = transcription.id and transcription_id > ${after} and transcription_id <= ${last}
+    )
+    order by id limit ${limit}
+    on conflict do nothing
+    returning transcription_id as id, job_id as "jobId"
+  `.execute(tx);
+  return rows;
+}
+
+/** As `findTranscriptionsWithoutJob`. */
+export async function findDocumentsWithoutJob(db: Db): Promise<JobLoss[]> {
+  const { rows } = await sql<JobLoss>`
+    select transcription_id as id, job_id as "jobId", null as "delayMs", null as "group" from search_document
+    where indexed_at is null and not exists (
+      select from pgboss.job
+      where name = 'index' and job.id = job_id and state in ('created', 'retry', 'active')
+    )
+    order by number limit ${MOST_LOSSES}`.execute(db);
+  return rows;
+}
+
+/** Names the document's new job; false where somebody has done so, or indexed it, meanwhile. */
+export async function replaceDocumentJob(tx: Tx, { id, jobId }: NamedJob, newId: string): Promise<boolean> {
+  const row = await tx
+    .updateTable("search_document")
+    .set({ job_id: newId })
+    .where("transcription_id", "=", id)
+    .where("job_id", "=", jobId)
+    .where("indexed_at", "is", null)
+    .returning("number")
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,71 @@
+import type { FastifyRequest } from "fastify";
+import { saveAnswer } from "../db/idempotency-keys.ts";
+import type { Db, Tx, VideoRow } from "../db/schema.ts";
+import {
+  findFirstAnswer,
+  fingerprintOf,
+  holdIdempotencyKey,
+  readIdempotencyKey,
+} from "../http/idempotency.ts";
+import type { Clock } from "../lib/clock.ts";
+import { AppError } from "../lib/errors.ts";
+import { findVideo } from "../videos/queries.ts";
+
+interface Creation {
+  environmentId: string;
+  key: string;
+  fingerprint: string;
+  now: Date;
+}
+
+/**
+ * What the `Idempotency-Key` of a request that creates an upload identifies; null without one.
+ * @throws AppError `invalid_request`
+ */
+export function readCreation(request: FastifyRequest, environmentId: string, clock: Clock): Creation | null {
+  const key = readIdempotencyKey(request);
+  if (key === null) return null;
+  const { headers } = request;
+  const content = [headers["upload-length"] ?? null, headers["upload-metadata"] ?? null];
+  return { environmentId, key, fingerprint: fingerprintOf(request, content), now: clock.now() };
+}
+
+/**
+ * The upload that the first request with this key created, unless it is gone.
+ * @throws AppError `idempotency_key_reused`
+ */
+export async function findCreated(db: Db | Tx, creation: Creation): Promise<VideoRow | undefined> {
+  const known = await findFirstAnswer(db, creation);
+  return known && (await findVideo(db, (JSON.parse(known.body) as { videoId: string }).videoId));
+}
+
+/**
+ * Inserts the video together with the record of its key.
+ * @throws AppError `idempotency_key_reused`; `idempotency_key_in_use`, after which a repetition finds the video
+ */
+export async function insertOnce(
+  db: Db,
+  creation: Creation,
+  insert: (tx: Tx) => Promise<VideoRow>,
+): Promise<void> {
+  const { environmentId, key, fingerprint, now } = creation;
+  await db.transaction().execute(async (tx) => {
+    await holdIdempotencyKey(tx, environmentId, key);
+    if (await findCreated(tx, creation)) {
+      throw new AppError(
+        "idempotency_key_in_use",
+        "Another request with this key has just created the upload.",
+        {
+          headers: { "retry-after": "1" },
+        },
+      );
+    }
+    const { id } = await insert(tx);
+    await saveAnswer(tx, environmentId, key, {
+      fingerprint,
+      status: 201,
+      body: JSON.stringify({ videoId: id }),
+      now,
+    });
+  });
+}

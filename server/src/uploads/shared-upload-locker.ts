@@ -1,0 +1,105 @@
+import type { Lock, Locker } from "@tus/utils";
+import type { DatabaseSession } from "../db/session.ts";
+import { AppError } from "../lib/errors.ts";
+
+/** A notice can be lost with a connection; then this is how long the next one waits for nothing. */
+const LOOK_AGAIN_MS = 1_000;
+
+/**
+ * Lets one request at a time touch an upload, whichever process it came to: in turn within this process, and
+ * one process at a time by a lock in the database, which is asked back from its holder as within a process.
+ * A process whose connection to the database breaks has lost its locks, so its writers are told to end.
+ *
+ * A `lock` that gives up rejects with AppError `upload_locked`, or with the reason of its signal.
+ */
+export function createSharedUploadLocker({
+  local,
+  session,
+  timeoutMs,
+}: {
+  /** Of this process. */
+  local: Locker;
+  session: DatabaseSession;
+  timeoutMs: number;
+}): Locker {
+  /** What asks the holders in this process to make an end, by upload. */
+  const held = new Map<string, () => unknown>();
+  /** What wakes the one in this process that waits for the upload. */
+  const waiting = new Map<string, () => void>();
+  session.listen("subtext_upload_wanted", (id) => void held.get(id)?.());
+  session.listen("subtext_upload_free", (id) => waiting.get(id)?.());
+  session.onLost(() => {
+    for (const release of held.values()) void release();
+  });
+  const nameOf = (id: string) => `upload ${id}`;
+
+  async function lockInDatabase(id: string, signal: AbortSignal): Promise<void> {
+    const deadline = performance.now() + timeoutMs;
+    for (;;) {
+      const woken = new Promise<void>((resolve) => waiting.set(id, resolve));
+      try {
+        signal.throwIfAborted();
+        if (await session.tryLock(nameOf(id))) return;
+        const leftMs = deadline - performance.now();
+        if (leftMs <= 0) throw locked();
+        await session.notify("subtext_upload_wanted", id);
+        await firstOf(woken, Math.min(leftMs, LOOK_AGAIN_MS), signal);
+      } finally {
+        waiting.delete(id);
+      }
+    }
+  }
+
+  return {
+    newLock(id): Lock {
+      const turn = local.newLock(id);
+      return {
+        async lock(signal, requestRelease) {
+          await turn.lock(signal, requestRelease);
+          try {
+            await lockInDatabase(id, signal);
+          } catch (error) {
+            await turn.unlock();
+            throw error;
+          }
+          held.set(id, requestRelease);
+        },
+
+        async unlock() {
+          held.delete(id);
+          try {
+            await session.unlock(nameOf(id));
+            await session.notify("subtext_upload_free", id);
+          } catch {
+            // The connection broke, and the lock with it.
+          } finally {
+            await turn.unlock();
+          }
+        },
+      };
+    },
+  };
+}
+
+/** @throws the signal's reason */
+async function firstOf(woken: Promise<void>, timeoutMs: number, signal: AbortSignal): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  let onAbort = () => {};
+  const tired = new Promise<void>((resolve, reject) => {
+    timer = setTimeout(resolve, timeoutMs);
+    onAbort = () => reject(signal.reason);
+    signal.addEventListener("abort", onAbort);
+  });
+  try {
+    await Promise.race([woken, tired]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+function locked(): AppError {
+  return new AppError("upload_locked", "Another request is writing to this upload.", {
+    headers: { "retry-after": "1" },
+  });
+}

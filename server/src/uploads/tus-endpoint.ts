@@ -1,0 +1,373 @@
+import { API_ERRORS } from "@subtext/client/contract/api-errors";
+import type { VideoMetadata } from "@subtext/client/contract/video";
+import { type ServerOptions, Server as TusServer } from "@tus/server";
+import { ERRORS, type Locker, Upload } from "@tus/utils";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { NodeRequest } from "srvx/node";
+import { type Authorize, bearerToken } from "../api-keys/authorize.ts";
+import type { TokenLimits } from "../api-keys/token-limits.ts";
+import type { Db, Tx, VideoRow } from "../db/schema.ts";
+import { requireRoomForUpload } from "../environments/limits.ts";
+import { refuseEncodedBody } from "../http/body-encoding.ts";
+import { addressGroup } from "../http/client-address.ts";
+import { leaveBodiesAlone } from "../http/unread-bodies.ts";
+import { AppError, type AppErrorCode } from "../lib/errors.ts";
+import { isPlausibleId, newId } from "../lib/ids.ts";
+import { isDiskFull, storageFull } from "../storage/disk/disk-space.ts";
+import type { Sources } from "../storage/recording-store.ts";
+import { checkMetadata } from "../videos/metadata.ts";
+import { findVideo, insertVideo } from "../videos/queries.ts";
+import { type AcceptDeps, acceptUpload } from "./accept-upload.ts";
+import type { UploadStore } from "./disk-upload-store.ts";
+import { findCreated, insertOnce, readCreation } from "./repeated-upload.ts";
+import { FairQueue, type FairQueueLimits } from "./turn-queue.ts";
+import { authorizeByUrl, checkOrigin, type Uploader } from "./upload-access.ts";
+
+export const UPLOADS_PATH = "/api/v1/uploads";
+const TUS_VERSION = "1.0.0";
+const PIECE_MEDIA_TYPE = "application/offset+octet-stream";
+/** For the one who writes to make an end, once another request or a deletion waits for it. */
+const LOCK_DRAIN_MS = 500;
+
+/**
+ * Limits database access of requests while they begin and while they end, not while bytes arrive. As many can wait as
+ * there can be connections.
+ */
+const TURNS: FairQueueLimits = { maxRunning: 32, maxRunningPerOwner: 8, maxWaiting: 3_000 };
+
+/** All that a page of another origin may read; browsers show it nothing else, also of a refusal. */
+const EXPOSED_HEADERS = [
+  "Idempotency-Replayed",
+  "Location",
+  "RateLimit",
+  "RateLimit-Policy",
+  "Retry-After",
+  "Tus-Extension",
+  "Tus-Max-Size",
+  "Tus-Resumable",
+  "Tus-Version",
+  "Upload-Defer-Length",
+  "Upload-Expires",
+  "Upload-Length",
+  "Upload-Metadata",
+  "Upload-Offset",
+  "X-Request-Id",
+].join(", ");
+
+export interface UploadsDeps extends AcceptDeps {
+  store: UploadStore;
+  sources: Sources;
+  /** Does not count requests: upload requests are queued instead of being rate limited. */
+  authorize: Authorize;
+  limits: TokenLimits;
+  maxUploadBytes: number;
+  locker: Locker;
+  /** The one that upload URLs are signed with. */
+  secret: Uint8Array;
+  /** The origin of the service's own pages, which may upload to every environment. */
+  publicUrl: string;
+}
+
+/** What the tus server's hooks know of the request that they serve. */
+interface UploadRequest {
+  uploader: Uploader | null;
+  log: FastifyRequest["log"];
+  /** The owner of its turns in the queue. */
+  owner: string;
+  /** Null for a request that creates no upload, or has no `Idempotency-Key`. */
+  creation: ReturnType<typeof readCreation>;
+  /** Call it before the request waits for its client or for another request. */
+  endTurn(): void;
+  /** What went wrong inside, before tus made a line of text of it. */
+  failure?: unknown;
+  /** An upload that this one request made and filled, and whose bytes outlive a power cut. */
+  stored?: { id: string; sizeBytes: number };
+}
+
+/** tus 1.0: creation, creation with upload, deferred length, termination, expiration. */
+export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): Promise<void> {
+  const requests = new WeakMap<object, UploadRequest>();
+  const turns = new FairQueue(TURNS);
+  const tus = new TusServer({ datastore: deps.store, ...tusOptions(deps, requests, turns) });
+
+  // On the whole app, for what is not found or not allowed beside the routes is answered outside of them.
+  app.addHook("onRequest", async (request, reply) => {
+    if (!request.url.startsWith(UPLOADS_PATH)) return;
+    reply.header("access-control-allow-origin", "*");
+    reply.header("access-control-expose-headers", EXPOSED_HEADERS);
+  });
+  // At 423 stock clients ask again; at any other refusal they begin a second upload, which becomes a second video.
+  app.addHook("onSend", async (request, reply) => {
+    if (request.method !== "HEAD" || !request.url.startsWith(UPLOADS_PATH)) return;
+    if (reply.statusCode >= 500) reply.code(API_ERRORS.upload_locked.status);
+  });
+
+  await app.register(async (uploads) => {
+    // Bodies are streamed by the tus server.
+    leaveBodiesAlone(uploads, PIECE_MEDIA_TYPE);
+
+    const authorized = async (request: FastifyRequest, reply: FastifyReply): Promise<Uploader | null> => {
+      if (request.method === "OPTIONS") return null;
+      const uploader = (await authorizeByUrl(deps, request)) ?? (await deps.authorize(request, reply));
+      await checkOrigin(deps, request, reply, uploader);
+      return uploader;
+    };
+    const serve = async (request: FastifyRequest, reply: FastifyReply) => {
+      if (request.method === "OPTIONS") return await serveInTurn(request, reply, "", () => {});
+      const owner = deps.limits.ownerOf(bearerToken(request), addressGroup(request.ip));
+      const endTurn = await turns.enter(owner, untilClosed(reply));
+      try {
+        return await serveInTurn(request, reply, owner, endTurn);
+      } finally {
+        endTurn();
+      }
+    };
+    const serveInTurn = async (
+      request: FastifyRequest,
+      reply: FastifyReply,
+      owner: string,
+      endTurn: () => void,
+    ) => {
+      const uploader = await authorized(request, reply);
+      if (request.method !== "OPTIONS") checkProtocol(request);
+      const creation =
+        uploader && request.method === "POST"
+          ? readCreation(request, uploader.environmentId, deps.clock)
+          : null;
+      const created = creation && (await findCreated(deps.db, creation));
+      if (created) return await answerRepeated(deps, created, reply);
+      const upload: UploadRequest = { uploader, log: request.log, owner, endTurn, creation };
+      requests.set(request.raw, upload);
+      const response = await tus.handleWeb(new NodeRequest({ req: request.raw, res: reply.raw }));
+      const {
+        "access-control-expose-headers": _exposed,
+        "access-control-allow-origin": _allowed,
+        ...headers
+      } = Object.fromEntries(response.headers);
+      if (response.status >= 500 && upload.stored) return await answerStored(upload.stored, upload, reply);
+      if (response.status >= 400) {
+        throw uploadError(response.status, await response.text(), headers, upload.failure);
+      }
+      return await reply
+        .code(response.status)
+        .headers(headers)
+        .send(await response.text());
+    };
+    const config = { streamsBody: true };
+    // With a slash as well: the endpoints of other tus servers end in one.
+    for (const url of [UPLOADS_PATH, `${UPLOADS_PATH}/`])
+      uploads.route({ method: ["POST", "OPTIONS"], url, config, handler: serve });
+    uploads.route({
+      method: ["HEAD", "PATCH", "DELETE", "OPTIONS"],
+      url: `${UPLOADS_PATH}/:uploadId`,
+      config,
+      handler: serve,
+    });
+  });
+}
+
+/** Aborted when the response is sent, or when the connection closes first. */
+function untilClosed({ raw }: FastifyReply): AbortSignal {
+  const closed = new AbortController();
+  const reason = new AppError("request_timeout", "The connection was closed while the request waited.");
+  raw.once("close", () => closed.abort(reason));
+  return closed.signal;
+}
+
+function tusOptions(
+  deps: UploadsDeps,
+  requests: WeakMap<object, UploadRequest>,
+  turns: FairQueue,
+): ServerOptions {
+  type TusRequest = Parameters<NonNullable<ServerOptions["onUploadFinish"]>>[0];
+  const requestOf = (request: TusRequest): UploadRequest => {
+    const known = request.runtime?.node && requests.get(request.runtime.node.req);
+    if (!known) throw new Error("a tus hook was called for a request that did not come through Fastify");
+    return known;
+  };
+
+  return {
+    path: UPLOADS_PATH,
+    // A reverse proxy's scheme and host are its own affair; clients resolve this against their request.
+    relativeLocation: true,
+    maxSize: deps.maxUploadBytes,
+    disableTerminationForFinishedUploads: true,
+    allowedHeaders: ["Idempotency-Key", "X-Request-ID"],
+    locker: deps.locker,
+    lockDrainTimeout: LOCK_DRAIN_MS,
+    namingFunction: () => newId("video"),
+    // Without the query that an upload URL has.
+    getFileIdFromRequest: (request) => new URL(request.url).pathname.split("/").at(-1),
+
+    async onIncomingRequest(request, uploadId) {
+      if (request.method === "POST" || request.method === "OPTIONS") return;
+      const video = isPlausibleId(uploadId) ? await findVideo(deps.db, uploadId) : undefined;
+      if (!video || video.environment_id !== requestOf(request).uploader?.environmentId) {
+        throw new AppError("upload_not_found", "This environment has no upload with this id.");
+      }
+      if (video.recording_deleted_at !== null) {
+        throw new AppError("upload_expired", "The recording was uploaded, and deleted for its age since.");
+      }
+      if (video.uploaded_at === null) await deps.store.ensurePlace(video.id);
+      // No bytes will be sent: clients ask for the offset, and are done.
+      if (video.uploaded_at === null && video.size_bytes === 0 && request.method !== "DELETE") {
+        await deps.store.create(new Upload({ id: video.id, size: 0, offset: 0 }));
+        await acceptUpload(deps, { videoId: video.id, sizeBytes: 0 });
+      }
+      const contentLength = request.headers.get("content-length");
+      // One without a body only tells that the upload is complete.
+      if (request.method === "PATCH" && contentLength !== "0") {
+        await deps.store.requireSpace(Number(contentLength ?? 0));
+      }
+      // It only has to wait for the lock and for the bytes now.
+      requestOf(request).endTurn();
+    },
+
+    async onUploadCreate(request, upload) {
+      const { uploader, creation } = requestOf(request);
+      if (!uploader) throw new AppError("missing_api_key", "Uploads need an API key.");
+      const metadata: VideoMetadata = upload.metadata ?? {};
+      checkMetadata(metadata, "Upload-Metadata");
+      await deps.store.requireSpace(upload.size ?? 0);
+      await requireRoomForUpload(deps.db, uploader.environmentId, {
+        sizeBytes: upload.size ?? 0,
+        maxUploadBytes: deps.maxUploadBytes,
+      });
+      const insert = (db: Db | Tx) =>
+        insertVideo(db, {
+          id: upload.id,
+          environmentId: uploader.environmentId,
+          metadata,
+          sizeBytes: upload.size ?? null,
+          now: deps.clock.now(),
+        });
+      await (creation ? insertOnce(deps.db, creation, insert) : insert(deps.db));
+      requestOf(request).endTurn();
+      return { metadata };
+    },
+
+    async onUploadFinish(request, { id, offset: sizeBytes }) {
+      const { owner, log } = requestOf(request);
+      const endTurn = await turns.reenter(owner);
+      try {
+        await syncUnlessDeleted(deps, id);
+        if (request.method === "POST") requestOf(request).stored = { id, sizeBytes };
+        const accepted = await acceptUpload(deps, { videoId: id, sizeBytes });
+        if (accepted) log.info({ videoId: id, bytes: sizeBytes }, "upload accepted");
+      } finally {
+        endTurn();
+      }
+      return {};
+    },
+
+    onResponseError(request, error) {
+      requestOf(request).failure = error;
+      return undefined;
+    },
+  };
+}
+
+/** @throws AppError `upload_not_found` where the video was deleted while its last bytes came */
+async function syncUnlessDeleted({ db, sources }: UploadsDeps, uploadId: string): Promise<void> {
+  try {
+    await sources.sync(uploadId);
+  } catch (error) {
+    if (await findVideo(db, uploadId)) throw error;
+    throw new AppError("upload_not_found", "The video was deleted.", { cause: error });
+  }
+}
+
+/**
+ * @throws AppError `upload_version_unsupported`, `unsupported_media_type`: tus asks for these, and the tus
+ * server answers 400 and 403
+ */
+function checkProtocol(request: FastifyRequest): void {
+  const { method, headers } = request;
+  if (headers["tus-resumable"] !== TUS_VERSION) {
+    throw new AppError("upload_version_unsupported", `Send the header \`Tus-Resumable: ${TUS_VERSION}\`.`, {
+      headers: { "tus-resumable": TUS_VERSION, "tus-version": TUS_VERSION },
+    });
+  }
+  if (method === "PATCH" && headers["content-type"] !== PIECE_MEDIA_TYPE) {
+    throw new AppError("unsupported_media_type", `Send the header \`Content-Type: ${PIECE_MEDIA_TYPE}\`.`, {
+      headers: { "tus-resumable": TUS_VERSION },
+    });
+  }
+  if (method === "POST" || method === "PATCH") refuseEncodedBody(request);
+}
+
+/**
+ * For an upload that was made and filled by one POST, but could not be accepted then, as when the database
+ * was away for a moment. An error would make the client send all again and so make a second video, while
+ * the sweep takes in the first. What 201 says is true: the bytes are safe, all of them, at this address;
+ * the client has nothing left to do, and the sweep accepts. After a PATCH an error does no such harm, for
+ * the client then asks how far the same upload is. Nor can the first be undone here: its acceptance may
+ * have been committed, and only the word of it lost.
+ */
+async function answerStored(
+  { id, sizeBytes }: { id: string; sizeBytes: number },
+  { log, failure }: UploadRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  log.error({ err: failure, videoId: id }, "an upload is complete and was not accepted; the sweep will");
+  return await reply
+    .code(201)
+    .headers({
+      location: `${UPLOADS_PATH}/${id}`,
+      "tus-resumable": TUS_VERSION,
+      "upload-offset": String(sizeBytes),
+    })
+    .send();
+}
+
+/** For a client that did not receive the response to its first request: it asks for the offset with HEAD. */
+async function answerRepeated(
+  { store }: UploadsDeps,
+  { id, uploaded_at: uploadedAt, size_bytes: sizeBytes }: VideoRow,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  if (uploadedAt === null) await store.ensurePlace(id);
+  const offset = uploadedAt === null ? (await store.getUpload(id)).offset : sizeBytes;
+  return await reply
+    .code(201)
+    .headers({
+      location: `${UPLOADS_PATH}/${id}`,
+      "tus-resumable": TUS_VERSION,
+      "upload-offset": String(offset),
+      "idempotency-replayed": "true",
+    })
+    .send();
+}
+
+const CODES: Record<number, AppErrorCode> = {
+  400: "upload_rejected",
+  403: "upload_rejected",
+  404: "upload_not_found",
+  409: "upload_conflict",
+  410: "upload_expired",
+  413: "payload_too_large",
+  501: "upload_rejected",
+};
+
+function uploadError(
+  status: number,
+  text: string,
+  headers: Record<string, string>,
+  failure: unknown,
+): unknown {
+  const { "content-length": _length, "content-type": _type, ...kept } = headers;
+  const named = isDiskFull(failure) ? storageFull(failure) : failure;
+  if (named instanceof AppError) {
+    const { code, message } = named;
+    return new AppError(code, message, { headers: { ...kept, ...named.headers }, cause: failure });
+  }
+  // The tus server answers 400, at which clients give up; at a conflict they ask how far it is, and go on.
+  if (status === 400 && text.trim() === ERRORS.ABORTED.body) {
+    const message =
+      "Another request has taken over this upload, or the lock on it was lost. Go on from its offset.";
+    return new AppError("upload_conflict", message, { headers: kept, cause: failure });
+  }
+  const code = CODES[status];
+  if (!code) return failure ?? new Error(`the tus server answered ${status}: ${text.trim()}`);
+  return new AppError(code, text.trim(), { headers: kept, cause: failure });
+}

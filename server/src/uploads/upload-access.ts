@@ -1,0 +1,66 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Db } from "../db/schema.ts";
+import { findAllowedOrigins } from "../environments/queries.ts";
+import type { Clock } from "../lib/clock.ts";
+import { AppError } from "../lib/errors.ts";
+import type { Sources } from "../storage/recording-store.ts";
+import { findVideo } from "../videos/queries.ts";
+import { isSigned, readUploadUrl } from "./upload-url.ts";
+
+/** Whose uploads a request may touch. */
+export interface Uploader {
+  environmentId: string;
+}
+
+interface UploadAccessDeps {
+  db: Db;
+  sources: Sources;
+  clock: Clock;
+  /** The one that upload URLs are signed with. */
+  secret: Uint8Array;
+}
+
+/**
+ * Whoever has the upload URL of a video may send its bytes, and give it up, without a key.
+ * @returns null where the request carries no upload URL
+ * @throws AppError `upload_url_invalid`, `upload_not_found`, `upload_expired` where it was not begun in time
+ */
+export async function authorizeByUrl(
+  { db, sources, clock, secret }: UploadAccessDeps,
+  request: FastifyRequest,
+): Promise<Uploader | null> {
+  const { uploadId } = request.params as { uploadId?: string };
+  const query = new URL(request.url, "http://localhost").searchParams;
+  if (uploadId === undefined || !isSigned(query)) return null;
+  const claims = readUploadUrl(uploadId, query, secret);
+  if (!claims) throw new AppError("upload_url_invalid", "This is no upload URL of this service.");
+  const video = await findVideo(db, uploadId);
+  if (!video) throw new AppError("upload_not_found", "The upload was given up, or its video deleted.");
+  const late = clock.now().getTime() >= claims.expires * 1000;
+  if (late && video.uploaded_at === null && !(await sources.inspect(uploadId))?.sizeBytes) {
+    throw new AppError("upload_expired", "The upload was not begun while its URL was valid.");
+  }
+  return { environmentId: video.environment_id };
+}
+
+/**
+ * Browsers tell the origin of the page that asks, programs do not. A page that may not is refused outright,
+ * and may read why: to hide the answer alone would not keep it from writing.
+ * @throws AppError `origin_not_allowed`
+ */
+export async function checkOrigin(
+  { db, publicUrl }: { db: Db; publicUrl: string },
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { environmentId }: Uploader,
+): Promise<void> {
+  const { origin } = request.headers;
+  // The dashboard is of the same origin, which is nobody's to allow.
+  if (origin === undefined || origin === publicUrl) return;
+  const allowed = await findAllowedOrigins(db, environmentId);
+  if (allowed.includes("*")) return;
+  if (!allowed.includes(origin)) {
+    throw new AppError("origin_not_allowed", `Pages of ${origin} may not upload to this environment.`);
+  }
+  reply.headers({ "access-control-allow-origin": origin, vary: "Origin" });
+}

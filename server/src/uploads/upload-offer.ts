@@ -1,0 +1,57 @@
+import type { UploadTicket, VideoMetadata } from "@subtext/client/contract/video";
+import type { Db, Tx, VideoRow } from "../db/schema.ts";
+import { requireRoomForUpload } from "../environments/limits.ts";
+import type { Clock } from "../lib/clock.ts";
+import { AppError } from "../lib/errors.ts";
+import { newId } from "../lib/ids.ts";
+import { checkMetadata } from "../videos/metadata.ts";
+import { insertVideo } from "../videos/queries.ts";
+import type { UploadStore } from "./disk-upload-store.ts";
+import { UPLOADS_PATH } from "./tus-endpoint.ts";
+import { signUploadUrl } from "./upload-url.ts";
+
+export interface OfferDeps {
+  db: Db | Tx;
+  clock: Clock;
+  store: UploadStore;
+  maxUploadBytes: number;
+  /** Where clients reach the service. */
+  publicUrl: string;
+  /** Signs upload URLs. */
+  secret: Uint8Array;
+}
+
+/**
+ * Makes a video whose bytes are still to come, with the URL that takes exactly so many of them without a key.
+ * @param expiresInSeconds until when the upload must begin; once begun it may take as long as it takes
+ * @throws AppError `invalid_metadata`, `payload_too_large`, `storage_full`, `open_upload_limit_reached`
+ */
+export async function offerUpload(
+  { db, clock, store, maxUploadBytes, publicUrl, secret }: OfferDeps,
+  {
+    environmentId,
+    metadata,
+    sizeBytes,
+    expiresInSeconds,
+  }: { environmentId: string; metadata: VideoMetadata; sizeBytes: number; expiresInSeconds: number },
+): Promise<{ row: VideoRow; upload: UploadTicket }> {
+  checkMetadata(metadata, "Metadata");
+  if (sizeBytes > maxUploadBytes) {
+    throw new AppError("payload_too_large", `An upload may have at most ${maxUploadBytes} bytes.`);
+  }
+  await store.requireSpace(sizeBytes);
+  await requireRoomForUpload(db, environmentId, { sizeBytes, maxUploadBytes });
+  const now = clock.now();
+  const id = newId("video");
+  // Its file is made by the first request that comes to the upload: a row may be without, a file not.
+  const row = await insertVideo(db, { id, environmentId, metadata, sizeBytes, now });
+  const expires = Math.floor(now.getTime() / 1000) + expiresInSeconds;
+  const signed = signUploadUrl({ videoId: id, expires }, secret);
+  return {
+    row,
+    upload: {
+      url: `${publicUrl}${UPLOADS_PATH}/${id}?${signed}`,
+      expiresAt: new Date(expires * 1000).toISOString(),
+    },
+  };
+}
