@@ -38,6 +38,13 @@ test("the dashboard and the alerts ask for metrics that there are", async () => 
   }
 });
 
+test("the dashboard shows every metric of the service", async () => {
+  const { families } = parseMetrics(await scrape());
+  const own = [...families.keys()].filter((name) => name.startsWith("subtext_"));
+  expect(own.length).toBeGreaterThan(10);
+  expect(own.filter((name) => !dashboard.includes(name))).toEqual([]);
+});
+
 test("docs/metrics.md explains every metric with its type and labels, and no other", async () => {
   const { families, samples } = parseMetrics(await scrape());
   const rows = [...docs.matchAll(/^\| `(\w+)` \| (\w+) \|(.*?)\|/gm)];
