@@ -14,11 +14,9 @@ function of(file: string, tests: string[], pairs: [original: string, replacement
 
 const KEYS = ["server/test/api-keys.test.ts", "server/test/transcription.test.ts"];
 const DELIVERIES = ["server/test/deliver.test.ts"];
-const SWEEPS = [
-  "server/test/uploads.test.ts",
-  "server/test/stored-files.test.ts",
-  "server/test/attempts.test.ts",
-];
+const UPLOADS = ["server/test/uploads.test.ts"];
+const STORED_FILES = ["server/test/stored-files.test.ts"];
+const FILE_ACCESS = ["server/test/file-access.test.ts"];
 
 export const mutations: Mutation[] = [
   // API keys
@@ -31,6 +29,15 @@ export const mutations: Mutation[] = [
   ...of("server/src/api-keys/authorize.ts", KEYS, [
     ["if (!key.permissions.includes(permission)) {", "if (false) {"],
   ]),
+
+  // What only the service's user may read
+  ...of("server/src/cli.ts", FILE_ACCESS, [["process.umask(0o077);", ""]]),
+  ...of("server/src/db/embedded/durable-node-fs.ts", FILE_ACCESS, [["mode & OWNER_ONLY", "mode"]]),
+  ...of(
+    "server/src/lib/secret-token.ts",
+    ["server/test/dashboard-operators.test.ts"],
+    [['createHash("sha256").update(token).digest("hex")', "token"]],
+  ),
 
   // Signatures
   ...of(
@@ -101,9 +108,22 @@ export const mutations: Mutation[] = [
     ["server/test/attempts.test.ts", "server/test/lost-claims.test.ts"],
     [
       ['    .where("attempt", "=", hold.attempt)\n', ""],
+      ['    .where("status", "=", "PROCESSING");\n', ";\n"],
       ['    .where("status", "=", "FAILED")\n', ""],
       ["      losses: 0,\n", ""],
       ["      faults: 0,\n", ""],
+    ],
+  ),
+  ...of(
+    "server/src/pipeline/run.ts",
+    ["server/test/attempts.test.ts"],
+    [
+      ['if (!moved) return await movedBefore(tx, attempt, "completed");', ""],
+      ['if (!moved) return await movedBefore(tx, attempt, "skipped");', ""],
+      ['if (!failed) return await movedBefore(tx, attempt, "failed");', "if (!failed) return true;"],
+      ['return await movedBefore(tx, attempt, "returned");', "return true;"],
+      ["if (await hasEndedAs(tx, hold, outcome)) return true;", ""],
+      ['log.warn(lost, "the worker of the attempt before was lost; this attempt takes over");', ""],
     ],
   ),
   ...of(
@@ -165,26 +185,74 @@ export const mutations: Mutation[] = [
     ],
   ),
 
-  // Sweeps, retention and backup
-  ...of("server/src/cleanup/sweep-uploads.ts", SWEEPS, [
+  // Uploads
+  ...of("server/src/cleanup/sweep-uploads.ts", UPLOADS, [
     ["if (await deleteExpiredUpload(db, video.id, uploadExpiryMs)) {", "if (false) {"],
     ["file.sizeBytes === video.size_bytes", "false"],
   ]),
-  ...of("server/src/uploads/queries.ts", SWEEPS, [
+  ...of("server/src/uploads/queries.ts", UPLOADS, [
     ["if (now - recordedAt >= everyMs) {", "if (recordedAt < 0) {"],
+    ["upload_active_at < ${timeAgo(RECORD_EVERY_MS)}", "true"],
     ['.where("upload_active_at", "<", timeAgo(expiryMs))', ""],
+    [
+      '.where("upload_active_at", "<", timeAgo(expiryMs))',
+      '.where("upload_active_at", ">", timeAgo(expiryMs))',
+    ],
+    [
+      '    .where("id", "=", videoId)\n    .where("uploaded_at", "is", null)\n',
+      '    .where("id", "=", videoId)\n',
+    ],
   ]),
-  ...of("server/src/uploads/disk-upload-store.ts", SWEEPS, [["Date.now() - idleMs", "Date.now()"]]),
-  ...of("server/src/cleanup/stored-files.ts", SWEEPS, [
-    ['(row.status === "PROCESSING" && row.attempt === attempt)', "false"],
+  ...of("server/src/uploads/disk-upload-store.ts", UPLOADS, [
+    ["Date.now() - idleMs", "Date.now()"],
+    ["recordActivity(this.#db, uploadId, readable)", "readable"],
+  ]),
+  ...of(
+    "server/src/uploads/part-buffer.ts",
+    ["server/test/part-buffer.test.ts"],
+    [
+      ["if (this.#chunkBytes <= MEMORY_BYTES) return;", "return;"],
+      ["  await rm(path);\n", ""],
+      ["    this.#fileBytes = 0;\n", ""],
+    ],
+  ),
+  ...of(
+    "server/src/http/app.ts",
+    ["server/test/half-closed.test.ts"],
+    [["Object.assign(app.server, { httpAllowHalfOpen: true });", ""]],
+  ),
+
+  // Sweeps, retention and backup
+  ...of(
+    "server/src/cleanup/stored-files.ts",
+    ["server/test/attempts.test.ts"],
+    [['(row.status === "PROCESSING" && row.attempt === attempt)', "false"]],
+  ),
+  ...of("server/src/cleanup/stored-files.ts", STORED_FILES, [
     ['return attempt <= row.attempt ? "obsolete" : "unknown";', 'return "obsolete";'],
     ['return tombstones.has(id) ? "obsolete" : "unknown";', 'return "obsolete";'],
     ['tombstones.has(owner.transcriptionId) ? "obsolete" : "unknown"', '"obsolete"'],
     ['if (!owner) return "unknown";', 'if (!owner) return "obsolete";'],
   ]),
-  ...of("server/src/cleanup/sweep-stored-files.ts", SWEEPS, [
+  ...of("server/src/cleanup/sweep-stored-files.ts", STORED_FILES, [
     ["const UNKNOWN_KEPT_MS = 7 * DAY_MS", "const UNKNOWN_KEPT_MS = 0 * DAY_MS"],
   ]),
+  ...of(
+    "server/src/storage/ownership/store-ownership.ts",
+    ["server/test/claim-store.test.ts"],
+    [
+      ['if (mark.generation > record.generation) return "newer_store";', ""],
+      ["mark.generation === record.generation && mark.token !== record.token", "false"],
+      ['if (mark.owner !== record.owner) return "other_database";', ""],
+      ["Math.max(record.generation, mark?.generation ?? 0) + 1", "record.generation + 1"],
+      ["    await restartUploadExpiry(this.#db);\n", ""],
+    ],
+  ),
+  ...of(
+    "server/src/storage/ownership/claim-store.ts",
+    ["server/test/claim-store.test.ts"],
+    [["    await restartUploadExpiry(db);\n", ""]],
+  ),
   ...of(
     "server/src/videos/retention-queries.ts",
     ["server/test/retention.test.ts"],

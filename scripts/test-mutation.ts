@@ -25,13 +25,18 @@ const TIMEOUT_MS = 240_000;
 
 const { values } = parseArgs({
   options: {
-    /** Only mutations whose file or text contains this. */
-    only: { type: "string", default: "" },
+    /** Only mutations whose file or text contains one of these. */
+    only: { type: "string", multiple: true, default: [""] },
+    /** For example 2/5: the second of five equal parts. */
+    part: { type: "string", default: "1/1" },
   },
 });
-const chosen = mutations.filter(({ file, original }) => `${file} ${original}`.includes(values.only));
+const [part = 1, parts = 1] = values.part.split("/").map(Number);
+const chosen = mutations
+  .filter(({ file, original }) => values.only.some((text) => `${file} ${original}`.includes(text)))
+  .filter((_mutation, index) => index % parts === part - 1);
 // Without file names vitest would run everything.
-if (chosen.length === 0) throw new Error(`no mutation contains ${values.only}`);
+if (chosen.length === 0) throw new Error("no mutation is selected");
 
 /**
  * Breaks critical lines one at a time, each in a copy of the sources, and runs the tests that must catch it.
@@ -58,7 +63,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 for (const problem of problems) console.error(`FAILED: ${problem}`);
-console.log(`${chosen.length} mutations, ${problems.length} problems`);
+console.log(`${chosen.length} mutations, ${problems.length} problems, ${secondsSince(0)}`);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
 async function testEach(copy: string, waiting: Mutation[]): Promise<void> {
@@ -70,12 +75,13 @@ async function testEach(copy: string, waiting: Mutation[]): Promise<void> {
       path,
       source.replace(original, () => replacement),
     );
+    const startedAt = performance.now();
     const failures = await runTests(copy, tests);
     writeFileSync(path, source);
     // A test that only hangs would also fail on a slow machine.
     const isNoticed = failures.some((message) => !message.includes("timed out"));
     console.log(
-      `${isNoticed ? "noticed " : "SURVIVED"} ${file}: ${original.trim()} → ${replacement.trim() || "nothing"}`,
+      `${isNoticed ? "noticed " : "SURVIVED"} ${secondsSince(startedAt)} ${file}: ${original.trim()} → ${replacement.trim() || "nothing"}`,
     );
     if (!isNoticed) problems.push(`survived in ${file}: ${original} → ${replacement || "nothing"}`);
   }
@@ -138,6 +144,11 @@ function copySources(copy: string): string {
     verbatimSymlinks: true,
   });
   return copy;
+}
+
+/** @param startedAt 0 for the start of the process */
+function secondsSince(startedAt: number): string {
+  return `${((performance.now() - startedAt) / 1000).toFixed(0)} s`;
 }
 
 function countIn(file: string, text: string): number {

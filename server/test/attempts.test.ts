@@ -173,6 +173,11 @@ describe("an attempt", () => {
     // The queue took the first worker for dead and gave the same job to a second one.
     const second = await run(async () => FAKE_HEARING, { job });
     expect(second).toMatchObject({ status: "COMPLETED", attempt: 2, losses: 1 });
+    const lines = service
+      .logged()
+      .split("\n")
+      .filter((line) => line.includes(second.id));
+    expect(lines.find((line) => line.includes('"lostAttempt":1'))).toMatch(/"level":"warn".*"workersLost":1/);
 
     asleep.resolve({ ...FAKE_HEARING, words: [], language: "zxx" });
     expect(await first).toMatchObject({ status: "COMPLETED", attempt: 2, word_count: 1, language: "en" });

@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import * as tus from "tus-js-client";
 import { describe, expect, test } from "vitest";
 import { sweep } from "../src/cleanup/sweep.ts";
-import { findUpload, recordActivity } from "../src/uploads/queries.ts";
+import { deleteExpiredUpload, findUpload, recordActivity } from "../src/uploads/queries.ts";
 import { listOpenUploads } from "../src/videos/queries.ts";
 import { freePort } from "./support/free-port.ts";
 import {
@@ -286,6 +286,7 @@ describe("the sweep", () => {
     await database.kysely.updateTable("video").set({ created_at: begunAt }).execute();
     await setIdle(service, 23 * HOUR_MS);
     expect((await patch(service, tenant, open, 0, Buffer.from("ab"))).status).toBe(204);
+    expect(await idleMs(service, open.split("/").at(-1)!)).toBeLessThan(HOUR_MS);
     await sweepNow(service, new MovableClock());
     expect((await patch(service, tenant, open, 2, Buffer.from("cd"))).status).toBe(204);
     expect(await rowsOf(service).video(open.split("/").at(-1)!)).toMatchObject({ size_bytes: 4 });
@@ -369,6 +370,9 @@ describe("the sweep", () => {
     await setIdle(service, 25 * HOUR_MS);
     await sweepNow(service, clock);
     expect(await rowsOf(service).video(openId)).toBeUndefined();
+    // One that is accepted after the sweep listed it.
+    const db = service.service.parts.database.kysely;
+    expect(await deleteExpiredUpload(db, finishedId, 0)).toBe(false);
     const left = [openId, finishedId, "video_without_a_row"].map((id) => recordingBytes(service.service, id));
     expect(await Promise.all(left)).toEqual([0, "done".length, 1]);
   });

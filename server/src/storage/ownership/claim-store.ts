@@ -2,7 +2,13 @@ import type { Logger } from "pino";
 import type { Db } from "../../db/schema.ts";
 import { serviceSecret } from "../../db/secrets.ts";
 import { AppError } from "../../lib/errors.ts";
-import { deleteStoreRecord, insertStoreRecord, isSameHome, readStoreRecord } from "./queries.ts";
+import {
+  deleteStoreRecord,
+  insertStoreRecord,
+  isSameHome,
+  readStoreRecord,
+  restartUploadExpiry,
+} from "./queries.ts";
 import { MARK_FILE, newMark, newToken, readMark, writeMark } from "./store-mark.ts";
 import type { StorePlace } from "./store-place.ts";
 
@@ -49,6 +55,7 @@ export async function claimStore({ db, place, home, log }: ClaimDeps): Promise<v
       await writeMark(place, mark);
       written.push(MARK_FILE);
     }
+    await restartUploadExpiry(db);
     // Beyond the first generation, another database or a newer state of this one claimed the store.
     const isOwn = mark.generation === 0;
     const inserted = await insertStoreRecord(db, {

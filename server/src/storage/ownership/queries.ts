@@ -54,6 +54,15 @@ export async function deleteStoreRecord(db: Db): Promise<void> {
   await db.deleteFrom("store_record").execute();
 }
 
+/** Starts the expiry of all unfinished uploads over: a restored database holds their activity of before the backup. */
+export async function restartUploadExpiry(db: Db): Promise<void> {
+  await db
+    .updateTable("video")
+    .set({ upload_active_at: sql<Date>`clock_timestamp()` })
+    .where("uploaded_at", "is", null)
+    .execute();
+}
+
 /** A transaction that began before an advance may commit after it: the next check sees it. */
 const OVERLAP = sql`interval '60 seconds'`;
 

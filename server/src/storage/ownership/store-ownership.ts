@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Db, StoreRecordRow } from "../../db/schema.ts";
 import { AppError } from "../../lib/errors.ts";
-import { advanceStoreRecord, changedSinceAdvance, readStoreRecord } from "./queries.ts";
+import { advanceStoreRecord, changedSinceAdvance, readStoreRecord, restartUploadExpiry } from "./queries.ts";
 import { newToken, readMark, type StoreMark, writeMark } from "./store-mark.ts";
 import type { StorePlace } from "./store-place.ts";
 
@@ -78,6 +78,7 @@ export class StoreOwnership {
         "The store was written to meanwhile: another service still uses it. Stop that service and try again.",
       );
     }
+    await restartUploadExpiry(this.#db);
     const to = Math.max(record.generation, mark?.generation ?? 0) + 1;
     await this.#advanceFrom(record, { to, storeId: mark?.store ?? record.store_id });
     this.#report((await this.#read()).state);
