@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { PgBoss } from "pg-boss";
 import type { Logger } from "pino";
-import { together } from "../../lib/batcher.ts";
-import { logLevelOf } from "../../lib/outages.ts";
+import { together } from "../lib/batcher.ts";
+import { logLevelOf } from "../lib/outages.ts";
 import type { JobHandler } from "./queue.ts";
 
 /** For jobs that another process sent, and those whose time has come. */

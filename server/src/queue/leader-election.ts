@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import type { DatabaseSession } from "../../db/session.ts";
-import { logLevelOf } from "../../lib/outages.ts";
+import type { DatabaseSession } from "../db/session.ts";
+import { logLevelOf } from "../lib/outages.ts";
 
 const LOOK_EVERY_MS = 30_000;
 

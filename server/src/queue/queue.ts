@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { type ConstructorOptions, fromKysely, PgBoss } from "pg-boss";
 import type { Logger } from "pino";
-import type { Tx } from "../../db/schema.ts";
-import { logLevelOf } from "../../lib/outages.ts";
+import type { Tx } from "../db/schema.ts";
+import { logLevelOf } from "../lib/outages.ts";
 import { JobStream, type JobStreamOptions } from "./job-stream.ts";
 
 /** One piece of work, handed to one worker at a time; it comes back when that worker dies. */
