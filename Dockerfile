@@ -21,6 +21,7 @@ RUN npm ci --ignore-scripts --no-audit
 COPY client client
 COPY dashboard dashboard
 COPY server/src/admin/contract server/src/admin/contract
+COPY server/src/db/enums.ts server/src/db/
 RUN npm run build -w @subtext/dashboard
 
 # --- The packages that the service uses, and no others ----------------------------------------------------

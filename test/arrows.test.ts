@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 const ROOMS: Record<string, string[]> = {
   demo: ["server", "captions", "client"],
   bench: ["server", "speech", "captions", "client"],
-  dashboard: ["server/src/admin/contract", "client"],
+  dashboard: ["server/src/admin/contract", "server/src/db/enums.ts", "client"],
   server: ["client", "speech", "captions"],
   client: [],
   speech: [],
@@ -41,9 +41,9 @@ const SERVER_LAYERS = [
   "queue",
   "storage",
   "config",
+  "admin/contract",
   "db",
   "lib",
-  "admin/contract",
 ];
 
 /** Imports that still go upward. */

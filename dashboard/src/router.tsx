@@ -1,4 +1,4 @@
-import { VIDEO_STATES, type VideoState } from "@subtext/server/admin/contract/video";
+import { VIDEO_STATES, type VideoState } from "@subtext/server/db/enums";
 import type { QueryClient } from "@tanstack/react-query";
 import {
   createRootRouteWithContext,

@@ -1,4 +1,5 @@
-import { VIDEO_STATES, type VideoState, type VideoView } from "@subtext/server/admin/contract/video";
+import type { VideoView } from "@subtext/server/admin/contract/video";
+import { VIDEO_STATES, type VideoState } from "@subtext/server/db/enums";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { applyChanges } from "../src/hooks/apply-video-changes.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import type { ApiKeyPageView, ApiKeyState, NewApiKeyView } from "../src/admin/contract/api-key.ts";
+import type { ApiKeyPageView, NewApiKeyView } from "../src/admin/contract/api-key.ts";
+import type { ApiKeyState } from "../src/db/enums.ts";
 import { codeOf, sendAsCommandLine } from "./operator-requests.ts";
 import { createTenant, MovableClock, shareService } from "./support/service.ts";
 

@@ -2,7 +2,7 @@ import * as tus from "tus-js-client";
 import { beforeAll, expect, test } from "vitest";
 import { seedEveryState } from "../../dashboard/test/seed-videos.ts";
 import type { UploadOfferView, VideoPageView, VideoView } from "../src/admin/contract/video.ts";
-import { VIDEO_STATES } from "../src/admin/contract/video.ts";
+import { VIDEO_STATES } from "../src/db/enums.ts";
 import { setUploadOrigins } from "../src/environments/environments.ts";
 import { newId } from "../src/lib/ids.ts";
 import { insertVideo } from "../src/videos/queries.ts";

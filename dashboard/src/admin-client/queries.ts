@@ -6,7 +6,8 @@ import type {
   SessionView,
   SetUpView,
 } from "@subtext/server/admin/contract/operator";
-import type { VideoCountsView, VideoPageView, VideoState } from "@subtext/server/admin/contract/video";
+import type { VideoCountsView, VideoPageView } from "@subtext/server/admin/contract/video";
+import type { VideoState } from "@subtext/server/db/enums";
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { request } from "./request.ts";
 

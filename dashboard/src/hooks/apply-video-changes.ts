@@ -1,9 +1,5 @@
-import type {
-  VideoChangesView,
-  VideoPageView,
-  VideoState,
-  VideoView,
-} from "@subtext/server/admin/contract/video";
+import type { VideoChangesView, VideoPageView, VideoView } from "@subtext/server/admin/contract/video";
+import type { VideoState } from "@subtext/server/db/enums";
 
 /**
  * The pages of a list, newest first, after some of its videos have changed: those that are on a page change

@@ -1,4 +1,5 @@
-import type { VideoChangesView, VideoPageView, VideoState } from "@subtext/server/admin/contract/video";
+import type { VideoChangesView, VideoPageView } from "@subtext/server/admin/contract/video";
+import type { VideoState } from "@subtext/server/db/enums";
 import { type InfiniteData, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { meQuery, videosKey } from "../admin-client/queries.ts";

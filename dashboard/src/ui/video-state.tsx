@@ -1,4 +1,5 @@
-import type { VideoState, VideoView } from "@subtext/server/admin/contract/video";
+import type { VideoView } from "@subtext/server/admin/contract/video";
+import type { VideoState } from "@subtext/server/db/enums";
 import { Badge, type Tone } from "./badge.tsx";
 import { emptyTranscript } from "./format.ts";
 

@@ -5,6 +5,7 @@ import { type Static, Type } from "typebox";
 import { createApiKey } from "../api-keys/api-keys.ts";
 import { findApiKey, listApiKeys, pageOfApiKeys, revokeApiKey } from "../api-keys/queries.ts";
 import { writeDown } from "../audit/audit.ts";
+import { API_KEY_STATES } from "../db/enums.ts";
 import type { Db } from "../db/schema.ts";
 import { getEnvironment } from "../environments/environments.ts";
 import { cutPage, readPageRequest } from "../http/cursor.ts";
@@ -13,7 +14,7 @@ import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { isPlausibleId } from "../lib/ids.ts";
 import { authorOf } from "./author.ts";
-import { API_KEY_STATES, type ApiKeyPageView, type NewApiKeyView } from "./contract/api-key.ts";
+import type { ApiKeyPageView, NewApiKeyView } from "./contract/api-key.ts";
 import { viewApiKey } from "./views.ts";
 
 const NewApiKey = Type.Object(

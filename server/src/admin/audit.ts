@@ -2,17 +2,11 @@ import { PAGE_QUERY } from "@subtext/client/contract/page";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { listAuditOperators, pageOfAuditEntries } from "../audit/queries.ts";
+import { ACTOR_KINDS, AUDIT_ACTIONS } from "../db/enums.ts";
 import type { AuditEntryRow, Db } from "../db/schema.ts";
 import { cutPage, readPageRequest } from "../http/cursor.ts";
 import { AppError } from "../lib/errors.ts";
-import {
-  ACTOR_KINDS,
-  AUDIT_ACTIONS,
-  type AuditActorView,
-  type AuditEntryView,
-  type AuditPageView,
-  type AuditThingView,
-} from "./contract/audit.ts";
+import type { AuditActorView, AuditEntryView, AuditPageView, AuditThingView } from "./contract/audit.ts";
 
 const AuditQuery = Type.Object({
   ...PAGE_QUERY,

@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import { writeDown } from "../audit/audit.ts";
 import { environmentDeeds } from "../audit/environment-deeds.ts";
+import { MAX_RETENTION_DAYS, RETENTION_DELETES } from "../db/enums.ts";
 import type { Db } from "../db/schema.ts";
 import {
   changeEnvironment,
@@ -13,12 +14,7 @@ import { listEnvironments } from "../environments/queries.ts";
 import type { Clock } from "../lib/clock.ts";
 import { countDue } from "../videos/retention-queries.ts";
 import { authorOf } from "./author.ts";
-import {
-  type EnvironmentView,
-  MOST_RETENTION_DAYS,
-  RETENTION_DELETES,
-  type RetentionEffectView,
-} from "./contract/environment.ts";
+import type { EnvironmentView, RetentionEffectView } from "./contract/environment.ts";
 import { viewEnvironment } from "./views.ts";
 
 const NewEnvironment = Type.Object(
@@ -34,7 +30,7 @@ const COUNTED_DUE = 10_000;
 
 const Retention = Type.Object(
   {
-    days: Type.Integer({ minimum: 1, maximum: MOST_RETENTION_DAYS }),
+    days: Type.Integer({ minimum: 1, maximum: MAX_RETENTION_DAYS }),
     deletes: Type.Enum(RETENTION_DELETES),
   },
   { additionalProperties: false },

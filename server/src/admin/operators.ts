@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import { writeDown } from "../audit/audit.ts";
+import { OPERATOR_ROLES } from "../db/enums.ts";
 import type { Db } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
@@ -9,13 +10,7 @@ import { invite } from "../operators/invitations.ts";
 import type { Credentials, Operators } from "../operators/operators.ts";
 import { deleteInvitation, listInvitations, listOperators } from "../operators/queries.ts";
 import { authorOf } from "./author.ts";
-import {
-  type InvitationView,
-  type MeView,
-  type NewInvitationView,
-  OPERATOR_ROLES,
-  type OperatorView,
-} from "./contract/operator.ts";
+import type { InvitationView, MeView, NewInvitationView, OperatorView } from "./contract/operator.ts";
 import { viewInvitation, viewOperator } from "./views.ts";
 
 const Invitation = Type.Object(

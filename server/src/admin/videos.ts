@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import { countVideosByState } from "../db/counts.ts";
+import { VIDEO_STATES, type VideoState } from "../db/enums.ts";
 import { waitsForModel } from "../db/model-waits.ts";
 import type { Db, TranscriptionRow, VideoRow } from "../db/schema.ts";
 import { getEnvironment } from "../environments/environments.ts";
@@ -10,10 +11,8 @@ import { listVideosInState, queuePlaces } from "../videos/list-queries.ts";
 import { transcriptionsOfVideos } from "../videos/queries.ts";
 import {
   COUNTED_VIDEOS,
-  VIDEO_STATES,
   type VideoCountsView,
   type VideoPageView,
-  type VideoState,
   type VideoView,
 } from "./contract/video.ts";
 import type { UploadSizes } from "./uploaded-bytes.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { ApiKeyState } from "../admin/contract/api-key.ts";
+import type { ApiKeyState } from "../db/enums.ts";
 import type { ApiKeyRow, Db, NewApiKey } from "../db/schema.ts";
 
 export async function insertApiKey(db: Db, row: NewApiKey): Promise<void> {

@@ -1,4 +1,4 @@
-import type { ActorKind, AuditAction, AuditDetail, AuditThingView } from "../admin/contract/audit.ts";
+import type { ActorKind, AuditAction, AuditDetail } from "../db/enums.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
@@ -19,7 +19,8 @@ export const SERVICE: Author = { kind: "service", id: null, name: null, address:
 export interface Deed {
   action: AuditAction;
   environment?: { id: string; name: string };
-  subject?: AuditThingView;
+  /** `name` is null if it is not for the log. */
+  subject?: { id: string; name: string | null };
   /** Never a secret, never words of a transcript. */
   detail?: AuditDetail;
 }

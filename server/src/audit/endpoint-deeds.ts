@@ -1,4 +1,4 @@
-import type { AuditAction, AuditDetail } from "../admin/contract/audit.ts";
+import type { AuditAction, AuditDetail } from "../db/enums.ts";
 import type { Db, Tx, WebhookEndpointRow } from "../db/schema.ts";
 import { findEnvironment } from "../environments/queries.ts";
 import type { Clock } from "../lib/clock.ts";

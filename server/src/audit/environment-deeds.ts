@@ -1,4 +1,4 @@
-import type { AuditDetail } from "../admin/contract/audit.ts";
+import type { AuditDetail } from "../db/enums.ts";
 import type { EnvironmentRow } from "../db/schema.ts";
 import type { Deed } from "./audit.ts";
 

@@ -1,4 +1,4 @@
-import type { ActorKind, AuditAction } from "../admin/contract/audit.ts";
+import type { ActorKind, AuditAction } from "../db/enums.ts";
 import type { AuditEntryRow, Db, NewAuditEntry, Tx } from "../db/schema.ts";
 
 /** Rows of one deletion, which must not hold up others for long. */

@@ -1,4 +1,4 @@
-import type { AuditAction } from "../admin/contract/audit.ts";
+import type { AuditAction } from "../db/enums.ts";
 import type { Tx } from "../db/schema.ts";
 import { findEnvironment } from "../environments/queries.ts";
 import type { Clock } from "../lib/clock.ts";

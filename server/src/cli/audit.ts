@@ -1,11 +1,6 @@
 import { type Command, Option } from "commander";
-import {
-  ACTOR_KINDS,
-  type ActorKind,
-  AUDIT_ACTIONS,
-  type AuditAction,
-  type AuditPageView,
-} from "../admin/contract/audit.ts";
+import type { AuditPageView } from "../admin/contract/audit.ts";
+import { ACTOR_KINDS, type ActorKind, AUDIT_ACTIONS, type AuditAction } from "../db/enums.ts";
 import { parseDuration } from "./arguments.ts";
 import { configOf, type Terminal } from "./context.ts";
 import { connect } from "./internal-client.ts";

@@ -1,11 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import {
-  type EnvironmentView,
-  MOST_RETENTION_DAYS,
-  RETENTION_DELETES,
-  type RetentionEffectView,
-  type RetentionView,
-} from "../admin/contract/environment.ts";
+import type { EnvironmentView, RetentionEffectView } from "../admin/contract/environment.ts";
+import { MAX_RETENTION_DAYS, RETENTION_DELETES, type RetentionPolicy } from "../db/enums.ts";
 import { chooseEnvironment, transcriptionSwitch } from "./arguments.ts";
 import { ask, type Terminal } from "./context.ts";
 import type { InternalClient } from "./internal-client.ts";
@@ -15,7 +10,7 @@ type Switch = { transcription: "on" | "off" };
 type Change = Partial<Switch> & {
   origins?: string;
   keep?: number | "forever";
-  deletes: RetentionView["deletes"];
+  deletes: RetentionPolicy["deletes"];
   yes?: boolean;
 };
 
@@ -104,12 +99,16 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
 function parseKeep(text: string): number | "forever" {
   if (text === "forever") return text;
   const days = Number(text);
-  if (Number.isInteger(days) && days >= 1 && days <= MOST_RETENTION_DAYS) return days;
-  throw new InvalidArgumentError(`It is a number of days, 1 to ${MOST_RETENTION_DAYS}, or forever.`);
+  if (Number.isInteger(days) && days >= 1 && days <= MAX_RETENTION_DAYS) return days;
+  throw new InvalidArgumentError(`It is a number of days, 1 to ${MAX_RETENTION_DAYS}, or forever.`);
 }
 
 /** @throws Error where videos are that old already */
-async function requireNoEffect(client: InternalClient, id: string, retention: RetentionView): Promise<void> {
+async function requireNoEffect(
+  client: InternalClient,
+  id: string,
+  retention: RetentionPolicy,
+): Promise<void> {
   const { days, deletes } = retention;
   const path = `/environments/${id}/retention-effect?days=${days}&deletes=${deletes}`;
   const { videos } = await client.send<RetentionEffectView>("GET", path);
@@ -130,7 +129,7 @@ function describe(environment: EnvironmentView): string {
   ]);
 }
 
-function keptInWords(retention: RetentionView | null): string {
+function keptInWords(retention: RetentionPolicy | null): string {
   if (!retention) return "forever";
   const { days, deletes } = retention;
   return `${deletes === "recording" ? "recordings" : "videos with their transcripts"} for ${days} days`;

@@ -1,6 +1,6 @@
 import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
 import { type RawBuilder, sql } from "kysely";
-import type { VideoState } from "../admin/contract/video.ts";
+import type { VideoState } from "./enums.ts";
 import type { Db, Tx } from "./schema.ts";
 
 /** The first three count what an environment has of something that is limited, no further than asked. */

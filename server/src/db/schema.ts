@@ -14,10 +14,14 @@ import type {
   Selectable,
   Transaction,
 } from "kysely";
-import type { ActorKind, AuditAction, AuditDetail } from "../admin/contract/audit.ts";
-import type { RetentionView } from "../admin/contract/environment.ts";
-import type { OperatorRole } from "../admin/contract/operator.ts";
-import type { AttemptOutcome } from "../admin/contract/video-detail.ts";
+import type {
+  ActorKind,
+  AttemptOutcome,
+  AuditAction,
+  AuditDetail,
+  OperatorRole,
+  RetentionPolicy,
+} from "./enums.ts";
 
 /** Rows as the database holds them; `migrations.ts` makes the tables. */
 export interface Schema {
@@ -65,7 +69,7 @@ interface EnvironmentTable {
   /** Days from the end of a transcription, or of an upload without one; null keeps everything. */
   retention_days: Generated<number | null>;
   /** What is deleted then; null with the days. */
-  retention_deletes: Generated<RetentionView["deletes"] | null>;
+  retention_deletes: Generated<RetentionPolicy["deletes"] | null>;
 }
 
 interface ApiKeyTable {

@@ -1,4 +1,4 @@
-import type { AttemptOutcome } from "../admin/contract/video-detail.ts";
+import type { AttemptOutcome } from "./enums.ts";
 import type { Db, TranscriptionAttemptRow, Tx } from "./schema.ts";
 import type { Failure, Hold } from "./transcriptions.ts";
 

@@ -1,4 +1,4 @@
-import { MOST_RETENTION_DAYS, type RetentionView } from "../admin/contract/environment.ts";
+import { MAX_RETENTION_DAYS, type RetentionPolicy } from "../db/enums.ts";
 import type { Db, EnvironmentRow, Tx } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
@@ -68,7 +68,7 @@ export async function changeEnvironment(
     allowedOrigins,
     aiTranscription,
     retention,
-  }: { allowedOrigins?: string[]; aiTranscription?: boolean; retention?: RetentionView | null },
+  }: { allowedOrigins?: string[]; aiTranscription?: boolean; retention?: RetentionPolicy | null },
 ): Promise<EnvironmentRow> {
   if (allowedOrigins !== undefined) await setUploadOrigins(tx, id, allowedOrigins);
   if (aiTranscription !== undefined) await switchAiTranscription(tx, id, aiTranscription);
@@ -108,11 +108,11 @@ export async function setUploadOrigins(db: Db, id: string, origins: string[]): P
 export async function changeRetention(
   db: Db,
   id: string,
-  retention: RetentionView | null,
+  retention: RetentionPolicy | null,
 ): Promise<EnvironmentRow> {
   const days = retention?.days ?? 1;
-  if (!Number.isInteger(days) || days < 1 || days > MOST_RETENTION_DAYS) {
-    throw new AppError("invalid_request", `Videos are kept for 1 to ${MOST_RETENTION_DAYS} days.`);
+  if (!Number.isInteger(days) || days < 1 || days > MAX_RETENTION_DAYS) {
+    throw new AppError("invalid_request", `Videos are kept for 1 to ${MAX_RETENTION_DAYS} days.`);
   }
   const row = await setRetention(db, id, retention);
   if (!row) throw new AppError("environment_not_found", `There is no environment ${id}.`);

@@ -1,6 +1,5 @@
 import { readdir, readFile } from "node:fs/promises";
 import { basename } from "node:path";
-import type { ProcessView } from "../admin/contract/system.ts";
 
 interface Running {
   pid: number;
@@ -9,8 +8,15 @@ interface Running {
   command: string[];
 }
 
+/** A process that works for the service. */
+export interface ServiceProcess {
+  pid: number;
+  role: "service" | "speech" | "decoder";
+  residentBytes: number;
+}
+
 /** A process and what it started that does the service's work; empty where the system has no `/proc`. */
-export async function describeProcesses(rootPid: number): Promise<ProcessView[]> {
+export async function describeProcesses(rootPid: number): Promise<ServiceProcess[]> {
   const names = await readdir("/proc").catch(() => []);
   const all = (await Promise.all(names.filter((name) => /^\d+$/.test(name)).map(readProcess))).filter(
     (each) => each !== null,
@@ -23,7 +29,7 @@ export async function describeProcesses(rootPid: number): Promise<ProcessView[]>
   });
 }
 
-function roleOf(command: string[]): ProcessView["role"] | null {
+function roleOf(command: string[]): ServiceProcess["role"] | null {
   if (command.some((part) => /speech[/\\]src[/\\]child[/\\]main\.[jt]s$/.test(part))) return "speech";
   if (command.some((part) => /^ffmpeg/.test(basename(part)) || /media[/\\]node-av-child\.[jt]s$/.test(part)))
     return "decoder";

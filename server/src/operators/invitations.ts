@@ -1,5 +1,5 @@
-import type { OperatorRole } from "../admin/contract/operator.ts";
 import { JOIN_PATH } from "../admin/contract/pages.ts";
+import type { OperatorRole } from "../db/enums.ts";
 import type { Db, OperatorInvitationRow, Tx } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";

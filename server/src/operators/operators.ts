@@ -1,7 +1,8 @@
 import { randomInt } from "node:crypto";
 import type { BetterAuthOptions } from "better-auth";
 import type { Logger } from "pino";
-import { type MeView, type OperatorRole, PASSWORD_LENGTH } from "../admin/contract/operator.ts";
+import { type MeView, PASSWORD_LENGTH } from "../admin/contract/operator.ts";
+import type { OperatorRole } from "../db/enums.ts";
 import type { Db, OperatorRow, Tx } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";

@@ -1,4 +1,4 @@
-import type { OperatorRole } from "../admin/contract/operator.ts";
+import type { OperatorRole } from "../db/enums.ts";
 import type { Db, OperatorInvitationRow, OperatorRow, OperatorSessionRow, Tx } from "../db/schema.ts";
 
 export interface NewOperator {

@@ -1,5 +1,5 @@
 import type { NothingToTranscribe, Transcript } from "@subtext/speech/transcript";
-import type { AttemptOutcome } from "../admin/contract/video-detail.ts";
+import type { AttemptOutcome } from "../db/enums.ts";
 import { isMendedByModel, noteWait } from "../db/model-waits.ts";
 import type { Tx } from "../db/schema.ts";
 import { hasEndedAs } from "../db/transcription-attempts.ts";

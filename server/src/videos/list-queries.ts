@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { VideoState } from "../admin/contract/video.ts";
+import type { VideoState } from "../db/enums.ts";
 import type { Db, VideoRow } from "../db/schema.ts";
 import { listVideos } from "./queries.ts";
 

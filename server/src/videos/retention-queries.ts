@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { RetentionView } from "../admin/contract/environment.ts";
+import type { RetentionPolicy } from "../db/enums.ts";
 import type { Db, EnvironmentRow, Tx, VideoRow } from "../db/schema.ts";
 import { lockDeliveries } from "./queries.ts";
 
@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000;
 export async function setRetention(
   db: Db,
   environmentId: string,
-  retention: RetentionView | null,
+  retention: RetentionPolicy | null,
 ): Promise<EnvironmentRow | undefined> {
   return await db
     .updateTable("environment")
@@ -21,13 +21,13 @@ export async function setRetention(
     .executeTakeFirst();
 }
 
-export function retentionOf(environment: EnvironmentRow): RetentionView | null {
+export function retentionOf(environment: EnvironmentRow): RetentionPolicy | null {
   const { retention_days: days, retention_deletes: deletes } = environment;
   return days === null || deletes === null ? null : { days, deletes };
 }
 
 /** What ended before this is due. */
-export function dueBefore({ days }: RetentionView, now: Date): Date {
+export function dueBefore({ days }: RetentionPolicy, now: Date): Date {
   return new Date(now.getTime() - days * DAY_MS);
 }
 
@@ -69,7 +69,7 @@ export async function findDue(
 export async function countDue(
   db: Db,
   environmentId: string,
-  { retention, now, upTo }: { retention: RetentionView; now: Date; upTo: number },
+  { retention, now, upTo }: { retention: RetentionPolicy; now: Date; upTo: number },
 ): Promise<number> {
   const before = dueBefore(retention, now);
   let count = 0;
@@ -120,7 +120,7 @@ function dueQuery(
 export async function deleteDue(
   tx: Tx,
   { environmentId, videoId, now }: { environmentId: string; videoId: string; now: Date },
-): Promise<{ deleted: RetentionView["deletes"]; transcriptionId: string | null } | null> {
+): Promise<{ deleted: RetentionPolicy["deletes"]; transcriptionId: string | null } | null> {
   const environment = await tx
     .selectFrom("environment")
     .selectAll()

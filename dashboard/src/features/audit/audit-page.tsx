@@ -1,4 +1,5 @@
-import { AUDIT_ACTIONS, type AuditAction, type AuditEntryView } from "@subtext/server/admin/contract/audit";
+import type { AuditEntryView } from "@subtext/server/admin/contract/audit";
+import { AUDIT_ACTIONS, type AuditAction } from "@subtext/server/db/enums";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { messageOf } from "../../admin-client/request.ts";

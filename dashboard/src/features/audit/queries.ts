@@ -1,11 +1,5 @@
-import {
-  ACTOR_KINDS,
-  type ActorKind,
-  AUDIT_ACTIONS,
-  type AuditAction,
-  type AuditActorView,
-  type AuditPageView,
-} from "@subtext/server/admin/contract/audit";
+import type { AuditActorView, AuditPageView } from "@subtext/server/admin/contract/audit";
+import { ACTOR_KINDS, type ActorKind, AUDIT_ACTIONS, type AuditAction } from "@subtext/server/db/enums";
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { request } from "../../admin-client/request.ts";
 

@@ -1,10 +1,5 @@
-import type {
-  ActorKind,
-  AuditAction,
-  AuditActorView,
-  AuditDetail,
-  AuditEntryView,
-} from "@subtext/server/admin/contract/audit";
+import type { AuditActorView, AuditEntryView } from "@subtext/server/admin/contract/audit";
+import type { ActorKind, AuditAction, AuditDetail } from "@subtext/server/db/enums";
 
 export const ACTION_NAMES: Record<AuditAction, string> = {
   "service.set_up": "Service set up",

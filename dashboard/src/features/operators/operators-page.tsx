@@ -1,4 +1,5 @@
-import type { NewInvitationView, OperatorRole, OperatorView } from "@subtext/server/admin/contract/operator";
+import type { NewInvitationView, OperatorView } from "@subtext/server/admin/contract/operator";
+import type { OperatorRole } from "@subtext/server/db/enums";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { DialogTrigger, Form, Label, Radio, RadioGroup } from "react-aria-components";

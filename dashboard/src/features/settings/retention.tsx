@@ -1,9 +1,5 @@
-import {
-  type EnvironmentView,
-  MOST_RETENTION_DAYS,
-  type RetentionEffectView,
-  type RetentionView,
-} from "@subtext/server/admin/contract/environment";
+import type { EnvironmentView, RetentionEffectView } from "@subtext/server/admin/contract/environment";
+import { MAX_RETENTION_DAYS, type RetentionPolicy } from "@subtext/server/db/enums";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Form } from "react-aria-components";
@@ -15,7 +11,7 @@ import { Button, ModalDialog, Notice, TextField } from "../../ui/controls.tsx";
 import { Section } from "../../ui/page.tsx";
 import css from "./settings-form.module.css";
 
-type Choice = "nothing" | RetentionView["deletes"];
+type Choice = "nothing" | RetentionPolicy["deletes"];
 
 const CHOICES: [Choice, string, string][] = [
   ["nothing", "Keep everything", "Until somebody deletes it."],
@@ -30,11 +26,11 @@ export function Retention({ environment }: { environment: EnvironmentView }) {
   const { retention: saved } = environment;
   const [choice, setChoice] = useState<Choice>(saved?.deletes ?? "nothing");
   const [days, setDays] = useState(String(saved?.days ?? 90));
-  const [asked, setAsked] = useState<{ retention: RetentionView; videos: number } | null>(null);
+  const [asked, setAsked] = useState<{ retention: RetentionPolicy; videos: number } | null>(null);
   const path = `/environments/${environment.id}`;
 
   const change = useMutation({
-    mutationFn: (retention: RetentionView | null) =>
+    mutationFn: (retention: RetentionPolicy | null) =>
       request<EnvironmentView>("PATCH", path, { body: { retention } }),
     onSuccess: (changed) => {
       queryClient.setQueryData(environmentsQuery.queryKey, (known) =>
@@ -44,7 +40,7 @@ export function Retention({ environment }: { environment: EnvironmentView }) {
     },
   });
   const look = useMutation({
-    mutationFn: async (retention: RetentionView) => {
+    mutationFn: async (retention: RetentionPolicy) => {
       const query = new URLSearchParams({ days: String(retention.days), deletes: retention.deletes });
       const { videos } = await request<RetentionEffectView>("GET", `${path}/retention-effect?${query}`);
       return { retention, videos };
@@ -95,9 +91,7 @@ export function Retention({ environment }: { environment: EnvironmentView }) {
             isDisabled={!isOwner}
             isRequired
             validate={(text) =>
-              isDays(text)
-                ? null
-                : `A whole number of days, 1 to ${MOST_RETENTION_DAYS.toLocaleString("en")}.`
+              isDays(text) ? null : `A whole number of days, 1 to ${MAX_RETENTION_DAYS.toLocaleString("en")}.`
             }
           />
         )}
@@ -146,10 +140,10 @@ export function Retention({ environment }: { environment: EnvironmentView }) {
 
 function isDays(text: string): boolean {
   const days = Number(text);
-  return Number.isInteger(days) && days >= 1 && days <= MOST_RETENTION_DAYS;
+  return Number.isInteger(days) && days >= 1 && days <= MAX_RETENTION_DAYS;
 }
 
-function effectInWords({ retention, videos }: { retention: RetentionView; videos: number }): string {
+function effectInWords({ retention, videos }: { retention: RetentionPolicy; videos: number }): string {
   const { days, deletes } = retention;
   const age = days === 1 ? "a day" : `${days.toLocaleString("en")} days`;
   const count =

@@ -1,9 +1,5 @@
-import type {
-  AttemptOutcome,
-  AttemptView,
-  EventView,
-  TimelineStepView,
-} from "@subtext/server/admin/contract/video-detail";
+import type { AttemptView, EventView, TimelineStepView } from "@subtext/server/admin/contract/video-detail";
+import type { AttemptOutcome } from "@subtext/server/db/enums";
 import { clock } from "../../ui/format.ts";
 
 /** Of a place in a recording, as it is read out: `1 minute, 5 seconds`. */

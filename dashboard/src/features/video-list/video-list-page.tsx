@@ -1,12 +1,11 @@
 import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
 import {
   COUNTED_VIDEOS,
-  VIDEO_STATES,
   type VideoChangesView,
   type VideoCountsView,
-  type VideoState,
   type VideoView,
 } from "@subtext/server/admin/contract/video";
+import { VIDEO_STATES, type VideoState } from "@subtext/server/db/enums";
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";

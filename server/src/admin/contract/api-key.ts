@@ -1,9 +1,5 @@
 import type { Permission } from "@subtext/client/contract/permission";
 
-/** A key that is `valid` opens something; one that has `ended` was revoked or is past its time. */
-export const API_KEY_STATES = ["valid", "ended"] as const;
-export type ApiKeyState = (typeof API_KEY_STATES)[number];
-
 /** All times are ISO 8601 UTC with milliseconds. */
 export interface ApiKeyView {
   id: string;

@@ -1,34 +1,4 @@
-/** What is written down, each as `<what>.<became of it>`. */
-export const AUDIT_ACTIONS = [
-  "service.set_up",
-  "environment.created",
-  "environment.transcription_changed",
-  "environment.origins_changed",
-  "environment.retention_changed",
-  "api_key.created",
-  "api_key.revoked",
-  "webhook_endpoint.created",
-  "webhook_endpoint.changed",
-  "webhook_endpoint.secret_revealed",
-  "webhook_endpoint.secret_rotated",
-  "webhook_endpoint.disabled",
-  "webhook_endpoint.deleted",
-  "operator.invited",
-  "operator.invitation_revoked",
-  "operator.joined",
-  "operator.removed",
-  "operator.password_changed",
-  "operator.password_reset",
-  "operator.signed_in",
-  "operator.sign_in_failed",
-  "video.deleted",
-  "transcription.reprocessed",
-] as const;
-export type AuditAction = (typeof AUDIT_ACTIONS)[number];
-
-/** `service`: Subtext by itself. `stranger`: somebody who was not signed in. */
-export const ACTOR_KINDS = ["operator", "command_line", "api_key", "service", "stranger"] as const;
-export type ActorKind = (typeof ACTOR_KINDS)[number];
+import type { ActorKind, AuditAction, AuditDetail } from "../../db/enums.ts";
 
 export interface AuditActorView {
   kind: ActorKind;
@@ -44,9 +14,6 @@ export interface AuditThingView {
   /** As it was then; null where it has none that may be told. */
   name: string | null;
 }
-
-/** What a change was from and to, and the like; never a secret. */
-export type AuditDetail = Record<string, string | number | boolean | null | string[]>;
 
 /** One line of the audit log. */
 export interface AuditEntryView {

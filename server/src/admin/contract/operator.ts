@@ -1,6 +1,4 @@
-/** An owner may do everything; a viewer sees everything and changes nothing. */
-export const OPERATOR_ROLES = ["owner", "viewer"] as const;
-export type OperatorRole = (typeof OPERATOR_ROLES)[number];
+import type { OperatorRole } from "../../db/enums.ts";
 
 /** What passwords must have, in characters. */
 export const PASSWORD_LENGTH = { min: 12, max: 128 } as const;

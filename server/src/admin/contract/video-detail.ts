@@ -1,6 +1,7 @@
 import type { VideoMetadata } from "@subtext/client/contract/video";
 import type { SentEventType } from "@subtext/client/contract/webhook";
 import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
+import type { AttemptOutcome } from "../../db/enums.ts";
 import type { TranscriptionSummaryView, VideoView } from "./video.ts";
 
 /**
@@ -89,22 +90,6 @@ export interface TimelineStepView {
   /** Of `delivered` alone. */
   endpointUrl?: string;
 }
-
-/**
- * `returned`: it met a fault that may pass, or waits for a model, and is tried again; `handed_back`: the
- * service stopped meanwhile; `yielded`: a long recording let others go first, and goes on from where it was;
- * `lost`: its worker died.
- */
-export const ATTEMPT_OUTCOMES = [
-  "completed",
-  "skipped",
-  "failed",
-  "returned",
-  "handed_back",
-  "yielded",
-  "lost",
-] as const;
-export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
 export interface AttemptView {
   /** From 1, over all rounds. */

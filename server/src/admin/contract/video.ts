@@ -1,16 +1,5 @@
 import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
-
-/** What the list of videos can be narrowed to. `untranscribed`: uploaded while AI Transcription was off. */
-export const VIDEO_STATES = [
-  "uploading",
-  "pending",
-  "processing",
-  "completed",
-  "failed",
-  "skipped",
-  "untranscribed",
-] as const;
-export type VideoState = (typeof VIDEO_STATES)[number];
+import type { VideoState } from "../../db/enums.ts";
 
 export interface TranscriptionSummaryView {
   id: string;

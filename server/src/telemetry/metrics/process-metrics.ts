@@ -1,7 +1,7 @@
 import { readdir, statfs } from "node:fs/promises";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { ProcessView } from "../../admin/contract/system.ts";
+import type { ServiceProcess } from "../../lib/processes.ts";
 
 const RESOLUTION_MS = 10;
 const NANOSECONDS = 1e9;
@@ -20,7 +20,7 @@ export interface ProcessMetrics {
  */
 export function watchProcess(
   registry: Registry,
-  describeChildren: () => Promise<ProcessView[]>,
+  describeChildren: () => Promise<ServiceProcess[]>,
   dataFolder: string,
 ): ProcessMetrics {
   const registers = [registry];

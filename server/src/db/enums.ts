@@ -1,0 +1,81 @@
+/** Values that columns and filters may have. This file imports nothing, so that the dashboard can import it as well. */
+
+export const AUDIT_ACTIONS = [
+  "service.set_up",
+  "environment.created",
+  "environment.transcription_changed",
+  "environment.origins_changed",
+  "environment.retention_changed",
+  "api_key.created",
+  "api_key.revoked",
+  "webhook_endpoint.created",
+  "webhook_endpoint.changed",
+  "webhook_endpoint.secret_revealed",
+  "webhook_endpoint.secret_rotated",
+  "webhook_endpoint.disabled",
+  "webhook_endpoint.deleted",
+  "operator.invited",
+  "operator.invitation_revoked",
+  "operator.joined",
+  "operator.removed",
+  "operator.password_changed",
+  "operator.password_reset",
+  "operator.signed_in",
+  "operator.sign_in_failed",
+  "video.deleted",
+  "transcription.reprocessed",
+] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** `service`: Subtext itself. `stranger`: a client that is not signed in. */
+export const ACTOR_KINDS = ["operator", "command_line", "api_key", "service", "stranger"] as const;
+export type ActorKind = (typeof ACTOR_KINDS)[number];
+
+/** What changed, from and to; never a secret. */
+export type AuditDetail = Record<string, string | number | boolean | null | string[]>;
+
+/** `valid`: authorizes requests. `ended`: revoked or expired. */
+export const API_KEY_STATES = ["valid", "ended"] as const;
+export type ApiKeyState = (typeof API_KEY_STATES)[number];
+
+/** An owner may do everything; a viewer may read everything except the audit log. */
+export const OPERATOR_ROLES = ["owner", "viewer"] as const;
+export type OperatorRole = (typeof OPERATOR_ROLES)[number];
+
+export const RETENTION_DELETES = ["recording", "video"] as const;
+export const MAX_RETENTION_DAYS = 3650;
+
+/** Which old videos are deleted automatically. */
+export interface RetentionPolicy {
+  /** Since the end of the transcription, or of the upload if there is none; 1 to `MAX_RETENTION_DAYS`. */
+  days: number;
+  /** `recording` keeps the transcript; `video` deletes everything. */
+  deletes: (typeof RETENTION_DELETES)[number];
+}
+
+/** States by which videos are listed. `untranscribed`: uploaded while AI Transcription was off. */
+export const VIDEO_STATES = [
+  "uploading",
+  "pending",
+  "processing",
+  "completed",
+  "failed",
+  "skipped",
+  "untranscribed",
+] as const;
+export type VideoState = (typeof VIDEO_STATES)[number];
+
+/**
+ * `returned`: a retryable failure, or no model for the language yet; `handed_back`: the service stopped;
+ * `yielded`: a long recording let others go first and resumes later; `lost`: the worker crashed.
+ */
+export const ATTEMPT_OUTCOMES = [
+  "completed",
+  "skipped",
+  "failed",
+  "returned",
+  "handed_back",
+  "yielded",
+  "lost",
+] as const;
+export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
