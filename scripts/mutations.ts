@@ -214,6 +214,15 @@ export const mutations: Mutation[] = [
       ["if (this.#chunkBytes <= MEMORY_BYTES) return;", "return;"],
       ["  await rm(path);\n", ""],
       ["    this.#fileBytes = 0;\n", ""],
+      ["    release?.();\n", ""],
+    ],
+  ),
+  ...of(
+    "server/src/uploads/object-upload.ts",
+    ["server/test/part-buffer.test.ts"],
+    [
+      ["Math.floor(bytes / partBytes)", "9"],
+      ["onDisk.enter(videoId, signal)", "onDisk.reenter(videoId)"],
     ],
   ),
   ...of(

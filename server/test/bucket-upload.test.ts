@@ -54,7 +54,8 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
     };
   });
 
-  const buffers = () => openPartBuffers({ partBytes: PART_BYTES, folder: scratchFolder });
+  const buffers = () =>
+    openPartBuffers({ partBytes: PART_BYTES, folder: scratchFolder, diskBytes: 2 * PART_BYTES });
   const openSources = (from = bucket) => openBucketSources(from, { scratchFolder });
   const keysLeft = async () => (await Array.fromAsync(bucket.list(""))).map(({ key }) => key);
 
@@ -68,7 +69,12 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
         if (breaks) throw new Error("the line broke");
       })(),
     );
-    return await appendToUpload(bucket, id, piece, { offset, sizeBytes, buffers: buffers() });
+    return await appendToUpload(bucket, id, piece, {
+      offset,
+      sizeBytes,
+      buffers: buffers(),
+      signal: neverAborted,
+    });
   }
 
   test("is the same recording however it is cut into pieces, and loses nothing of a piece that breaks off", async () => {
@@ -121,7 +127,7 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
   test("is refused where it does not go on at its end", async () => {
     const id = newId("video");
     await send(id, 10);
-    const elsewhere = { offset: 5, sizeBytes: 20, buffers: buffers() };
+    const elsewhere = { offset: 5, sizeBytes: 20, buffers: buffers(), signal: neverAborted };
     await expect(appendToUpload(bucket, id, Readable.from([]), elsewhere)).rejects.toMatchObject({
       code: "upload_conflict",
     });
@@ -130,7 +136,7 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
 
   test("keeps what another writer added while one was paused, whose line is broken when it wakes up", async () => {
     const id = newId("video");
-    const options = { offset: 0, sizeBytes: content.length, buffers: buffers() };
+    const options = { offset: 0, sizeBytes: content.length, buffers: buffers(), signal: neverAborted };
     const paused = (async function* () {
       yield content.subarray(0, MIB);
       await send(id, 3 * MIB);

@@ -6,6 +6,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { openPartBuffer, openPartBuffers } from "../src/uploads/object-upload.ts";
 import { PartBuffer } from "../src/uploads/part-buffer.ts";
 import { temporaryFolder } from "./support/service.ts";
 
@@ -21,12 +22,14 @@ async function collectGarbage(): Promise<void> {
   gc();
 }
 
+const unlimited = async () => () => {};
+
 test("a buffer returns what was appended, in whatever chunks it arrived, also after it was cleared", async () => {
   const folder = await temporaryFolder();
   const content = randomBytes(600 * KIB);
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 200 * KIB }), { maxLength: 8 }), async (sizes) => {
-      const buffer = new PartBuffer(folder);
+      const buffer = new PartBuffer({ folder, reserve: unlimited });
       try {
         for (const _part of [1, 2]) {
           let at = 0;
@@ -37,11 +40,11 @@ test("a buffer returns what was appended, in whatever chunks it arrived, also af
           }
           expect(buffer.sizeBytes).toBe(at);
           expect((await buffer.read()).equals(content.subarray(0, at))).toBe(true);
-          buffer.clear();
+          await buffer.clear();
           expect(buffer.sizeBytes).toBe(0);
         }
       } finally {
-        await buffer.close();
+        await buffer.clear();
       }
     }),
     { numRuns: 50 },
@@ -50,20 +53,47 @@ test("a buffer returns what was appended, in whatever chunks it arrived, also af
 
 test("a large part is not kept in memory, and its file has no name", async () => {
   const folder = await temporaryFolder();
-  const buffer = new PartBuffer(folder);
+  const buffer = new PartBuffer({ folder, reserve: unlimited });
   await collectGarbage();
   const before = process.memoryUsage().arrayBuffers;
   for (let count = 0; count < 64; count++) await buffer.append(Buffer.alloc(MIB));
   await collectGarbage();
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * MIB);
   expect(await readdir(folder)).toEqual([]);
-  await buffer.close();
+  await buffer.clear();
 });
 
 test("what the disk refuses stays in the buffer", async () => {
-  const buffer = new PartBuffer(join(await temporaryFolder(), "missing"));
+  const buffer = new PartBuffer({ folder: join(await temporaryFolder(), "missing"), reserve: unlimited });
   const content = randomBytes(300 * KIB);
   await expect(buffer.append(content)).rejects.toMatchObject({ code: "ENOENT" });
   expect((await buffer.read()).equals(content)).toBe(true);
-  await buffer.close();
+  await buffer.clear();
+});
+
+test("parts beyond the limit of the disk wait until another is gone, or their client is", async () => {
+  const folder = await temporaryFolder();
+  const buffers = openPartBuffers({ partBytes: 5 * MIB, folder, diskBytes: 11 * MIB });
+  const receive = (id: string) => {
+    const client = new AbortController();
+    const buffer = openPartBuffer(buffers, id, client.signal);
+    return { client, buffer, appended: buffer.append(Buffer.alloc(MIB, id)) };
+  };
+  const [a, b, c, d] = [receive("a"), receive("b"), receive("c"), receive("d")];
+  let isServed = false;
+  void d.appended.then(() => (isServed = true));
+  await Promise.all([a.appended, b.appended]);
+  // What needs no disk does not wait.
+  const small = openPartBuffer(buffers, "e", new AbortController().signal);
+  await small.append(Buffer.alloc(KIB));
+
+  c.client.abort(new Error("The client is gone."));
+  await expect(c.appended).rejects.toThrow("The client is gone.");
+  expect((await c.buffer.read()).equals(Buffer.alloc(MIB, "c"))).toBe(true);
+  await c.buffer.clear();
+  expect(isServed).toBe(false);
+  await a.buffer.clear();
+  await d.appended;
+  for (const { buffer } of [b, d]) await buffer.clear();
+  await small.clear();
 });

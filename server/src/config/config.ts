@@ -54,6 +54,8 @@ export interface Config {
   maxUploadBytes: number;
   maxDurationSeconds: number;
   uploadExpiryMs: number;
+  /** Disk space for parts of uploads that are on their way to the bucket. */
+  uploadBufferBytes: number;
   webhookAllowHttp: boolean;
   /** CIDR blocks of private networks that webhooks may reach all the same. */
   webhookAllowNetworks: string[];
@@ -135,6 +137,7 @@ function readAll(settings: SettingsReader): Config {
     maxConcurrentPerEnvironment: settings.integer("MAX_CONCURRENT_PER_ENVIRONMENT", 1, 10_000),
     maxDurationSeconds: integer("MAX_DURATION_SECONDS", 1, 100 * 3600),
     uploadExpiryMs: integer("UPLOAD_EXPIRY_HOURS", 1, 10_000) * 3_600_000,
+    uploadBufferBytes: integer("UPLOAD_BUFFER_BYTES", 1, Number.MAX_SAFE_INTEGER),
     webhookAllowHttp: settings.flag("WEBHOOK_ALLOW_HTTP"),
     webhookAllowNetworks: readNetworks(settings),
     rateLimitPerSecond: integer("RATE_LIMIT_PER_SECOND", 1, 1_000_000),

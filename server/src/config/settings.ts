@@ -48,6 +48,7 @@ export const SETTINGS = {
   MAX_UPLOAD_BYTES: { default: "10737418240" },
   MAX_DURATION_SECONDS: { default: "43200" },
   UPLOAD_EXPIRY_HOURS: { default: "24" },
+  UPLOAD_BUFFER_BYTES: { default: "16106127360" },
   RATE_LIMIT_PER_SECOND: { default: "10" },
   RATE_LIMIT_BURST: { default: "60" },
 

@@ -42,7 +42,11 @@ export async function openBucketStores(options: StoresOptions, bucketConfig: Buc
       db,
       sources,
       expiryMs: uploadExpiryMs,
-      buffers: openPartBuffers({ partBytes: partSizeFor(maxUploadBytes), folder: scratchFolder }),
+      buffers: openPartBuffers({
+        partBytes: partSizeFor(maxUploadBytes),
+        folder: scratchFolder,
+        diskBytes: config.uploadBufferBytes,
+      }),
     }),
     files: null,
     async close() {

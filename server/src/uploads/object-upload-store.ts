@@ -63,6 +63,7 @@ class BucketUploadStore extends DataStore implements UploadStore {
       offset,
       sizeBytes: video.size_bytes,
       buffers,
+      signal: brokenOff(content),
     });
   }
 
@@ -88,6 +89,15 @@ class BucketUploadStore extends DataStore implements UploadStore {
   async requireSpace(): Promise<void> {}
 
   async ensurePlace(): Promise<void> {}
+}
+
+/** Aborted if the stream closes before its end. */
+function brokenOff(content: Readable): AbortSignal {
+  const broken = new AbortController();
+  content.once("close", () => {
+    if (!content.readableEnded) broken.abort(content.errored ?? new Error("The upload broke off."));
+  });
+  return broken.signal;
 }
 
 export function openBucketUploadStore(options: BucketUploadStoreOptions): UploadStore {

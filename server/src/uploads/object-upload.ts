@@ -31,14 +31,33 @@ export interface PartBuffers {
   partBytes: number;
   /** On this machine's disk; each upload that is being received may have a part there. */
   folder: string;
+  /** Bounds the parts that are on the disk. */
+  onDisk: FairQueue;
   /** Bounds the parts that are in memory on their way to the bucket. */
   sending: FairQueue;
 }
 
-export function openPartBuffers({ partBytes, folder }: Omit<PartBuffers, "sending">): PartBuffers {
-  const maxRunning = Math.max(1, Math.floor(PARTS_IN_MEMORY_BYTES / partBytes));
-  const sending = new FairQueue({ maxRunning, maxRunningPerOwner: maxRunning, maxWaiting: Infinity });
-  return { partBytes, folder, sending };
+/** @param diskBytes the most that all parts on the disk may take; there is always room for one */
+export function openPartBuffers(options: {
+  partBytes: number;
+  folder: string;
+  diskBytes: number;
+}): PartBuffers {
+  const { partBytes, folder, diskBytes } = options;
+  const partsWithin = (bytes: number) => {
+    const maxRunning = Math.max(1, Math.floor(bytes / partBytes));
+    return new FairQueue({ maxRunning, maxRunningPerOwner: maxRunning, maxWaiting: Infinity });
+  };
+  return { partBytes, folder, onDisk: partsWithin(diskBytes), sending: partsWithin(PARTS_IN_MEMORY_BYTES) };
+}
+
+/** @param signal ends the wait for room on the disk */
+export function openPartBuffer(
+  { folder, onDisk }: PartBuffers,
+  videoId: string,
+  signal: AbortSignal,
+): PartBuffer {
+  return new PartBuffer({ folder, reserve: () => onDisk.enter(videoId, signal) });
 }
 
 /** A process that is frozen or cut off keeps its lock of the upload for longer. */
@@ -82,17 +101,25 @@ export async function readUpload(bucket: Bucket, videoId: string): Promise<Uploa
   };
 }
 
+export interface AppendOptions {
+  offset: number;
+  /** Of the whole recording, which becomes one object once it is reached; null if unknown. */
+  sizeBytes: number | null;
+  buffers: PartBuffers;
+  /** Aborted if the client is gone: an upload that waits for room on the disk ends then. */
+  signal: AbortSignal;
+}
+
 /**
  * Adds what comes to what is there. What was acknowledged once is never lost: a tail goes only after the part
  * that holds its bytes is there, and what has come before the stream breaks is kept.
- * @param sizeBytes of the whole recording, which is made one object when it is reached; null where unknown
  * @returns how much there is afterwards
  */
 export async function appendToUpload(
   bucket: Bucket,
   videoId: string,
   content: AsyncIterable<Buffer>,
-  { offset, sizeBytes, buffers }: { offset: number; sizeBytes: number | null; buffers: PartBuffers },
+  { offset, sizeBytes, buffers, signal }: AppendOptions,
 ): Promise<number> {
   const begunAt = performance.now();
   const state = (await readUpload(bucket, videoId)) ?? NOTHING;
@@ -102,7 +129,7 @@ export async function appendToUpload(
     throw new AppError("upload_conflict", `${state.sizeBytes} bytes have come.`);
   }
   const writing = { ...state, parts: [...state.parts] };
-  const part = new PartBuffer(buffers.folder);
+  const part = openPartBuffer(buffers, videoId, signal);
   try {
     let broken: { reason: unknown } | null = null;
     if (state.tailBytes > 0)
@@ -130,7 +157,7 @@ export async function appendToUpload(
     if (broken) throw broken.reason;
     return comeBytes;
   } finally {
-    await part.close();
+    await part.clear();
   }
 }
 
@@ -150,7 +177,7 @@ async function addToParts(
       await part.append(piece);
       if (part.sizeBytes < buffers.partBytes) continue;
       await withContent(part, videoId, buffers, (full) => addPart(bucket, videoId, writing, full));
-      part.clear();
+      await part.clear();
     }
   }
 }

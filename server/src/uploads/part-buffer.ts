@@ -5,31 +5,39 @@ import { join } from "node:path";
 /** Memory limit of one buffer. */
 const MEMORY_BYTES = 128 * 1024;
 
+export interface PartBufferOptions {
+  folder: string;
+  /** Waits until the disk may hold another part. @returns a function that is called when the file is gone */
+  reserve(): Promise<() => void>;
+}
+
 /**
  * Collects the bytes of one part while they arrive, however slowly: small parts in memory, larger ones in a file. The
  * file has no name, so that nothing is left of it even if the process crashes.
  */
 export class PartBuffer {
-  readonly #folder: string;
+  readonly #options: PartBufferOptions;
   #file: FileHandle | null = null;
+  #release: (() => void) | null = null;
   #fileBytes = 0;
   #chunks: Uint8Array[] = [];
   #chunkBytes = 0;
 
-  constructor(folder: string) {
-    this.#folder = folder;
+  constructor(options: PartBufferOptions) {
+    this.#options = options;
   }
 
   get sizeBytes(): number {
     return this.#fileBytes + this.#chunkBytes;
   }
 
-  /** If the write to disk fails, the bytes stay in memory and the error is thrown. */
+  /** Waits for room on the disk. If there is none or the write fails, the bytes stay in memory and the error is thrown. */
   async append(chunk: Uint8Array): Promise<void> {
     this.#chunks.push(chunk);
     this.#chunkBytes += chunk.length;
     if (this.#chunkBytes <= MEMORY_BYTES) return;
-    this.#file ??= await openUnnamed(this.#folder);
+    this.#release ??= await this.#options.reserve();
+    this.#file ??= await openUnnamed(this.#options.folder);
     const content = Buffer.concat(this.#chunks);
     await writeAll(this.#file, content, this.#fileBytes);
     this.#fileBytes += content.length;
@@ -49,17 +57,16 @@ export class PartBuffer {
     return content;
   }
 
-  /** Forgets what was appended. */
-  clear(): void {
+  /** Forgets what was appended, and leaves its room on the disk to others. */
+  async clear(): Promise<void> {
     this.#fileBytes = 0;
     this.#chunks = [];
     this.#chunkBytes = 0;
-  }
-
-  async close(): Promise<void> {
-    this.clear();
-    await this.#file?.close();
+    const [file, release] = [this.#file, this.#release];
     this.#file = null;
+    this.#release = null;
+    await file?.close();
+    release?.();
   }
 }
 
