@@ -12,9 +12,9 @@ const SLOW = "**/*.slow.test.ts";
 const EMBEDDED_ONLY = [
   ...["cli.slow", "database-embedded", "database-maintenance", "docs-*", "doctor", "models"],
   ...["database-durability.slow", "model-arrives.slow", "upgrade-embedded.slow", "migrate-command.slow"],
-  ...["files", "storage-disk", "upload-locker"],
+  ...["files", "disk-transcript-store", "upload-locker"],
   ...["config", "dashboard-pages", "error-docs", "media-type", "metadata", "metrics-looked-up", "problems"],
-  ...["readiness", "search-text", "together", "transcript-words", "validate"],
+  ...["readiness", "search-text", "batcher", "transcript-words", "validate"],
   ...["webhook-guard", "webhook-post", "webhook-resolve", "webhook-schedule", "webhook-sign"],
 ].map((name) => `server/test/${name}.test.ts`);
 const elsewhere = process.env.TEST_DATABASE_URL ? EMBEDDED_ONLY : [];

@@ -78,7 +78,7 @@ export const mutations: Mutation[] = [
   ),
   ...of(
     "server/src/storage/content-disposition.ts",
-    ["server/test/storage-disk.test.ts"],
+    ["server/test/disk-transcript-store.test.ts"],
     [
       ['safeFileName(fileName.normalize("NFKD")', '(fileName.normalize("NFKD")'],
       ["/[^\\x20-\\x7E]|%/g", "/[^\\x20-\\x7E]/g"],

@@ -53,11 +53,8 @@ const UPWARD = new Set<string>([
   "config/config.ts > storage/s3/s3-object-store.ts",
   "environments/environments.ts > videos/retention-queries.ts",
   "pipeline/reprocess.ts > videos/retention-queries.ts",
-  "storage/object-recording-store.ts > uploads/object-upload.ts",
-  "storage/open-object-stores.ts > uploads/object-upload.ts",
   "storage/open-object-stores.ts > uploads/object-upload-store.ts",
   "storage/open-stores.ts > uploads/disk-upload-store.ts",
-  "webhooks/endpoints.ts > videos/metadata.ts",
 ]);
 
 const root = resolve(import.meta.dirname, "..");

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { checkMetadata } from "../src/videos/metadata.ts";
+import { checkMetadata } from "../src/lib/metadata.ts";
 
 const refused = { code: "invalid_metadata" };
 

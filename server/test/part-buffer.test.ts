@@ -6,8 +6,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { openPartBuffer, openPartBuffers } from "../src/uploads/object-upload.ts";
-import { PartBuffer } from "../src/uploads/part-buffer.ts";
+import { openPartBuffer, openPartBuffers } from "../src/storage/object-upload.ts";
+import { PartBuffer } from "../src/storage/part-buffer.ts";
 import { temporaryFolder } from "./support/service.ts";
 
 const KIB = 1024;

@@ -10,8 +10,8 @@ import { OutagePause } from "../src/pipeline/outage-pause.ts";
 import { openDiskSources } from "../src/storage/disk/disk-recording-store.ts";
 import { fileError } from "../src/storage/disk/local-file.ts";
 import { openBucketSources } from "../src/storage/object-recording-store.ts";
+import { SOURCES } from "../src/storage/object-upload.ts";
 import { openBucket } from "../src/storage/s3/s3-object-store.ts";
-import { SOURCES } from "../src/uploads/object-upload.ts";
 import { type Refusal, startS3Proxy } from "./support/s3-proxy.ts";
 import {
   createTenant,

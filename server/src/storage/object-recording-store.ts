@@ -6,10 +6,10 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { AppError } from "../lib/errors.ts";
 import { isPlausibleId } from "../lib/ids.ts";
-import { completeUpload, listUploads, readUpload, removeUpload, SOURCES } from "../uploads/object-upload.ts";
 import { requireSpace } from "./disk/disk-space.ts";
 import { unavailable } from "./disk/local-file.ts";
 import { objectUnusable } from "./object-errors.ts";
+import { completeUpload, listUploads, readUpload, removeUpload, SOURCES } from "./object-upload.ts";
 import type { Sources } from "./recording-store.ts";
 import { type Bucket, storageError } from "./s3/s3-object-store.ts";
 

@@ -1,11 +1,11 @@
 import type { Readable } from "node:stream";
 import { DataStore, ERRORS, Upload } from "@tus/utils";
 import type { Db } from "../db/schema.ts";
+import { appendToUpload, type PartBuffers, readUpload, SOURCES } from "../storage/object-upload.ts";
 import type { Sources } from "../storage/recording-store.ts";
 import type { Bucket } from "../storage/s3/s3-object-store.ts";
 import { declareVideoSize, findVideo } from "../videos/queries.ts";
 import { deleteUpload, expiryStart, type UploadStore } from "./disk-upload-store.ts";
-import { appendToUpload, type PartBuffers, readUpload, SOURCES } from "./object-upload.ts";
 import { findUpload, recordActivity } from "./queries.ts";
 
 export interface BucketUploadStoreOptions {

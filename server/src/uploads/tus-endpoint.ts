@@ -13,14 +13,14 @@ import { addressGroup } from "../http/client-address.ts";
 import { leaveBodiesAlone } from "../http/unread-bodies.ts";
 import { AppError, type AppErrorCode } from "../lib/errors.ts";
 import { isPlausibleId, newId } from "../lib/ids.ts";
+import { checkMetadata } from "../lib/metadata.ts";
+import { FairQueue, type FairQueueLimits } from "../lib/turn-queue.ts";
 import { isDiskFull, storageFull } from "../storage/disk/disk-space.ts";
 import type { Sources } from "../storage/recording-store.ts";
-import { checkMetadata } from "../videos/metadata.ts";
 import { findVideo, insertVideo } from "../videos/queries.ts";
 import { type AcceptDeps, acceptUpload } from "./accept-upload.ts";
 import type { UploadStore } from "./disk-upload-store.ts";
 import { findCreated, insertOnce, readCreation } from "./repeated-upload.ts";
-import { FairQueue, type FairQueueLimits } from "./turn-queue.ts";
 import { authorizeByUrl, checkOrigin, type Uploader } from "./upload-access.ts";
 
 export const UPLOADS_PATH = "/api/v1/uploads";

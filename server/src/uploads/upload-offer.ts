@@ -4,7 +4,7 @@ import { requireRoomForUpload } from "../environments/limits.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
-import { checkMetadata } from "../videos/metadata.ts";
+import { checkMetadata } from "../lib/metadata.ts";
 import { insertVideo } from "../videos/queries.ts";
 import type { UploadStore } from "./disk-upload-store.ts";
 import { UPLOADS_PATH } from "./tus-endpoint.ts";

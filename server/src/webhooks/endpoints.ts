@@ -5,7 +5,7 @@ import { requireRoomForEndpoint } from "../environments/limits.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { isPlausibleId, newId } from "../lib/ids.ts";
-import { checkMetadata } from "../videos/metadata.ts";
+import { checkMetadata } from "../lib/metadata.ts";
 import {
   disableEndpoint,
   enableEndpoint,

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { AppError } from "../../src/lib/errors.ts";
 import type { Service } from "../../src/main.ts";
+import { SOURCES } from "../../src/storage/object-upload.ts";
 import { type Bucket, type BucketConfig, openBucket } from "../../src/storage/s3/s3-object-store.ts";
-import { SOURCES } from "../../src/uploads/object-upload.ts";
 
 /** The whole recording of a video, wherever the service keeps it; null where it has none. */
 export async function readRecording({ parts }: Service, videoId: string): Promise<Buffer | null> {

@@ -11,14 +11,14 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { newId } from "../src/lib/ids.ts";
 import { openBucketSources } from "../src/storage/object-recording-store.ts";
-import { type Bucket, openBucket } from "../src/storage/s3/s3-object-store.ts";
 import {
   appendToUpload,
   completeUpload,
   openPartBuffers,
   partSizeFor,
   readUpload,
-} from "../src/uploads/object-upload.ts";
+} from "../src/storage/object-upload.ts";
+import { type Bucket, openBucket } from "../src/storage/s3/s3-object-store.ts";
 import { openTestBucket, testBucketConfig, testS3 } from "./support/test-bucket.ts";
 
 const s3 = testS3();

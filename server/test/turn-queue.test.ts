@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { FairQueue } from "../src/uploads/turn-queue.ts";
+import { FairQueue } from "../src/lib/turn-queue.ts";
 
 const patient = new AbortController().signal;
 

@@ -1,6 +1,8 @@
 import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { AppError } from "../lib/errors.ts";
+import { FairQueue } from "../lib/turn-queue.ts";
+import { PartBuffer } from "./part-buffer.ts";
 import {
   abortMultiparts,
   beginMultipart,
@@ -9,10 +11,8 @@ import {
   listParts,
   type Part,
   sendPart,
-} from "../storage/s3/multipart.ts";
-import type { Bucket } from "../storage/s3/s3-object-store.ts";
-import { PartBuffer } from "./part-buffer.ts";
-import { FairQueue } from "./turn-queue.ts";
+} from "./s3/multipart.ts";
+import type { Bucket } from "./s3/s3-object-store.ts";
 
 /** Finished recordings, and the multipart uploads that become them, by the id of the video. */
 export const SOURCES = "uploads/";
