@@ -17,6 +17,7 @@ import type { RunningAttempts } from "./pipeline/running-attempts.ts";
 import type { Queue } from "./queue/queue.ts";
 import type { Stores } from "./storage/open-stores.ts";
 import type { AcceptedReport } from "./uploads/accepted-report.ts";
+import { openUploadStore } from "./uploads/open-upload-store.ts";
 import { createSharedUploadLocker } from "./uploads/shared-upload-locker.ts";
 import { createUploadLocker } from "./uploads/upload-locker.ts";
 import type { EndpointPolicy } from "./webhooks/guard-url.ts";
@@ -79,7 +80,12 @@ export async function openApps(
     storage: stores.storage,
     sources: stores.sources,
     ownership: stores.ownership,
-    store: stores.uploads,
+    store: openUploadStore(stores, {
+      db: database.kysely,
+      expiryMs: config.uploadExpiryMs,
+      maxUploadBytes: config.maxUploadBytes,
+      bufferBytes: config.uploadBufferBytes,
+    }),
     locker: session ? createSharedUploadLocker({ local, session, timeoutMs }) : local,
     limits: new TokenLimits({ perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst }, clock),
     maxUploadBytes: config.maxUploadBytes,

@@ -19,8 +19,11 @@ import { reprocess } from "../src/pipeline/reprocess.ts";
 import { type PipelineDeps, runTranscription } from "../src/pipeline/run.ts";
 import { wakeWaiting } from "../src/pipeline/wake-waiting.ts";
 import type { Job } from "../src/queue/queue.ts";
-import { openDiskSources } from "../src/storage/disk/disk-recording-store.ts";
-import { type DiskStorage, openDiskStorage } from "../src/storage/disk/disk-transcript-store.ts";
+import { openDiskRecordingStore } from "../src/storage/disk/disk-recording-store.ts";
+import {
+  type DiskTranscriptStore,
+  openDiskTranscriptStore,
+} from "../src/storage/disk/disk-transcript-store.ts";
 import { acceptUpload } from "../src/uploads/accept-upload.ts";
 import { sendAsCommandLine } from "./operator-requests.ts";
 import { breakingAtCommit } from "./support/breaking-database.ts";
@@ -34,11 +37,11 @@ const NO_AUDIO: TranscribeResult = { outcome: "skipped", reason: "no_audio_track
 
 const service = shareService({ start: false });
 let folder: string;
-let storage: DiskStorage;
+let storage: DiskTranscriptStore;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "subtext-test-"));
-  storage = await openDiskStorage({
+  storage = await openDiskTranscriptStore({
     folder: join(folder, "files"),
     baseUrl: "http://x",
     secret: Buffer.alloc(32),
@@ -61,7 +64,7 @@ async function pendingTranscription() {
       created_at: new Date(),
     })
     .execute();
-  const sources = await openDiskSources(join(folder, "uploads"));
+  const sources = await openDiskRecordingStore(join(folder, "uploads"));
   await writeFile(join(folder, "uploads", videoId), "x");
   await acceptUpload({ db, queue, clock: systemClock }, { videoId, sizeBytes: 1 });
 

@@ -9,7 +9,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../src/lib/clock.ts";
 import { contentDisposition, safeFileName } from "../src/storage/content-disposition.ts";
-import { openDiskStorage } from "../src/storage/disk/disk-transcript-store.ts";
+import { openDiskTranscriptStore } from "../src/storage/disk/disk-transcript-store.ts";
 import { readFileUrl, writeFileUrl } from "../src/storage/disk/file-url.ts";
 import { BASE_URL, startFilesApp, targetOf } from "./files-app.ts";
 import { describeStorage } from "./storage-contract.ts";
@@ -33,7 +33,8 @@ describe("the disk storage", () => {
   });
   afterAll(() => rm(top, { recursive: true }));
 
-  const openIn = (name: string) => openDiskStorage({ folder: join(top, name), baseUrl: BASE_URL, secret });
+  const openIn = (name: string) =>
+    openDiskTranscriptStore({ folder: join(top, name), baseUrl: BASE_URL, secret });
 
   it("makes its folder for its own user only, and the files in it", async () => {
     const storage = await openIn("deep/er/modes");
@@ -116,8 +117,8 @@ describe("the disk storage", () => {
     const script = `
       import { readdir } from "node:fs/promises";
       import { text } from "node:stream/consumers";
-      import { openDiskStorage } from ${JSON.stringify(new URL("../src/storage/disk/disk-transcript-store.ts", import.meta.url).href)};
-      const storage = await openDiskStorage({
+      import { openDiskTranscriptStore } from ${JSON.stringify(new URL("../src/storage/disk/disk-transcript-store.ts", import.meta.url).href)};
+      const storage = await openDiskTranscriptStore({
         folder: ${JSON.stringify(mountPoint)}, baseUrl: "https://a.example", secret: new Uint8Array(32) });
       await storage.put("a", new TextEncoder().encode("kept"));
       const error = await storage.put("a", new Uint8Array(1_000_000)).catch((caught) => caught);
@@ -145,7 +146,7 @@ describe("the disk storage", () => {
 
   it("refuses a secret that could be guessed", async () => {
     const options = { folder: join(top, "weak"), baseUrl: BASE_URL, secret: new Uint8Array(8) };
-    await expect(openDiskStorage(options)).rejects.toThrow(TypeError);
+    await expect(openDiskTranscriptStore(options)).rejects.toThrow(TypeError);
   });
 });
 

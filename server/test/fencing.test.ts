@@ -14,7 +14,7 @@ import { createEnvironment } from "../src/environments/environments.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { newId } from "../src/lib/ids.ts";
 import { Queue } from "../src/queue/queue.ts";
-import { openDiskStorage } from "../src/storage/disk/disk-transcript-store.ts";
+import { openDiskTranscriptStore } from "../src/storage/disk/disk-transcript-store.ts";
 import { createLog } from "../src/telemetry/log.ts";
 import { acceptUpload } from "../src/uploads/accept-upload.ts";
 import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
@@ -105,7 +105,7 @@ async function setUp(context: TestContext, answer: (number: number, response: Se
     })
     .execute();
   await acceptUpload({ db, queue, clock: systemClock }, { videoId, sizeBytes: 1 });
-  const storage = await openDiskStorage({
+  const storage = await openDiskTranscriptStore({
     folder: join(folder, "files"),
     baseUrl: "http://127.0.0.1",
     secret: Buffer.alloc(32),

@@ -9,9 +9,9 @@ import { registerFiles } from "../src/api/files.ts";
 import { registerProblems, sendProblem } from "../src/http/problems.ts";
 import type { Clock } from "../src/lib/clock.ts";
 import {
-  type DiskStorage,
+  type DiskTranscriptStore,
   type FileReader,
-  openDiskStorage,
+  openDiskTranscriptStore,
 } from "../src/storage/disk/disk-transcript-store.ts";
 
 /** Where the storage believes that it is served; a proxy stands between it and the world. */
@@ -25,7 +25,7 @@ interface RawAnswer {
 
 export interface FilesApp {
   app: FastifyInstance;
-  storage: DiskStorage;
+  storage: DiskTranscriptStore;
   folder: string;
   secret: Uint8Array;
   port: number;
@@ -43,7 +43,7 @@ export async function startFilesApp(
 ): Promise<FilesApp> {
   const folder = await mkdtemp(join(tmpdir(), "subtext-files-"));
   const secret = new Uint8Array(32).fill(7);
-  const storage = await openDiskStorage({ folder, baseUrl: BASE_URL, secret });
+  const storage = await openDiskTranscriptStore({ folder, baseUrl: BASE_URL, secret });
   const app = Fastify({ frameworkErrors: sendProblem });
   registerProblems(app);
   registerFiles(app, { storage: watch(storage), secret, clock });

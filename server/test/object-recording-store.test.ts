@@ -3,8 +3,8 @@ import { readdir } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { openBucketSources } from "../src/storage/object-recording-store.ts";
-import { openBucket } from "../src/storage/s3/s3-object-store.ts";
+import { openObjectRecordingStore } from "../src/storage/object-recording-store.ts";
+import { openS3ObjectStore } from "../src/storage/s3/s3-object-store.ts";
 import { temporaryFolder } from "./support/service.ts";
 
 test("a bucket that says it has a recording and gives nothing of it is one that is away", async () => {
@@ -19,7 +19,7 @@ test("a bucket that says it has a recording and gives nothing of it is one that 
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => void server.close());
-  const bucket = openBucket({
+  const bucket = openS3ObjectStore({
     name: "bucket",
     region: "us-east-1",
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -30,7 +30,7 @@ test("a bucket that says it has a recording and gives nothing of it is one that 
   });
   onTestFinished(() => bucket.close());
   const scratchFolder = await temporaryFolder();
-  const sources = openBucketSources(bucket, { scratchFolder });
+  const sources = openObjectRecordingStore(bucket, { scratchFolder });
   const opening = sources.open("video_01", new AbortController().signal);
   await expect(opening).rejects.toMatchObject({ code: "storage_unavailable" });
   expect(asked).toBeLessThan(10);

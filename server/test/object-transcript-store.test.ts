@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { openBucketStorage } from "../src/storage/object-transcript-store.ts";
-import { PROBES } from "../src/storage/s3/s3-object-store.ts";
+import { PROBES } from "../src/storage/object-store.ts";
+import { openObjectTranscriptStore } from "../src/storage/object-transcript-store.ts";
 import { describeStorage } from "./storage-contract.ts";
 import { openTestBucket, testS3 } from "./support/test-bucket.ts";
 
@@ -11,7 +11,7 @@ if (s3) {
   describeStorage("a bucket", async () => {
     const bucket = await openTestBucket(s3, `storage-${randomUUID()}`, "some/where/");
     return {
-      storage: openBucketStorage(bucket),
+      storage: openObjectTranscriptStore(bucket),
       fetchUrl: (url) => fetch(url),
       close: async () => bucket.close(),
     };
@@ -22,9 +22,9 @@ if (s3) {
     const left = `${PROBES}${randomUUID()}`;
     const probes = async () => (await Array.fromAsync(bucket.list(PROBES))).map(({ key }) => key);
     await bucket.put(left, Buffer.from("subtext"));
-    await openBucketStorage(bucket).check();
+    await openObjectTranscriptStore(bucket).check();
     expect(await probes()).toEqual([left]);
-    await openBucketStorage(bucket, { probeLivesMs: 0 }).check();
+    await openObjectTranscriptStore(bucket, { probeLivesMs: 0 }).check();
     expect(await probes()).toEqual([]);
     bucket.close();
   });

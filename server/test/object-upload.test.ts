@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { CreateMultipartUploadCommand, ListMultipartUploadsCommand } from "@aws-sdk/client-s3";
 import fc from "fast-check";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { newId } from "../src/lib/ids.ts";
-import { openBucketSources } from "../src/storage/object-recording-store.ts";
+import { openObjectRecordingStore } from "../src/storage/object-recording-store.ts";
+import type { ObjectStore } from "../src/storage/object-store.ts";
 import {
   appendToUpload,
   completeUpload,
@@ -18,7 +18,7 @@ import {
   partSizeFor,
   readUpload,
 } from "../src/storage/object-upload.ts";
-import { type Bucket, openBucket } from "../src/storage/s3/s3-object-store.ts";
+import { openS3ObjectStore } from "../src/storage/s3/s3-object-store.ts";
 import { openTestBucket, testBucketConfig, testS3 } from "./support/test-bucket.ts";
 
 const s3 = testS3();
@@ -41,7 +41,7 @@ describe("the size of parts", () => {
 
 // There is no bucket without a server that TEST_S3 tells of; `.ci/run` starts one.
 describe.skipIf(!s3)("an upload into a bucket", () => {
-  let bucket: Bucket;
+  let bucket: ObjectStore;
   let name: string;
   let scratchFolder: string;
   beforeAll(async () => {
@@ -56,7 +56,7 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
 
   const buffers = () =>
     openPartBuffers({ partBytes: PART_BYTES, folder: scratchFolder, diskBytes: 2 * PART_BYTES });
-  const openSources = (from = bucket) => openBucketSources(from, { scratchFolder });
+  const openSources = (from = bucket) => openObjectRecordingStore(from, { scratchFolder });
   const keysLeft = async () => (await Array.fromAsync(bucket.list(""))).map(({ key }) => key);
 
   /** Sends the bytes from where the upload stands to `to`; the stream breaks there where it is told to. */
@@ -154,12 +154,10 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
     await send(id, content.length);
     // Its writer died before it had removed the last tail, and one that was paused has begun anew.
     await bucket.put(`tails/${id}/${2 * PART_BYTES}`, content.subarray(0, 5));
-    const begin = new CreateMultipartUploadCommand({ Bucket: name, Key: bucket.fullKey(`uploads/${id}`) });
-    await bucket.run((client, sent) => client.send(begin, sent));
+    await bucket.multipart.begin(`uploads/${id}`);
     await completeUpload(bucket, id);
     expect((await keysLeft()).filter((key) => key.includes(id))).toEqual([`uploads/${id}`]);
-    const { Uploads = [] } = await bucket.client.send(new ListMultipartUploadsCommand({ Bucket: name }));
-    expect(Uploads.filter(({ Key }) => Key?.includes(id))).toEqual([]);
+    expect(await bucket.multipart.list(`uploads/${id}`)).toEqual([]);
     await openSources().remove(id);
   });
 
@@ -189,7 +187,7 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
     const id = newId("video");
     await send(id, content.length);
     const { port, cuts } = await startBreakingProxy(s3!.endpoint, 3 * MIB);
-    const breaking = openBucket({
+    const breaking = openS3ObjectStore({
       ...testBucketConfig(s3!, name, "deep/"),
       endpoint: `http://127.0.0.1:${port}`,
     });
@@ -205,10 +203,10 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
 
   test("into a storage that does not answer is storage_unavailable, without a word of the key", async () => {
     const config = testBucketConfig(s3!, name);
-    const away = openBucket({ ...config, endpoint: "http://127.0.0.1:1" });
+    const away = openS3ObjectStore({ ...config, endpoint: "http://127.0.0.1:1" });
     const error = await away.put("a", new Uint8Array()).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: "storage_unavailable", retryable: true });
-    const stranger = openBucket({
+    const stranger = openS3ObjectStore({
       ...config,
       credentials: { accessKeyId: "test:tester", secretAccessKey: "wr0ng" },
     });

@@ -7,11 +7,11 @@ import { text } from "node:stream/consumers";
 import { sql } from "kysely";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { OutagePause } from "../src/pipeline/outage-pause.ts";
-import { openDiskSources } from "../src/storage/disk/disk-recording-store.ts";
+import { openDiskRecordingStore } from "../src/storage/disk/disk-recording-store.ts";
 import { fileError } from "../src/storage/disk/local-file.ts";
-import { openBucketSources } from "../src/storage/object-recording-store.ts";
+import { openObjectRecordingStore } from "../src/storage/object-recording-store.ts";
 import { SOURCES } from "../src/storage/object-upload.ts";
-import { openBucket } from "../src/storage/s3/s3-object-store.ts";
+import { openS3ObjectStore } from "../src/storage/s3/s3-object-store.ts";
 import { type Refusal, startS3Proxy } from "./support/s3-proxy.ts";
 import {
   createTenant,
@@ -32,7 +32,7 @@ const { signal } = new AbortController();
 /** A recording store on a bucket whose requests can be refused, with two recordings. */
 async function openRefusableBucket() {
   const proxy = await startS3Proxy();
-  const bucket = openBucket({
+  const bucket = openS3ObjectStore({
     name: "bucket",
     region: "us-east-1",
     endpoint: proxy.endpoint,
@@ -43,7 +43,7 @@ async function openRefusableBucket() {
   });
   onTestFinished(() => bucket.close());
   for (const id of ["video_bad", "video_good"]) await bucket.put(SOURCES + id, Buffer.from("media"));
-  const sources = openBucketSources(bucket, { scratchFolder: await temporaryFolder() });
+  const sources = openObjectRecordingStore(bucket, { scratchFolder: await temporaryFolder() });
   const open = async (id: string) => {
     try {
       const { path, release } = await sources.open(id, signal);
@@ -128,7 +128,7 @@ describe("a file system", () => {
 
   test("distinguishes a missing file from a missing folder", async () => {
     const folder = join(await temporaryFolder(), "uploads");
-    const sources = await openDiskSources(folder);
+    const sources = await openDiskRecordingStore(folder);
     await expect(sources.open("video_a", signal)).rejects.toMatchObject({ code: "storage_object_missing" });
     await rm(folder, { recursive: true });
     await expect(sources.open("video_a", signal)).rejects.toMatchObject({ code: "storage_unavailable" });
@@ -140,9 +140,9 @@ describe("a file system", () => {
     await writeFile(join(folder, "video_a"), "x", { mode: 0 });
     const module = new URL("../src/storage/disk/disk-recording-store.ts", import.meta.url).href;
     const script = `
-      import { openDiskSources } from ${JSON.stringify(module)};
+      import { openDiskRecordingStore } from ${JSON.stringify(module)};
       if (process.getuid() === 0) process.setuid(65534);
-      const sources = await openDiskSources(${JSON.stringify(folder)});
+      const sources = await openDiskRecordingStore(${JSON.stringify(folder)});
       await sources.open("video_a").catch(({ code }) => console.log(code));`;
     const child = spawn(process.execPath, ["--input-type=module-typescript", "--eval", script], {
       stdio: ["ignore", "pipe", "inherit"],

@@ -8,7 +8,7 @@ import { findApiKey } from "../src/api-keys/queries.ts";
 import { TokenLimits } from "../src/api-keys/token-limits.ts";
 import { createApp } from "../src/http/app.ts";
 import { systemClock } from "../src/lib/clock.ts";
-import { openDiskSources } from "../src/storage/disk/disk-recording-store.ts";
+import { openDiskRecordingStore } from "../src/storage/disk/disk-recording-store.ts";
 import { openDiskUploadStore } from "../src/uploads/disk-upload-store.ts";
 import { registerUploads, UPLOADS_PATH } from "../src/uploads/tus-endpoint.ts";
 import { createUploadLocker } from "../src/uploads/upload-locker.ts";
@@ -47,7 +47,7 @@ async function serveUploads() {
   const { database, queue, log, config } = service.service.parts;
   const { kysely: db } = database;
   const folder = await temporaryFolder();
-  const sources = await openDiskSources(folder);
+  const sources = await openDiskRecordingStore(folder);
   const locker = createLosingLocker();
   const limits = new TokenLimits({ perSecond: 1_000, burst: 1_000 }, systemClock);
   const findKey = (id: string) => findApiKey(db, id);

@@ -7,7 +7,7 @@ import type { Schema } from "../src/db/schema.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { RunningAttempts } from "../src/pipeline/running-attempts.ts";
 import { Queue } from "../src/queue/queue.ts";
-import { openDiskStorage } from "../src/storage/disk/disk-transcript-store.ts";
+import { openDiskTranscriptStore } from "../src/storage/disk/disk-transcript-store.ts";
 import type { Sources } from "../src/storage/recording-store.ts";
 import { createLog } from "../src/telemetry/log.ts";
 import { createEndpointPolicy } from "../src/webhooks/guard-url.ts";
@@ -29,7 +29,7 @@ const database = await openDatabase<Schema>({
 });
 const queue = new Queue(database.boss, database.kind, log);
 await queue.start();
-const storage = await openDiskStorage({
+const storage = await openDiskTranscriptStore({
   folder: FILES_FOLDER,
   baseUrl: "http://127.0.0.1",
   secret: Buffer.alloc(32),

@@ -4,7 +4,8 @@ import { FILE_FORMATS, type TranscriptionStatus } from "@subtext/client/contract
 import { EVENT_TYPES, type EventType } from "@subtext/client/contract/webhook";
 import type { TranscriptionAttemptRow, TranscriptionRow } from "@subtext/server/db/schema";
 import type { Service } from "@subtext/server/main";
-import { openBucket, PROBES } from "@subtext/server/storage/s3/s3-object-store";
+import { PROBES } from "@subtext/server/storage/object-store";
+import { openS3ObjectStore } from "@subtext/server/storage/s3/s3-object-store";
 import { confidenceKey, fileKey, waveformKey } from "@subtext/server/storage/transcript-files";
 import { findWebhookEndpoint } from "@subtext/server/webhooks/endpoint-queries";
 import { redeliver } from "@subtext/server/webhooks/redeliver";
@@ -183,7 +184,7 @@ export async function judgeWhenSwept(judge: () => Promise<string[]>): Promise<st
 }
 
 async function bucketKeys(config: NonNullable<Parts["config"]["bucket"]>): Promise<string[]> {
-  const bucket = openBucket(config);
+  const bucket = openS3ObjectStore(config);
   try {
     const objects = await Array.fromAsync(bucket.list(""));
     return objects

@@ -11,9 +11,9 @@ import { AppError } from "../lib/errors.ts";
 import { isOutage } from "../lib/outages.ts";
 import { describeDatabase } from "../main.ts";
 import { describeEngines, describeMemory, openModels, openSpeech } from "../speech/speech.ts";
-import { openDiskStorage } from "../storage/disk/disk-transcript-store.ts";
-import { openBucketStorage } from "../storage/object-transcript-store.ts";
-import { openBucket } from "../storage/s3/s3-object-store.ts";
+import { openDiskTranscriptStore } from "../storage/disk/disk-transcript-store.ts";
+import { openObjectTranscriptStore } from "../storage/object-transcript-store.ts";
+import { openS3ObjectStore } from "../storage/s3/s3-object-store.ts";
 import { createLog } from "../telemetry/log.ts";
 
 const OF_A_STORE = ["storage", "files", "cleanup"];
@@ -40,15 +40,15 @@ export async function diagnoseFromOutside(config: Config, reason: unknown): Prom
     },
     async storage() {
       if (config.bucket !== null) {
-        const bucket = openBucket(config.bucket);
-        await openBucketStorage(bucket)
+        const bucket = openS3ObjectStore(config.bucket);
+        await openObjectTranscriptStore(bucket)
           .check()
           .finally(() => bucket.close());
         return;
       }
       // Opening would create it, and a check must create nothing.
       await access(filesFolder);
-      const storage = await openDiskStorage({
+      const storage = await openDiskTranscriptStore({
         folder: filesFolder,
         baseUrl: config.publicUrl,
         secret: randomBytes(32),

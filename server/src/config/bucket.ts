@@ -1,6 +1,21 @@
-import type { BucketConfig } from "../storage/s3/s3-object-store.ts";
 import type { SettingName } from "./settings.ts";
 import type { SettingsReader } from "./settings-reader.ts";
+
+/** A bucket of S3, or of a server that implements its API. */
+export interface BucketConfig {
+  name: string;
+  region: string;
+  /** Null for AWS. */
+  endpoint: string | null;
+  /** Address at which clients of the service reach the bucket; null if it is `endpoint`. */
+  publicEndpoint: string | null;
+  /** `https://host/bucket/key` instead of `https://bucket.host/key`. */
+  forcePathStyle: boolean;
+  /** Null to use the default chain of the AWS SDK: environment, shared files, role of the machine. */
+  credentials: { accessKeyId: string; secretAccessKey: string } | null;
+  /** Prefix of every key: empty, or ends with a slash. */
+  prefix: string;
+}
 
 const NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const PREFIX = /^([A-Za-z0-9_.-]+\/)*$/;

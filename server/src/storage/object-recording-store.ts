@@ -9,9 +9,9 @@ import { isPlausibleId } from "../lib/ids.ts";
 import { requireSpace } from "./disk/disk-space.ts";
 import { unavailable } from "./disk/local-file.ts";
 import { objectUnusable } from "./object-errors.ts";
+import type { ObjectStore } from "./object-store.ts";
 import { completeUpload, listUploads, readUpload, removeUpload, SOURCES } from "./object-upload.ts";
 import type { Sources } from "./recording-store.ts";
-import { type Bucket, storageError } from "./s3/s3-object-store.ts";
 
 /** Connections that may break in a row without a byte having come. */
 const MOST_BREAKS = 3;
@@ -20,17 +20,20 @@ const MOST_BREAKS = 3;
  * Recordings in a bucket. A decoder needs a whole file on this machine, since a recording may have its index
  * at its end; so one is fetched for each attempt, into `scratchFolder`, and removed afterwards.
  */
-export function openBucketSources(bucket: Bucket, { scratchFolder }: { scratchFolder: string }): Sources {
+export function openObjectRecordingStore(
+  objects: ObjectStore,
+  { scratchFolder }: { scratchFolder: string },
+): Sources {
   const keyOf = (videoId: string): string => {
     if (!isPlausibleId(videoId)) throw missing();
     return SOURCES + videoId;
   };
 
   const find = async (videoId: string) => {
-    const found = await bucket.head(keyOf(videoId));
+    const found = await objects.head(keyOf(videoId));
     if (found) return found;
     // A HEAD gets the same answer if the whole bucket is gone.
-    await bucket.assertAvailable();
+    await objects.assertAvailable();
     throw missing();
   };
 
@@ -40,11 +43,11 @@ export function openBucketSources(bucket: Bucket, { scratchFolder }: { scratchFo
       await requireSpace(scratchFolder, sizeBytes);
       const path = join(scratchFolder, `${videoId}.${randomUUID()}`);
       try {
-        await fetchTo(path, bucket, keyOf(videoId), { sizeBytes, etag, signal });
+        await fetchTo(path, objects, keyOf(videoId), { sizeBytes, etag, signal });
       } catch (error) {
         await rm(path, { force: true });
         signal.throwIfAborted();
-        throw isLocal(error) ? unavailable(error) : storageError(error);
+        throw isLocal(error) ? unavailable(error) : objects.toStorageError(error);
       }
       return { path, release: () => rm(path, { force: true }) };
     },
@@ -58,7 +61,7 @@ export function openBucketSources(bucket: Bucket, { scratchFolder }: { scratchFo
         stream: (range) =>
           Readable.from(
             (async function* () {
-              yield* await bucket.get(key, { ...range, etag });
+              yield* await objects.get(key, { ...range, etag });
             })(),
             { objectMode: false },
           ),
@@ -66,23 +69,23 @@ export function openBucketSources(bucket: Bucket, { scratchFolder }: { scratchFo
       };
     },
 
-    presign: async (videoId, options) => await bucket.presign(keyOf(videoId), options),
+    presign: async (videoId, options) => await objects.presign(keyOf(videoId), options),
 
     async inspect(videoId) {
-      const state = isPlausibleId(videoId) ? await readUpload(bucket, videoId) : null;
+      const state = isPlausibleId(videoId) ? await readUpload(objects, videoId) : null;
       return state && { sizeBytes: state.sizeBytes };
     },
 
     async sync(videoId) {
-      await completeUpload(bucket, videoId);
+      await completeUpload(objects, videoId);
     },
 
     async remove(videoId) {
-      if (isPlausibleId(videoId)) await removeUpload(bucket, videoId);
+      if (isPlausibleId(videoId)) await removeUpload(objects, videoId);
     },
 
     async *list() {
-      for await (const id of listUploads(bucket)) if (isPlausibleId(id)) yield id;
+      for await (const id of listUploads(objects)) if (isPlausibleId(id)) yield id;
     },
   };
 }
@@ -90,7 +93,7 @@ export function openBucketSources(bucket: Bucket, { scratchFolder }: { scratchFo
 /** Goes on where a connection broke off: a recording may have gigabytes. */
 async function fetchTo(
   path: string,
-  bucket: Bucket,
+  objects: ObjectStore,
   key: string,
   { sizeBytes, etag, signal }: { sizeBytes: number; etag: string; signal: AbortSignal },
 ): Promise<void> {
@@ -108,7 +111,7 @@ async function fetchTo(
   if (sizeBytes === 0) return await write(Readable.from([]));
   while (written < sizeBytes) {
     let cause: unknown;
-    const content = await bucket.get(key, { start: written, end: sizeBytes - 1, etag, signal });
+    const content = await objects.get(key, { start: written, end: sizeBytes - 1, etag, signal });
     try {
       await write(content);
     } catch (error) {
@@ -116,7 +119,7 @@ async function fetchTo(
       cause = error;
     }
     if (breaks < MOST_BREAKS) continue;
-    await bucket.assertAvailable();
+    await objects.assertAvailable();
     throw objectUnusable(new Error(`${written} of ${sizeBytes} bytes came`, { cause }));
   }
 }

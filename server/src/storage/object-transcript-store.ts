@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import { assertStorageKey, assertStoragePrefix, isStorageKey } from "./key.ts";
-import { type Bucket, PROBE_CONTENT, PROBES } from "./s3/s3-object-store.ts";
+import { type ObjectStore, PROBE_CONTENT, PROBES } from "./object-store.ts";
 import type { Storage } from "./transcript-store.ts";
 
 /** Where transcript files stand in a bucket, as in the data folder. */
@@ -13,8 +13,8 @@ const PROBE_LIVES_MS = 60_000;
  * Keeps objects in a bucket.
  * @param probeLivesMs a probe that is older, by the bucket's clock, was left behind; a minute unless told
  */
-export function openBucketStorage(
-  bucket: Bucket,
+export function openObjectTranscriptStore(
+  objects: ObjectStore,
   { probeLivesMs = PROBE_LIVES_MS }: { probeLivesMs?: number } = {},
 ): Storage {
   let leftBehindRemoved = false;
@@ -25,56 +25,56 @@ export function openBucketStorage(
 
   return {
     async put(key, content) {
-      await bucket.put(inBucket(key), content);
+      await objects.put(inBucket(key), content);
     },
 
     async read(key) {
-      return await bucket.get(inBucket(key));
+      return await objects.get(inBucket(key));
     },
 
     async inspect(key) {
-      return await bucket.head(inBucket(key));
+      return await objects.head(inBucket(key));
     },
 
     async remove(key) {
-      await bucket.remove(inBucket(key));
+      await objects.remove(inBucket(key));
     },
 
     async *list(prefix) {
       assertStoragePrefix(prefix);
-      for await (const { key } of bucket.list(FILES + prefix)) {
+      for await (const { key } of objects.list(FILES + prefix)) {
         const own = key.slice(FILES.length);
         if (isStorageKey(own)) yield own;
       }
     },
 
     async presign(key, options) {
-      return await bucket.presign(inBucket(key), options);
+      return await objects.presign(inBucket(key), options);
     },
 
     async check() {
       const key = PROBES + randomUUID();
       try {
-        await bucket.put(key, Buffer.from(PROBE_CONTENT));
-        await buffer(await bucket.get(key));
+        await objects.put(key, Buffer.from(PROBE_CONTENT));
+        await buffer(await objects.get(key));
         // Once: listing costs as much as writing, and this is asked every few seconds.
-        if (!leftBehindRemoved) await removeLeftBehind(bucket, key, probeLivesMs);
+        if (!leftBehindRemoved) await removeLeftBehind(objects, key, probeLivesMs);
         leftBehindRemoved = true;
       } finally {
-        await bucket.remove(key);
+        await objects.remove(key);
       }
     },
   };
 }
 
 /** Probes of processes that were killed, or cut off, before they could remove them. */
-async function removeLeftBehind(bucket: Bucket, own: string, probeLivesMs: number): Promise<void> {
-  const probes = await Array.fromAsync(bucket.list(PROBES));
+async function removeLeftBehind(objects: ObjectStore, own: string, probeLivesMs: number): Promise<void> {
+  const probes = await Array.fromAsync(objects.list(PROBES));
   // By the bucket's clock: this process's may be off.
   const now = probes.find(({ key }) => key === own)?.writtenAt;
   if (now === undefined) return;
   const old = probes.filter(
     ({ key, writtenAt }) => key !== own && now.getTime() - writtenAt.getTime() >= probeLivesMs,
   );
-  for (const { key } of old) await bucket.remove(key);
+  for (const { key } of old) await objects.remove(key);
 }

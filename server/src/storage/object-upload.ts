@@ -2,17 +2,8 @@ import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { AppError } from "../lib/errors.ts";
 import { FairQueue } from "../lib/turn-queue.ts";
+import type { ObjectStore, UploadedPart } from "./object-store.ts";
 import { PartBuffer } from "./part-buffer.ts";
-import {
-  abortMultiparts,
-  beginMultipart,
-  completeMultipart,
-  listMultiparts,
-  listParts,
-  type Part,
-  sendPart,
-} from "./s3/multipart.ts";
-import type { Bucket } from "./s3/s3-object-store.ts";
 
 /** Finished recordings, and the multipart uploads that become them, by the id of the video. */
 export const SOURCES = "uploads/";
@@ -70,7 +61,7 @@ export interface UploadState {
   sizeBytes: number;
   /** Null where no part has been sent yet, and where it is whole. */
   multipartId: string | null;
-  parts: Part[];
+  parts: UploadedPart[];
   tailBytes: number;
 }
 
@@ -80,18 +71,18 @@ export function partSizeFor(maxUploadBytes: number): number {
 }
 
 /** Null where nothing has come. What a crash left between two steps is told as what it amounts to. */
-export async function readUpload(bucket: Bucket, videoId: string): Promise<UploadState | null> {
-  const whole = await readWhole(bucket, videoId);
+export async function readUpload(objects: ObjectStore, videoId: string): Promise<UploadState | null> {
+  const whole = await readWhole(objects, videoId);
   if (whole) return whole;
-  const [multipart] = await listMultiparts(bucket, SOURCES + videoId);
-  const parts = multipart ? await listParts(bucket, multipart) : [];
+  const [multipart] = await objects.multipart.list(SOURCES + videoId);
+  const parts = multipart ? await objects.multipart.listParts(multipart) : [];
   // Null where it was completed or given up since it was listed.
-  if (parts === null) return await readWhole(bucket, videoId);
+  if (parts === null) return await readWhole(objects, videoId);
   const partsBytes = sumOf(parts);
-  const tails = await Array.fromAsync(bucket.list(tailsOf(videoId)));
+  const tails = await Array.fromAsync(objects.list(tailsOf(videoId)));
   const tail = tails.find(({ key }) => key === tailKey(videoId, partsBytes));
   // Looked for again: it may have become whole since the first look, and its parts are gone then.
-  if (!multipart && !tail) return await readWhole(bucket, videoId);
+  if (!multipart && !tail) return await readWhole(objects, videoId);
   return {
     whole: false,
     sizeBytes: partsBytes + (tail?.sizeBytes ?? 0),
@@ -116,13 +107,13 @@ export interface AppendOptions {
  * @returns how much there is afterwards
  */
 export async function appendToUpload(
-  bucket: Bucket,
+  objects: ObjectStore,
   videoId: string,
   content: AsyncIterable<Buffer>,
   { offset, sizeBytes, buffers, signal }: AppendOptions,
 ): Promise<number> {
   const begunAt = performance.now();
-  const state = (await readUpload(bucket, videoId)) ?? NOTHING;
+  const state = (await readUpload(objects, videoId)) ?? NOTHING;
   // Told once more that it is complete, with no more to add.
   if (state.whole && state.sizeBytes === offset && sizeBytes === offset) return offset;
   if (state.whole || state.sizeBytes !== offset) {
@@ -133,26 +124,26 @@ export async function appendToUpload(
   try {
     let broken: { reason: unknown } | null = null;
     if (state.tailBytes > 0)
-      await addToParts(bucket, videoId, writing, part, await openTail(bucket, videoId, state), buffers);
+      await addToParts(objects, videoId, writing, part, await openTail(objects, videoId, state), buffers);
     try {
-      await addToParts(bucket, videoId, writing, part, content, buffers);
+      await addToParts(objects, videoId, writing, part, content, buffers);
     } catch (reason) {
       broken = { reason };
     }
     const partsBytes = sumOf(writing.parts);
     const comeBytes = partsBytes + part.sizeBytes;
     if (comeBytes === sizeBytes) {
-      await withContent(part, videoId, buffers, (rest) => makeWhole(bucket, videoId, writing, rest));
+      await withContent(part, videoId, buffers, (rest) => makeWhole(objects, videoId, writing, rest));
     } else if (part.sizeBytes > 0 && comeBytes > offset) {
       if (broken || performance.now() - begunAt > LOCK_MAY_BE_LOST_AFTER_MS) {
         const leftBytes = partsBytes > sumOf(state.parts) ? partsBytes : offset;
-        await assertNobodyElseWrote(bucket, videoId, leftBytes);
+        await assertNobodyElseWrote(objects, videoId, leftBytes);
       }
-      await withContent(part, videoId, buffers, (tail) => bucket.put(tailKey(videoId, partsBytes), tail));
+      await withContent(part, videoId, buffers, (tail) => objects.put(tailKey(videoId, partsBytes), tail));
     }
     // Those that have become parts.
     if (partsBytes > sumOf(state.parts) || comeBytes === sizeBytes) {
-      await removeTails(bucket, videoId, comeBytes === sizeBytes ? null : partsBytes);
+      await removeTails(objects, videoId, comeBytes === sizeBytes ? null : partsBytes);
     }
     if (broken) throw broken.reason;
     return comeBytes;
@@ -163,7 +154,7 @@ export async function appendToUpload(
 
 /** Sends each part as soon as it is full; the rest stays in the buffer. */
 async function addToParts(
-  bucket: Bucket,
+  objects: ObjectStore,
   videoId: string,
   writing: UploadState,
   part: PartBuffer,
@@ -176,7 +167,7 @@ async function addToParts(
       rest = rest.subarray(piece.length);
       await part.append(piece);
       if (part.sizeBytes < buffers.partBytes) continue;
-      await withContent(part, videoId, buffers, (full) => addPart(bucket, videoId, writing, full));
+      await withContent(part, videoId, buffers, (full) => addPart(objects, videoId, writing, full));
       await part.clear();
     }
   }
@@ -203,8 +194,8 @@ async function withContent(
  * @param bytes what this one left
  * @throws AppError `upload_conflict`
  */
-async function assertNobodyElseWrote(bucket: Bucket, videoId: string, bytes: number): Promise<void> {
-  const { sizeBytes } = (await readUpload(bucket, videoId)) ?? NOTHING;
+async function assertNobodyElseWrote(objects: ObjectStore, videoId: string, bytes: number): Promise<void> {
+  const { sizeBytes } = (await readUpload(objects, videoId)) ?? NOTHING;
   if (sizeBytes !== bytes) throw new AppError("upload_conflict", `${sizeBytes} bytes have come.`);
 }
 
@@ -212,31 +203,30 @@ async function assertNobodyElseWrote(bucket: Bucket, videoId: string, bytes: num
  * Makes one object of a recording whose bytes have all come, and removes what a crash has left beside it.
  * @throws AppError `storage_object_missing`
  */
-export async function completeUpload(bucket: Bucket, videoId: string): Promise<void> {
-  const state = await readUpload(bucket, videoId);
+export async function completeUpload(objects: ObjectStore, videoId: string): Promise<void> {
+  const state = await readUpload(objects, videoId);
   if (!state) throw new AppError("storage_object_missing", "The uploaded recording is missing.");
   if (!state.whole) {
     const tail =
-      state.tailBytes === 0 ? Buffer.alloc(0) : await buffer(await openTail(bucket, videoId, state));
-    await makeWhole(bucket, videoId, { ...state, parts: [...state.parts] }, tail);
+      state.tailBytes === 0 ? Buffer.alloc(0) : await buffer(await openTail(objects, videoId, state));
+    await makeWhole(objects, videoId, { ...state, parts: [...state.parts] }, tail);
   }
-  await abortMultiparts(bucket, SOURCES + videoId);
-  await removeTails(bucket, videoId, null);
+  await objects.multipart.abort(SOURCES + videoId);
+  await removeTails(objects, videoId, null);
 }
 
 /** Removes what is there, whole or in parts; where there is nothing, that is no error. */
-export async function removeUpload(bucket: Bucket, videoId: string): Promise<void> {
-  await abortMultiparts(bucket, SOURCES + videoId);
-  await bucket.remove(SOURCES + videoId);
-  await removeTails(bucket, videoId, null);
+export async function removeUpload(objects: ObjectStore, videoId: string): Promise<void> {
+  await objects.multipart.abort(SOURCES + videoId);
+  await objects.remove(SOURCES + videoId);
+  await removeTails(objects, videoId, null);
 }
 
 /** Ids of the videos that something of lies there; one may come more than once. */
-export async function* listUploads(bucket: Bucket): AsyncGenerator<string> {
-  for await (const { key } of bucket.list(SOURCES)) yield key.slice(SOURCES.length);
-  for await (const { key } of bucket.list(TAILS)) yield key.slice(TAILS.length).split("/")[0]!;
-  for (const { key } of await listMultiparts(bucket, SOURCES, { below: true }))
-    yield key.slice(SOURCES.length);
+export async function* listUploads(objects: ObjectStore): AsyncGenerator<string> {
+  for await (const { key } of objects.list(SOURCES)) yield key.slice(SOURCES.length);
+  for await (const { key } of objects.list(TAILS)) yield key.slice(TAILS.length).split("/")[0]!;
+  for (const { key } of await objects.multipart.listBelow(SOURCES)) yield key.slice(SOURCES.length);
 }
 
 const NOTHING: UploadState = {
@@ -247,44 +237,49 @@ const NOTHING: UploadState = {
   tailBytes: 0,
 };
 
-async function readWhole(bucket: Bucket, videoId: string): Promise<UploadState | null> {
-  const found = await bucket.head(SOURCES + videoId);
+async function readWhole(objects: ObjectStore, videoId: string): Promise<UploadState | null> {
+  const found = await objects.head(SOURCES + videoId);
   return found && { ...NOTHING, whole: true, sizeBytes: found.sizeBytes };
 }
 
 async function addPart(
-  bucket: Bucket,
+  objects: ObjectStore,
   videoId: string,
   writing: UploadState,
   content: Buffer,
 ): Promise<void> {
   const key = SOURCES + videoId;
-  writing.multipartId ??= await beginMultipart(bucket, key);
+  writing.multipartId ??= await objects.multipart.begin(key);
   const number = (writing.parts.at(-1)?.number ?? 0) + 1;
-  writing.parts.push(await sendPart(bucket, { key, id: writing.multipartId }, number, content));
+  writing.parts.push(await objects.multipart.sendPart({ key, id: writing.multipartId }, number, content));
 }
 
-async function makeWhole(bucket: Bucket, videoId: string, writing: UploadState, rest: Buffer): Promise<void> {
+async function makeWhole(
+  objects: ObjectStore,
+  videoId: string,
+  writing: UploadState,
+  rest: Buffer,
+): Promise<void> {
   const key = SOURCES + videoId;
-  if (writing.multipartId === null) return await bucket.put(key, rest);
-  if (rest.length > 0) await addPart(bucket, videoId, writing, rest);
+  if (writing.multipartId === null) return await objects.put(key, rest);
+  if (rest.length > 0) await addPart(objects, videoId, writing, rest);
   try {
-    await completeMultipart(bucket, { key, id: writing.multipartId }, writing.parts);
+    await objects.multipart.complete({ key, id: writing.multipartId }, writing.parts);
   } catch (error) {
     // A repetition, where the answer to the first was lost, or another process was faster.
-    const whole = await readWhole(bucket, videoId);
+    const whole = await readWhole(objects, videoId);
     if (whole?.sizeBytes !== sumOf(writing.parts)) throw error;
   }
 }
 
-async function openTail(bucket: Bucket, videoId: string, state: UploadState): Promise<Readable> {
-  return await bucket.get(tailKey(videoId, sumOf(state.parts)));
+async function openTail(objects: ObjectStore, videoId: string, state: UploadState): Promise<Readable> {
+  return await objects.get(tailKey(videoId, sumOf(state.parts)));
 }
 
 /** @param keptStart where the one begins that is still needed; null for none */
-async function removeTails(bucket: Bucket, videoId: string, keptStart: number | null): Promise<void> {
+async function removeTails(objects: ObjectStore, videoId: string, keptStart: number | null): Promise<void> {
   const kept = keptStart === null ? null : tailKey(videoId, keptStart);
-  for await (const { key } of bucket.list(tailsOf(videoId))) if (key !== kept) await bucket.remove(key);
+  for await (const { key } of objects.list(tailsOf(videoId))) if (key !== kept) await objects.remove(key);
 }
 
 function tailsOf(videoId: string): string {

@@ -1,56 +1,45 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { BucketConfig } from "../config/bucket.ts";
 import { AppError } from "../lib/errors.ts";
 import { type FolderLock, lockFolder } from "../lib/folder-lock.ts";
-import { openBucketUploadStore } from "../uploads/object-upload-store.ts";
-import { openBucketSources } from "./object-recording-store.ts";
-import { FILES, openBucketStorage } from "./object-transcript-store.ts";
-import { openPartBuffers, partSizeFor, SOURCES, TAILS } from "./object-upload.ts";
+import { openObjectRecordingStore } from "./object-recording-store.ts";
+import { FILES, openObjectTranscriptStore } from "./object-transcript-store.ts";
+import { SOURCES, TAILS } from "./object-upload.ts";
 import { guardRemoval, openOwnership, type Stores, type StoresOptions } from "./open-stores.ts";
 import type { StoreOwnership } from "./ownership/store-ownership.ts";
 import { placeInBucket } from "./ownership/store-place.ts";
-import { type BucketConfig, openBucket } from "./s3/s3-object-store.ts";
+import { openS3ObjectStore } from "./s3/s3-object-store.ts";
 
 /** @throws AppError `data_folder_mismatch`, `installation_missing`, `storage_unavailable` */
-export async function openBucketStores(options: StoresOptions, bucketConfig: BucketConfig): Promise<Stores> {
-  const { config, db, create, log } = options;
-  const { dataFolder, uploadExpiryMs, maxUploadBytes } = config;
-  const bucket = openBucket(bucketConfig, log);
+export async function openObjectStores(options: StoresOptions, bucketConfig: BucketConfig): Promise<Stores> {
+  const { create, log } = options;
+  const { dataFolder } = options.config;
+  const objects = openS3ObjectStore(bucketConfig, log);
   let ownership: StoreOwnership;
   try {
-    ownership = await openOwnership(options, placeInBucket(bucket, [FILES, SOURCES, TAILS]));
+    ownership = await openOwnership(options, placeInBucket(objects, [FILES, SOURCES, TAILS]));
   } catch (error) {
-    bucket.close();
+    objects.close();
     throw explain(error, bucketConfig);
   }
   // Commands fetch no recordings, and may run where there is no data folder.
   const scratch = create
     ? await openScratch(join(dataFolder, "scratch")).catch((error) => {
-        bucket.close();
+        objects.close();
         throw error;
       })
     : null;
   const scratchFolder = scratch?.folder ?? dataFolder;
-  const sources = guardRemoval(openBucketSources(bucket, { scratchFolder }), ownership);
   return {
-    storage: guardRemoval(openBucketStorage(bucket), ownership),
-    sources,
+    storage: guardRemoval(openObjectTranscriptStore(objects), ownership),
+    sources: guardRemoval(openObjectRecordingStore(objects, { scratchFolder }), ownership),
     ownership,
-    uploads: openBucketUploadStore({
-      bucket,
-      db,
-      sources,
-      expiryMs: uploadExpiryMs,
-      buffers: openPartBuffers({
-        partBytes: partSizeFor(maxUploadBytes),
-        folder: scratchFolder,
-        diskBytes: config.uploadBufferBytes,
-      }),
-    }),
+    uploadTarget: { kind: "objects", objects, scratchFolder },
     files: null,
     async close() {
-      bucket.close();
+      objects.close();
       await scratch?.remove();
     },
   };

@@ -6,22 +6,28 @@ import type { Db } from "../db/schema.ts";
 import { OutageWatch } from "../lib/circuit-breaker.ts";
 import { AppError } from "../lib/errors.ts";
 import { lockFolder } from "../lib/folder-lock.ts";
-import { openDiskUploadStore, type UploadStore } from "../uploads/disk-upload-store.ts";
-import { openDiskSources } from "./disk/disk-recording-store.ts";
-import { type FileReader, openDiskStorage } from "./disk/disk-transcript-store.ts";
+import { openDiskRecordingStore } from "./disk/disk-recording-store.ts";
+import { type FileReader, openDiskTranscriptStore } from "./disk/disk-transcript-store.ts";
 import { probeFolder, unavailable } from "./disk/local-file.ts";
+import type { ObjectStore } from "./object-store.ts";
 import { checkStore, claimStore, INSTALLATION } from "./ownership/claim-store.ts";
 import { StoreOwnership } from "./ownership/store-ownership.ts";
 import { placeOnDisk, type StorePlace } from "./ownership/store-place.ts";
 import type { Sources } from "./recording-store.ts";
 import type { Storage } from "./transcript-store.ts";
 
-/** Where recordings, uploads and transcripts are kept: on this machine's disk, or in a bucket. */
+/** Where the bytes of uploads are written: the recordings of finished ones are read from the same place. */
+export type UploadTarget =
+  | { kind: "folder"; folder: string }
+  /** Parts are buffered in the scratch folder until they are sent. */
+  | { kind: "objects"; objects: ObjectStore; scratchFolder: string };
+
+/** Where recordings, uploads and transcripts are stored: on this machine's disk, or in a bucket. */
 export interface Stores {
   storage: Storage;
   sources: Sources;
-  uploads: UploadStore;
-  /** What serves the file URLs; null where the storage serves them itself. */
+  uploadTarget: UploadTarget;
+  /** Serves the file URLs; null if the storage serves them itself. */
   files: FileReader | null;
   ownership: StoreOwnership;
   close(): Promise<void>;
@@ -44,13 +50,13 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
   const { bucket } = options.config;
   if (bucket === null) return await openDiskStores(options);
   // Only then is the SDK of S3 loaded.
-  const { openBucketStores } = await import("./open-object-stores.ts");
-  return await openBucketStores(options, bucket);
+  const { openObjectStores } = await import("./open-object-stores.ts");
+  return await openObjectStores(options, bucket);
 }
 
 async function openDiskStores(options: StoresOptions): Promise<Stores> {
-  const { config, db, secret, log } = options;
-  const { dataFolder, publicUrl, uploadExpiryMs } = config;
+  const { config, secret, log } = options;
+  const { dataFolder, publicUrl } = config;
   const uploadsFolder = join(dataFolder, "uploads");
   const filesFolder = join(dataFolder, "files");
   const place = placeOnDisk(dataFolder, [uploadsFolder, filesFolder]);
@@ -70,9 +76,9 @@ async function openDiskStores(options: StoresOptions): Promise<Stores> {
   const assertAvailable = () => outages.assertAnswers();
   try {
     const ownership = await openOwnership(options, place);
-    const sources = guardRemoval(await openDiskSources(uploadsFolder, assertAvailable), ownership);
+    const sources = guardRemoval(await openDiskRecordingStore(uploadsFolder, assertAvailable), ownership);
     await mkdir(filesFolder, { recursive: true, mode: 0o700 });
-    const storage = await openDiskStorage({
+    const storage = await openDiskTranscriptStore({
       folder: filesFolder,
       baseUrl: publicUrl,
       secret,
@@ -81,7 +87,7 @@ async function openDiskStores(options: StoresOptions): Promise<Stores> {
     return {
       storage: guardRemoval(storage, ownership),
       sources,
-      uploads: openDiskUploadStore({ folder: uploadsFolder, db, sources, expiryMs: uploadExpiryMs }),
+      uploadTarget: { kind: "folder", folder: uploadsFolder },
       files: storage,
       ownership,
       async close() {

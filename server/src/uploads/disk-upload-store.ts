@@ -4,21 +4,13 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { FileStore } from "@tus/file-store";
-import { type DataStore, ERRORS, Upload } from "@tus/utils";
+import { ERRORS, Upload } from "@tus/utils";
 import type { Db } from "../db/schema.ts";
-import { AppError } from "../lib/errors.ts";
 import { requireSpace } from "../storage/disk/disk-space.ts";
 import type { Sources } from "../storage/recording-store.ts";
 import { declareVideoSize, deleteOpenUpload, findVideo } from "../videos/queries.ts";
 import { findUpload, recordActivity } from "./queries.ts";
-
-/** What a tus server keeps uploads in, and whether there is room for more. */
-export interface UploadStore extends DataStore {
-  /** @throws AppError `storage_full` where so many bytes more would leave too little free */
-  requireSpace(bytes: number): Promise<void>;
-  /** Makes the place for the bytes of an upload whose row is there, where it is not there yet. */
-  ensurePlace(uploadId: string): Promise<void>;
-}
+import { deleteUpload, expiryStart, type UploadStore } from "./upload-store.ts";
 
 class DiskUploadStore extends FileStore implements UploadStore {
   readonly #db: Db;
@@ -66,29 +58,9 @@ class DiskUploadStore extends FileStore implements UploadStore {
   }
 }
 
-/** Deletes an upload that never completed: the row first, so that a crash in between leaves a tombstone. */
-export async function deleteUpload(db: Db, sources: Sources, uploadId: string): Promise<void> {
-  await deleteOpenUpload(db, uploadId);
-  try {
-    await sources.remove(uploadId);
-  } catch (error) {
-    // The sweep removes it once the store is accepted.
-    if (!(error instanceof AppError) || error.code !== "storage_deletions_stopped") throw error;
-  }
-}
-
 /**
- * What the tus server counts the expiry from, by this machine's clock, with which it compares. How long the upload has
- * been idle comes from the database alone, so it does not matter how far the clocks are apart.
- */
-export function expiryStart(idleMs: number): string {
-  return new Date(Date.now() - idleMs).toISOString();
-}
-
-/**
- * The tus store on disk. What is known of an upload is its video's row, not a file beside it: a crash can
- * not leave the two at odds, and every process sees the same. The row is made before the store is asked,
- * by the one who knows whose upload it is.
+ * The tus store on disk. The video's row is the only record of an upload, so a crash cannot leave a second one that
+ * disagrees, and all processes see the same. The caller inserts the row before it calls the store.
  */
 export function openDiskUploadStore(options: {
   folder: string;

@@ -1,15 +1,15 @@
 import type { Readable } from "node:stream";
 import { DataStore, ERRORS, Upload } from "@tus/utils";
 import type { Db } from "../db/schema.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
 import { appendToUpload, type PartBuffers, readUpload, SOURCES } from "../storage/object-upload.ts";
 import type { Sources } from "../storage/recording-store.ts";
-import type { Bucket } from "../storage/s3/s3-object-store.ts";
 import { declareVideoSize, findVideo } from "../videos/queries.ts";
-import { deleteUpload, expiryStart, type UploadStore } from "./disk-upload-store.ts";
 import { findUpload, recordActivity } from "./queries.ts";
+import { deleteUpload, expiryStart, type UploadStore } from "./upload-store.ts";
 
-export interface BucketUploadStoreOptions {
-  bucket: Bucket;
+export interface ObjectUploadStoreOptions {
+  objects: ObjectStore;
   db: Db;
   sources: Sources;
   expiryMs: number;
@@ -17,13 +17,13 @@ export interface BucketUploadStoreOptions {
 }
 
 /**
- * The tus store in a bucket: multipart uploads, and nothing else that would have to agree with the row. Of
- * each upload that is being written at most one part is on this machine's disk until it is sent.
+ * The tus store in an object store: multipart uploads, and no second record that would have to agree with the row. At
+ * most one part of each upload is buffered on this machine until it is sent.
  */
-class BucketUploadStore extends DataStore implements UploadStore {
-  readonly #options: BucketUploadStoreOptions;
+class ObjectUploadStore extends DataStore implements UploadStore {
+  readonly #options: ObjectUploadStoreOptions;
 
-  constructor(options: BucketUploadStoreOptions) {
+  constructor(options: ObjectUploadStoreOptions) {
     super();
     this.#options = options;
     this.extensions = [
@@ -35,17 +35,17 @@ class BucketUploadStore extends DataStore implements UploadStore {
     ];
   }
 
-  /** Its row was made by the one who knows whose it is, and the bytes make their own place. */
+  /** The caller has inserted the row, and the first bytes create the object. */
   override async create(upload: Upload): Promise<Upload> {
-    if (upload.size === 0) await this.#options.bucket.put(SOURCES + upload.id, new Uint8Array());
+    if (upload.size === 0) await this.#options.objects.put(SOURCES + upload.id, new Uint8Array());
     return upload;
   }
 
   override async getUpload(id: string): Promise<Upload> {
-    const { db, bucket } = this.#options;
+    const { db, objects } = this.#options;
     const video = await findUpload(db, id);
     if (!video) throw ERRORS.FILE_NOT_FOUND;
-    const state = await readUpload(bucket, id);
+    const state = await readUpload(objects, id);
     return new Upload({
       id,
       offset: state?.sizeBytes ?? 0,
@@ -56,10 +56,10 @@ class BucketUploadStore extends DataStore implements UploadStore {
   }
 
   override async write(content: Readable, id: string, offset: number): Promise<number> {
-    const { db, bucket, buffers } = this.#options;
+    const { db, objects, buffers } = this.#options;
     const video = await findVideo(db, id);
     if (!video) throw ERRORS.FILE_NOT_FOUND;
-    return await appendToUpload(bucket, id, recordActivity(db, id, content), {
+    return await appendToUpload(objects, id, recordActivity(db, id, content), {
       offset,
       sizeBytes: video.size_bytes,
       buffers,
@@ -100,6 +100,6 @@ function brokenOff(content: Readable): AbortSignal {
   return broken.signal;
 }
 
-export function openBucketUploadStore(options: BucketUploadStoreOptions): UploadStore {
-  return new BucketUploadStore(options);
+export function openObjectUploadStore(options: ObjectUploadStoreOptions): UploadStore {
+  return new ObjectUploadStore(options);
 }

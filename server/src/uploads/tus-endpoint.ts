@@ -19,9 +19,9 @@ import { isDiskFull, storageFull } from "../storage/disk/disk-space.ts";
 import type { Sources } from "../storage/recording-store.ts";
 import { findVideo, insertVideo } from "../videos/queries.ts";
 import { type AcceptDeps, acceptUpload } from "./accept-upload.ts";
-import type { UploadStore } from "./disk-upload-store.ts";
 import { findCreated, insertOnce, readCreation } from "./repeated-upload.ts";
 import { authorizeByUrl, checkOrigin, type Uploader } from "./upload-access.ts";
+import type { UploadStore } from "./upload-store.ts";
 
 export const UPLOADS_PATH = "/api/v1/uploads";
 const TUS_VERSION = "1.0.0";

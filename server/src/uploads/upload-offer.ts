@@ -6,8 +6,8 @@ import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
 import { checkMetadata } from "../lib/metadata.ts";
 import { insertVideo } from "../videos/queries.ts";
-import type { UploadStore } from "./disk-upload-store.ts";
 import { UPLOADS_PATH } from "./tus-endpoint.ts";
+import type { UploadStore } from "./upload-store.ts";
 import { signUploadUrl } from "./upload-url.ts";
 
 export interface OfferDeps {

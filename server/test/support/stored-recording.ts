@@ -1,10 +1,12 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
+import type { BucketConfig } from "../../src/config/bucket.ts";
 import { AppError } from "../../src/lib/errors.ts";
 import type { Service } from "../../src/main.ts";
+import type { ObjectStore } from "../../src/storage/object-store.ts";
 import { SOURCES } from "../../src/storage/object-upload.ts";
-import { type Bucket, type BucketConfig, openBucket } from "../../src/storage/s3/s3-object-store.ts";
+import { openS3ObjectStore } from "../../src/storage/s3/s3-object-store.ts";
 
 /** The whole recording of a video, wherever the service keeps it; null where it has none. */
 export async function readRecording({ parts }: Service, videoId: string): Promise<Buffer | null> {
@@ -42,10 +44,13 @@ export async function removeInstallationMark({ parts }: Service): Promise<void> 
   else await withBucket(bucket, (opened) => opened.remove("installation"));
 }
 
-async function withBucket(config: BucketConfig, deed: (bucket: Bucket) => Promise<void>): Promise<void> {
-  const bucket = openBucket(config);
+async function withBucket(
+  config: BucketConfig,
+  change: (objects: ObjectStore) => Promise<void>,
+): Promise<void> {
+  const bucket = openS3ObjectStore(config);
   try {
-    await deed(bucket);
+    await change(bucket);
   } finally {
     bucket.close();
   }

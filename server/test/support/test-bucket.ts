@@ -1,5 +1,7 @@
-import { BucketAlreadyOwnedByYou, CreateBucketCommand } from "@aws-sdk/client-s3";
-import { type Bucket, type BucketConfig, openBucket } from "../../src/storage/s3/s3-object-store.ts";
+import { BucketAlreadyOwnedByYou, CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
+import type { BucketConfig } from "../../src/config/bucket.ts";
+import type { ObjectStore } from "../../src/storage/object-store.ts";
+import { openS3ObjectStore } from "../../src/storage/s3/s3-object-store.ts";
 
 interface TestS3 {
   endpoint: string;
@@ -27,21 +29,30 @@ export function testBucketConfig(s3: TestS3, name: string, prefix = ""): BucketC
   };
 }
 
-/** A bucket of its own; it goes when the server goes. */
-export async function openTestBucket(s3: TestS3, name: string, prefix = ""): Promise<Bucket> {
+/** Creates a bucket for one test and opens it. */
+export async function openTestBucket(s3: TestS3, name: string, prefix = ""): Promise<ObjectStore> {
   await makeTestBucket(s3, name);
-  return openBucket(testBucketConfig(s3, name, prefix));
+  return openS3ObjectStore(testBucketConfig(s3, name, prefix));
 }
 
-/** One that is there already stays as it is. */
+export function testS3Client({ endpoint, region, accessKeyId, secretAccessKey }: TestS3): S3Client {
+  return new S3Client({
+    endpoint,
+    region,
+    credentials: { accessKeyId, secretAccessKey },
+    forcePathStyle: true,
+  });
+}
+
+/** Leaves an existing bucket unchanged. */
 export async function makeTestBucket(s3: TestS3, name: string): Promise<void> {
-  const { client, close } = openBucket(testBucketConfig(s3, name));
+  const client = testS3Client(s3);
   try {
     await client.send(new CreateBucketCommand({ Bucket: name }));
   } catch (error) {
     if (!(error instanceof BucketAlreadyOwnedByYou)) throw error;
   } finally {
-    close();
+    client.destroy();
   }
 }
 

@@ -17,7 +17,7 @@ import {
  * Recordings in one folder, each file named after its video, as the tus file store writes them.
  * @param assertAvailable throws if the folder cannot be written and read; by default a probe file is used
  */
-export async function openDiskSources(
+export async function openDiskRecordingStore(
   folder: string,
   assertAvailable: AssertFolder = () => probeFolder(folder),
 ): Promise<Sources> {

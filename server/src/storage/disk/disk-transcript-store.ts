@@ -34,9 +34,9 @@ export interface FileReader {
   openFile(key: string): Promise<OpenedFile>;
 }
 
-export interface DiskStorage extends Storage, FileReader {}
+export interface DiskTranscriptStore extends Storage, FileReader {}
 
-export interface DiskStorageOptions {
+export interface DiskTranscriptStoreOptions {
   /** Made if it is not there, readable by this user only. */
   folder: string;
   /** Where clients reach the service: `https://captions.example.com`, with or without a path. */
@@ -55,7 +55,9 @@ const UNFINISHED_MAX_AGE_MS = 10 * 60_000;
 const MAX_FOLDER_ROUNDS = 100;
 
 /** Keeps objects as files of the same name under one folder. */
-export async function openDiskStorage(options: DiskStorageOptions): Promise<DiskStorage> {
+export async function openDiskTranscriptStore(
+  options: DiskTranscriptStoreOptions,
+): Promise<DiskTranscriptStore> {
   const folder = resolve(options.folder);
   const baseUrl = options.baseUrl.replace(/\/+$/, "");
   if (options.secret.length < 32) throw new TypeError("the secret for file URLs needs at least 32 bytes");

@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import type { Bucket } from "../s3/s3-object-store.ts";
+import type { ObjectStore } from "../object-store.ts";
 
 /** Where files are stored, and the small files there that say which database they belong to. */
 export interface StorePlace {
@@ -54,19 +54,19 @@ export function placeOnDisk(dataFolder: string, fileFolders: string[]): StorePla
 }
 
 /** @param folders what the keys of stored files begin with */
-export function placeInBucket(bucket: Bucket, folders: string[]): StorePlace {
+export function placeInBucket(objects: ObjectStore, folders: string[]): StorePlace {
   return {
-    name: `the bucket ${bucket.name}`,
+    name: `the bucket ${objects.name}`,
     setting: "S3_BUCKET",
     async read(file) {
-      return (await bucket.head(file)) && (await buffer(await bucket.get(file))).toString();
+      return (await objects.head(file)) && (await buffer(await objects.get(file))).toString();
     },
     async write(file, content) {
-      await bucket.put(file, Buffer.from(content));
+      await objects.put(file, Buffer.from(content));
     },
-    remove: (file) => bucket.remove(file),
+    remove: (file) => objects.remove(file),
     async holdsFiles() {
-      for (const folder of folders) for await (const _found of bucket.list(folder)) return true;
+      for (const folder of folders) for await (const _found of objects.list(folder)) return true;
       return false;
     },
   };

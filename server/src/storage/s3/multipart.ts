@@ -2,123 +2,103 @@ import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
+  type MultipartUpload as ListedUpload,
   ListMultipartUploadsCommand,
   ListPartsCommand,
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import { AppError } from "../../lib/errors.ts";
-import type { Bucket } from "./s3-object-store.ts";
+import type { MultipartUpload, MultipartUploads, UploadedPart } from "../object-store.ts";
+import type { S3Bucket } from "./s3-object-store.ts";
 
-/** An object that comes in parts, and is none until it is completed. */
-interface Multipart {
-  /** Of the object, without the bucket's prefix. */
-  key: string;
-  id: string;
-}
-
-export interface Part {
-  /** From 1. */
-  number: number;
-  etag: string;
-  sizeBytes: number;
-}
-
-/** @returns its id */
-export async function beginMultipart(bucket: Bucket, key: string): Promise<string> {
-  const command = new CreateMultipartUploadCommand({ Bucket: bucket.name, Key: bucket.fullKey(key) });
-  const { UploadId = "" } = await bucket.run((s3, options) => s3.send(command, options));
-  return UploadId;
-}
-
-/** One of a number that is there already is replaced. */
-export async function sendPart(
-  bucket: Bucket,
-  multipart: Multipart,
-  number: number,
-  content: Buffer,
-): Promise<Part> {
-  const place = placeOf(bucket, multipart);
-  const command = new UploadPartCommand({ ...place, PartNumber: number, Body: content });
-  const { ETag = "" } = await bucket.run((s3, options) => s3.send(command, options));
-  return { number, etag: ETag, sizeBytes: content.length };
-}
-
-export async function completeMultipart(
-  bucket: Bucket,
-  multipart: Multipart,
-  parts: readonly Part[],
-): Promise<void> {
-  const command = new CompleteMultipartUploadCommand({
-    ...placeOf(bucket, multipart),
-    MultipartUpload: { Parts: parts.map(({ number, etag }) => ({ PartNumber: number, ETag: etag })) },
+export function s3MultipartUploads(bucket: S3Bucket): MultipartUploads {
+  const addressOf = ({ key, id }: MultipartUpload) => ({
+    Bucket: bucket.name,
+    Key: bucket.prefix + key,
+    UploadId: id,
   });
-  await bucket.run((s3, options) => s3.send(command, options));
-}
 
-/** Of this very key. */
-export async function abortMultiparts(bucket: Bucket, key: string): Promise<void> {
-  for (const multipart of await listMultiparts(bucket, key)) {
-    const command = new AbortMultipartUploadCommand(placeOf(bucket, multipart));
-    await unlessMissing(bucket.run((s3, options) => s3.send(command, options)));
-  }
-}
-
-/** The oldest first: where two came to be, by whatever accident, all see the same. */
-export async function listMultiparts(
-  bucket: Bucket,
-  key: string,
-  { below = false } = {},
-): Promise<(Multipart & { begunAt: Date })[]> {
-  const found: (Multipart & { begunAt: Date })[] = [];
-  let from: { KeyMarker?: string; UploadIdMarker?: string } = {};
-  for (;;) {
-    const command = new ListMultipartUploadsCommand({
-      Bucket: bucket.name,
-      Prefix: bucket.fullKey(key),
-      ...from,
-    });
-    const page = await bucket.run((s3, options) => s3.send(command, options));
-    for (const { Key = "", UploadId = "", Initiated = new Date(0) } of page.Uploads ?? []) {
-      const own = Key.slice(bucket.fullKey("").length);
-      if (below || own === key) found.push({ id: UploadId, key: own, begunAt: Initiated });
+  async function listBelow(prefix: string): Promise<MultipartUpload[]> {
+    const found: ListedUpload[] = [];
+    let from: { KeyMarker?: string; UploadIdMarker?: string } = {};
+    for (;;) {
+      const command = new ListMultipartUploadsCommand({
+        Bucket: bucket.name,
+        Prefix: bucket.prefix + prefix,
+        ...from,
+      });
+      const page = await bucket.run((s3, options) => s3.send(command, options));
+      found.push(...(page.Uploads ?? []));
+      if (!page.IsTruncated || !page.NextKeyMarker) break;
+      from = {
+        KeyMarker: page.NextKeyMarker,
+        ...(page.NextUploadIdMarker && { UploadIdMarker: page.NextUploadIdMarker }),
+      };
     }
-    if (!page.IsTruncated || !page.NextKeyMarker) break;
-    from = {
-      KeyMarker: page.NextKeyMarker,
-      ...(page.NextUploadIdMarker && { UploadIdMarker: page.NextUploadIdMarker }),
-    };
+    const initiatedMs = ({ Initiated }: ListedUpload) => Initiated?.getTime() ?? 0;
+    return found
+      .sort((a, b) => initiatedMs(a) - initiatedMs(b) || ((a.UploadId ?? "") < (b.UploadId ?? "") ? -1 : 1))
+      .map(({ Key = "", UploadId = "" }) => ({ key: Key.slice(bucket.prefix.length), id: UploadId }));
   }
-  return found.sort((a, b) => a.begunAt.getTime() - b.begunAt.getTime() || (a.id < b.id ? -1 : 1));
+
+  const list = async (key: string) => (await listBelow(key)).filter((upload) => upload.key === key);
+
+  return {
+    list,
+    listBelow,
+
+    async begin(key) {
+      const command = new CreateMultipartUploadCommand({ Bucket: bucket.name, Key: bucket.prefix + key });
+      const { UploadId = "" } = await bucket.run((s3, options) => s3.send(command, options));
+      return UploadId;
+    },
+
+    async sendPart(upload, number, content) {
+      const command = new UploadPartCommand({ ...addressOf(upload), PartNumber: number, Body: content });
+      const { ETag = "" } = await bucket.run((s3, options) => s3.send(command, options));
+      return { number, etag: ETag, sizeBytes: content.length };
+    },
+
+    async complete(upload, parts) {
+      const command = new CompleteMultipartUploadCommand({
+        ...addressOf(upload),
+        MultipartUpload: { Parts: parts.map(({ number, etag }) => ({ PartNumber: number, ETag: etag })) },
+      });
+      await bucket.run((s3, options) => s3.send(command, options));
+    },
+
+    async abort(key) {
+      for (const upload of await list(key)) {
+        const command = new AbortMultipartUploadCommand(addressOf(upload));
+        await nullIfMissing(bucket.run((s3, options) => s3.send(command, options)));
+      }
+    },
+
+    async listParts(upload) {
+      const parts: UploadedPart[] = [];
+      let after: string | undefined;
+      do {
+        const command = new ListPartsCommand({
+          ...addressOf(upload),
+          ...(after !== undefined && { PartNumberMarker: after }),
+        });
+        const page = await nullIfMissing(bucket.run((s3, options) => s3.send(command, options)));
+        if (!page) return null;
+        for (const { PartNumber = 0, ETag = "", Size = 0 } of page.Parts ?? []) {
+          parts.push({ number: PartNumber, etag: ETag, sizeBytes: Size });
+        }
+        after = page.IsTruncated ? page.NextPartNumberMarker : undefined;
+      } while (after !== undefined);
+      return parts.sort((a, b) => a.number - b.number);
+    },
+  };
 }
 
-/** Null where there is no such multipart upload (any more). */
-export async function listParts(bucket: Bucket, multipart: Multipart): Promise<Part[] | null> {
-  const parts: Part[] = [];
-  let after: string | undefined;
-  do {
-    const command = new ListPartsCommand({
-      ...placeOf(bucket, multipart),
-      ...(after !== undefined && { PartNumberMarker: after }),
-    });
-    const page = await unlessMissing(bucket.run((s3, options) => s3.send(command, options)));
-    if (!page) return null;
-    for (const { PartNumber = 0, ETag = "", Size = 0 } of page.Parts ?? []) {
-      parts.push({ number: PartNumber, etag: ETag, sizeBytes: Size });
-    }
-    after = page.IsTruncated ? page.NextPartNumberMarker : undefined;
-  } while (after !== undefined);
-  return parts.sort((a, b) => a.number - b.number);
-}
-
-async function unlessMissing<T>(answer: Promise<T>): Promise<T | null> {
+async function nullIfMissing<T>(answer: Promise<T>): Promise<T | null> {
   try {
     return await answer;
   } catch (error) {
     if (error instanceof AppError && error.code === "storage_object_missing") return null;
     throw error;
   }
-}
-
-function placeOf(bucket: Bucket, { key, id }: Multipart): { Bucket: string; Key: string; UploadId: string } {
-  return { Bucket: bucket.name, Key: bucket.fullKey(key), UploadId: id };
 }

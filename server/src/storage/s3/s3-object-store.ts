@@ -11,80 +11,36 @@ import {
   type S3ClientConfig,
 } from "@aws-sdk/client-s3";
 import type { Logger } from "pino";
+import type { BucketConfig } from "../../config/bucket.ts";
 import { OutageWatch } from "../../lib/circuit-breaker.ts";
 import { AppError } from "../../lib/errors.ts";
 import { contentDisposition } from "../content-disposition.ts";
 import { isObjectFault, objectDenied, objectMissing, objectUnusable } from "../object-errors.ts";
-import type { PresignedUrl, PresignOptions } from "../transcript-store.ts";
+import { type ObjectStore, PROBE_CONTENT, PROBES } from "../object-store.ts";
+import { s3MultipartUploads } from "./multipart.ts";
 import { UrlSigner } from "./url-signer.ts";
 
-/** A bucket of S3, or of a server that speaks as S3 does. */
-export interface BucketConfig {
-  name: string;
-  region: string;
-  /** Null for AWS. */
-  endpoint: string | null;
-  /** Where clients of the service reach the bucket, where that is another address; null for `endpoint`. */
-  publicEndpoint: string | null;
-  /** `https://host/bucket/key` instead of `https://bucket.host/key`. */
-  forcePathStyle: boolean;
-  /** Null to look for them where AWS's own tools do: environment, shared files, the machine's role. */
-  credentials: { accessKeyId: string; secretAccessKey: string } | null;
-  /** What every key begins with: empty, or ending with a slash. */
-  prefix: string;
-}
-
-/** The few operations that everything in a bucket is made of. Keys are given without the prefix. */
-export interface Bucket {
-  readonly client: S3Client;
+/** Sends commands to one bucket. */
+export interface S3Bucket {
   readonly name: string;
-  /** The key as the bucket knows it. */
-  fullKey(key: string): string;
-  put(key: string, content: Uint8Array, signal?: AbortSignal): Promise<void>;
-  get(key: string, range?: ByteRequest): Promise<Readable>;
-  /** Null where there is no such object. */
-  head(key: string): Promise<{ sizeBytes: number; etag: string } | null>;
-  remove(key: string): Promise<void>;
-  list(prefix: string): AsyncGenerator<{ key: string; sizeBytes: number; writtenAt: Date }>;
-  presign(key: string, options: PresignOptions): Promise<PresignedUrl>;
-  /**
-   * Runs one command, which must be sent with the options.
-   * @throws AppError `storage_object_missing`, `storage_object_denied` and `storage_object_unusable` if other
-   *   objects can be written and read, else `storage_full`, `storage_unavailable`
-   */
+  /** Prefix of every key: empty, or ends with a slash. */
+  readonly prefix: string;
+  /** Runs one command, which must be sent with the options. Errors are those of `ObjectStore`. */
   run<T>(
     operation: (client: S3Client, options: { abortSignal: AbortSignal }) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T>;
-  /**
-   * Writes and reads an object of its own, to tell a fault of one object from an outage.
-   * @throws AppError `storage_unavailable`
-   */
-  assertAvailable(): Promise<void>;
-  close(): void;
-}
-
-export interface ByteRequest {
-  start: number;
-  /** Included. */
-  end: number;
-  /** The object must still be this one. */
-  etag?: string;
-  signal?: AbortSignal;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Without a byte in either direction. */
 const IDLE_TIMEOUT_MS = 30_000;
-/** With the waits of the SDK between them, a second in all: whoever asked tries again, with longer waits. */
+/** About a second in total with the backoff of the SDK; callers retry with longer waits. */
 const ATTEMPTS = 3;
 const RETRY_AFTER_SECONDS = 10;
 const PROBE_TIMEOUT_MS = 5_000;
-/** Not in the alphabet of keys, so an object stored here can never be mistaken for one of the service. */
-export const PROBES = "~probes/";
-export const PROBE_CONTENT = "subtext";
-
-export function openBucket(config: BucketConfig, log: Logger | null = null): Bucket {
+/** Opens a bucket of S3 or of a server that implements its API. */
+export function openS3ObjectStore(config: BucketConfig, log: Logger | null = null): ObjectStore {
   const { name, prefix } = config;
   const client = new S3Client(clientConfig(config, config.endpoint));
   const presigner = new S3Client(clientConfig(config, config.publicEndpoint ?? config.endpoint));
@@ -94,10 +50,10 @@ export function openBucket(config: BucketConfig, log: Logger | null = null): Buc
     name: "the bucket",
     log,
     ask: () => probe(client, { Bucket: name, Key: fullKey(PROBES + randomUUID()) }),
-    // Only what the storage said: the probe's own classification would double the message, and name a file that nobody wants.
+    // Only what the storage reported: the probe's own classification would repeat the message and name the probe object.
     away: (error) => storageUnavailable(error instanceof AppError ? error.cause : error),
   });
-  const run: Bucket["run"] = async (operation, signal) => {
+  const run: S3Bucket["run"] = async (operation, signal) => {
     outages.assertThere();
     const ending = new AbortController();
     const answered = outages.asked((reason) => ending.abort(reason));
@@ -117,15 +73,14 @@ export function openBucket(config: BucketConfig, log: Logger | null = null): Buc
   };
 
   return {
-    client,
     name,
-    fullKey,
-    run,
+    multipart: s3MultipartUploads({ name, prefix, run }),
+    toStorageError: storageError,
     assertAvailable: () => outages.assertAnswers(),
 
-    async put(key, content, signal) {
+    async put(key, content) {
       const command = new PutObjectCommand({ Bucket: name, Key: fullKey(key), Body: content });
-      await run((s3, options) => s3.send(command, options), signal);
+      await run((s3, options) => s3.send(command, options));
     },
 
     async get(key, range) {
@@ -155,7 +110,7 @@ export function openBucket(config: BucketConfig, log: Logger | null = null): Buc
         const command = new DeleteObjectCommand({ Bucket: name, Key: fullKey(key) });
         await run((s3, options) => s3.send(command, options));
       } catch (error) {
-        // AWS answers 204 for what is not there, others 404.
+        // AWS answers 204 if the object does not exist, others 404.
         if (!(error instanceof AppError) || error.code !== "storage_object_missing") throw error;
       }
     },
@@ -177,7 +132,7 @@ export function openBucket(config: BucketConfig, log: Logger | null = null): Buc
     },
 
     async presign(key, { contentType, fileName, lifetimeSeconds, now }) {
-      // Signatures count whole seconds: from the next one on, so that it is never shorter than was promised.
+      // Signatures use whole seconds. Rounded up, so that the URL never expires early.
       const signingDate = new Date(Math.ceil(now.getTime() / 1000) * 1000);
       const query = {
         "response-content-type": isText(contentType) ? `${contentType}; charset=utf-8` : contentType,
@@ -207,7 +162,7 @@ function clientConfig(config: BucketConfig, endpoint: string | null): S3ClientCo
     forcePathStyle,
     ...(endpoint !== null && { endpoint }),
     ...(credentials !== null && { credentials }),
-    // What AWS has made the default since 2025 is refused by many servers that speak as S3 does.
+    // Many S3-compatible servers refuse what has been the default of AWS since 2025.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     maxAttempts: ATTEMPTS,
@@ -226,18 +181,18 @@ const FULL = new Set([
   "ServerSideQuotaExceeded",
 ]);
 const MISSING = new Set(["NoSuchKey", "NotFound", "NoSuchUpload"]);
-/** Not a statement of the storage about the object: the connection was too slow. */
+/** Says nothing about the object: the connection was too slow. */
 const TIMED_OUT = new Set(["RequestTimeout", "RequestTimeoutException"]);
-/** Of the SDK, which gives it no name. */
+/** The SDK gives this error no name. */
 const CHECKSUM_MISMATCH = /^Checksum mismatch/;
 const DENIED_STATUSES = [401, 403];
 const BUSY_STATUSES = [408, 425, 429];
 
 /**
- * What went wrong, by the names of the service; an abort stays what it is. What the storage said is the cause,
- * for the log: it names keys and statuses, never credentials.
+ * Translates an error of the SDK. Aborts are returned unchanged. The cause is for the log: it contains keys and statuses,
+ * never credentials.
  */
-export function storageError(error: unknown): unknown {
+function storageError(error: unknown): unknown {
   if (error instanceof AppError || !(error instanceof Error)) return error;
   if (error.name === "AbortError" || error instanceof TypeError) return error;
   const { name, $metadata } = error as Error & { $metadata?: { httpStatusCode?: number } };
@@ -254,7 +209,7 @@ export function storageError(error: unknown): unknown {
 }
 
 function storageUnavailable(cause: unknown): AppError {
-  return new AppError("storage_unavailable", "The storage can not be read or written now.", {
+  return new AppError("storage_unavailable", "The storage cannot be read or written now.", {
     headers: { "retry-after": String(RETRY_AFTER_SECONDS) },
     cause,
   });

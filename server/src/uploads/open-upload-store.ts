@@ -1,0 +1,25 @@
+import type { Db } from "../db/schema.ts";
+import { openPartBuffers, partSizeFor } from "../storage/object-upload.ts";
+import type { Stores } from "../storage/open-stores.ts";
+import { openDiskUploadStore } from "./disk-upload-store.ts";
+import { openObjectUploadStore } from "./object-upload-store.ts";
+import type { UploadStore } from "./upload-store.ts";
+
+export interface UploadStoreOptions {
+  db: Db;
+  expiryMs: number;
+  maxUploadBytes: number;
+  /** Limit of the parts of all uploads that are buffered on disk until they are sent. */
+  bufferBytes: number;
+}
+
+/** Opens the tus store on the target of uploads. */
+export function openUploadStore(
+  { uploadTarget: target, sources }: Pick<Stores, "uploadTarget" | "sources">,
+  { db, expiryMs, maxUploadBytes, bufferBytes }: UploadStoreOptions,
+): UploadStore {
+  if (target.kind === "folder") return openDiskUploadStore({ folder: target.folder, db, sources, expiryMs });
+  const { objects, scratchFolder: folder } = target;
+  const buffers = openPartBuffers({ partBytes: partSizeFor(maxUploadBytes), folder, diskBytes: bufferBytes });
+  return openObjectUploadStore({ objects, db, sources, expiryMs, buffers });
+}

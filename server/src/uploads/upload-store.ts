@@ -1,0 +1,32 @@
+import type { DataStore } from "@tus/utils";
+import type { Db } from "../db/schema.ts";
+import { AppError } from "../lib/errors.ts";
+import type { Sources } from "../storage/recording-store.ts";
+import { deleteOpenUpload } from "../videos/queries.ts";
+
+/** The tus server's data store, with what Subtext needs besides. */
+export interface UploadStore extends DataStore {
+  /** @throws AppError `storage_full` if this many more bytes would leave too little free space */
+  requireSpace(bytes: number): Promise<void>;
+  /** Creates the file of an upload whose row exists, unless it is there already. */
+  ensurePlace(uploadId: string): Promise<void>;
+}
+
+/** Deletes an upload that never completed: the row first, so that a crash in between leaves a tombstone. */
+export async function deleteUpload(db: Db, sources: Sources, uploadId: string): Promise<void> {
+  await deleteOpenUpload(db, uploadId);
+  try {
+    await sources.remove(uploadId);
+  } catch (error) {
+    // The sweep removes it once the store is accepted.
+    if (!(error instanceof AppError) || error.code !== "storage_deletions_stopped") throw error;
+  }
+}
+
+/**
+ * The time from which the tus server counts the expiry, by the clock of this machine, with which it compares it. Only the
+ * database measures how long the upload was idle, so a difference between the clocks does not matter.
+ */
+export function expiryStart(idleMs: number): string {
+  return new Date(Date.now() - idleMs).toISOString();
+}
