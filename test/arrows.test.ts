@@ -49,12 +49,7 @@ const SERVER_LAYERS = [
 /** Imports that still go upward. */
 const UPWARD = new Set<string>([
   "resources/resources.ts > webhooks/queries.ts",
-  "config/bucket.ts > storage/s3/s3-object-store.ts",
-  "config/config.ts > storage/s3/s3-object-store.ts",
-  "environments/environments.ts > videos/retention-queries.ts",
   "pipeline/reprocess.ts > videos/retention-queries.ts",
-  "storage/open-object-stores.ts > uploads/object-upload-store.ts",
-  "storage/open-stores.ts > uploads/disk-upload-store.ts",
 ]);
 
 const root = resolve(import.meta.dirname, "..");

@@ -4,11 +4,11 @@ import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { type SweepDeps, sweep } from "../src/cleanup/sweep.ts";
 import { findDeliveriesWithoutJob, findTranscriptionsWithoutJob } from "../src/db/lost-jobs.ts";
+import { setRetention } from "../src/environments/queries.ts";
 import { AppError } from "../src/lib/errors.ts";
 import { newId } from "../src/lib/ids.ts";
 import type { Queue } from "../src/queue/queue.ts";
 import { insertVideo } from "../src/videos/queries.ts";
-import { setRetention } from "../src/videos/retention-queries.ts";
 import { freePort } from "./support/free-port.ts";
 import {
   createTenant,

@@ -12,8 +12,8 @@ import type {
   VideoRow,
   WebhookEndpointRow,
 } from "../db/schema.ts";
+import { retentionOf } from "../environments/queries.ts";
 import { representWebhookEndpoint } from "../resources/resources.ts";
-import { retentionOf } from "../videos/retention-queries.ts";
 import type { LatestDelivery } from "../webhooks/endpoint-health-queries.ts";
 import type { EventWithDeliveries } from "../webhooks/queries.ts";
 import type { ApiKeyView } from "./contract/api-key.ts";

@@ -1,12 +1,12 @@
 import type { Db, EnvironmentRow } from "../db/schema.ts";
-import { listEnvironments } from "../environments/queries.ts";
+import { listEnvironments, retentionOf } from "../environments/queries.ts";
 import type { Clock } from "../lib/clock.ts";
 import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
 import type { StoreOwnership } from "../storage/ownership/store-ownership.ts";
 import type { Sources } from "../storage/recording-store.ts";
 import { TRANSCRIPTS_PREFIX } from "../storage/transcript-files.ts";
 import type { Storage } from "../storage/transcript-store.ts";
-import { type DuePosition, deleteDue, dueBefore, findDue, retentionOf } from "../videos/retention-queries.ts";
+import { type DuePosition, deleteDue, dueBefore, findDue } from "../videos/retention-queries.ts";
 
 export interface RetentionDeps extends ItemDeps {
   db: Db;

@@ -3,13 +3,13 @@ import type { Db, EnvironmentRow, Tx } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
-import { setRetention } from "../videos/retention-queries.ts";
 import {
   findEnvironment,
   findEnvironmentForUpdate,
   insertEnvironment,
   setAiTranscription,
   setAllowedOrigins,
+  setRetention,
 } from "./queries.ts";
 
 /**

@@ -1,3 +1,4 @@
+import type { RetentionPolicy } from "../db/enums.ts";
 import type { Db, EnvironmentRow, Tx } from "../db/schema.ts";
 
 export interface NewEnvironment {
@@ -86,4 +87,23 @@ export async function lockAiTranscription(tx: Tx, environmentId: string): Promis
     .forShare()
     .executeTakeFirstOrThrow();
   return ai_transcription;
+}
+
+/** @param retention null to keep everything */
+export async function setRetention(
+  db: Db,
+  environmentId: string,
+  retention: RetentionPolicy | null,
+): Promise<EnvironmentRow | undefined> {
+  return await db
+    .updateTable("environment")
+    .set({ retention_days: retention?.days ?? null, retention_deletes: retention?.deletes ?? null })
+    .where("id", "=", environmentId)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export function retentionOf(environment: EnvironmentRow): RetentionPolicy | null {
+  const { retention_days: days, retention_deletes: deletes } = environment;
+  return days === null || deletes === null ? null : { days, deletes };
 }

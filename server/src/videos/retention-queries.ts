@@ -1,30 +1,12 @@
 import { sql } from "kysely";
 import type { RetentionPolicy } from "../db/enums.ts";
-import type { Db, EnvironmentRow, Tx, VideoRow } from "../db/schema.ts";
+import type { Db, Tx, VideoRow } from "../db/schema.ts";
+import { retentionOf } from "../environments/queries.ts";
 import { lockDeliveries } from "./queries.ts";
 
 const ENDED = ["COMPLETED", "FAILED", "SKIPPED"] as const;
 
 const DAY_MS = 86_400_000;
-
-/** Null keeps everything. */
-export async function setRetention(
-  db: Db,
-  environmentId: string,
-  retention: RetentionPolicy | null,
-): Promise<EnvironmentRow | undefined> {
-  return await db
-    .updateTable("environment")
-    .set({ retention_days: retention?.days ?? null, retention_deletes: retention?.deletes ?? null })
-    .where("id", "=", environmentId)
-    .returningAll()
-    .executeTakeFirst();
-}
-
-export function retentionOf(environment: EnvironmentRow): RetentionPolicy | null {
-  const { retention_days: days, retention_deletes: deletes } = environment;
-  return days === null || deletes === null ? null : { days, deletes };
-}
 
 /** What ended before this is due. */
 export function dueBefore({ days }: RetentionPolicy, now: Date): Date {
