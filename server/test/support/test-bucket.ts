@@ -35,7 +35,7 @@ export async function openTestBucket(s3: TestS3, name: string, prefix = ""): Pro
   return openS3ObjectStore(testBucketConfig(s3, name, prefix));
 }
 
-export function testS3Client({ endpoint, region, accessKeyId, secretAccessKey }: TestS3): S3Client {
+function testS3Client({ endpoint, region, accessKeyId, secretAccessKey }: TestS3): S3Client {
   return new S3Client({
     endpoint,
     region,
