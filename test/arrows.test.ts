@@ -67,7 +67,7 @@ describe("imports", () => {
     const upwards = imports.filter(({ from, to }) => {
       const target = roomOf(to);
       if (target === null || target === roomOf(from)) return false;
-      return !ROOMS[roomOf(from) ?? ""]?.some((allowed) => to.startsWith(`${allowed}/`));
+      return !ROOMS[roomOf(from) ?? ""]?.some((allowed) => to === allowed || to.startsWith(`${allowed}/`));
     });
     expect(upwards).toEqual([]);
   });
