@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { findMediaOrigin, registerDashboard } from "./admin/dashboard-pages.ts";
-import { type InternalDeps, registerInternal } from "./admin/routes.ts";
+import { type AdminDeps, registerAdmin } from "./admin/routes.ts";
 import { registerFiles } from "./api/files.ts";
 import { registerPublic } from "./api/routes.ts";
 import { TokenLimits } from "./api-keys/token-limits.ts";
@@ -26,7 +26,7 @@ const DASHBOARD_FOLDER = join(import.meta.dirname, "../../dashboard/dist");
 /** Whoever writes to an upload makes an end well before, so that the next may. */
 const UPLOAD_LOCK_TIMEOUT_MS = 10_000;
 
-export interface AppsOptions extends Pick<InternalDeps, "system" | "diagnose" | "checkFiles" | "backups"> {
+export interface AppsOptions extends Pick<AdminDeps, "system" | "diagnose" | "checkFiles" | "backups"> {
   config: Config;
   log: Logger;
   clock: Clock;
@@ -94,7 +94,7 @@ export async function openApps(
   };
   await registerPublic(app, deps);
   if (stores.files) registerFiles(app, { storage: stores.files, secret, clock });
-  registerInternal(app, deps);
+  registerAdmin(app, deps);
   const mediaOrigin = await findMediaOrigin(stores.sources, clock.now());
   await registerDashboard(app, { folder, mediaOrigin });
   // The command line in a worker's process asks the whole one.

@@ -361,7 +361,7 @@ describe("the command line's token", () => {
       headers,
       body: {},
     });
-    expect(codeOf(bySession)).toEqual([401, "sign_in_required"]);
+    expect(codeOf(bySession)).toEqual([403, "command_line_required"]);
 
     const reset = await sendAsCommandLine(subtext, "/operator/reset-password", {
       method: "POST",

@@ -1,12 +1,3 @@
-import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
-import type {
-  InvitationView,
-  MeView,
-  OperatorView,
-  SessionView,
-  SetUpView,
-} from "@subtext/server/admin/contract/operator";
-import type { VideoCountsView, VideoPageView } from "@subtext/server/admin/contract/video";
 import type { VideoState } from "@subtext/server/db/enums";
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { request } from "./request.ts";
@@ -17,7 +8,7 @@ const PAGE_SIZE = 50;
 
 export const meQuery = queryOptions({
   queryKey: ["me"],
-  queryFn: ({ signal }) => request<MeView>("GET", "/me", { signal }),
+  queryFn: ({ signal }) => request("GET /me", { signal }),
   staleTime: 60_000,
   // Another tab may have signed out.
   refetchOnWindowFocus: "always",
@@ -25,33 +16,29 @@ export const meQuery = queryOptions({
 
 export const setUpQuery = queryOptions({
   queryKey: ["set-up"],
-  queryFn: ({ signal }) => request<SetUpView>("GET", "/set-up", { signal }),
+  queryFn: ({ signal }) => request("GET /set-up", { signal }),
   staleTime: 0,
 });
 
 export const environmentsQuery = queryOptions({
   queryKey: ["environments"],
-  queryFn: async ({ signal }) =>
-    (await request<{ data: EnvironmentView[] }>("GET", "/environments", { signal })).data,
+  queryFn: async ({ signal }) => (await request("GET /environments", { signal })).data,
   staleTime: 10_000,
 });
 
 export const operatorsQuery = queryOptions({
   queryKey: ["operators"],
-  queryFn: async ({ signal }) =>
-    (await request<{ data: OperatorView[] }>("GET", "/operators", { signal })).data,
+  queryFn: async ({ signal }) => (await request("GET /operators", { signal })).data,
 });
 
 export const invitationsQuery = queryOptions({
   queryKey: ["invitations"],
-  queryFn: async ({ signal }) =>
-    (await request<{ data: InvitationView[] }>("GET", "/invitations", { signal })).data,
+  queryFn: async ({ signal }) => (await request("GET /invitations", { signal })).data,
 });
 
 export const sessionsQuery = queryOptions({
   queryKey: ["sessions"],
-  queryFn: async ({ signal }) =>
-    (await request<{ data: SessionView[] }>("GET", "/auth/sessions", { signal })).data,
+  queryFn: async ({ signal }) => (await request("GET /auth/sessions", { signal })).data,
 });
 
 export function videosKey(environmentId: string) {
@@ -62,7 +49,10 @@ export function videoCountsQuery(environmentId: string) {
   return queryOptions({
     queryKey: ["video-counts", environmentId],
     queryFn: ({ signal }) =>
-      request<VideoCountsView>("GET", `/environments/${environmentId}/video-counts`, { signal }),
+      request("GET /environments/:environment/video-counts", {
+        params: { environment: environmentId },
+        signal,
+      }),
     refetchInterval: 60_000,
   });
 }
@@ -70,12 +60,12 @@ export function videoCountsQuery(environmentId: string) {
 export function videosQuery(environmentId: string, state: VideoState | null) {
   return infiniteQueryOptions({
     queryKey: [...videosKey(environmentId), state] as const,
-    queryFn: ({ pageParam, signal }) => {
-      const query = new URLSearchParams({ limit: String(PAGE_SIZE) });
-      if (state !== null) query.set("state", state);
-      if (pageParam !== null) query.set("cursor", pageParam);
-      return request<VideoPageView>("GET", `/environments/${environmentId}/videos?${query}`, { signal });
-    },
+    queryFn: ({ pageParam, signal }) =>
+      request("GET /environments/:environment/videos", {
+        params: { environment: environmentId },
+        query: { limit: PAGE_SIZE, state: state ?? undefined, cursor: pageParam ?? undefined },
+        signal,
+      }),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
     placeholderData: keepPreviousData,

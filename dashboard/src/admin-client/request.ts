@@ -1,4 +1,6 @@
 import type { Problem } from "@subtext/client/contract/problem";
+import { type InputOf, pathOf, type RAW, type ResponseOf } from "@subtext/server/admin/contract/operation";
+import type { Operations } from "@subtext/server/admin/contract/operations";
 
 /** What the service refused; the message is meant for people. */
 export class ProblemError extends Error {
@@ -29,26 +31,24 @@ export function isUnreachable(error: unknown): boolean {
   );
 }
 
+type JsonOperation = {
+  [Key in keyof Operations]: Operations[Key]["response"] extends typeof RAW ? never : Key;
+}[keyof Operations];
+
 /**
- * Calls the operators' API.
- * @param path below `/internal`
+ * Calls an operation of the admin API, e.g. `request("GET /webhook-endpoints/:id", { params: { id } })`. The contract
+ * determines what it takes and returns.
  * @returns the parsed response; undefined if it has no body
  * @throws ProblemError, UnreachableError; whatever aborted `signal`
  */
-export async function request<T>(
-  method: "GET" | "POST" | "PATCH" | "DELETE",
-  path: string,
-  { body, signal }: { body?: unknown; signal?: AbortSignal } = {},
-): Promise<T> {
-  if (isOther(path)) {
-    throw new ProblemError({
-      status: 404,
-      code: "route_not_found",
-      detail: "There is nothing at this address.",
-    });
-  }
-  const { status, ok, text } = await send(`/internal${path}`, {
-    method,
+export async function request<Key extends JsonOperation>(
+  operation: Key,
+  ...[input]: Arguments<InputOf<Key, Operations[Key]> & { signal?: AbortSignal }>
+): Promise<ResponseOf<Operations[Key]>> {
+  const { signal, body, ...rest }: AnyInput = input ?? {};
+  const url = urlOfAny(operation, rest);
+  const { status, ok, text } = await send(url, {
+    method: operation.slice(0, operation.indexOf(" ")),
     ...(body !== undefined && {
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
@@ -57,10 +57,39 @@ export async function request<T>(
   });
   if (!ok) throw new ProblemError(parseProblem(status, text));
   try {
-    return (text === "" ? undefined : JSON.parse(text)) as T;
+    return (text === "" ? undefined : JSON.parse(text)) as ResponseOf<Operations[Key]>;
   } catch {
     throw new ProblemError(unexpected(status));
   }
+}
+
+/** The URL of a GET operation, for elements and streams that load it themselves. */
+export function urlOf<Key extends keyof Operations & `GET ${string}`>(
+  operation: Key,
+  input: InputOf<Key, Operations[Key]>,
+): string {
+  return urlOfAny(operation, input as AnyInput);
+}
+
+type Arguments<Input> = Partial<Input> extends Input ? [input?: Input] : [input: Input];
+
+interface AnyInput {
+  params?: object;
+  query?: object;
+  body?: unknown;
+  signal?: AbortSignal;
+}
+
+/** @throws ProblemError if an id from the page's address, such as `..`, would lead to another path */
+function urlOfAny(operation: string, input: Pick<AnyInput, "params" | "query">): string {
+  const url = `/internal${pathOf(operation, input)}`;
+  const path = url.replace(/\?.*$/s, "");
+  if (new URL(path, "http://service").pathname === path) return url;
+  throw new ProblemError({
+    status: 404,
+    code: "route_not_found",
+    detail: "There is nothing at this address.",
+  });
 }
 
 async function send(url: string, init: RequestInit): Promise<{ status: number; ok: boolean; text: string }> {
@@ -71,12 +100,6 @@ async function send(url: string, init: RequestInit): Promise<{ status: number; o
     init.signal?.throwIfAborted();
     throw new UnreachableError(error);
   }
-}
-
-/** Ids come from the page's address, which a link may have made up: `..` in one would ask for something else. */
-function isOther(path: string): boolean {
-  const asked = `/internal${path.replace(/[?#].*$/s, "")}`;
-  return new URL(asked, "http://service").pathname !== asked;
 }
 
 /** A proxy's own response is not a problem document. */

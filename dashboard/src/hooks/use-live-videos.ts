@@ -3,6 +3,7 @@ import type { VideoState } from "@subtext/server/db/enums";
 import { type InfiniteData, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { meQuery, videosKey } from "../admin-client/queries.ts";
+import { urlOf } from "../admin-client/request.ts";
 import { applyChanges } from "./apply-video-changes.ts";
 
 /** A look at another window should not cost the stream each time. */
@@ -48,7 +49,9 @@ export function useLiveVideos(
       onChanges(changes);
     };
     const connect = () => {
-      stream = new EventSource(`/internal/environments/${environmentId}/videos/changes`);
+      stream = new EventSource(
+        urlOf("GET /environments/:environment/videos/changes", { params: { environment: environmentId } }),
+      );
       stream.addEventListener("open", () => {
         failures = 0;
         setLive(true);

@@ -199,7 +199,7 @@ function SignOut() {
   const { uploads } = useUploads();
   const [isAsking, setAsking] = useState(false);
   const signOut = useMutation({
-    mutationFn: () => request("POST", "/auth/sign-out", { body: {} }),
+    mutationFn: () => request("POST /auth/sign-out"),
     onSuccess: async () => {
       // What this person saw and sends is nobody else's.
       await uploads.stop();

@@ -1,13 +1,3 @@
-import { PAGE_QUERY } from "@subtext/client/contract/page";
-import { EVENT_TYPES, TEST_EVENT_TYPE } from "@subtext/client/contract/webhook";
-import {
-  DELIVERY_STATUSES,
-  type Delivery,
-  RedeliverFailed,
-  type Redelivering,
-} from "@subtext/client/contract/webhook-endpoint";
-import type { FastifyInstance } from "fastify";
-import { type Static, Type } from "typebox";
 import type { Db, WebhookEndpointRow } from "../db/schema.ts";
 import { cutPage, readPageRequest } from "../http/cursor.ts";
 import { readMoment } from "../http/timestamp.ts";
@@ -23,12 +13,8 @@ import { constantHeaders } from "../webhooks/post.ts";
 import { type DeliveryWithAttempts, findDelivery, findEvent, pageOfDeliveries } from "../webhooks/queries.ts";
 import { redeliver, redeliverFailed, sendTestEvent } from "../webhooks/redeliver.ts";
 import { renderRequest, secretsThen } from "../webhooks/request.ts";
-import type {
-  AttemptRequestView,
-  DeliveryDetailView,
-  DeliveryPageView,
-  DeliveryView,
-} from "./contract/webhook.ts";
+import type { AttemptRequestView, DeliveryView } from "./contract/webhook.ts";
+import { handlersOf } from "./operation.ts";
 import { getEndpoint } from "./webhook-endpoints.ts";
 
 export interface DeliveryDeps {
@@ -39,85 +25,57 @@ export interface DeliveryDeps {
   version: string;
 }
 
-interface OfEndpoint {
-  Params: { id: string };
-}
-interface OfDelivery {
-  Params: { id: string; delivery: string };
-}
-
-const ListQuery = Type.Object({
-  ...PAGE_QUERY,
-  status: Type.Optional(Type.Enum(DELIVERY_STATUSES)),
-  event: Type.Optional(Type.Enum([...EVENT_TYPES, TEST_EVENT_TYPE])),
-});
-
-/** What was sent to webhook endpoints, and what is to be sent again. */
-export function registerDeliveries(app: FastifyInstance, deps: DeliveryDeps): void {
+/** What was sent to webhook endpoints, and sending it again. */
+export function deliveryHandlers(deps: DeliveryDeps) {
   const { db, queue, clock } = deps;
-
-  app.get<OfEndpoint & { Querystring: Static<typeof ListQuery> }>(
-    "/webhook-endpoints/:id/deliveries",
-    { schema: { querystring: ListQuery } },
-    async (request): Promise<DeliveryPageView> => {
-      const { id } = await getEndpoint(db, request.params.id);
-      const { before, limit } = readPageRequest(request.query);
-      const { status = null, event: eventType } = request.query;
-      const wanted = { status, ...(eventType && { eventType }), before, limit: limit + 1 };
-      const { rows, nextCursor } = cutPage(await pageOfDeliveries(db, id, wanted), limit);
+  return handlersOf({
+    "GET /webhook-endpoints/:id/deliveries": async ({ params, query }) => {
+      const { id } = await getEndpoint(db, params.id);
+      const { before, limit } = readPageRequest(query);
+      const { status = null, event: eventType } = query;
+      const filter = { status, ...(eventType && { eventType }), before, limit: limit + 1 };
+      const { rows, nextCursor } = cutPage(await pageOfDeliveries(db, id, filter), limit);
       return { data: await viewDeliveries(db, rows), nextCursor };
     },
-  );
 
-  app.get<OfDelivery>(
-    "/webhook-endpoints/:id/deliveries/:delivery",
-    async (request): Promise<DeliveryDetailView> => {
-      const endpoint = await getEndpoint(db, request.params.id);
-      const { delivery: id } = request.params;
-      const delivery = isPlausibleId(id) ? await findDelivery(db, endpoint.id, id) : undefined;
+    "GET /webhook-endpoints/:id/deliveries/:delivery": async ({ params: { id, delivery: deliveryId } }) => {
+      const endpoint = await getEndpoint(db, id);
+      const delivery = isPlausibleId(deliveryId)
+        ? await findDelivery(db, endpoint.id, deliveryId)
+        : undefined;
       if (!delivery) throw new AppError("delivery_not_found", "The endpoint has no delivery with this id.");
       const requests = await requestsOf(deps, endpoint, delivery);
       const [view] = await viewDeliveries(db, [delivery]);
       return { ...view!, requests };
     },
-  );
 
-  app.post<OfEndpoint>("/webhook-endpoints/:id/test", async (request, reply): Promise<Delivery> => {
-    const delivery = await db.transaction().execute(async (tx) => {
-      const endpoint = await getEndpoint(tx, request.params.id);
-      return await sendTestEvent({ tx, queue, clock }, endpoint);
-    });
-    reply.code(202);
-    return representDelivery(delivery);
-  });
-
-  app.post<OfDelivery>(
-    "/webhook-endpoints/:id/deliveries/:delivery/redeliver",
-    async (request, reply): Promise<Delivery> => {
+    "POST /webhook-endpoints/:id/test": async ({ params }) => {
       const delivery = await db.transaction().execute(async (tx) => {
-        const endpoint = await getEndpoint(tx, request.params.id);
-        return await redeliver({ tx, queue, clock }, endpoint, request.params.delivery);
+        const endpoint = await getEndpoint(tx, params.id);
+        return await sendTestEvent({ tx, queue, clock }, endpoint);
       });
-      request.log.info({ deliveryId: delivery.id }, "delivery begun anew");
-      reply.code(202);
       return representDelivery(delivery);
     },
-  );
 
-  app.post<OfEndpoint & { Body: Static<typeof RedeliverFailed> }>(
-    "/webhook-endpoints/:id/redeliver-failed",
-    { schema: { body: RedeliverFailed } },
-    async (request, reply): Promise<Redelivering> => {
-      const since = readMoment(request.body.since, "since");
+    "POST /webhook-endpoints/:id/deliveries/:delivery/redeliver": async ({ params, request }) => {
+      const delivery = await db.transaction().execute(async (tx) => {
+        const endpoint = await getEndpoint(tx, params.id);
+        return await redeliver({ tx, queue, clock }, endpoint, params.delivery);
+      });
+      request.log.info({ deliveryId: delivery.id }, "delivery restarted");
+      return representDelivery(delivery);
+    },
+
+    "POST /webhook-endpoints/:id/redeliver-failed": async ({ params: { id }, body, request }) => {
+      const since = readMoment(body.since, "since");
       const redelivering = await db.transaction().execute(async (tx) => {
-        const endpoint = await getEndpoint(tx, request.params.id);
+        const endpoint = await getEndpoint(tx, id);
         return await redeliverFailed({ tx, queue, clock }, endpoint, since);
       });
-      request.log.info({ endpointId: request.params.id, ...redelivering }, "failed deliveries begun anew");
-      reply.code(202);
+      request.log.info({ endpointId: id, ...redelivering }, "failed deliveries restarted");
       return redelivering;
     },
-  );
+  });
 }
 
 async function viewDeliveries(db: Db, rows: DeliveryWithAttempts[]): Promise<DeliveryView[]> {

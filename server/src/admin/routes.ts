@@ -1,99 +1,107 @@
-import type { FastifyInstance } from "fastify";
-import type { Db } from "../db/schema.ts";
+import type { FastifyInstance, FastifyRequest, RouteOptions } from "fastify";
 import { validateRequest } from "../http/validate.ts";
-import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
-import type { Operators } from "../operators/operators.ts";
-import type { Queue } from "../queue/queue.ts";
-import type { EndpointPolicy } from "../webhooks/guard-url.ts";
-import { type Actor, refuseOtherOrigins, requireOperator, requireRole } from "./access.ts";
-import { registerApiKeys } from "./api-keys.ts";
-import { registerAudit } from "./audit.ts";
-import { type BackupRouteDeps, registerBackups } from "./backups.ts";
-import { type DeliveryDeps, registerDeliveries } from "./deliveries.ts";
-import { registerEnvironments } from "./environments.ts";
-import { registerOperators } from "./operators.ts";
-import { registerSearch } from "./search.ts";
-import { registerSessions } from "./sessions.ts";
-import { registerSetUp } from "./setup.ts";
-import { registerSignIn } from "./sign-in.ts";
-import { Attempts } from "./sign-in-limits.ts";
-import { registerStorage, type StorageRouteDeps } from "./storage.ts";
-import { registerSystem, type SystemRouteDeps } from "./system.ts";
-import { registerTranscriptions } from "./transcriptions.ts";
-import { registerUploadOffers, type UploadOfferDeps } from "./upload-offers.ts";
-import { UploadSizes } from "./uploaded-bytes.ts";
-import { registerVideoDetail, type VideoDetailDeps } from "./video-detail.ts";
-import { registerVideoMedia } from "./video-media.ts";
-import { registerVideoStream } from "./video-stream.ts";
-import { registerVideoTranscript } from "./video-transcript.ts";
-import { registerVideos, type VideoListDeps } from "./videos.ts";
-import { registerWebhookEndpoints } from "./webhook-endpoints.ts";
+import { type AccessOptions, type Actor, auditActor, authorize, refuseOtherOrigins } from "./access.ts";
+import { apiKeyHandlers } from "./api-keys.ts";
+import { auditHandlers } from "./audit.ts";
+import { type BackupDeps, backupHandlers } from "./backups.ts";
+import { type Operation, RAW } from "./contract/operation.ts";
+import { type DeliveryDeps, deliveryHandlers } from "./deliveries.ts";
+import { environmentHandlers } from "./environments.ts";
+import { ADMIN_OPERATIONS, type Call, type Handlers, type OperationKey } from "./operation.ts";
+import { operatorHandlers } from "./operators.ts";
+import { searchHandlers } from "./search.ts";
+import { setupHandlers } from "./setup.ts";
+import { signInHandlers } from "./sign-in.ts";
+import { SignInLimits } from "./sign-in-limits.ts";
+import { type StoreDeps, storeHandlers } from "./storage.ts";
+import { type SystemDeps, systemHandlers } from "./system.ts";
+import { transcriptionHandlers } from "./transcriptions.ts";
+import { UploadedBytes } from "./uploaded-bytes.ts";
+import { type VideoDetailDeps, videoDetailHandlers } from "./video-detail.ts";
+import { videoFileHandlers } from "./video-files.ts";
+import { videoStreamHandlers } from "./video-stream.ts";
+import { type UploadDeps, type VideoListDeps, videoHandlers } from "./videos.ts";
+import { type WebhookEndpointDeps, webhookEndpointHandlers } from "./webhook-endpoints.ts";
 
-declare module "fastify" {
-  interface FastifyRequest {
-    /** Of requests to `/internal/…`, once they are let in. */
-    actor: Actor;
-  }
-}
-
-export interface InternalDeps
-  extends DeliveryDeps,
-    UploadOfferDeps,
+export interface AdminDeps
+  extends AccessOptions,
+    DeliveryDeps,
+    UploadDeps,
     Omit<VideoDetailDeps, keyof VideoListDeps>,
-    SystemRouteDeps,
-    StorageRouteDeps,
-    BackupRouteDeps {
-  db: Db;
-  queue: Queue;
-  clock: Clock;
-  operators: Operators;
-  commandLineToken: string;
-  policy: EndpointPolicy;
+    WebhookEndpointDeps,
+    SystemDeps,
+    StoreDeps,
+    BackupDeps {}
+
+/** `/internal/…`: the API of the dashboard and the command line. It is not versioned. */
+export function registerAdmin(app: FastifyInstance, adminDeps: AdminDeps): void {
+  const limits = new SignInLimits(adminDeps.clock);
+  const deps = { ...adminDeps, limits, uploadedBytes: new UploadedBytes(adminDeps.sources) };
+  const handlers: Handlers = {
+    ...setupHandlers(deps),
+    ...signInHandlers(deps),
+    ...operatorHandlers(deps),
+    ...auditHandlers(deps),
+    ...environmentHandlers(deps),
+    ...apiKeyHandlers(deps),
+    ...webhookEndpointHandlers(deps),
+    ...deliveryHandlers(deps),
+    ...transcriptionHandlers(deps),
+    ...videoHandlers(deps),
+    ...videoStreamHandlers(app, deps),
+    ...videoDetailHandlers(deps),
+    ...videoFileHandlers(deps),
+    ...searchHandlers(deps),
+    ...systemHandlers(deps),
+    ...backupHandlers(deps),
+    ...storeHandlers(deps),
+  };
+  app.register(async (admin) => {
+    admin.setValidatorCompiler(validateRequest);
+    for (const key of Object.keys(ADMIN_OPERATIONS) as OperationKey[]) {
+      admin.route(routeOf(key, handlers[key] as Handle, deps));
+    }
+  });
 }
 
-/** `/internal/…`: what operators do, from the dashboard or the command line. No promise is made to others. */
-export function registerInternal(app: FastifyInstance, parts: InternalDeps): void {
-  const deps = { ...parts, uploadSizes: new UploadSizes(parts.sources) };
-  const { operators, commandLineToken } = deps;
-  const attempts = new Attempts(deps.clock);
-  registerSignIn(app, { ...deps, attempts });
-  registerSessions(app, deps);
-  registerSetUp(app, { ...deps, attempts });
-  app.register(
-    async (internal) => {
-      internal.setValidatorCompiler(validateRequest);
-      internal.decorateRequest("actor");
-      internal.addHook("onRequest", async (request, reply) => {
-        reply.header("cache-control", "no-store");
-        refuseOtherOrigins(request, operators.origin);
-        request.actor = await requireOperator(request, reply, { operators, commandLineToken });
-        requireRole(request.actor, request);
-      });
-      internal.addHook("preValidation", async ({ params }) => {
-        // PostgreSQL can not even be asked for it.
-        if (Object.values(params as Record<string, string>).some((value) => value.includes("\0"))) {
-          throw new AppError("invalid_request", "The address may not hold the character U+0000.");
-        }
-      });
-      registerEnvironments(internal, deps);
-      registerApiKeys(internal, deps);
-      registerWebhookEndpoints(internal, deps);
-      registerDeliveries(internal, deps);
-      registerTranscriptions(internal, deps);
-      registerOperators(internal, deps);
-      registerAudit(internal, deps);
-      registerVideos(internal, deps);
-      registerVideoStream(internal, deps);
-      registerVideoDetail(internal, deps);
-      registerVideoTranscript(internal, deps);
-      registerVideoMedia(internal, deps);
-      registerUploadOffers(internal, deps);
-      registerSearch(internal, deps);
-      registerSystem(internal, deps);
-      registerBackups(internal, deps);
-      registerStorage(internal, deps);
+type Handle = (call: Call<OperationKey>) => Promise<unknown>;
+
+function routeOf(
+  key: OperationKey,
+  handle: Handle,
+  deps: AccessOptions & { limits: SignInLimits },
+): RouteOptions {
+  const { role, query, body, status, response, isGuessable, noHead } = operationOf(key);
+  const [method, path] = key.split(" ") as [string, string];
+  const actors = new WeakMap<FastifyRequest, Actor | null>();
+  return {
+    method,
+    url: `/internal${path}`,
+    schema: { ...(query && { querystring: query }), ...(body && { body }) },
+    exposeHeadRoute: method === "GET" && !noHead,
+    onRequest: async (request, reply) => {
+      reply.header("cache-control", "no-store");
+      refuseOtherOrigins(request, deps.operators.origin);
+      if (isGuessable) deps.limits.countAddress(request);
+      actors.set(request, await authorize(role, request, reply, deps));
     },
-    { prefix: "/internal" },
-  );
+    preValidation: async ({ params }) => {
+      if (Object.values(params as Record<string, string>).some((value) => value.includes("\0"))) {
+        throw new AppError("invalid_request", "The address must not contain the character U+0000.");
+      }
+    },
+    handler: async (request, reply) => {
+      const actor = actors.get(request)!;
+      const { params, query, body } = request;
+      const author = auditActor(actor, request);
+      // Authorized and validated above.
+      const result = await handle({ params, query, body, actor, author, request, reply } as never);
+      return response === RAW ? result : await reply.code(status ?? 200).send(result);
+    },
+  };
+}
+
+function operationOf(key: OperationKey): Operation {
+  return ADMIN_OPERATIONS[key];
 }

@@ -1,5 +1,4 @@
-import type { FastifyInstance } from "fastify";
-import { type Static, Type } from "typebox";
+import { Type } from "typebox";
 import { Value } from "typebox/value";
 import type { Db } from "../db/schema.ts";
 import { getEnvironment } from "../environments/environments.ts";
@@ -9,16 +8,10 @@ import { countTerms, parseQuery, type Query } from "../search/query.ts";
 import { type FoundVideo, type Place, searchTranscripts } from "../search/search.ts";
 import { findVideos } from "../videos/list-queries.ts";
 import { transcriptionsOfVideos } from "../videos/queries.ts";
-import { SEARCH_LIMITS, type SearchPageView, type SearchVideoView } from "./contract/search.ts";
+import { SEARCH_LIMITS, type SearchVideoView } from "./contract/search.ts";
+import { handlersOf } from "./operation.ts";
 
 const DEFAULT_VIDEOS = 20;
-
-const Querystring = Type.Object({
-  q: Type.String({ maxLength: SEARCH_LIMITS.characters }),
-  language: Type.Optional(Type.String({ pattern: "^[a-z]{2,3}$" })),
-  cursor: Type.Optional(Type.String({ maxLength: 200 })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50 })),
-});
 
 const Cursor = Type.Tuple([
   Type.Number(),
@@ -26,19 +19,16 @@ const Cursor = Type.Tuple([
   Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }),
 ]);
 
-export function registerSearch(app: FastifyInstance, { db }: { db: Db }): void {
-  app.get<{ Params: { environment: string }; Querystring: Static<typeof Querystring> }>(
-    "/environments/:environment/search",
-    { schema: { querystring: Querystring } },
-    async (request): Promise<SearchPageView> => {
-      const environment = await getEnvironment(db, request.params.environment);
-      const { q, language = null, cursor, limit = DEFAULT_VIDEOS } = request.query;
+export function searchHandlers({ db }: { db: Db }) {
+  return handlersOf({
+    "GET /environments/:environment/search": async ({ params, query: { q, language, cursor, limit } }) => {
+      const environment = await getEnvironment(db, params.environment);
       const query = readQuery(q);
       const found = await searchTranscripts(db, environment.id, {
         query,
-        language,
+        language: language ?? null,
         after: cursor === undefined ? null : readCursor(cursor),
-        limit,
+        limit: limit ?? DEFAULT_VIDEOS,
       });
       return {
         data: await viewVideos(db, found.videos),
@@ -50,7 +40,7 @@ export function registerSearch(app: FastifyInstance, { db }: { db: Db }): void {
         languages: found.languages,
       };
     },
-  );
+  });
 }
 
 /** @throws AppError `invalid_request` */
@@ -70,7 +60,7 @@ function writeCursor({ rank, matches, document }: Place): string {
 function readCursor(cursor: string): Place {
   const value = parseJson(Buffer.from(cursor, "base64url").toString());
   if (!Value.Check(Cursor, value)) {
-    throw new AppError("invalid_request", "The cursor is none that this service gave.");
+    throw new AppError("invalid_request", "The cursor is not one that this service returned.");
   }
   const [rank, matches, document] = value;
   return { rank, matches, document };
@@ -90,7 +80,7 @@ async function viewVideos(db: Db, found: readonly FoundVideo[]): Promise<SearchV
   const transcriptions = await transcriptionsOfVideos(db, ids);
   return found.flatMap(({ videoId, place, passages }) => {
     const video = videos.get(videoId);
-    // It was deleted a moment ago.
+    // It was deleted meanwhile.
     if (!video) return [];
     const transcription = transcriptions.get(videoId);
     const { filename, createdAt } = representVideo(video, transcription);

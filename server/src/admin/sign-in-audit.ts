@@ -5,39 +5,38 @@ import { RateLimiter } from "../http/rate-limit.ts";
 import type { Clock } from "../lib/clock.ts";
 import { listOperators } from "../operators/queries.ts";
 
-/** Of a storm of guesses from many addresses the first hundred, then one in thirty seconds. */
+/** Records of many failed sign-ins are limited: the first 100, then one every 30 seconds. */
 const FAILURES = { perSecond: 1 / 30, burst: 100 };
 
-type Asker = Pick<FastifyRequest, "body" | "ip">;
+type Client = Pick<FastifyRequest, "ip">;
 
-interface SignInLogDeps {
+interface SignInAuditDeps {
   db: Db;
   clock: Clock;
 }
 
-/** Writes down who signed in, who tried to, and who changed a password. */
-export class SignInLog {
-  readonly #deps: SignInLogDeps;
+/** Records sign-ins, failed sign-ins and changes of passwords in the audit log. */
+export class SignInAudit {
+  readonly #deps: SignInAuditDeps;
   readonly #failures: RateLimiter;
 
-  constructor(deps: SignInLogDeps) {
+  constructor(deps: SignInAuditDeps) {
     this.#deps = deps;
     this.#failures = new RateLimiter(FAILURES, deps.clock);
   }
 
-  async noteSignIn(request: Asker, response: Response): Promise<void> {
-    const { email } = (request.body ?? {}) as { email?: unknown };
-    const operator = typeof email === "string" ? await this.#find(email) : undefined;
+  async recordSignIn(request: Client, email: string, response: Response): Promise<void> {
+    const operator = await this.#find(email);
     if (response.ok && operator) {
       await this.#write(byOperator(operator, request), "operator.signed_in");
     } else if (response.status === 401 && this.#failures.take("all").allowed) {
       const author: Author = { kind: "stranger", id: null, name: null, address: request.ip };
-      // What is no operator's email may be anything, among it a password in the wrong field.
+      // An unknown email is not recorded: it may be a password typed into the wrong field.
       await this.#write(author, "operator.sign_in_failed", operator);
     }
   }
 
-  async notePasswordChange(request: Asker, operator: { id: string; email: string }): Promise<void> {
+  async recordPasswordChange(request: Client, operator: { id: string; email: string }): Promise<void> {
     await this.#write(byOperator(operator, request), "operator.password_changed");
   }
 
@@ -59,6 +58,6 @@ export class SignInLog {
   }
 }
 
-function byOperator({ id, email }: { id: string; email: string }, { ip }: Asker): Author {
+function byOperator({ id, email }: { id: string; email: string }, { ip }: Client): Author {
   return { kind: "operator", id, name: email, address: ip };
 }

@@ -5,13 +5,13 @@ import { RateLimiter } from "../http/rate-limit.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 
-/** Five guesses at once, then one in twelve seconds. */
+/** A burst of 5 attempts, then one every 12 seconds. */
 const FROM_ONE_ADDRESS = { perSecond: 1 / 12, burst: 5 };
-/** Looser, or a stranger could keep an operator out; tight enough against guesses from many addresses. */
+/** Looser, so that a stranger cannot lock an operator out; tight enough against guesses from many addresses. */
 const AT_ONE_ACCOUNT = { perSecond: 1 / 30, burst: 15 };
 
-/** Counts whatever takes a password or a secret link. */
-export class Attempts {
+/** Limits attempts to guess a password or a secret link. */
+export class SignInLimits {
   readonly #byAddress: RateLimiter;
   readonly #byAccount: RateLimiter;
 
@@ -26,11 +26,11 @@ export class Attempts {
   }
 
   /**
-   * Whether or not there is such an account.
+   * Counts attempts for accounts that do not exist as well.
    * @throws AppError `rate_limited`
    */
   countAccount(email: string, request: FastifyRequest): void {
-    // A hash, so that what is remembered has one length.
+    // Hashed, so that every key has the same length.
     const key = createHash("sha256").update(email.trim().toLowerCase()).digest("base64url");
     this.#take(this.#byAccount, key, request);
   }

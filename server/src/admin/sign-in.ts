@@ -1,70 +1,71 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Db } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
+import { isPlausibleId } from "../lib/ids.ts";
 import {
   CLIENT_ADDRESS_HEADER,
   type Credentials,
   type Operators,
   SIGN_IN_PATH,
 } from "../operators/operators.ts";
-import { authHeaders, refuseOtherOrigins } from "./access.ts";
-import { SignInLog } from "./sign-in-audit.ts";
-import type { Attempts } from "./sign-in-limits.ts";
+import { endSessions, listSessions } from "../operators/queries.ts";
+import { authHeaders } from "./access.ts";
+import { handlersOf } from "./operation.ts";
 
-interface Route {
-  path: string;
-  takesPassword?: boolean;
-  /** Of the body, what better-auth is given to read; it knows more fields, such as where to redirect to. */
-  fields?: readonly string[];
+import { SignInAudit } from "./sign-in-audit.ts";
+import type { SignInLimits } from "./sign-in-limits.ts";
+
+interface SignInDeps {
+  operators: Operators;
+  limits: SignInLimits;
+  db: Db;
+  clock: Clock;
 }
 
-/** Of better-auth's routes, the ones that an operator with a password needs; the rest is not there. */
-const ROUTES: readonly Route[] = [
-  { path: "/sign-in/email", takesPassword: true, fields: ["email", "password"] },
-  {
-    path: "/change-password",
-    takesPassword: true,
-    fields: ["currentPassword", "newPassword", "revokeOtherSessions"],
-  },
-  { path: "/sign-out" },
-];
+/** Sign-in and sessions. Of better-auth's routes, only the three that an operator with a password needs exist. */
+export function signInHandlers({ operators, limits, db, clock }: SignInDeps) {
+  const audit = new SignInAudit({ db, clock });
+  const send = async (request: FastifyRequest, body: object) =>
+    await operators.handle(toWebRequest(request, operators.origin, body));
+  return handlersOf({
+    "POST /auth/sign-in/email": async ({ body: { email, password }, request, reply }) => {
+      limits.countAccount(email, request);
+      const response = await send(request, { email, password });
+      // Before the cookie is sent: a sign-in that the audit log cannot record does not happen.
+      await audit.recordSignIn(request, email, response);
+      return await answer(response, reply);
+    },
 
-/** Sign-in, and what goes with it, at `/internal/auth/…`: JSON in, JSON and cookies out. */
-export function registerSignIn(
-  app: FastifyInstance,
-  { operators, attempts, db, clock }: { operators: Operators; attempts: Attempts; db: Db; clock: Clock },
-): void {
-  const log = new SignInLog({ db, clock });
-  app.register(async (auth) => {
-    for (const { path, takesPassword = false, fields = [] } of ROUTES) {
-      auth.route({
-        method: "POST",
-        url: SIGN_IN_PATH + path,
-        onRequest: async (request, reply) => {
-          reply.header("cache-control", "no-store");
-          refuseOtherOrigins(request, operators.origin);
-          if (takesPassword) attempts.countAddress(request);
-        },
-        preHandler: async (request) => {
-          if (!takesPassword) return;
-          const email = await emailOfAccount(operators, path, request);
-          if (email !== undefined) attempts.countAccount(email, request);
-        },
-        handler: async (request, reply) => {
-          // A change of password may end the session that it was asked for in.
-          const session =
-            path === "/change-password" ? await operators.findSession(authHeaders(request)) : null;
-          const response = await operators.handle(
-            toWebRequest(request, { origin: operators.origin, fields }),
-          );
-          // Before the cookie is given away: a sign-in that can not be written down has not happened.
-          if (path === "/sign-in/email") await log.noteSignIn(request, response);
-          if (session && response.ok) await log.notePasswordChange(request, session.operator);
-          return await answer(response, reply);
-        },
-      });
-    }
+    "POST /auth/change-password": async ({ body, actor: { operator }, request, reply }) => {
+      // The account of the session, because better-auth checks that account's password whatever the body contains.
+      limits.countAccount(operator.email, request);
+      const { currentPassword, newPassword, revokeOtherSessions } = body;
+      const response = await send(request, { currentPassword, newPassword, revokeOtherSessions });
+      if (response.ok) await audit.recordPasswordChange(request, operator);
+      return await answer(response, reply);
+    },
+
+    "POST /auth/sign-out": async ({ request, reply }) => await answer(await send(request, {}), reply),
+
+    "GET /auth/sessions": async ({ actor: { id, operator } }) => {
+      const sessions = (await listSessions(db, operator.id, clock.now())).map((row) => ({
+        id: row.id,
+        current: row.id === id,
+        ipAddress: row.ip_address,
+        userAgent: row.user_agent,
+        createdAt: row.created_at.toISOString(),
+        expiresAt: row.expires_at.toISOString(),
+      }));
+      return { data: sessions.sort((a, b) => Number(b.current) - Number(a.current)) };
+    },
+
+    "DELETE /auth/sessions/:id": async ({ params: { id }, actor }) => {
+      if (isPlausibleId(id)) await endSessions(db, actor.operator.id, { id });
+    },
+
+    "DELETE /auth/sessions": async ({ actor: { id, operator } }) =>
+      await endSessions(db, operator.id, { except: id }),
   });
 }
 
@@ -85,40 +86,19 @@ export async function beginSession(
   for (const cookie of response.headers.getSetCookie()) reply.header("set-cookie", cookie);
 }
 
-/**
- * The account whose password the request checks. Only a sign-in names it in the body: a request with a session checks
- * the password of that session's operator, whatever its body says.
- */
-async function emailOfAccount(
-  operators: Operators,
-  path: string,
-  request: FastifyRequest,
-): Promise<string | undefined> {
-  if (path !== "/sign-in/email") return (await operators.findSession(authHeaders(request)))?.operator.email;
-  const { email } = (request.body ?? {}) as { email?: unknown };
-  return typeof email === "string" ? email : undefined;
-}
-
-function toWebRequest(
-  request: FastifyRequest,
-  { origin, fields }: { origin: string; fields: readonly string[] },
-): Request {
+function toWebRequest(request: FastifyRequest, origin: string, body: object): Request {
   const headers = authHeaders(request);
   headers.set(CLIENT_ADDRESS_HEADER, request.ip);
-  const { method, body } = request;
-  if (body === undefined || body === null) {
-    return new Request(new URL(request.url, origin), { method, headers });
-  }
   headers.set("content-type", "application/json");
-  const known = Object.fromEntries(Object.entries(body).filter(([name]) => fields.includes(name)));
-  return new Request(new URL(request.url, origin), { method, headers, body: JSON.stringify(known) });
+  const { method } = request;
+  return new Request(new URL(request.url, origin), { method, headers, body: JSON.stringify(body) });
 }
 
-async function answer(response: Response, reply: FastifyReply): Promise<FastifyReply> {
+async function answer(response: Response, reply: FastifyReply): Promise<Record<string, never>> {
   for (const cookie of response.headers.getSetCookie()) reply.header("set-cookie", cookie);
   if (!response.ok) throw signInError(response.status, await response.text());
   // better-auth repeats the session token in its response body. Pages must not see it: scripts cannot read the cookie.
-  return reply.send({});
+  return {};
 }
 
 function signInError(status: number, text: string): Error {

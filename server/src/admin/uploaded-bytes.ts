@@ -1,9 +1,9 @@
 import type { Sources } from "../storage/recording-store.ts";
 
-/** A disk tells at once; of a bucket that takes 50 ms it is asked every 5 s. */
-const SHARE_OF_THE_TIME = 0.01;
-/** Of so many uploads what is known is kept; more than are shown at once. */
-const MOST_KNOWN = 1_000;
+/** Asking takes at most this share of the time: a bucket that answers in 50 ms is asked every 5 s. */
+const MAX_SHARE_OF_TIME = 0.01;
+/** Uploads whose size is cached; more than are shown at once. */
+const MAX_CACHED = 1_000;
 
 interface Known {
   bytes: Promise<number | null>;
@@ -12,10 +12,9 @@ interface Known {
 }
 
 /**
- * How much has come of uploads that are running, for everybody who looks at them. The longer the storage takes to
- * answer, the more seldom it is asked.
+ * Bytes received of unfinished uploads, cached for all readers. The slower the storage, the less often it is asked.
  */
-export class UploadSizes {
+export class UploadedBytes {
   readonly #sources: Pick<Sources, "inspect">;
   readonly #known = new Map<string, Known>();
 
@@ -23,7 +22,7 @@ export class UploadSizes {
     this.#sources = sources;
   }
 
-  /** Bytes; null where the storage does not answer, which is no reason to tell nothing of the video. */
+  /** Returns null if the storage does not answer: the rest of the video can still be shown. */
   async of(videoId: string): Promise<number | null> {
     const begun = performance.now();
     const known = this.#known.get(videoId);
@@ -31,9 +30,9 @@ export class UploadSizes {
     const asked: Known = { bytes: this.#ask(videoId), askAgainAt: Number.POSITIVE_INFINITY };
     this.#known.delete(videoId);
     this.#known.set(videoId, asked);
-    if (this.#known.size > MOST_KNOWN) this.#known.delete(this.#known.keys().next().value!);
+    if (this.#known.size > MAX_CACHED) this.#known.delete(this.#known.keys().next().value!);
     const bytes = await asked.bytes;
-    asked.askAgainAt = begun + (performance.now() - begun) / SHARE_OF_THE_TIME;
+    asked.askAgainAt = begun + (performance.now() - begun) / MAX_SHARE_OF_TIME;
     return bytes;
   }
 

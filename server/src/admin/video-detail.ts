@@ -1,5 +1,4 @@
 import type { Locker } from "@tus/utils";
-import type { FastifyInstance } from "fastify";
 import { writeDownVideo } from "../audit/video-deeds.ts";
 import type { Db, TranscriptionRow, VideoRow } from "../db/schema.ts";
 import { listAttempts } from "../db/transcription-attempts.ts";
@@ -14,49 +13,47 @@ import type { Storage } from "../storage/transcript-store.ts";
 import { deleteVideo } from "../videos/delete-video.ts";
 import { listWebhookEndpoints } from "../webhooks/endpoint-queries.ts";
 import { listEventsOf } from "../webhooks/queries.ts";
-import { authorOf } from "./author.ts";
 import type { MediaView, VideoDetailView } from "./contract/video-detail.ts";
-import { findVideoOf, VIDEO_PATH, type VideoParams } from "./video-address.ts";
+import { handlersOf } from "./operation.ts";
 import { viewVideoDetail } from "./video-detail-view.ts";
-import { typeOfRecording } from "./video-media.ts";
-import { type VideoListDeps, viewVideos } from "./videos.ts";
+import { typeOfRecording } from "./video-files.ts";
+import { findVideoOf, type VideoListDeps, viewVideos } from "./videos.ts";
 
 export interface VideoDetailDeps extends VideoListDeps {
   queue: Queue;
   clock: Clock;
   sources: Sources;
   storage: Storage;
-  /** The one that serves uploads, so that what is deleted is not written to. */
+  /** The upload endpoint's own, so that nothing writes to a deleted video. */
   locker: Locker;
   running: RunningAttempts;
 }
 
-/** What the page of one video shows, and what an owner does there. */
-export function registerVideoDetail(app: FastifyInstance, deps: VideoDetailDeps): void {
+export function videoDetailHandlers(deps: VideoDetailDeps) {
   const { db, clock } = deps;
+  return handlersOf({
+    "GET /environments/:environment/videos/:video": async ({ params }) =>
+      await describe(deps, await findVideoOf(db, params)),
 
-  app.get<VideoParams>(VIDEO_PATH, async ({ params }) => await describe(deps, await findVideoOf(db, params)));
+    "DELETE /environments/:environment/videos/:video": async ({ params, author, request }) => {
+      const { id, environment_id } = await findVideoOf(db, params);
+      const subject = { environmentId: environment_id, videoId: id };
+      await deleteVideo({ ...deps, log: request.log }, subject, (tx) =>
+        writeDownVideo({ tx, clock }, author, "video.deleted", subject),
+      );
+      request.log.info({ videoId: id }, "video deleted by an operator");
+    },
 
-  app.delete<VideoParams>(VIDEO_PATH, async (request, reply) => {
-    const { id, environment_id } = await findVideoOf(db, request.params);
-    const subject = { environmentId: environment_id, videoId: id };
-    await deleteVideo({ ...deps, log: request.log }, subject, (tx) =>
-      writeDownVideo({ tx, clock }, authorOf(request), "video.deleted", subject),
-    );
-    request.log.info({ videoId: id }, "video deleted by an operator");
-    return await reply.code(204).send();
-  });
-
-  app.post<VideoParams>(`${VIDEO_PATH}/reprocess`, async (request, reply) => {
-    const video = await findVideoOf(db, request.params);
-    const { id } = (await findTranscriptionOfVideo(db, video.id)) ?? noTranscription();
-    const subject = { environmentId: video.environment_id, videoId: video.id };
-    await reprocess(deps, id, (tx) =>
-      writeDownVideo({ tx, clock }, authorOf(request), "transcription.reprocessed", subject),
-    );
-    request.log.info({ transcriptionId: id }, "transcription reopened by an operator");
-    reply.code(202);
-    return await describe(deps, video);
+    "POST /environments/:environment/videos/:video/reprocess": async ({ params, author, request }) => {
+      const video = await findVideoOf(db, params);
+      const { id } = (await findTranscriptionOfVideo(db, video.id)) ?? noTranscription();
+      const subject = { environmentId: video.environment_id, videoId: video.id };
+      await reprocess(deps, id, (tx) =>
+        writeDownVideo({ tx, clock }, author, "transcription.reprocessed", subject),
+      );
+      request.log.info({ transcriptionId: id }, "transcription reopened by an operator");
+      return await describe(deps, video);
+    },
   });
 }
 
@@ -88,7 +85,7 @@ async function viewMedia({ sources }: VideoDetailDeps, video: VideoRow): Promise
   if (video.uploaded_at === null || video.recording_deleted_at !== null) return null;
   return {
     url: `/internal/environments/${video.environment_id}/videos/${video.id}/media`,
-    // A page without its recording shows all the rest.
+    // Without the recording, the page still shows the rest.
     contentType: await typeOfRecording(sources, video.id).catch(() => null),
   };
 }

@@ -1,67 +1,80 @@
-import type { FastifyInstance } from "fastify";
-import { type Static, Type } from "typebox";
 import { countVideosByState } from "../db/counts.ts";
-import { VIDEO_STATES, type VideoState } from "../db/enums.ts";
+import type { VideoState } from "../db/enums.ts";
 import { waitsForModel } from "../db/model-waits.ts";
 import type { Db, TranscriptionRow, VideoRow } from "../db/schema.ts";
 import { getEnvironment } from "../environments/environments.ts";
 import { cutPage, readPageRequest } from "../http/cursor.ts";
 import { representVideo } from "../resources/resources.ts";
+import { type OfferDeps, offerUpload } from "../uploads/upload-offer.ts";
 import { listVideosInState, queuePlaces } from "../videos/list-queries.ts";
-import { transcriptionsOfVideos } from "../videos/queries.ts";
-import {
-  COUNTED_VIDEOS,
-  type VideoCountsView,
-  type VideoPageView,
-  type VideoView,
-} from "./contract/video.ts";
-import type { UploadSizes } from "./uploaded-bytes.ts";
+import { getVideo, transcriptionsOfVideos } from "../videos/queries.ts";
+import { COUNTED_VIDEOS, type VideoView } from "./contract/video.ts";
+import { handlersOf } from "./operation.ts";
+import type { UploadedBytes } from "./uploaded-bytes.ts";
 import { viewTranscriptionSummary } from "./views.ts";
-
-const Query = Type.Object({
-  state: Type.Optional(Type.Enum(VIDEO_STATES)),
-  cursor: Type.Optional(Type.String({ maxLength: 200 })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-});
 
 export interface VideoListDeps {
   db: Db;
-  uploadSizes: UploadSizes;
+  uploadedBytes: UploadedBytes;
 }
 
-export function registerVideos(app: FastifyInstance, deps: VideoListDeps): void {
-  const { db } = deps;
+export interface UploadDeps extends OfferDeps {
+  db: Db;
+}
 
-  app.get<{ Params: { environment: string }; Querystring: Static<typeof Query> }>(
-    "/environments/:environment/videos",
-    { schema: { querystring: Query } },
-    async (request): Promise<VideoPageView> => {
-      const environment = await getEnvironment(db, request.params.environment);
-      const { before, limit } = readPageRequest(request.query);
-      const { state = null } = request.query;
+/** How soon an upload must start; a started upload may take as long as it needs. */
+const START_WITHIN_SECONDS = 3600;
+
+export function videoHandlers(deps: VideoListDeps & UploadDeps) {
+  const { db } = deps;
+  return handlersOf({
+    "GET /environments/:environment/videos": async ({ params, query }) => {
+      const environment = await getEnvironment(db, params.environment);
+      const { before, limit } = readPageRequest(query);
+      const { state = null } = query;
       const found = await listVideosInState(db, environment.id, { state, before, limit: limit + 1 });
       const { rows, nextCursor } = cutPage(found, limit);
       return { data: await viewVideos(deps, rows), nextCursor };
     },
-  );
 
-  app.get<{ Params: { environment: string } }>(
-    "/environments/:environment/video-counts",
-    async (request): Promise<VideoCountsView> => {
-      const environment = await getEnvironment(db, request.params.environment);
+    "GET /environments/:environment/video-counts": async ({ params }) => {
+      const environment = await getEnvironment(db, params.environment);
       return await countVideosByState(db, environment.id, COUNTED_VIDEOS);
     },
-  );
+
+    // The session authorizes the creation; the signed URL then takes the bytes, as in direct uploads.
+    "POST /environments/:environment/videos": async ({ params, body, request }) => {
+      const environment = await getEnvironment(db, params.environment);
+      const { filename, sizeBytes } = body;
+      const { row, upload } = await offerUpload(deps, {
+        environmentId: environment.id,
+        metadata: { filename },
+        sizeBytes,
+        expiresInSeconds: START_WITHIN_SECONDS,
+      });
+      request.log.info({ videoId: row.id, bytes: sizeBytes }, "upload URL given to an operator");
+      return {
+        video: viewVideo(row, { transcription: undefined, uploadedBytes: 0, queuePlace: null }),
+        upload,
+      };
+    },
+  });
+}
+
+/** @throws AppError `environment_not_found`, `video_not_found` */
+export async function findVideoOf(db: Db, params: { environment: string; video: string }): Promise<VideoRow> {
+  const environment = await getEnvironment(db, params.environment);
+  return await getVideo(db, environment.id, params.video);
 }
 
 type QueuePlaces = Awaited<ReturnType<typeof queuePlaces>>;
 
 /**
- * The rows with what else is known of them: transcription, bytes that have come, place in the queue.
- * @param knownPlaces where they were read a moment ago
+ * Adds transcriptions, uploaded bytes and places in the queue to the rows.
+ * @param knownPlaces the places, if the caller has already read them
  */
 export async function viewVideos(
-  { db, uploadSizes }: VideoListDeps,
+  { db, uploadedBytes }: VideoListDeps,
   rows: VideoRow[],
   knownPlaces?: QueuePlaces,
 ): Promise<VideoView[]> {
@@ -75,7 +88,7 @@ export async function viewVideos(
     rows.map(async (row) =>
       viewVideo(row, {
         transcription: transcriptions.get(row.id),
-        uploadedBytes: row.uploaded_at === null ? await uploadSizes.of(row.id) : null,
+        uploadedBytes: row.uploaded_at === null ? await uploadedBytes.of(row.id) : null,
         queuePlace: places?.get(row.id)?.place ?? null,
       }),
     ),

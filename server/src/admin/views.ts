@@ -1,7 +1,4 @@
-import type { VideoMetadata } from "@subtext/client/contract/video";
-import type { SentEventType } from "@subtext/client/contract/webhook";
 import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
-import type { LanguageStretch, StageSeconds } from "@subtext/speech/transcript";
 import { keyPrefix } from "../api-keys/api-keys.ts";
 import type {
   ApiKeyRow,
@@ -19,10 +16,11 @@ import type { EventWithDeliveries } from "../webhooks/queries.ts";
 import type { ApiKeyView } from "./contract/api-key.ts";
 import type { EnvironmentView } from "./contract/environment.ts";
 import type { InvitationView, OperatorView } from "./contract/operator.ts";
+import type { TranscriptionView } from "./contract/transcription.ts";
 import type { TranscriptionSummaryView } from "./contract/video.ts";
 import type { WebhookEndpointView } from "./contract/webhook.ts";
 
-/** What operators see. All times are ISO 8601 UTC with milliseconds. */
+/** Row → object of the admin API. All times are ISO 8601 UTC with milliseconds. */
 
 export function viewEnvironment(row: EnvironmentRow): EnvironmentView {
   return {
@@ -63,7 +61,7 @@ export function viewApiKey(row: ApiKeyRow): ApiKeyView {
   };
 }
 
-/** With what is known of its deliveries: the latest one, and how many recent ones are in each state. */
+/** Includes the latest delivery and the number of recent deliveries in each state. */
 export function viewWebhookEndpoint(
   row: WebhookEndpointRow,
   known: {
@@ -111,28 +109,6 @@ export function viewTranscriptionSummary(row: TranscriptionRow): TranscriptionSu
     startedAt: iso(row.started_at),
     finishedAt: iso(row.finished_at),
   };
-}
-
-export interface TranscriptionView extends TranscriptionSummaryView {
-  video: { sizeBytes: number | null; metadata: VideoMetadata; createdAt: string; uploadedAt: string | null };
-  attempt: number;
-  /** Attempts of this round that ended in a fault that may pass. */
-  faults: number;
-  /** Attempts of this round whose worker died. */
-  losses: number;
-  engine: string | null;
-  decoder: string | null;
-  /** True where damaged parts of the recording are missing from the transcript. */
-  incomplete: boolean;
-  stages: StageSeconds | null;
-  /** Which engine heard which language where, in order; null until COMPLETED. */
-  stretches: LanguageStretch[] | null;
-  events: {
-    id: string;
-    type: SentEventType;
-    createdAt: string;
-    deliveries: { id: string; endpointId: string; status: DeliveryStatus; attempts: number }[];
-  }[];
 }
 
 export function viewTranscription(

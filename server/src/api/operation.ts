@@ -8,7 +8,7 @@ import type { Db, Tx } from "../db/schema.ts";
 import { answerOnce } from "../http/idempotency.ts";
 import { leaveBodiesAlone } from "../http/unread-bodies.ts";
 import type { Clock } from "../lib/clock.ts";
-import { AppError } from "../lib/errors.ts";
+import { noSuchVideo } from "../videos/queries.ts";
 
 export interface OperationDeps {
   db: Db;
@@ -57,10 +57,6 @@ export function serveVideo<const O extends Operation>(
     if (!video) throw noSuchVideo();
     return succeed(operation, await handle({ ...call, video }));
   });
-}
-
-export function noSuchVideo(): AppError {
-  return new AppError("video_not_found", "This environment has no video with this id.");
 }
 
 /**

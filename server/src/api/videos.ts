@@ -3,7 +3,6 @@ import { DEFAULT_UPLOAD_URL_SECONDS } from "@subtext/client/contract/video";
 import type { Locker } from "@tus/utils";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import type { Db, VideoRow } from "../db/schema.ts";
 import { cutPage, readPageRequest } from "../http/cursor.ts";
 import { isPlausibleId } from "../lib/ids.ts";
 import type { RunningAttempts } from "../pipeline/running-attempts.ts";
@@ -13,8 +12,8 @@ import type { Sources } from "../storage/recording-store.ts";
 import type { Storage } from "../storage/transcript-store.ts";
 import { type OfferDeps, offerUpload } from "../uploads/upload-offer.ts";
 import { deleteVideo } from "../videos/delete-video.ts";
-import { findVideo, listVideos, transcriptionsOfVideos } from "../videos/queries.ts";
-import { noSuchVideo, type OperationDeps, serve, serveOnce, serveVideo } from "./operation.ts";
+import { listVideos, noSuchVideo, transcriptionsOfVideos } from "../videos/queries.ts";
+import { type OperationDeps, serve, serveOnce, serveVideo } from "./operation.ts";
 
 export interface VideosDeps extends OperationDeps, Omit<OfferDeps, "db"> {
   storage: Storage;
@@ -61,14 +60,4 @@ export function registerVideos(app: FastifyInstance, deps: VideosDeps): void {
     request.log.info({ videoId }, "video deleted");
     return undefined;
   });
-}
-
-/**
- * A video of this environment.
- * @throws AppError `video_not_found`
- */
-export async function getVideo(db: Db, environmentId: string, id: string): Promise<VideoRow> {
-  const video = isPlausibleId(id) ? await findVideo(db, id) : undefined;
-  if (video?.environment_id !== environmentId) throw noSuchVideo();
-  return video;
 }

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { StoreReview } from "../admin/storage.ts";
+import type { StoreReview } from "../admin/command-line-operations.ts";
 import type { DeletionGroup } from "../cleanup/review-deletions.ts";
 import { ask, type Terminal } from "./context.ts";
 import { properties } from "./text.ts";

@@ -1,8 +1,8 @@
 import { TRANSCRIPTION_STATUSES, type TranscriptionStatus } from "@subtext/client/contract/transcription";
 import type { LanguageStretch } from "@subtext/speech/transcript";
 import { type Command, Option } from "commander";
+import type { TranscriptionView } from "../admin/contract/transcription.ts";
 import type { TranscriptionSummaryView } from "../admin/contract/video.ts";
-import type { TranscriptionView } from "../admin/views.ts";
 import { chooseEnvironment, environmentOption } from "./arguments.ts";
 import { ask, type Terminal } from "./context.ts";
 import { length, properties, table, time } from "./text.ts";

@@ -2,6 +2,8 @@ import type { TranscriptionStatus } from "@subtext/client/contract/transcription
 import type { VideoMetadata } from "@subtext/client/contract/video";
 import { sql } from "kysely";
 import type { Db, TranscriptionRow, Tx, VideoRow } from "../db/schema.ts";
+import { AppError } from "../lib/errors.ts";
+import { isPlausibleId } from "../lib/ids.ts";
 
 export interface NewVideo {
   id: string;
@@ -212,4 +214,18 @@ export async function deleteOpenUpload(db: Db, id: string): Promise<boolean> {
     .returning("id")
     .executeTakeFirst();
   return row !== undefined;
+}
+
+/**
+ * Finds a video of an environment.
+ * @throws AppError `video_not_found`
+ */
+export async function getVideo(db: Db, environmentId: string, id: string): Promise<VideoRow> {
+  const video = isPlausibleId(id) ? await findVideo(db, id) : undefined;
+  if (video?.environment_id !== environmentId) throw noSuchVideo();
+  return video;
+}
+
+export function noSuchVideo(): AppError {
+  return new AppError("video_not_found", "This environment has no video with this id.");
 }

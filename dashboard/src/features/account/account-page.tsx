@@ -32,12 +32,12 @@ function Sessions() {
   const say = useSay();
   const settled = () => queryClient.invalidateQueries(sessionsQuery);
   const revoke = useMutation({
-    mutationFn: (id: string) => request("DELETE", `/auth/sessions/${id}`),
+    mutationFn: (id: string) => request("DELETE /auth/sessions/:id", { params: { id } }),
     onSuccess: () => say("The session has ended."),
     onSettled: settled,
   });
   const revokeOthers = useMutation({
-    mutationFn: () => request("DELETE", "/auth/sessions"),
+    mutationFn: () => request("DELETE /auth/sessions"),
     onSuccess: () => say("All other sessions have ended."),
     onSettled: settled,
   });
@@ -89,7 +89,7 @@ function Password() {
   const queryClient = useQueryClient();
   const change = useMutation({
     mutationFn: () =>
-      request("POST", "/auth/change-password", {
+      request("POST /auth/change-password", {
         body: { currentPassword, newPassword, revokeOtherSessions: true },
       }),
     onSuccess: () => {

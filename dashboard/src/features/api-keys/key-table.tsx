@@ -51,7 +51,7 @@ export function KeyTable({
                   name={`Revoke ${key.name}`}
                   title={`Revoke ${key.name}?`}
                   act={async () => {
-                    await request("DELETE", `/api-keys/${key.id}`);
+                    await request("DELETE /api-keys/:id", { params: { id: key.id } });
                     await onRevoked();
                   }}
                 >

@@ -83,7 +83,10 @@ function KeyForm({
     mutationFn: () => {
       const expiresAt = endOf(end, Date.now());
       const body = { name, permissions, ...(expiresAt && { expiresAt }) };
-      return request<NewApiKeyView>("POST", `/environments/${environmentId}/api-keys`, { body });
+      return request("POST /environments/:environment/api-keys", {
+        params: { environment: environmentId },
+        body,
+      });
     },
     onSuccess: async (key) => {
       onMade(key);

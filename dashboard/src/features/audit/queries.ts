@@ -1,4 +1,3 @@
-import type { AuditActorView, AuditPageView } from "@subtext/server/admin/contract/audit";
 import { ACTOR_KINDS, type ActorKind, AUDIT_ACTIONS, type AuditAction } from "@subtext/server/db/enums";
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { request } from "../../admin-client/request.ts";
@@ -25,11 +24,9 @@ export function auditQuery({ action, by }: AuditFilter) {
   return infiniteQueryOptions({
     queryKey: ["audit", action, by] as const,
     queryFn: ({ pageParam, signal }) => {
-      const query = new URLSearchParams({ limit: String(PAGE_SIZE) });
-      if (action !== undefined) query.set("action", action);
-      if (by !== undefined) query.set(isActorKind(by) ? "actorKind" : "actorId", by);
-      if (pageParam !== null) query.set("cursor", pageParam);
-      return request<AuditPageView>("GET", `/audit?${query}`, { signal });
+      const actor = by === undefined ? {} : isActorKind(by) ? { actorKind: by } : { actorId: by };
+      const query = { limit: PAGE_SIZE, action, ...actor, cursor: pageParam ?? undefined };
+      return request("GET /audit", { query, signal });
     },
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
@@ -40,8 +37,7 @@ export function auditQuery({ action, by }: AuditFilter) {
 /** Who is told of in the log, removed operators among them. */
 export const auditOperatorsQuery = queryOptions({
   queryKey: ["audit-operators"],
-  queryFn: async ({ signal }) =>
-    (await request<{ data: AuditActorView[] }>("GET", "/audit/operators", { signal })).data,
+  queryFn: async ({ signal }) => (await request("GET /audit/operators", { signal })).data,
 });
 
 function isActorKind(text: string): text is ActorKind {

@@ -17,7 +17,7 @@ export function EnvironmentForm({ onCreated, onCancel }: EnvironmentFormProps) {
   const [name, setName] = useState("");
   const [aiTranscription, setAiTranscription] = useState(true);
   const create = useMutation({
-    mutationFn: () => request<EnvironmentView>("POST", "/environments", { body: { name, aiTranscription } }),
+    mutationFn: () => request("POST /environments", { body: { name, aiTranscription } }),
     onSuccess: async (environment) => {
       await queryClient.invalidateQueries(environmentsQuery);
       onCreated(environment);

@@ -1,4 +1,3 @@
-import type { InvitationView, JoinRequest } from "@subtext/server/admin/contract/operator";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useRouterState } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
@@ -17,7 +16,7 @@ export function JoinPage() {
   const token = useRouterState({ select: ({ location }) => location.hash });
   const invitation = useQuery({
     queryKey: ["invitation", token],
-    queryFn: ({ signal }) => request<InvitationView>("POST", "/join/look-up", { body: { token }, signal }),
+    queryFn: ({ signal }) => request("POST /join/look-up", { body: { token }, signal }),
     enabled: token !== "",
     staleTime: Number.POSITIVE_INFINITY,
   });
@@ -25,8 +24,7 @@ export function JoinPage() {
   const [password, setPassword] = useState("");
   const join = useMutation({
     mutationFn: () => {
-      const body: JoinRequest = { token, name, password };
-      return request("POST", "/join", { body });
+      return request("POST /join", { body: { token, name, password } });
     },
     onSuccess: async () => {
       queryClient.clear();

@@ -1,4 +1,4 @@
-import type { NewInvitationView, OperatorView } from "@subtext/server/admin/contract/operator";
+import type { OperatorView } from "@subtext/server/admin/contract/operator";
 import type { OperatorRole } from "@subtext/server/db/enums";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
@@ -52,7 +52,7 @@ function Remove({ operator }: { operator: OperatorView }) {
   const say = useSay();
   const queryClient = useQueryClient();
   const remove = useMutation({
-    mutationFn: () => request("DELETE", `/operators/${operator.id}`),
+    mutationFn: () => request("DELETE /operators/:id", { params: { id: operator.id } }),
     onSuccess: () => {
       say(`${operator.name} was removed.`);
       return queryClient.invalidateQueries(operatorsQuery);
@@ -88,7 +88,7 @@ function Invitations() {
   const queryClient = useQueryClient();
   const invitations = useQuery(invitationsQuery);
   const revoke = useMutation({
-    mutationFn: (id: string) => request("DELETE", `/invitations/${id}`),
+    mutationFn: (id: string) => request("DELETE /invitations/:id", { params: { id } }),
     onSuccess: () => say("The invitation was taken back; its link is of no use now."),
     onSettled: () => queryClient.invalidateQueries(invitationsQuery),
   });
@@ -138,7 +138,7 @@ function InviteForm({ close }: { close: () => void }) {
   const [email, setEmail] = useState("");
   const [role, setRole] = useState<OperatorRole>("viewer");
   const invite = useMutation({
-    mutationFn: () => request<NewInvitationView>("POST", "/invitations", { body: { email, role } }),
+    mutationFn: () => request("POST /invitations", { body: { email, role } }),
     onSuccess: () => queryClient.invalidateQueries(invitationsQuery),
   });
   const submit = (event: FormEvent) => {

@@ -1,4 +1,3 @@
-import type { SearchPageView } from "@subtext/server/admin/contract/search";
 import { infiniteQueryOptions, keepPreviousData } from "@tanstack/react-query";
 import { ProblemError, request } from "../../admin-client/request.ts";
 
@@ -20,12 +19,12 @@ export function readSearchAddress({ q, language }: Record<string, unknown>): Sea
 export function searchQuery(environmentId: string, { q = "", language }: SearchAddress) {
   return infiniteQueryOptions({
     queryKey: ["search", environmentId, q, language ?? null] as const,
-    queryFn: ({ pageParam, signal }) => {
-      const query = new URLSearchParams({ q });
-      if (language !== undefined) query.set("language", language);
-      if (pageParam !== null) query.set("cursor", pageParam);
-      return request<SearchPageView>("GET", `/environments/${environmentId}/search?${query}`, { signal });
-    },
+    queryFn: ({ pageParam, signal }) =>
+      request("GET /environments/:environment/search", {
+        params: { environment: environmentId },
+        query: { q, language, cursor: pageParam ?? undefined },
+        signal,
+      }),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
     enabled: q !== "",

@@ -1,4 +1,4 @@
-import type { EnvironmentView, RetentionEffectView } from "@subtext/server/admin/contract/environment";
+import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
 import { MAX_RETENTION_DAYS, type RetentionPolicy } from "@subtext/server/db/enums";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
@@ -27,11 +27,11 @@ export function Retention({ environment }: { environment: EnvironmentView }) {
   const [choice, setChoice] = useState<Choice>(saved?.deletes ?? "nothing");
   const [days, setDays] = useState(String(saved?.days ?? 90));
   const [asked, setAsked] = useState<{ retention: RetentionPolicy; videos: number } | null>(null);
-  const path = `/environments/${environment.id}`;
+  const params = { environment: environment.id };
 
   const change = useMutation({
     mutationFn: (retention: RetentionPolicy | null) =>
-      request<EnvironmentView>("PATCH", path, { body: { retention } }),
+      request("PATCH /environments/:environment", { params, body: { retention } }),
     onSuccess: (changed) => {
       queryClient.setQueryData(environmentsQuery.queryKey, (known) =>
         known?.map((each) => (each.id === changed.id ? changed : each)),
@@ -41,8 +41,10 @@ export function Retention({ environment }: { environment: EnvironmentView }) {
   });
   const look = useMutation({
     mutationFn: async (retention: RetentionPolicy) => {
-      const query = new URLSearchParams({ days: String(retention.days), deletes: retention.deletes });
-      const { videos } = await request<RetentionEffectView>("GET", `${path}/retention-effect?${query}`);
+      const { videos } = await request("GET /environments/:environment/retention-effect", {
+        params,
+        query: retention,
+      });
       return { retention, videos };
     },
     onSuccess: setAsked,

@@ -35,7 +35,10 @@ function AiTranscription({ environment }: { environment: EnvironmentView }) {
   const queryClient = useQueryClient();
   const change = useMutation({
     mutationFn: (aiTranscription: boolean) =>
-      request<EnvironmentView>("PATCH", `/environments/${environment.id}`, { body: { aiTranscription } }),
+      request("PATCH /environments/:environment", {
+        params: { environment: environment.id },
+        body: { aiTranscription },
+      }),
     onSuccess: (changed) => {
       queryClient.setQueryData(environmentsQuery.queryKey, (known) =>
         known?.map((each) => (each.id === changed.id ? changed : each)),

@@ -22,7 +22,10 @@ export function UploadOrigins({ environment }: { environment: EnvironmentView })
   const [text, setText] = useState(saved.filter((origin) => origin !== ANY).join("\n"));
   const change = useMutation({
     mutationFn: (allowedOrigins: string[]) =>
-      request<EnvironmentView>("PATCH", `/environments/${environment.id}`, { body: { allowedOrigins } }),
+      request("PATCH /environments/:environment", {
+        params: { environment: environment.id },
+        body: { allowedOrigins },
+      }),
     onSuccess: (changed) => {
       queryClient.setQueryData(environmentsQuery.queryKey, (known) =>
         known?.map((each) => (each.id === changed.id ? changed : each)),

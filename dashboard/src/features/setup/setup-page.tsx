@@ -55,7 +55,7 @@ function SetUpForm({ token, withEnvironment }: { token: string; withEnvironment:
         password,
         ...(withEnvironment && { environment: { name: environmentName, aiTranscription } }),
       };
-      return request("POST", "/set-up", { body });
+      return request("POST /set-up", { body });
     },
     onSuccess: async () => {
       queryClient.clear();

@@ -17,7 +17,7 @@ export function SignInPage() {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   const signIn = useMutation({
-    mutationFn: () => request("POST", "/auth/sign-in/email", { body: { email: email.trim(), password } }),
+    mutationFn: () => request("POST /auth/sign-in/email", { body: { email: email.trim(), password } }),
     onSuccess: async () => {
       queryClient.clear();
       if (next === undefined) await navigate({ to: "/", replace: true });

@@ -1,4 +1,3 @@
-import type { FindingView, SystemView } from "@subtext/server/admin/contract/system";
 import { queryOptions } from "@tanstack/react-query";
 import { request } from "../../admin-client/request.ts";
 
@@ -6,13 +5,13 @@ const LOOK_EVERY_MS = 3_000;
 
 export const systemQuery = queryOptions({
   queryKey: ["system"],
-  queryFn: ({ signal }) => request<SystemView>("GET", "/system", { signal }),
+  queryFn: ({ signal }) => request("GET /system", { signal }),
   refetchInterval: LOOK_EVERY_MS,
 });
 
 export const doctorQuery = queryOptions({
   queryKey: ["doctor"],
-  queryFn: async ({ signal }) => (await request<{ data: FindingView[] }>("GET", "/doctor", { signal })).data,
+  queryFn: async ({ signal }) => (await request("GET /doctor", { signal })).data,
   // It loads the engines.
   staleTime: 60_000,
 });

@@ -1,4 +1,3 @@
-import type { UploadOfferView } from "@subtext/server/admin/contract/video";
 import { messageOf, request, UnreachableError } from "../../admin-client/request.ts";
 import { bytes } from "../../ui/format.ts";
 
@@ -150,7 +149,8 @@ export class UploadQueue {
       }
     }
     const { environmentId, filename, sizeBytes } = running.view;
-    const { upload } = await request<UploadOfferView>("POST", `/environments/${environmentId}/videos`, {
+    const { upload } = await request("POST /environments/:environment/videos", {
+      params: { environment: environmentId },
       body: { filename, sizeBytes },
     });
     // The page may be open under another name than PUBLIC_URL says; it may only speak with its own origin.

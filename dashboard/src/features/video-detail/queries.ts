@@ -1,12 +1,8 @@
 import type { FileFormat } from "@subtext/client/contract/transcription";
 import type { VideoView } from "@subtext/server/admin/contract/video";
-import type {
-  TranscriptWordsView,
-  VideoDetailView,
-  WaveformView,
-} from "@subtext/server/admin/contract/video-detail";
+import type { VideoDetailView } from "@subtext/server/admin/contract/video-detail";
 import { queryOptions } from "@tanstack/react-query";
-import { request } from "../../admin-client/request.ts";
+import { request, urlOf } from "../../admin-client/request.ts";
 import { readTranscript } from "./transcript-model.ts";
 import { readWaveform } from "./waveform.ts";
 
@@ -18,14 +14,15 @@ export interface VideoAddress {
   videoId: string;
 }
 
-export function videoPath({ environmentId, videoId }: VideoAddress): string {
-  return `/environments/${environmentId}/videos/${videoId}`;
+export function videoParams({ environmentId, videoId }: VideoAddress) {
+  return { environment: environmentId, video: videoId };
 }
 
 export function videoQuery(address: VideoAddress) {
   return queryOptions({
     queryKey: ["video", address.environmentId, address.videoId] as const,
-    queryFn: ({ signal }) => request<VideoDetailView>("GET", videoPath(address), { signal }),
+    queryFn: ({ signal }) =>
+      request("GET /environments/:environment/videos/:video", { params: videoParams(address), signal }),
     // The stream tells of the video itself, not of its deliveries.
     refetchInterval: ({ state }) =>
       state.data && awaitsDelivery(state.data) ? DELIVERIES_EVERY_MS : OTHERWISE_EVERY_MS,
@@ -39,12 +36,13 @@ function awaitsDelivery({ transcription }: VideoDetailView): boolean {
 
 /** The captions of a completed video, for a player. */
 export function captionsUrl(address: VideoAddress): string {
-  return `/internal${videoPath(address)}/captions`;
+  return urlOf("GET /environments/:environment/videos/:video/captions", { params: videoParams(address) });
 }
 
 /** A transcript file for download. */
 export function fileUrl(address: VideoAddress, format: FileFormat): string {
-  return `/internal${videoPath(address)}/files/${format}`;
+  const params = { ...videoParams(address), format };
+  return urlOf("GET /environments/:environment/videos/:video/files/:format", { params });
 }
 
 /** What is completed never changes. */
@@ -53,7 +51,10 @@ export function transcriptQuery(address: VideoAddress) {
     queryKey: ["transcript", address.environmentId, address.videoId] as const,
     queryFn: async ({ signal }) =>
       readTranscript(
-        await request<TranscriptWordsView>("GET", `${videoPath(address)}/transcript`, { signal }),
+        await request("GET /environments/:environment/videos/:video/transcript", {
+          params: videoParams(address),
+          signal,
+        }),
       ),
     staleTime: Number.POSITIVE_INFINITY,
   });
@@ -64,7 +65,12 @@ export function waveformQuery(address: VideoAddress, finishedAt: string | null) 
   return queryOptions({
     queryKey: ["waveform", address.environmentId, address.videoId, finishedAt] as const,
     queryFn: async ({ signal }) =>
-      readWaveform(await request<WaveformView>("GET", `${videoPath(address)}/waveform`, { signal })),
+      readWaveform(
+        await request("GET /environments/:environment/videos/:video/waveform", {
+          params: videoParams(address),
+          signal,
+        }),
+      ),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }

@@ -1,4 +1,3 @@
-import type { VideoDetailView } from "@subtext/server/admin/contract/video-detail";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -6,13 +5,14 @@ import { videosKey } from "../../admin-client/queries.ts";
 import { messageOf, request } from "../../admin-client/request.ts";
 import controls from "../../ui/controls.module.css";
 import { Button, ModalDialog, Notice } from "../../ui/controls.tsx";
-import { type VideoAddress, videoPath, videoQuery } from "./queries.ts";
+import { type VideoAddress, videoParams, videoQuery } from "./queries.ts";
 
 /** Of a failed one; what it was refused for stands beside it. */
 export function Reprocess({ address }: { address: VideoAddress }) {
   const queryClient = useQueryClient();
   const reprocess = useMutation({
-    mutationFn: () => request<VideoDetailView>("POST", `${videoPath(address)}/reprocess`),
+    mutationFn: () =>
+      request("POST /environments/:environment/videos/:video/reprocess", { params: videoParams(address) }),
     onSuccess: (video) => queryClient.setQueryData(videoQuery(address).queryKey, video),
   });
   return (
@@ -30,7 +30,8 @@ export function DeleteVideo({ address, name }: { address: VideoAddress; name: st
   const navigate = useNavigate();
   const [isOpen, setOpen] = useState(false);
   const remove = useMutation({
-    mutationFn: () => request<void>("DELETE", videoPath(address)),
+    mutationFn: () =>
+      request("DELETE /environments/:environment/videos/:video", { params: videoParams(address) }),
     onSuccess: async () => {
       const { environmentId } = address;
       queryClient.invalidateQueries({ queryKey: videosKey(environmentId), refetchType: "none" });

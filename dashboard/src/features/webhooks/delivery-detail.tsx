@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryAttempt } from "@subtext/client/contract/webhook-endpoint";
+import type { DeliveryAttempt } from "@subtext/client/contract/webhook-endpoint";
 import type { AttemptRequestView } from "@subtext/server/admin/contract/webhook";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { messageOf, request } from "../../admin-client/request.ts";
@@ -21,9 +21,11 @@ export function DeliveryDetail({ endpointId, deliveryId, canRedeliver }: Deliver
   const queryClient = useQueryClient();
   const now = useNow(1_000);
   const { data: delivery, error } = useQuery(deliveryQuery(endpointId, deliveryId));
-  const path = `/webhook-endpoints/${endpointId}/deliveries/${deliveryId}/redeliver`;
   const redeliver = useMutation({
-    mutationFn: () => request<Delivery>("POST", path),
+    mutationFn: () =>
+      request("POST /webhook-endpoints/:id/deliveries/:delivery/redeliver", {
+        params: { id: endpointId, delivery: deliveryId },
+      }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: endpointKey(endpointId) }),
   });
   if (error && !delivery) return <Notice tone="bad">{messageOf(error)}</Notice>;

@@ -16,13 +16,13 @@ export function EndpointActions({ endpoint }: { endpoint: WebhookEndpointView })
   const navigate = useNavigate();
   const [isEditing, setEditing] = useState(false);
   const { id, environmentId, url, eventTypes, metadata, enabled } = endpoint;
-  const path = `/webhook-endpoints/${id}`;
   const change = useMutation({
-    mutationFn: (body: WebhookEndpointChange) => request("PATCH", path, { body }),
+    mutationFn: (body: WebhookEndpointChange) =>
+      request("PATCH /webhook-endpoints/:id", { params: { id }, body }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: endpointKey(id) }),
   });
   const remove = async () => {
-    await request("DELETE", path);
+    await request("DELETE /webhook-endpoints/:id", { params: { id } });
     await navigate({ to: "/environments/$environmentId/webhooks", params: { environmentId } });
     queryClient.removeQueries({ queryKey: endpointKey(id) });
     await queryClient.invalidateQueries(endpointsQuery(environmentId));

@@ -25,8 +25,8 @@ export function NewEndpoint({ environmentId }: { environmentId: string }) {
     void navigate({ to: "/environments/$environmentId/webhooks/$endpointId", params });
   };
   const save = async (body: NewWebhookEndpoint) => {
-    const path = `/environments/${environmentId}/webhook-endpoints`;
-    setMade(await request<WebhookEndpointWithSecret>("POST", path, { body }));
+    const params = { environment: environmentId };
+    setMade(await request("POST /environments/:environment/webhook-endpoints", { params, body }));
     await queryClient.invalidateQueries(endpointsQuery(environmentId));
   };
   return (

@@ -1,10 +1,5 @@
 import type { SentEventType } from "@subtext/client/contract/webhook";
 import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
-import type {
-  DeliveryDetailView,
-  DeliveryPageView,
-  WebhookEndpointView,
-} from "@subtext/server/admin/contract/webhook";
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { request } from "../../admin-client/request.ts";
 
@@ -17,8 +12,8 @@ export function endpointsQuery(environmentId: string) {
   return queryOptions({
     queryKey: ["webhook-endpoints", environmentId],
     queryFn: async ({ signal }) => {
-      const path = `/environments/${environmentId}/webhook-endpoints`;
-      return (await request<{ data: WebhookEndpointView[] }>("GET", path, { signal })).data;
+      const params = { environment: environmentId };
+      return (await request("GET /environments/:environment/webhook-endpoints", { params, signal })).data;
     },
     refetchInterval: QUIET_MS,
   });
@@ -27,8 +22,7 @@ export function endpointsQuery(environmentId: string) {
 export function endpointQuery(endpointId: string) {
   return queryOptions({
     queryKey: ["webhook-endpoint", endpointId, "endpoint"],
-    queryFn: ({ signal }) =>
-      request<WebhookEndpointView>("GET", `/webhook-endpoints/${endpointId}`, { signal }),
+    queryFn: ({ signal }) => request("GET /webhook-endpoints/:id", { params: { id: endpointId }, signal }),
     refetchInterval: 5_000,
   });
 }
@@ -46,14 +40,12 @@ export interface DeliveryFilter {
 export function deliveriesQuery(endpointId: string, { status, event }: DeliveryFilter) {
   return infiniteQueryOptions({
     queryKey: [...endpointKey(endpointId), "deliveries", status ?? null, event ?? null] as const,
-    queryFn: ({ pageParam, signal }) => {
-      const query = new URLSearchParams({ limit: String(PAGE_SIZE) });
-      if (status !== undefined) query.set("status", status);
-      if (event !== undefined) query.set("event", event);
-      if (pageParam !== null) query.set("cursor", pageParam);
-      const path = `/webhook-endpoints/${endpointId}/deliveries?${query}`;
-      return request<DeliveryPageView>("GET", path, { signal });
-    },
+    queryFn: ({ pageParam, signal }) =>
+      request("GET /webhook-endpoints/:id/deliveries", {
+        params: { id: endpointId },
+        query: { limit: PAGE_SIZE, status, event, cursor: pageParam ?? undefined },
+        signal,
+      }),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
     placeholderData: keepPreviousData,
@@ -68,10 +60,13 @@ export function deliveriesQuery(endpointId: string, { status, event }: DeliveryF
 }
 
 export function deliveryQuery(endpointId: string, deliveryId: string) {
-  const path = `/webhook-endpoints/${endpointId}/deliveries/${deliveryId}`;
   return queryOptions({
     queryKey: [...endpointKey(endpointId), "delivery", deliveryId],
-    queryFn: ({ signal }) => request<DeliveryDetailView>("GET", path, { signal }),
+    queryFn: ({ signal }) =>
+      request("GET /webhook-endpoints/:id/deliveries/:delivery", {
+        params: { id: endpointId, delivery: deliveryId },
+        signal,
+      }),
     refetchInterval: ({ state }) => (state.data?.status === "pending" ? WAITING_MS : QUIET_MS),
   });
 }

@@ -42,7 +42,7 @@ function RedeliverForm({ endpointId, close }: { endpointId: string; close(): voi
   const redeliver = useMutation({
     mutationFn: () => {
       const body = { since: beginOf(since, Date.now()) };
-      return request<Redelivering>("POST", `/webhook-endpoints/${endpointId}/redeliver-failed`, { body });
+      return request("POST /webhook-endpoints/:id/redeliver-failed", { params: { id: endpointId }, body });
     },
     onSuccess: () => queryClient.invalidateQueries({ queryKey: endpointKey(endpointId) }),
   });

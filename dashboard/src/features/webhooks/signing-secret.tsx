@@ -1,4 +1,3 @@
-import type { WebhookEndpointWithSecret } from "@subtext/client/contract/webhook-endpoint";
 import type { WebhookEndpointView } from "@subtext/server/admin/contract/webhook";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { DialogTrigger } from "react-aria-components";
@@ -15,13 +14,13 @@ import css from "./webhooks.module.css";
 /** What signs the webhooks of an endpoint; its text is for owners alone. */
 export function SigningSecret({ endpoint, isOwner }: { endpoint: WebhookEndpointView; isOwner: boolean }) {
   const queryClient = useQueryClient();
-  const path = `/webhook-endpoints/${endpoint.id}`;
+  const params = { id: endpoint.id };
   const reveal = useMutation({
-    mutationFn: () => request<WebhookEndpointWithSecret>("POST", `${path}/reveal-secret`),
+    mutationFn: () => request("POST /webhook-endpoints/:id/reveal-secret", { params }),
     gcTime: 0,
   });
   const rotate = useMutation({
-    mutationFn: () => request<WebhookEndpointWithSecret>("POST", `${path}/rotate-secret`),
+    mutationFn: () => request("POST /webhook-endpoints/:id/rotate-secret", { params }),
     // Not awaited: the page must not say that the secret was rotated while it still shows the old one.
     onSuccess: () => void queryClient.invalidateQueries({ queryKey: endpointKey(endpoint.id) }),
     gcTime: 0,

@@ -1,4 +1,3 @@
-import type { Delivery } from "@subtext/client/contract/webhook-endpoint";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { messageOf, request } from "../../admin-client/request.ts";
 import { useNow } from "../../hooks/use-now.ts";
@@ -10,7 +9,7 @@ import { answerInWords, until } from "./texts.ts";
 export function useTestEvent(endpointId: string) {
   const queryClient = useQueryClient();
   return useMutation({
-    mutationFn: () => request<Delivery>("POST", `/webhook-endpoints/${endpointId}/test`),
+    mutationFn: () => request("POST /webhook-endpoints/:id/test", { params: { id: endpointId } }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: endpointKey(endpointId) }),
   });
 }

@@ -1,4 +1,3 @@
-import type { UrlVerdictView } from "@subtext/server/admin/contract/webhook";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { request } from "../../admin-client/request.ts";
@@ -14,8 +13,7 @@ export function useUrlVerdict(url: string): string | null {
   }, [url]);
   const { data } = useQuery({
     queryKey: ["webhook-url-verdict", settled],
-    queryFn: ({ signal }) =>
-      request<UrlVerdictView>("POST", "/webhook-url-verdicts", { body: { url: settled }, signal }),
+    queryFn: ({ signal }) => request("POST /webhook-url-verdicts", { body: { url: settled }, signal }),
     enabled: settled !== "",
     staleTime: 60_000,
   });

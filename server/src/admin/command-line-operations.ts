@@ -1,0 +1,47 @@
+import { Type } from "typebox";
+import type { BackupView } from "../backup/backups.ts";
+import type { DeletionReview } from "../cleanup/review-deletions.ts";
+import type { SettingInForce } from "../config/settings-reader.ts";
+import type { Credentials } from "../operators/operators.ts";
+import { json, type OperationTable } from "./contract/operation.ts";
+
+const strict = { additionalProperties: false } as const;
+
+/** What accepting the store would delete. */
+export interface StoreReview extends DeletionReview {
+  /** Why nothing is deleted now; null if the store is this database's. */
+  stopped: string | null;
+  /** Identifies the state of the store that was reviewed. */
+  token: string | null;
+}
+
+/** Operations of the admin API that only the command line on the service's machine may call. */
+export const COMMAND_LINE_OPERATIONS = {
+  // A session is not enough: a stolen one could lock its owner out.
+  "POST /operator/reset-password": {
+    role: "command line",
+    body: Type.Object({ email: Type.Optional(Type.String({ maxLength: 300 })) }, strict),
+    response: json<Credentials>(),
+  },
+  // Settings contain internal paths and addresses.
+  "GET /settings": { role: "command line", response: json<{ data: readonly SettingInForce[] }>() },
+  // A backup writes to any folder that the service may write to, and contains every secret.
+  "POST /backup": {
+    role: "command line",
+    body: Type.Object(
+      { folder: Type.String({ minLength: 1, maxLength: 4096, pattern: "^[^\\u0000]*$" }) },
+      strict,
+    ),
+    status: 202,
+    response: json<BackupView>(),
+  },
+  "GET /backup": { role: "command line", response: json<{ backup: BackupView | null }>() },
+  "DELETE /backup": { role: "command line", status: 204, response: json<void>() },
+  "POST /storage-review": { role: "command line", response: json<StoreReview>() },
+  "POST /storage-acceptance": {
+    role: "command line",
+    body: Type.Object({ token: Type.Union([Type.String({ maxLength: 200 }), Type.Null()]) }, strict),
+    status: 204,
+    response: json<void>(),
+  },
+} as const satisfies OperationTable;

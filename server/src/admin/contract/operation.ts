@@ -1,0 +1,82 @@
+import type { Static, TSchema } from "typebox";
+
+/**
+ * Who may call an operation:
+ * - `anyone`: no sign-in is needed.
+ * - `session`: every operator, about themselves; not the command line, which has no account.
+ * - `viewer`: every operator and the command line.
+ * - `owner`: owners and the command line.
+ * - `command line`: only the command line on the service's machine.
+ */
+export type Role = "anyone" | "session" | "viewer" | "owner" | "command line";
+
+export interface Operation {
+  role: Role;
+  query?: TSchema;
+  body?: TSchema;
+  /** Of a success; 200 if not set. */
+  status?: 201 | 202 | 204;
+  response: ResponseType<unknown> | typeof RAW;
+  /** A password or a secret link is checked: attempts are limited by the client's address. */
+  isGuessable?: true;
+  /** No route for HEAD is added. */
+  noHead?: true;
+}
+
+/** By method and path below `/internal`, e.g. `GET /environments/:environment`. */
+export type OperationTable = Record<`${"GET" | "HEAD" | "POST" | "PATCH" | "DELETE"} /${string}`, Operation>;
+
+/** The type of a JSON response; nothing at run time. */
+export interface ResponseType<T> {
+  readonly type?: T;
+}
+
+export function json<T>(): ResponseType<T> {
+  return {};
+}
+
+/** A response that is not JSON: a file or a stream. */
+export const RAW = { raw: true } as const;
+
+export type ParamsOf<Key extends string> = Key extends `${string}:${infer Name}/${infer Rest}`
+  ? { [Param in Name]: string } & ParamsOf<`/${Rest}`>
+  : Key extends `${string}:${infer Name}`
+    ? { [Param in Name]: string }
+    : unknown;
+export type QueryOf<O> = O extends { query: infer Schema extends TSchema } ? Static<Schema> : undefined;
+export type BodyOf<O> = O extends { body: infer Schema extends TSchema } ? Static<Schema> : undefined;
+export type ResponseOf<O> = O extends { response: typeof RAW }
+  ? unknown
+  : O extends { response: ResponseType<infer Response> }
+    ? Response
+    : never;
+
+type IsOptional<T, Key extends keyof T> = Partial<Pick<T, Key>> extends Pick<T, Key> ? true : false;
+/** The same keys; optional ones may be undefined as well. */
+type Lenient<T> = { [Key in keyof T]: IsOptional<T, Key> extends true ? T[Key] | undefined : T[Key] };
+type Present<Name extends string, T> = [T] extends [undefined]
+  ? unknown
+  : Partial<T> extends T
+    ? { [Key in Name]?: Lenient<T> }
+    : { [Key in Name]: Lenient<T> };
+
+/** What a client sends with a request. */
+export type InputOf<Key extends string, O> = (unknown extends ParamsOf<Key>
+  ? unknown
+  : { params: ParamsOf<Key> }) &
+  Present<"query", QueryOf<O>> &
+  Present<"body", BodyOf<O>>;
+
+/** The path of a request below `/internal`, with its query. */
+export function pathOf(
+  operation: string,
+  { params = {}, query = {} }: { params?: object; query?: object } = {},
+): string {
+  const values = new Map<string, unknown>(Object.entries(params));
+  const path = operation
+    .slice(operation.indexOf("/"))
+    .replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(values.get(name))));
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  return search.size === 0 ? path : `${path}?${search}`;
+}

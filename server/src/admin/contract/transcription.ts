@@ -1,0 +1,29 @@
+import type { VideoMetadata } from "@subtext/client/contract/video";
+import type { SentEventType } from "@subtext/client/contract/webhook";
+import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
+import type { TranscriptionSummaryView } from "./video.ts";
+import type { LanguageStretchView } from "./video-detail.ts";
+
+/** What the command line shows of a transcription. */
+export interface TranscriptionView extends TranscriptionSummaryView {
+  video: { sizeBytes: number | null; metadata: VideoMetadata; createdAt: string; uploadedAt: string | null };
+  attempt: number;
+  /** Attempts since the latest (re)start that ended with a retryable failure. */
+  faults: number;
+  /** Attempts since the latest (re)start whose worker crashed. */
+  losses: number;
+  engine: string | null;
+  decoder: string | null;
+  /** True if damaged parts of the recording are missing from the transcript. */
+  incomplete: boolean;
+  /** Seconds of work by stage. */
+  stages: Record<"probe" | "decode" | "voiceActivity" | "engine" | "total", number> | null;
+  /** Language segments in order; null until COMPLETED. */
+  stretches: LanguageStretchView[] | null;
+  events: {
+    id: string;
+    type: SentEventType;
+    createdAt: string;
+    deliveries: { id: string; endpointId: string; status: DeliveryStatus; attempts: number }[];
+  }[];
+}

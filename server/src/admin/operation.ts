@@ -1,0 +1,36 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Author } from "../audit/audit.ts";
+import type { OperatorSession } from "../operators/operators.ts";
+import type { Actor } from "./access.ts";
+import { COMMAND_LINE_OPERATIONS } from "./command-line-operations.ts";
+import type { BodyOf, ParamsOf, QueryOf, ResponseOf } from "./contract/operation.ts";
+import { OPERATIONS } from "./contract/operations.ts";
+
+/** Every operation of the admin API. */
+export const ADMIN_OPERATIONS = { ...OPERATIONS, ...COMMAND_LINE_OPERATIONS };
+
+export type AdminOperations = typeof ADMIN_OPERATIONS;
+export type OperationKey = keyof AdminOperations;
+
+/** An authorized request whose query and body match the operation's schemas. */
+export interface Call<Key extends OperationKey> {
+  params: ParamsOf<Key>;
+  query: QueryOf<AdminOperations[Key]>;
+  body: BodyOf<AdminOperations[Key]>;
+  actor: ActorOf<AdminOperations[Key]["role"]>;
+  /** The actor as the audit log records it. */
+  author: Author;
+  request: FastifyRequest;
+  reply: FastifyReply;
+}
+
+type ActorOf<R> = R extends "anyone" ? null : R extends "session" ? OperatorSession : Actor;
+
+export type Handlers = {
+  [Key in OperationKey]: (call: Call<Key>) => Promise<ResponseOf<AdminOperations[Key]>>;
+};
+
+/** Infers the operations from the object's keys, and types their handlers. */
+export function handlersOf<Key extends OperationKey>(handlers: Pick<Handlers, Key>): Pick<Handlers, Key> {
+  return handlers;
+}
