@@ -45,9 +45,9 @@ export async function reprocessWhatFaultsFailed(
     if (deletion !== "none" || recording.ends === "FAILED") continue;
     const seen = await fleet.front.service.read(tenant, videoId);
     if (seen?.status !== "FAILED") continue;
-    const view = await client.send<{ failure: { code: string } | null }>("GET", `/transcriptions/${videoId}`);
+    const view = await client.send("GET /transcriptions/:id", { params: { id: videoId } });
     failed.set(videoId, view.failure?.code ?? "no reason");
-    await client.send("POST", `/transcriptions/${videoId}/reprocess`);
+    await client.send("POST /transcriptions/:id/reprocess", { params: { id: videoId } });
   }
   return failed;
 }

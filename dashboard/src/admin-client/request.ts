@@ -1,5 +1,11 @@
 import type { Problem } from "@subtext/client/contract/problem";
-import { type InputOf, pathOf, type RAW, type ResponseOf } from "@subtext/server/admin/contract/operation";
+import {
+  type Arguments,
+  type InputOf,
+  pathOf,
+  type RAW,
+  type ResponseOf,
+} from "@subtext/server/admin/contract/operation";
 import type { Operations } from "@subtext/server/admin/contract/operations";
 
 /** What the service refused; the message is meant for people. */
@@ -70,8 +76,6 @@ export function urlOf<Key extends keyof Operations & `GET ${string}`>(
 ): string {
   return urlOfAny(operation, input as AnyInput);
 }
-
-type Arguments<Input> = Partial<Input> extends Input ? [input?: Input] : [input: Input];
 
 interface AnyInput {
   params?: object;

@@ -24,7 +24,7 @@ export const COMMAND_LINE_OPERATIONS = {
     response: json<Credentials>(),
   },
   // Settings contain internal paths and addresses.
-  "GET /settings": { role: "command line", response: json<{ data: readonly SettingInForce[] }>() },
+  "GET /settings": { role: "command line", response: json<{ data: SettingInForce[] }>() },
   // A backup writes to any folder that the service may write to, and contains every secret.
   "POST /backup": {
     role: "command line",

@@ -6,7 +6,7 @@ import { handlersOf } from "./operation.ts";
 export interface SystemDeps {
   system: System;
   /** As they are in force, without secrets. */
-  settings: readonly SettingInForce[];
+  settings: SettingInForce[];
   /** Runs every health check. */
   diagnose(): Promise<FindingView[]>;
   /** Checks every file that a row names, which may take minutes; the next diagnosis reports missing files. */

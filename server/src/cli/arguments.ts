@@ -53,7 +53,7 @@ export async function chooseEnvironment(
   client: InternalClient,
   wanted: string | undefined,
 ): Promise<EnvironmentView> {
-  const { data } = await client.send<{ data: EnvironmentView[] }>("GET", "/environments");
+  const { data } = await client.send("GET /environments");
   const [first, ...others] = data;
   if (!first) {
     throw new AppError("environment_not_found", "There is no environment yet: subtext env create <name>");

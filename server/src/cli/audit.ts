@@ -1,5 +1,4 @@
 import { type Command, Option } from "commander";
-import type { AuditPageView } from "../admin/contract/audit.ts";
 import { ACTOR_KINDS, type ActorKind, AUDIT_ACTIONS, type AuditAction } from "../db/enums.ts";
 import { parseDuration } from "./arguments.ts";
 import { configOf, type Terminal } from "./context.ts";
@@ -25,18 +24,15 @@ export function addAudit(program: Command, terminal: Terminal): void {
     .option("--last <time>", "only of the time until now, such as 90d or 12h", parseDuration)
     .action(async ({ action, by, operator, last }: Wanted) => {
       const since = last === undefined ? null : new Date(Date.now() - last).toISOString();
-      const query = new URLSearchParams({ limit: String(PAGE_SIZE) });
-      if (action !== undefined) query.set("action", action);
-      if (by !== undefined) query.set("actorKind", by);
-      if (operator !== undefined) query.set("actorId", operator);
       const client = await connect(configOf(terminal));
       try {
-        for (;;) {
-          const { data, nextCursor } = await client.send<AuditPageView>("GET", `/audit?${query}`);
+        for (let cursor: string | undefined; ; ) {
+          const query = { limit: PAGE_SIZE, action, actorKind: by, actorId: operator, cursor };
+          const { data, nextCursor } = await client.send("GET /audit", { query });
           const wanted = data.filter(({ at }) => since === null || at >= since);
           terminal.out(wanted.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
           if (nextCursor === null || wanted.length < data.length) return;
-          query.set("cursor", nextCursor);
+          cursor = nextCursor;
         }
       } finally {
         await client.close();

@@ -17,11 +17,11 @@ export function addBackup(program: Command, terminal: Terminal): void {
     .action(async (folder: string, _options: object, command: Command) => {
       const client = await connect(configOf(terminal));
       const stop = () => {
-        client.send("DELETE", "/backup").catch(() => {});
+        client.send("DELETE /backup").catch(() => {});
       };
       for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, stop);
       try {
-        await client.send<BackupView>("POST", "/backup", { folder: resolve(folder) });
+        await client.send("POST /backup", { body: { folder: resolve(folder) } });
         const done = await watch(client, terminal);
         const { json } = command.optsWithGlobals<{ json?: boolean }>();
         terminal.out(json ? `${JSON.stringify(done.manifest, null, 2)}\n` : `${describe(done)}\n`);
@@ -38,7 +38,7 @@ async function watch(client: InternalClient, { err, errColumns }: Terminal): Pro
   const bar = errColumns() === null ? null : openProgressBar("Backup", terminal);
   try {
     for (;;) {
-      const { backup } = await client.send<{ backup: BackupView | null }>("GET", "/backup");
+      const { backup } = await client.send("GET /backup");
       if (!backup)
         throw new Error("The service was started anew meanwhile, and has left nothing of the backup.");
       if (backup.state === "failed") throw new Error(backup.error?.message);

@@ -42,9 +42,9 @@ async function consult(config: Config, { files }: { files: boolean }): Promise<D
     return { findings: await diagnoseFromOutside(config, error), settings: config.settings };
   }
   try {
-    if (files) await client.send("POST", "/file-check");
-    const { data } = await client.send<{ data: Finding[] }>("GET", "/doctor");
-    const settings = await client.send<{ data: SettingInForce[] }>("GET", "/settings");
+    if (files) await client.send("POST /file-check");
+    const { data } = await client.send("GET /doctor");
+    const settings = await client.send("GET /settings");
     return { findings: data, settings: settings.data };
   } finally {
     await client.close();

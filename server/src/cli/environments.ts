@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { EnvironmentView, RetentionEffectView } from "../admin/contract/environment.ts";
+import type { EnvironmentView } from "../admin/contract/environment.ts";
 import { MAX_RETENTION_DAYS, RETENTION_DELETES, type RetentionPolicy } from "../db/enums.ts";
 import { chooseEnvironment, transcriptionSwitch } from "./arguments.ts";
 import { ask, type Terminal } from "./context.ts";
@@ -22,7 +22,7 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
     .description("every environment")
     .action(async (_options: object, command: Command) => {
       const list = async (client: Parameters<typeof chooseEnvironment>[0]) =>
-        (await client.send<{ data: EnvironmentView[] }>("GET", "/environments")).data;
+        (await client.send("GET /environments")).data;
       await ask(terminal, command, list, (environments) =>
         table(
           ["name", "id", "transcription", "created"],
@@ -38,12 +38,7 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
     .addOption(transcriptionSwitch().default("off"))
     .action(async (name: string, { transcription }: Switch, command: Command) => {
       const body = { name, aiTranscription: transcription === "on" };
-      await ask(
-        terminal,
-        command,
-        (client) => client.send<EnvironmentView>("POST", "/environments", body),
-        describe,
-      );
+      await ask(terminal, command, (client) => client.send("POST /environments", { body }), describe);
     });
 
   group
@@ -89,7 +84,7 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
             ...(transcription !== undefined && { aiTranscription: transcription === "on" }),
             ...(origins !== undefined && { allowedOrigins: originsOf(origins) }),
           };
-          return await client.send<EnvironmentView>("PATCH", `/environments/${id}`, body);
+          return await client.send("PATCH /environments/:environment", { params: { environment: id }, body });
         },
         describe,
       );
@@ -110,8 +105,10 @@ async function requireNoEffect(
   retention: RetentionPolicy,
 ): Promise<void> {
   const { days, deletes } = retention;
-  const path = `/environments/${id}/retention-effect?days=${days}&deletes=${deletes}`;
-  const { videos } = await client.send<RetentionEffectView>("GET", path);
+  const { videos } = await client.send("GET /environments/:environment/retention-effect", {
+    params: { environment: id },
+    query: retention,
+  });
   if (videos === 0) return;
   const what = deletes === "recording" ? "The recordings of" : "With all that came of them,";
   throw new Error(

@@ -1,24 +1,27 @@
 import type { Problem } from "@subtext/client/contract/problem";
 import { pino } from "pino";
+import { type Arguments, type InputOf, pathOf, type ResponseOf } from "../admin/contract/operation.ts";
+import type { AdminOperations, OperationKey } from "../admin/operation.ts";
 import type { Config } from "../config/config.ts";
 import { type RunningService, readServiceFile } from "../lib/service-file.ts";
 import { createLog } from "../telemetry/log.ts";
 import { openServiceFor } from "./open-service.ts";
 
-export type Method = "GET" | "POST" | "PATCH" | "DELETE";
-
-/** The operator's API, wherever the service is. */
+/** The admin API, whether the service runs in another process or in this one. */
 export interface InternalClient {
   /**
-   * @param path below `/internal`
-   * @returns the parsed answer; undefined where it has no body
+   * Calls an operation, e.g. `send("GET /environments")`.
+   * @returns the parsed response; undefined if it has no body
    * @throws ProblemError
    */
-  send<T>(method: Method, path: string, body?: unknown): Promise<T>;
+  send<Key extends OperationKey>(
+    operation: Key,
+    ...input: Arguments<InputOf<Key, AdminOperations[Key]>>
+  ): Promise<ResponseOf<AdminOperations[Key]>>;
   close(): Promise<void>;
 }
 
-/** What the service refused; the message is meant for people. */
+/** An error response of the service; the message is for users. */
 export class ProblemError extends Error {
   readonly code: string;
 
@@ -43,7 +46,8 @@ export async function findRunning(dataFolder: string): Promise<RunningService | 
 
 export function overHttp({ url, token }: RunningService): InternalClient {
   return {
-    async send(method, path, body) {
+    async send(operation, ...input) {
+      const { method, path, body } = requestOf(operation, input[0] as AnyInput);
       const response = await fetch(`${url}/internal${path}`, {
         method,
         headers: {
@@ -70,7 +74,8 @@ export async function openInProcess(config: Config): Promise<InternalClient> {
   );
   const { parts, stop } = await openServiceFor({ config, log, purpose: "command" });
   return {
-    async send(method, path, body) {
+    async send(operation, ...input) {
+      const { method, path, body } = requestOf(operation, input[0] as AnyInput);
       const { statusCode, payload } = await parts.app.inject({
         method,
         url: `/internal${path}`,
@@ -81,6 +86,17 @@ export async function openInProcess(config: Config): Promise<InternalClient> {
     },
     close: stop,
   };
+}
+
+interface AnyInput {
+  params?: object;
+  query?: object;
+  body?: unknown;
+}
+
+function requestOf(operation: OperationKey, input: AnyInput = {}) {
+  const method = operation.slice(0, operation.indexOf(" ")) as "GET" | "POST" | "PATCH" | "DELETE";
+  return { method, path: pathOf(operation, input), body: input.body };
 }
 
 function parseAnswer<T>(status: number, text: string): T {
@@ -94,7 +110,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Somebody else's process is alive as well.
+    // The process of another user is alive as well.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

@@ -1,6 +1,6 @@
 import { PERMISSIONS, type Permission } from "@subtext/client/contract/permission";
 import type { Command } from "commander";
-import type { ApiKeyView, NewApiKeyView } from "../admin/contract/api-key.ts";
+import type { ApiKeyView } from "../admin/contract/api-key.ts";
 import { chooseEnvironment, environmentOption, listOf, parseDuration } from "./arguments.ts";
 import { ask, type Terminal } from "./context.ts";
 import { properties, table, time } from "./text.ts";
@@ -18,7 +18,9 @@ export function addKeys(program: Command, terminal: Terminal): void {
         command,
         async (client) => {
           const { id } = await chooseEnvironment(client, env);
-          return (await client.send<{ data: ApiKeyView[] }>("GET", `/environments/${id}/api-keys`)).data;
+          return (
+            await client.send("GET /environments/:environment/api-keys", { params: { environment: id } })
+          ).data;
         },
         (keys) =>
           table(
@@ -53,9 +55,12 @@ export function addKeys(program: Command, terminal: Terminal): void {
           command,
           async (client) => {
             const { id } = await chooseEnvironment(client, env);
-            return await client.send<NewApiKeyView>("POST", `/environments/${id}/api-keys`, {
-              ...body,
-              ...(expiresIn !== undefined && { expiresAt: new Date(Date.now() + expiresIn).toISOString() }),
+            return await client.send("POST /environments/:environment/api-keys", {
+              params: { environment: id },
+              body: {
+                ...body,
+                ...(expiresIn !== undefined && { expiresAt: new Date(Date.now() + expiresIn).toISOString() }),
+              },
             });
           },
           (key) =>
@@ -79,7 +84,7 @@ export function addKeys(program: Command, terminal: Terminal): void {
         terminal,
         command,
         async (client) => {
-          await client.send("DELETE", `/api-keys/${encodeURIComponent(id)}`);
+          await client.send("DELETE /api-keys/:id", { params: { id } });
           return { id, revoked: true };
         },
         () => `The key ${id} is revoked.`,

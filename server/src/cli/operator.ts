@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import type { Credentials } from "../operators/operators.ts";
 import { ask, type Terminal } from "./context.ts";
 import { properties } from "./text.ts";
 
@@ -14,8 +13,7 @@ export function addOperator(program: Command, terminal: Terminal): void {
       await ask(
         terminal,
         command,
-        (client) =>
-          client.send<Credentials>("POST", "/operator/reset-password", email === undefined ? {} : { email }),
+        (client) => client.send("POST /operator/reset-password", { body: { email } }),
         ({ email, password }) =>
           properties([
             ["email", email],

@@ -22,9 +22,9 @@ export function addStorage(program: Command, terminal: Terminal): void {
         terminal,
         command,
         async (client): Promise<Outcome> => {
-          const review = await client.send<StoreReview>("POST", "/storage-review");
+          const review = await client.send("POST /storage-review");
           const accepted = yes && review.stopped !== null;
-          if (accepted) await client.send("POST", "/storage-acceptance", { token: review.token });
+          if (accepted) await client.send("POST /storage-acceptance", { body: { token: review.token } });
           return { ...review, accepted };
         },
         describe,

@@ -21,8 +21,9 @@ export function addTranscriptions(program: Command, terminal: Terminal): void {
         command,
         async (client) => {
           const { id } = await chooseEnvironment(client, env);
-          const path = `/environments/${id}/transcriptions${status ? `?status=${status}` : ""}`;
-          return (await client.send<{ data: TranscriptionSummaryView[] }>("GET", path)).data;
+          const params = { environment: id };
+          const query = { status };
+          return (await client.send("GET /environments/:environment/transcriptions", { params, query })).data;
         },
         (transcriptions) =>
           table(
@@ -48,7 +49,7 @@ export function addTranscriptions(program: Command, terminal: Terminal): void {
       await ask(
         terminal,
         command,
-        (client) => client.send<TranscriptionView>("GET", `/transcriptions/${encodeURIComponent(id)}`),
+        (client) => client.send("GET /transcriptions/:id", { params: { id } }),
         describe,
       );
     });
@@ -57,11 +58,10 @@ export function addTranscriptions(program: Command, terminal: Terminal): void {
     .command("reprocess <id>")
     .description("try a failed transcription again; takes a video's id as well")
     .action(async (id: string, _options: object, command: Command) => {
-      const path = `/transcriptions/${encodeURIComponent(id)}/reprocess`;
       await ask(
         terminal,
         command,
-        (client) => client.send<TranscriptionView>("POST", path),
+        (client) => client.send("POST /transcriptions/:id/reprocess", { params: { id } }),
         (transcription) => `The transcription ${transcription.id} is PENDING again.`,
       );
     });

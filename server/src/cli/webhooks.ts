@@ -1,9 +1,5 @@
 import { EVENT_TYPES, type EventType, type SentEventType } from "@subtext/client/contract/webhook";
-import type {
-  Delivery,
-  WebhookEndpoint,
-  WebhookEndpointWithSecret,
-} from "@subtext/client/contract/webhook-endpoint";
+import type { Delivery, WebhookEndpoint } from "@subtext/client/contract/webhook-endpoint";
 import type { Command } from "commander";
 import { chooseEnvironment, environmentOption, listOf, parseJsonObject } from "./arguments.ts";
 import { ask, type Terminal } from "./context.ts";
@@ -22,8 +18,8 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
         command,
         async (client) => {
           const { id } = await chooseEnvironment(client, env);
-          const path = `/environments/${id}/webhook-endpoints`;
-          return (await client.send<{ data: WebhookEndpoint[] }>("GET", path)).data;
+          const params = { environment: id };
+          return (await client.send("GET /environments/:environment/webhook-endpoints", { params })).data;
         },
         (endpoints) =>
           table(
@@ -54,14 +50,13 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
           command,
           async (client) => {
             const { id } = await chooseEnvironment(client, env);
-            return await client.send<WebhookEndpointWithSecret>(
-              "POST",
-              `/environments/${id}/webhook-endpoints`,
-              {
+            return await client.send("POST /environments/:environment/webhook-endpoints", {
+              params: { environment: id },
+              body: {
                 ...body,
                 eventTypes: events,
               },
-            );
+            });
           },
           (endpoint) =>
             properties([
@@ -83,7 +78,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
         terminal,
         command,
         async (client) => {
-          await client.send("DELETE", `/webhook-endpoints/${encodeURIComponent(id)}`);
+          await client.send("DELETE /webhook-endpoints/:id", { params: { id } });
           return { id, deleted: true };
         },
         () => `The endpoint ${id} is deleted.`,
@@ -98,8 +93,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
         terminal,
         command,
         async (client) => {
-          const path = `/webhook-endpoints/${encodeURIComponent(id)}/deliveries`;
-          return (await client.send<{ data: Delivery[] }>("GET", path)).data;
+          return (await client.send("GET /webhook-endpoints/:id/deliveries", { params: { id } })).data;
         },
         (deliveries) =>
           table(

@@ -67,6 +67,9 @@ export type InputOf<Key extends string, O> = (unknown extends ParamsOf<Key>
   Present<"query", QueryOf<O>> &
   Present<"body", BodyOf<O>>;
 
+/** The input as an argument, which may be left out if nothing in it is required. */
+export type Arguments<Input> = Partial<Input> extends Input ? [input?: Input] : [input: Input];
+
 /** The path of a request below `/internal`, with its query. */
 export function pathOf(
   operation: string,
