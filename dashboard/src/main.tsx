@@ -5,24 +5,22 @@ import { I18nProvider } from "react-aria-components";
 import { createRoot } from "react-dom/client";
 import { meQuery } from "./admin-client/queries.ts";
 import { ProblemError } from "./admin-client/request.ts";
-import { backTo, saysSignedOut } from "./admin-client/signed-out.ts";
 import { UploadQueue } from "./features/uploads/upload-queue.ts";
+import { UploadsContext } from "./features/uploads/use-uploads.ts";
+import { createAppRouter, isSignedOutError, returnTo } from "./router.tsx";
 import "./ui/tokens.css";
 import "./ui/base.css";
-import { UploadsContext } from "./features/uploads/use-uploads.ts";
-import { createAppRouter } from "./router.tsx";
 import { Toasts } from "./ui/toasts.tsx";
 
 const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: signInAgain }),
   mutationCache: new MutationCache({ onError: signInAgain }),
   defaultOptions: {
-    // The service may well be on this machine, or in a network of its own.
+    // The server may be on this machine or in a private network, so being offline does not matter.
     mutations: { networkMode: "always" },
     queries: {
       networkMode: "always",
       staleTime: 5_000,
-      // What was refused once will be refused again; what was not answered may be.
       retry: (failures, error) => !(error instanceof ProblemError && error.status < 500) && failures < 2,
     },
   },
@@ -30,14 +28,14 @@ const queryClient = new QueryClient({
 const uploads = new UploadQueue();
 const router = createAppRouter(queryClient);
 
-/** A session may end under an open page: by another's hand, in another tab, or by its age. */
+/** Opens the sign-in page if the session ended while a page was open: revoked, expired, or signed out in another tab. */
 async function signInAgain(error: Error): Promise<void> {
   const { pathname, href } = router.state.location;
   const wasSignedIn = queryClient.getQueryData(meQuery.queryKey) !== undefined;
-  // Whoever comes without a session is led there by the routes.
-  if (!saysSignedOut(error) || !wasSignedIn || pathname === "/sign-in") return;
-  await router.navigate({ to: "/sign-in", search: backTo(href), replace: true });
-  // What this person saw is nobody else's; what the sign-in shows stays.
+  // Without an earlier session, the routes redirect.
+  if (!isSignedOutError(error) || !wasSignedIn || pathname === "/sign-in") return;
+  await router.navigate({ to: "/sign-in", search: returnTo(href), replace: true });
+  // The next operator must not see this one's data. The sign-in page's own queries are active.
   queryClient.removeQueries({ type: "inactive" });
 }
 

@@ -1,3 +1,4 @@
+import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
 import { VIDEO_STATES, type VideoState } from "@subtext/server/db/enums";
 import type { QueryClient } from "@tanstack/react-query";
 import {
@@ -5,30 +6,41 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  notFound,
   Outlet,
   redirect,
 } from "@tanstack/react-router";
 import { environmentsQuery, meQuery } from "./admin-client/queries.ts";
-import { backTo, saysSignedOut } from "./admin-client/signed-out.ts";
+import { ProblemError } from "./admin-client/request.ts";
 import { AccountPage } from "./features/account/account-page.tsx";
-import { readAuditFilter } from "./features/audit/queries.ts";
+import { parseAuditFilter } from "./features/audit/queries.ts";
 import { FirstEnvironmentPage } from "./features/environments/first-environment-page.tsx";
 import { JoinPage } from "./features/operators/join-page.tsx";
 import { OperatorsPage } from "./features/operators/operators-page.tsx";
-import { readSearchAddress } from "./features/search/queries.ts";
+import { parseSearchParams } from "./features/search/queries.ts";
 import { SettingsPage } from "./features/settings/settings-page.tsx";
-import { SetUpPage } from "./features/setup/setup-page.tsx";
+import { SetupPage } from "./features/setup/setup-page.tsx";
 import { SignInPage } from "./features/sign-in/sign-in-page.tsx";
 import { SystemPage } from "./features/system/system-page.tsx";
-import { VideosPage } from "./features/video-list/video-list-page.tsx";
-import { readDeliveryFilter } from "./features/webhooks/delivery-filter.ts";
+import { VideoListPage } from "./features/video-list/video-list-page.tsx";
+import { parseDeliveryFilter } from "./features/webhooks/queries.ts";
 import { lastEnvironment } from "./hooks/last-environment.ts";
 import { Shell } from "./shell/shell.tsx";
-import { FaultPage, NotFoundPage } from "./ui/error-pages.tsx";
+import { ErrorPage, NotFoundPage } from "./ui/error-pages.tsx";
 import { Loading } from "./ui/page.tsx";
 
 interface RouterContext {
   queryClient: QueryClient;
+}
+
+/** Whether the server responded that nobody is signed in. */
+export function isSignedOutError(error: unknown): boolean {
+  return error instanceof ProblemError && error.status === 401 && error.code !== "sign_in_failed";
+}
+
+/** The search parameters of the sign-in page that lead back to a page. */
+export function returnTo(href: string): { next?: string } {
+  return href === "/" ? {} : { next: href };
 }
 
 const rootRoute = createRootRouteWithContext<RouterContext>()({
@@ -36,11 +48,11 @@ const rootRoute = createRootRouteWithContext<RouterContext>()({
   component: Outlet,
 });
 
-const setUpRoute = createRoute({
+const setupRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/set-up",
   staticData: { page: "Setup" },
-  component: SetUpPage,
+  component: SetupPage,
 });
 
 const joinRoute = createRoute({
@@ -55,7 +67,7 @@ const signInRoute = createRoute({
   path: "/sign-in",
   staticData: { page: "Sign in" },
   validateSearch: ({ next }: Record<string, unknown>): { next?: string } =>
-    // Only a page of this dashboard, or a link could lead elsewhere after the sign-in.
+    // A path on this site; anything else would be an open redirect.
     typeof next === "string" && /^\/(?![/\\])/.test(next) ? { next } : {},
   component: SignInPage,
 });
@@ -68,8 +80,8 @@ const signedInRoute = createRoute({
     try {
       await context.queryClient.ensureQueryData(meQuery);
     } catch (error) {
-      if (!saysSignedOut(error)) throw error;
-      throw redirect({ to: "/sign-in", search: backTo(location.href) });
+      if (!isSignedOutError(error)) throw error;
+      throw redirect({ to: "/sign-in", search: returnTo(location.href) });
     }
   },
   component: Shell,
@@ -93,7 +105,13 @@ const environmentRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/environments/$environmentId",
   staticData: { page: "Environment" },
-  loader: ({ context }) => context.queryClient.ensureQueryData(environmentsQuery),
+  loader: async ({ context: { queryClient }, params }) => {
+    const exists = (environments: readonly EnvironmentView[]) =>
+      environments.some(({ id }) => id === params.environmentId);
+    if (exists(await queryClient.ensureQueryData(environmentsQuery))) return;
+    // It may be newer than the cached list.
+    if (!exists(await queryClient.fetchQuery({ ...environmentsQuery, staleTime: 0 }))) throw notFound();
+  },
   component: Outlet,
 });
 
@@ -102,17 +120,17 @@ const videosRoute = createRoute({
   path: "/videos",
   staticData: { page: "Videos" },
   validateSearch: ({ state }: Record<string, unknown>): { state?: VideoState } => {
-    const known = VIDEO_STATES.find((each) => each === state);
-    return known ? { state: known } : {};
+    const valid = VIDEO_STATES.find((value) => value === state);
+    return valid ? { state: valid } : {};
   },
-  component: VideosPage,
+  component: VideoListPage,
 });
 
 const videoRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/videos/$videoId",
   staticData: { page: "Video" },
-  /** `t`: seconds, where the player begins. */
+  /** `t`: where playback starts, in seconds. */
   validateSearch: ({ t }: Record<string, unknown>): { t?: number } => {
     const seconds = Number(t);
     return t !== undefined && Number.isFinite(seconds) && seconds >= 0 ? { t: seconds } : {};
@@ -124,7 +142,7 @@ const searchRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/search",
   staticData: { page: "Search" },
-  validateSearch: readSearchAddress,
+  validateSearch: parseSearchParams,
   component: lazyRouteComponent(() => import("./features/search/search-page.tsx"), "SearchPage"),
 });
 
@@ -146,8 +164,8 @@ const webhookEndpointRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/webhooks/$endpointId",
   staticData: { page: "Webhook endpoint" },
-  validateSearch: readDeliveryFilter,
-  component: lazyRouteComponent(() => import("./features/webhooks/endpoint-page.tsx"), "WebhookEndpointPage"),
+  validateSearch: parseDeliveryFilter,
+  component: lazyRouteComponent(() => import("./features/webhooks/endpoint-page.tsx"), "EndpointPage"),
 });
 
 const settingsRoute = createRoute({
@@ -175,7 +193,7 @@ const auditRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/audit",
   staticData: { page: "Audit log" },
-  validateSearch: readAuditFilter,
+  validateSearch: parseAuditFilter,
   component: lazyRouteComponent(() => import("./features/audit/audit-page.tsx"), "AuditPage"),
 });
 
@@ -187,7 +205,7 @@ const accountRoute = createRoute({
 });
 
 const routeTree = rootRoute.addChildren([
-  setUpRoute,
+  setupRoute,
   joinRoute,
   signInRoute,
   signedInRoute.addChildren([
@@ -214,7 +232,7 @@ export function createAppRouter(queryClient: QueryClient) {
     context: { queryClient },
     defaultPreload: "intent",
     defaultPendingComponent: Loading,
-    defaultErrorComponent: FaultPage,
+    defaultErrorComponent: ErrorPage,
     defaultNotFoundComponent: NotFoundPage,
     scrollRestoration: true,
   });
@@ -225,7 +243,7 @@ declare module "@tanstack/react-router" {
     router: ReturnType<typeof createAppRouter>;
   }
   interface StaticDataRouteOption {
-    /** The page's display name, for the error shown if it fails. */
+    /** The page's name, for the message that is shown if it throws. */
     page: string;
   }
 }

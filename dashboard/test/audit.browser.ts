@@ -14,14 +14,14 @@ test("what an owner does is found in the audit log, by what was done and by who 
   await page.getByRole("link", { name: "API keys" }).click();
   await page.getByRole("button", { name: "New key" }).click();
   await page.getByLabel("Name").fill("Website backend");
-  await page.getByRole("button", { name: "Make the key" }).click();
+  await page.getByRole("button", { name: "Create key" }).click();
   const key = await page.getByLabel("API key", { exact: true }).inputValue();
   await page.getByRole("button", { name: "Done" }).click();
-  await page.getByRole("button", { name: "Yes, I have stored it" }).click();
+  await page.getByRole("button", { name: "I've saved this key" }).click();
 
   await page.getByRole("link", { name: "Audit log" }).click();
   await page.getByRole("heading", { level: 1, name: "Audit log" }).waitFor();
-  const made = rows(page).filter({ hasText: "API key made" });
+  const made = rows(page).filter({ hasText: "API key created" });
   await made.getByText("Website backend").waitFor();
   await made.getByText(OWNER.email).waitFor();
   await made.getByText("127.0.0.1").waitFor();
@@ -29,16 +29,16 @@ test("what an owner does is found in the audit log, by what was done and by who 
   expect(await page.textContent("main")).not.toContain(key);
   expect(await accessibilityFaults(page)).toEqual([]);
 
-  await page.getByLabel("What", { exact: true }).selectOption("Environment created");
-  await rows(page).filter({ hasText: "API key made" }).waitFor({ state: "detached" });
+  await page.getByLabel("Action", { exact: true }).selectOption("Environment created");
+  await rows(page).filter({ hasText: "API key created" }).waitFor({ state: "detached" });
   expect(await rows(page).count()).toBe(1);
-  await page.getByLabel("Who", { exact: true }).selectOption("Command line");
-  await page.getByText("Nothing fits this choice").waitFor();
+  await page.getByLabel("User", { exact: true }).selectOption("Command line");
+  await page.getByText("No results").waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.reload();
-  await page.getByText("Nothing fits this choice").waitFor();
-  await page.getByLabel("What", { exact: true }).selectOption("Everything");
-  await page.getByLabel("Who", { exact: true }).selectOption(OWNER.email);
+  await page.getByText("No results").waitFor();
+  await page.getByLabel("Action", { exact: true }).selectOption("All actions");
+  await page.getByLabel("User", { exact: true }).selectOption(OWNER.email);
   await made.waitFor();
 });
 
@@ -75,7 +75,7 @@ test("a viewer is told that the log is for owners, and has no link to it", async
   const { page } = await dashboard.visit({ viewport: { width: 390, height: 844 } });
   await signInBy(page, dashboard, await addViewer(dashboard));
   await page.goto(`${dashboard.url}/audit`);
-  await page.getByText("The audit log is for owners.").waitFor();
+  await page.getByText("Only owners can see the audit log.").waitFor();
   expect(await page.getByRole("link", { name: "Audit log" }).count()).toBe(0);
   expect(await accessibilityFaults(page)).toEqual([]);
 });

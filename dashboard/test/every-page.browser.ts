@@ -80,12 +80,12 @@ test("the pages are there, with something on each of them", async () => {
       route: inEnvironment("/settings"),
       path: of("/settings"),
       title: "Settings",
-      shows: "Transcribe every video",
+      shows: "Transcribe new uploads",
     },
     { route: "/system", path: "/system", title: "System", shows: "Data folder" },
     { route: "/audit", path: "/audit", title: "Audit log", shows: "Service set up" },
     { route: "/operators", path: "/operators", title: "Operators", shows: "olive@" },
-    { route: "/account", path: "/account", title: "Account", shows: "this one" },
+    { route: "/account", path: "/account", title: "Account", shows: "This device" },
   ];
 }, 120_000);
 
@@ -171,7 +171,7 @@ test("when the service can not be reached the page says so, and when it comes ba
   const { page, context } = await dashboard.visit();
   await signInBy(page, dashboard, OWNER);
   await page.getByRole("link", { name: "System" }).click();
-  await page.getByText("In the queue").waitFor();
+  await page.getByText("Queue is empty").waitFor();
   await context.setOffline(true);
   await page.getByText("Connection lost. Reconnecting… Data may be out of date.").waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);

@@ -55,8 +55,8 @@ const STATES: Record<string, State> = {
     language: null,
     text: "",
     transcription: { ...UNFINISHED, status: "SKIPPED", skip_reason: "no_audio_track" },
-    onList: "It has no audio track.",
-    onPage: "It has no audio track.",
+    onList: "No audio track.",
+    onPage: "No audio track.",
   },
   FAILED: {
     language: null,
@@ -170,9 +170,9 @@ function visitsOf(
     ),
     at("/webhooks", "Webhooks", "127.0.0.1:9"),
     at(`/webhooks/${endpointId}`, "Webhook endpoint", "Completed"),
-    at("/api-keys", "API keys", "No keys yet"),
+    at("/api-keys", "API keys", "No API keys yet"),
     at("/settings", "Settings", "AI Transcription"),
-    { path: "/system", title: "System", shows: "In the queue" },
+    { path: "/system", title: "System", shows: "Videos per hour" },
     { path: "/audit", title: "Audit log", shows: "Signed in" },
   ];
 }

@@ -75,7 +75,7 @@ test("while a proxy answers for a server that is down, the page says so, and rec
   const { page } = await dashboard.visit();
   await signInBy(page, dashboard, OWNER);
   await page.goto(`${dashboard.url}/system`);
-  await page.getByText("In the queue").waitFor();
+  await page.getByText("Queue is empty").waitFor();
   await page.route("**/internal/**", (route) => route.fulfill({ status: 502, body: "Bad Gateway" }));
   await page.getByText(CONNECTION_LOST).waitFor();
   await page.unroute("**/internal/**");

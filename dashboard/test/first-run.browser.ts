@@ -68,8 +68,8 @@ test("a session that is ended on another machine is over at its next step", asyn
   await signInBy(another, dashboard, OWNER);
   await another.getByRole("link", { name: "Account" }).click();
   await another.getByText("this one").waitFor();
-  await another.getByRole("button", { name: "End all others" }).click();
-  await another.getByRole("button", { name: "End all others" }).waitFor({ state: "detached" });
+  await another.getByRole("button", { name: "End all other sessions" }).click();
+  await another.getByRole("button", { name: "End all other sessions" }).waitFor({ state: "detached" });
 
   await page.reload();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
@@ -82,7 +82,7 @@ test("someone who was invited as a viewer sees everything and is refused every c
   await owner.getByRole("button", { name: "Invite" }).click();
   await owner.getByLabel("Email").fill("Vera@Subtext.example");
   expect(await accessibilityFaults(owner)).toEqual([]);
-  await owner.getByRole("button", { name: "Make the link" }).click();
+  await owner.getByRole("button", { name: "Create invite link" }).click();
   const link = await owner.getByRole("textbox", { name: "Invitation link" }).inputValue();
   await owner.getByRole("button", { name: "Done" }).click();
   await owner.getByText("vera@subtext.example").waitFor();

@@ -20,15 +20,15 @@ test("a key is made, shown this once, used with curl, and refused as soon as it 
   const { page } = await dashboard.visit();
   await setUpBy(page, dashboard);
   await page.getByRole("link", { name: "API keys" }).click();
-  await page.getByText("No keys yet").waitFor();
+  await page.getByText("No API keys yet").waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
 
   await page.getByRole("button", { name: "New key" }).click();
   await page.getByLabel("Name").fill("Website backend");
   await page.getByText("Upload", { exact: true }).click();
-  await page.getByLabel("It ends").selectOption("In 90 days");
+  await page.getByLabel("Expires").selectOption("In 90 days");
   expect(await accessibilityFaults(page)).toEqual([]);
-  await page.getByRole("button", { name: "Make the key" }).click();
+  await page.getByRole("button", { name: "Create key" }).click();
   const key = await page.getByLabel("API key", { exact: true }).inputValue();
   const command = (await page.getByRole("figure").locator("pre").textContent()) ?? "";
   expect(command).toContain(key);
@@ -37,11 +37,11 @@ test("a key is made, shown this once, used with curl, and refused as soon as it 
 
   // By no way does the dialog close before it was asked.
   await page.keyboard.press("Escape");
-  await page.getByText("Have you stored it?").waitFor();
+  await page.getByText("Have you saved this key?").waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
-  await page.getByRole("button", { name: "Not yet" }).click();
+  await page.getByRole("button", { name: "Back" }).click();
   await page.getByRole("button", { name: "Done" }).click();
-  await page.getByRole("button", { name: "Yes, I have stored it" }).click();
+  await page.getByRole("button", { name: "I've saved this key" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
 
   await page.reload();
@@ -53,10 +53,10 @@ test("a key is made, shown this once, used with curl, and refused as soon as it 
   expect(await accessibilityFaults(page)).toEqual([]);
 
   await page.getByRole("button", { name: "Revoke Website backend" }).click();
-  await page.getByText("are refused at once").waitFor();
+  await page.getByText("will fail immediately").waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
-  await page.getByRole("table", { name: "Revoked and expired" }).getByText("Website backend").waitFor();
+  await page.getByRole("table", { name: "Revoked and expired keys" }).getByText("Website backend").waitFor();
   expect(await run(command)).toMatchObject({ status: 401, code: "invalid_api_key" });
 });
 
@@ -75,15 +75,15 @@ test("a key is made by the keyboard alone, to a day, and what is wrong is said",
   await page.getByText("Choose at least one.").waitFor();
   await page.getByRole("checkbox", { name: /^Webhooks/ }).focus();
   await page.keyboard.press("Space");
-  await page.getByLabel("It ends").selectOption("On a day");
+  await page.getByLabel("Expires").selectOption("Custom date");
   await page.getByLabel("Last day").fill("2020-01-01");
-  await page.getByRole("button", { name: "Make the key" }).press("Enter");
+  await page.getByRole("button", { name: "Create key" }).press("Enter");
   await page.getByRole("alert").getByText("A key can not end in the past").waitFor();
   await page.getByLabel("Last day").fill("2031-02-03");
-  await page.getByRole("button", { name: "Make the key" }).press("Enter");
-  await page.getByText("This is the only time").waitFor();
+  await page.getByRole("button", { name: "Create key" }).press("Enter");
+  await page.getByText("Copy this key now.").waitFor();
   await page.getByRole("button", { name: "Done" }).press("Enter");
-  await page.getByRole("button", { name: "Yes, I have stored it" }).press("Enter");
+  await page.getByRole("button", { name: "I've saved this key" }).press("Enter");
   await row(page, "Nightly export").getByText("3 Feb 2031").waitFor();
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
@@ -98,7 +98,7 @@ test("a viewer sees the keys and is offered no change", async () => {
   await signInBy(page, dashboard, viewer);
   await page.getByRole("link", { name: "API keys" }).click();
   await row(page, "Nightly export").waitFor();
-  await page.getByText("Only an owner can make and revoke keys.").waitFor();
+  await page.getByText("Only an owner can create and revoke keys.").waitFor();
   expect(await page.getByRole("button", { name: /New key|Revoke/ }).count()).toBe(0);
   expect(await accessibilityFaults(page)).toEqual([]);
 });

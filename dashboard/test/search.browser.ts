@@ -95,7 +95,7 @@ test("results are read by keyboard alone, in any language and script", async () 
   await page.keyboard.press("ArrowUp");
   await field(page).and(page.locator(":focus")).waitFor();
   await page.keyboard.press("Escape");
-  await page.getByText("Find what was said").waitFor();
+  await page.getByText("Find spoken words").waitFor();
   expect(new URL(page.url()).search).not.toContain("q=");
   expect(await accessibilityFaults(page)).toEqual([]);
 

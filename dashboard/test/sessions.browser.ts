@@ -19,7 +19,7 @@ test("a session that ends under an open page leads to the sign-in, and from ther
   const environmentId = /environments\/(\w+)/.exec(page.url())?.[1] ?? "";
   await seedEveryState(dashboard.service, environmentId);
   await page.getByRole("link", { name: "System" }).click();
-  await page.getByText("In the queue").waitFor();
+  await page.getByText("Queue is empty").waitFor();
   await endSessions();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   expect(new URL(page.url()).searchParams.get("next")).toBe("/system");
@@ -117,7 +117,7 @@ test("a secret is copied also where the browser gives the page no clipboard", as
   await page.getByRole("link", { name: "API keys" }).click();
   await page.getByRole("button", { name: "New key" }).click();
   await page.getByLabel("Name").fill("Copied");
-  await page.getByRole("button", { name: "Make the key" }).click();
+  await page.getByRole("button", { name: "Create key" }).click();
   const key = await page.getByLabel("API key", { exact: true }).inputValue();
   await page.evaluate(`{
     window.clipboard = navigator.clipboard;

@@ -28,15 +28,15 @@ test("retention is set after a question that says how many videos it concerns, a
   await page.goto(`${dashboard.url}/environments/${environment.id}/settings`);
   const retention = page.getByRole("region", { name: "Retention" });
   await retention.getByText("Delete recordings").click();
-  await retention.getByLabel("After how many days").fill("30");
+  await retention.getByLabel("Delete after (days)").fill("30");
   expect(await accessibilityFaults(page)).toEqual([]);
   await retention.getByRole("button", { name: "Save" }).click();
-  await page.getByText("1 video of this environment is older than 30 days").waitFor();
+  await page.getByText("The recordings of 1 video older than 30 days will be deleted").waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByRole("button", { name: "Save and delete" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.reload();
-  expect(await retention.getByLabel("After how many days").inputValue()).toBe("30");
+  expect(await retention.getByLabel("Delete after (days)").inputValue()).toBe("30");
   expect(await retention.getByRole("radio", { name: "Delete recordings" }).isChecked()).toBe(true);
 
   await database.kysely
@@ -57,7 +57,7 @@ test("websites that may upload are named, one that is no origin is refused in wo
   await signInBy(page, dashboard, OWNER);
   await page.getByRole("link", { name: "Settings" }).click();
   const uploads = page.getByRole("region", { name: "Uploads from browsers" });
-  await uploads.getByText("These websites alone").click();
+  await uploads.getByText("Only these websites").click();
   const origins = uploads.getByLabel("Origins");
   await origins.fill("app.example.com");
   expect(await accessibilityFaults(page)).toEqual([]);

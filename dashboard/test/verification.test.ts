@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { newSigningSecret, signWebhook } from "../../server/src/webhooks/sign.ts";
-import { VERIFY_CODE } from "../src/features/webhooks/verification-code.ts";
+import { VERIFICATION_CODE } from "../src/features/webhooks/verification-code.ts";
 
 const body =
   '{"type":"transcriptions.transcription.completed","data":{"videoMetadata":{"filename":"años.mp4"}}}';
@@ -42,9 +42,9 @@ async function run(command: string[], known: string, headers: object, sent: stri
 
 // Python's package can not be had where these tests run.
 describe.for([
-  ["Node with the package", CALLS.Node(VERIFY_CODE.Node.withPackage)],
-  ["Node alone", CALLS.Node(VERIFY_CODE.Node.alone)],
-  ["Python alone", CALLS.Python(VERIFY_CODE.Python.alone)],
+  ["Node with the package", CALLS.Node(VERIFICATION_CODE.Node.withPackage)],
+  ["Node alone", CALLS.Node(VERIFICATION_CODE.Node.standardLibrary)],
+  ["Python alone", CALLS.Python(VERIFICATION_CODE.Python.standardLibrary)],
 ] as const)("the code that the page shows for %s", ([, command]) => {
   test("takes what is signed with the secret it knows, the new one or the one before", async () => {
     expect(await run(command, secret, sign(), body)).toEqual(JSON.parse(body));

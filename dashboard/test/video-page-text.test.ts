@@ -1,15 +1,16 @@
 import type { TranscriptWordsView } from "@subtext/server/admin/contract/video-detail";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { quote, textWithTimes } from "../src/features/video-detail/transcript-copy.ts";
 import {
   paragraphOf,
-  readTranscript,
+  parseTranscript,
+  quote,
+  textWithTimestamps,
   wordAt,
   wordAtOffset,
 } from "../src/features/video-detail/transcript-model.ts";
 import { TranscriptSearch } from "../src/features/video-detail/transcript-search.ts";
-import { barsOf, readWaveform, speechShare } from "../src/features/video-detail/waveform.ts";
+import { barsOf, parseWaveform, speechShare } from "../src/features/video-detail/waveform.ts";
 
 const spoken = fc.record({
   word: fc.string({ unit: fc.constantFrom("a", "é", "ß", "漢", "👩", "."), minLength: 1, maxLength: 4 }),
@@ -32,7 +33,7 @@ function viewOf(words: { word: string; pause: number; duration: number; begins: 
 
 const transcripts = fc.array(spoken, { minLength: 1, maxLength: 60 }).map((words) => ({
   words,
-  transcript: readTranscript(viewOf(words)),
+  transcript: parseTranscript(viewOf(words)),
 }));
 
 test("each word is found again by its place in its paragraph's text, and by its time", () => {
@@ -42,7 +43,7 @@ test("each word is found again by its place in its paragraph's text, and by its 
       words.forEach(({ word, pause, duration }, index) => {
         const paragraph = transcript.paragraphs[paragraphOf(transcript, index)]!;
         const place = index - paragraph.firstWord;
-        const [from, to] = [paragraph.froms[place]!, paragraph.tos[place]!];
+        const [from, to] = [paragraph.wordStarts[place]!, paragraph.wordEnds[place]!];
         expect(paragraph.text.slice(from, to)).toBe(word);
         expect(wordAtOffset(paragraph, from)).toBe(index);
         expect(wordAtOffset(paragraph, to - 1)).toBe(index);
@@ -59,7 +60,7 @@ test("each word is found again by its place in its paragraph's text, and by its 
 });
 
 test("nothing is lit before the first word and in long pauses", () => {
-  const transcript = readTranscript({
+  const transcript = parseTranscript({
     language: "en",
     words: ["One", " two"],
     pauses: [500, 2000],
@@ -102,13 +103,13 @@ test.each([
   ["(.*)", "a (.*) b", ["(.*)"]],
 ])("%s is found in %s", (wanted, text, found) => {
   const search = new TranscriptSearch([
-    { text, firstWord: 0, froms: new Uint32Array(), tos: new Uint32Array(), start: 0 },
+    { text, firstWord: 0, wordStarts: new Uint32Array(), wordEnds: new Uint32Array(), start: 0 },
   ]);
   expect(search.find(wanted).map(({ from, to }) => text.slice(from, to))).toEqual(found);
 });
 
 test("a selection is quoted with its time, a whole transcript with its paragraphs' times", () => {
-  const transcript = readTranscript({
+  const transcript = parseTranscript({
     language: "en",
     words: ["One", " two", " three.", "Four", " five."],
     pauses: [1000, 0, 0, 60_000, 0],
@@ -118,12 +119,12 @@ test("a selection is quoted with its time, a whole transcript with its paragraph
   });
   expect(quote(transcript, { first: 1, last: 3 })).toBe("[0:02–1:05] two three.\n\nFour");
   expect(quote(transcript, { first: 4, last: 4 })).toBe("[1:05–1:06] five.");
-  expect(textWithTimes(transcript)).toBe("[0:01] One two three.\n\n[1:04] Four five.");
+  expect(textWithTimestamps(transcript)).toBe("[0:01] One two three.\n\n[1:04] Four five.");
 });
 
 test("the waveform's bars show every peak and which of them are speech", () => {
   const peaks = Buffer.from([0, 10, 200, 20, 0, 0, 0, 100, 0, 0]).toString("base64");
-  const waveform = readWaveform({
+  const waveform = parseWaveform({
     duration: 10,
     peaksPerSecond: 1,
     peaks,

@@ -271,7 +271,7 @@ test("a viewer sees it all and is offered no change; the owner deletes it", asyn
   await page.getByRole("link", { name: "Operators" }).click();
   await page.getByRole("button", { name: "Invite" }).click();
   await page.getByLabel("Email").fill("vera@subtext.example");
-  await page.getByRole("button", { name: "Make the link" }).click();
+  await page.getByRole("button", { name: "Create invite link" }).click();
   const invitation = await page.getByRole("textbox", { name: "Invitation link" }).inputValue();
   const { page: viewer } = await dashboard.visit();
   await viewer.goto(invitation);

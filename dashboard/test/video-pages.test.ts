@@ -2,7 +2,7 @@ import type { VideoView } from "@subtext/server/admin/contract/video";
 import { VIDEO_STATES, type VideoState } from "@subtext/server/db/enums";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { applyChanges } from "../src/hooks/apply-video-changes.ts";
+import { applyVideoChanges } from "../src/hooks/video-changes.ts";
 
 const PAGE_SIZE = 3;
 
@@ -49,7 +49,9 @@ test("after changes the pages hold what the service would list in their range, i
         const changed = b.map(([number, each]) => video(number, each));
         const known = listed(before, state, pages);
         const deleted = c.map((number) => video(number, "failed").id);
-        const shown = applyChanges(known, state, { videos: changed, deleted }).flatMap(({ data }) => data);
+        const shown = applyVideoChanges(known, state, { videos: changed, deleted }).flatMap(
+          ({ data }) => data,
+        );
 
         const changedIds = new Set(changed.map(({ id }) => id));
         const after = [...before.filter(({ id }) => !changedIds.has(id)), ...changed].filter(
@@ -72,6 +74,6 @@ test("no page that was read is changed itself", () => {
   const pages = listed([video(1, "pending"), video(2, "pending")], null, 1);
   const copy = structuredClone(pages);
   const videos = [video(2, "completed"), video(3, "uploading")];
-  applyChanges(pages, null, { videos, deleted: [video(1, "pending").id] });
+  applyVideoChanges(pages, null, { videos, deleted: [video(1, "pending").id] });
   expect(pages).toEqual(copy);
 });

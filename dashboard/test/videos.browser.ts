@@ -47,8 +47,8 @@ test("while AI Transcription is off, what finishes uploading is not transcribed"
   await signInBy(page, dashboard, OWNER);
   await page.getByRole("link", { name: "Settings" }).click();
   expect(await accessibilityFaults(page)).toEqual([]);
-  await page.getByText("It holds for videos that finish uploading from now on").waitFor();
-  await page.getByText("Transcribe every video").click();
+  await page.getByText("Applies to new uploads.").waitFor();
+  await page.getByText("Transcribe new uploads").click();
   await page.getByText("finish uploading from now on are not transcribed").waitFor();
 
   await page.getByRole("link", { name: "Videos" }).click();

@@ -41,7 +41,7 @@ test("an endpoint is made, its URL judged as it is typed, and a test event tells
   await page.getByLabel("URL").fill("https://10.0.0.1/");
   await page.getByText("The address 10.0.0.1 is not one that webhooks may be sent to.").waitFor();
   await page.getByLabel("Metadata").fill("[1]");
-  await page.getByText("It must be an object").waitFor();
+  await page.getByText("Enter a JSON object").waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByLabel("URL").fill(receiver.url.href);
   await page.getByText("is not one that webhooks may be sent to").waitFor({ state: "detached" });
@@ -141,13 +141,11 @@ test("the secret is shown to its owner and rotated, and both secrets sign for a 
   await page.getByRole("button", { name: "Show secret" }).click();
   const secret = page.getByRole("textbox", { name: "Signing secret" });
   const before = await secret.inputValue();
-  await page.getByRole("button", { name: "Rotate the secret" }).click();
-  await page.getByText("For 24 hours every webhook carries two signatures").waitFor();
+  await page.getByRole("button", { name: "Rotate signing secret" }).click();
+  await page.getByText("every webhook is signed with both the new and the current secret").waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
-  await page
-    .getByText("every webhook carries two signatures: of this secret and of the previous one")
-    .waitFor();
+  await page.getByText("every webhook is signed with both this secret and the previous one").waitFor();
   const after = await secret.inputValue();
   expect(after).not.toBe(before);
 
@@ -200,7 +198,7 @@ test("a viewer sees endpoints and deliveries, never the secret, and is refused e
   await openEndpoint(page);
   await row(page, "Completed").getByRole("button", { name: "Details" }).click();
   await page.getByText("Request", { exact: true }).first().waitFor();
-  await page.getByText("Only an owner can see and rotate it.").waitFor();
+  await page.getByText("Only an owner can view and rotate the secret.").waitFor();
   const changes = /[Ss]end|Edit|able|Delete|Rotate|Show secret/;
   expect(await page.getByRole("button", { name: changes }).count()).toBe(0);
   expect(await accessibilityFaults(page)).toEqual([]);

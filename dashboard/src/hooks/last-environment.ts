@@ -1,18 +1,12 @@
+import { readLocal, writeLocal } from "./local-storage.ts";
+
 const KEY = "subtext.environment";
 
-/** The environment that was looked at last in this browser; null where nothing is kept. */
+/** The id of the environment last opened in this browser. */
 export function lastEnvironment(): string | null {
-  try {
-    return localStorage.getItem(KEY);
-  } catch {
-    return null;
-  }
+  return readLocal(KEY);
 }
 
-export function keepLastEnvironment(id: string): void {
-  try {
-    localStorage.setItem(KEY, id);
-  } catch {
-    // The first one is opened then.
-  }
+export function rememberEnvironment(id: string): void {
+  writeLocal(KEY, id);
 }

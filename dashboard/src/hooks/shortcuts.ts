@@ -1,48 +1,41 @@
-/** What a single key does; the help shows a list of these. */
+import { readLocal, writeLocal } from "./local-storage.ts";
+
+/** A line of the keyboard shortcuts help. */
 export interface Shortcut {
   keys: readonly string[];
-  does: string;
+  action: string;
 }
 
-const KEPT = "subtext.single-keys";
+const KEY = "subtext.single-keys";
 
-/** People who speak to their computer may not want single keys to do anything (WCAG 2.1.4). */
-export function singleKeysWork(): boolean {
-  try {
-    return localStorage.getItem(KEPT) !== "off";
-  } catch {
-    return true;
-  }
+/** Users of speech input must be able to turn single-key shortcuts off (WCAG 2.1.4). */
+export function areSingleKeysEnabled(): boolean {
+  return readLocal(KEY) !== "off";
 }
 
-export function letSingleKeysWork(work: boolean): void {
-  try {
-    if (work) localStorage.removeItem(KEPT);
-    else localStorage.setItem(KEPT, "off");
-  } catch {
-    // A browser that keeps nothing has them until the page is closed.
-  }
+export function enableSingleKeys(enabled: boolean): void {
+  writeLocal(KEY, enabled ? null : "off");
 }
 
-/** @returns what ends it */
+/** @returns a function that removes the listener */
 export function listenToKeys(actions: Record<string, () => void>): () => void {
   const controller = new AbortController();
-  const press = (event: KeyboardEvent) => {
+  const onKeyDown = (event: KeyboardEvent) => {
     const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!action || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (!singleKeysWork() || isTakenBy(event.target, event.key)) return;
-    // The player's own keys would do it a second time.
+    if (!areSingleKeysEnabled() || isHandledByTarget(event.target, event.key)) return;
+    // The player's native shortcuts would repeat the action.
     event.preventDefault();
     event.stopPropagation();
     action();
   };
-  // Before the player sees it.
-  addEventListener("keydown", press, { capture: true, signal: controller.signal });
+  // Capture runs before the player's own handlers.
+  addEventListener("keydown", onKeyDown, { capture: true, signal: controller.signal });
   return () => controller.abort();
 }
 
-/** Whether what has the focus does something of its own with the key. */
-function isTakenBy(target: EventTarget | null, key: string): boolean {
+/** Whether the focused element handles the key itself. */
+function isHandledByTarget(target: EventTarget | null, key: string): boolean {
   if (!(target instanceof Element)) return false;
   if (target.closest("input, textarea, select, [contenteditable], [role=dialog], [role=menu]")) return true;
   if (key === " ") return target.closest("button, a, summary, [role=switch]") !== null;

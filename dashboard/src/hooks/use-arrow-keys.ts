@@ -1,28 +1,28 @@
 import { type RefObject, useEffect } from "react";
 
-/** Up and down lead through the elements that the selector names, while one of them has the focus. */
-export function useArrows(root: RefObject<HTMLElement | null>, stops: string): void {
+/** Up and down move the focus between the elements that match the selector, once one of them has it. */
+export function useArrowKeys(root: RefObject<HTMLElement | null>, selector: string): void {
   useEffect(() => {
     const element = root.current;
-    const press = (event: KeyboardEvent) => {
+    const onKeyDown = (event: KeyboardEvent) => {
       const { key, altKey, ctrlKey, metaKey, shiftKey } = event;
       if (altKey || ctrlKey || metaKey || shiftKey || (key !== "ArrowDown" && key !== "ArrowUp")) return;
-      if (!element || !document.activeElement?.matches(stops)) return;
-      if (step(element, stops, key === "ArrowDown" ? 1 : -1)) event.preventDefault();
+      if (!element || !document.activeElement?.matches(selector)) return;
+      if (moveFocus(element, selector, key === "ArrowDown" ? 1 : -1)) event.preventDefault();
     };
-    element?.addEventListener("keydown", press);
-    return () => element?.removeEventListener("keydown", press);
-  }, [root, stops]);
+    element?.addEventListener("keydown", onKeyDown);
+    return () => element?.removeEventListener("keydown", onKeyDown);
+  }, [root, selector]);
 }
 
 /**
- * Gives the focus to the next of the elements, or the one before; to the first where none has it.
- * @returns false where there is none
+ * Focuses the next or previous matching element; the first if none has the focus.
+ * @returns false if there is no such element
  */
-export function step(root: HTMLElement, stops: string, by: 1 | -1): boolean {
-  const all = [...root.querySelectorAll<HTMLElement>(stops)];
-  const at = all.indexOf(document.activeElement as HTMLElement);
-  const next = at < 0 ? all[0] : all[at + by];
+export function moveFocus(root: HTMLElement, selector: string, by: 1 | -1): boolean {
+  const elements = [...root.querySelectorAll<HTMLElement>(selector)];
+  const index = elements.indexOf(document.activeElement as HTMLElement);
+  const next = index < 0 ? elements[0] : elements[index + by];
   next?.focus();
   return next !== undefined;
 }

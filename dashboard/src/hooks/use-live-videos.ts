@@ -1,49 +1,51 @@
 import type { VideoChangesView, VideoPageView } from "@subtext/server/admin/contract/video";
 import type { VideoState } from "@subtext/server/db/enums";
 import { type InfiniteData, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { createContext, useContext, useEffect, useState } from "react";
 import { meQuery, videosKey } from "../admin-client/queries.ts";
 import { urlOf } from "../admin-client/request.ts";
-import { applyChanges } from "./apply-video-changes.ts";
+import { applyVideoChanges } from "./video-changes.ts";
 
-/** A look at another window should not cost the stream each time. */
-const HIDDEN_FOR_MS = 20_000;
-const FIRST_RECONNECT_MS = 1_000;
-const MOST_RECONNECT_MS = 30_000;
+/** A short look at another tab should not close the stream. */
+const HIDDEN_GRACE_MS = 20_000;
+const MIN_RECONNECT_MS = 1_000;
+const MAX_RECONNECT_MS = 30_000;
+
+/** Receives whether live updates are connected; the shell shows a notice if they are not. */
+export const LiveUpdatesContext = createContext<(isConnected: boolean) => void>(() => {});
 
 /**
- * Keeps every list of the environment's videos that was read as it is now. A page that nobody sees lets its stream
- * go: a browser keeps six connections to a service, and a seventh page could load nothing.
- * @param onChanges told of the videos that look different, and of those that are gone
- * @param onGap told whenever changes may have been missed
- * @returns whether the stream is open, or is about to be opened for the first time
+ * Keeps all loaded lists of the environment's videos up to date with server-sent events. A hidden page closes its
+ * stream, because browsers allow only six connections to a server over HTTP/1.1.
+ * @param onChanges receives the videos that changed or were deleted
+ * @param onGap called whenever changes may have been missed
  */
 export function useLiveVideos(
   environmentId: string,
   onChanges: (changes: VideoChangesView) => void,
   onGap?: () => void,
-): boolean {
+): void {
   const queryClient = useQueryClient();
-  const [isLive, setLive] = useState(true);
-  const isSeen = useSeen(HIDDEN_FOR_MS);
+  const setConnected = useContext(LiveUpdatesContext);
+  const isVisible = usePageVisible(HIDDEN_GRACE_MS);
 
   useEffect(() => {
-    if (!isSeen) return;
+    if (!isVisible) return;
     const key = videosKey(environmentId);
     let stream: EventSource;
     let failures = 0;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const readAgain = () => {
+    const refetch = () => {
       queryClient.invalidateQueries({ queryKey: key });
       onGap?.();
     };
-    const take = ({ data }: MessageEvent<string>) => {
+    const receive = ({ data }: MessageEvent<string>) => {
       const changes = JSON.parse(data) as VideoChangesView;
       for (const query of queryClient.getQueryCache().findAll({ queryKey: key })) {
         const state = query.queryKey[2] as VideoState | null;
         queryClient.setQueryData<InfiniteData<VideoPageView>>(
           query.queryKey,
-          (known) => known && { ...known, pages: applyChanges(known.pages, state, changes) },
+          (list) => list && { ...list, pages: applyVideoChanges(list.pages, state, changes) },
         );
       }
       onChanges(changes);
@@ -54,52 +56,50 @@ export function useLiveVideos(
       );
       stream.addEventListener("open", () => {
         failures = 0;
-        setLive(true);
-        readAgain();
+        setConnected(true);
+        refetch();
       });
       stream.addEventListener("error", () => {
-        setLive(false);
+        setConnected(false);
         // The browser reconnects by itself, except after a response that is not a stream: a proxy's, or a 401.
         if (stream.readyState !== EventSource.CLOSED) return;
         queryClient.invalidateQueries(meQuery);
         timer = setTimeout(connect, reconnectDelayMs(failures));
         failures += 1;
       });
-      stream.addEventListener("reload", readAgain);
-      stream.addEventListener("change", take);
+      stream.addEventListener("reload", refetch);
+      stream.addEventListener("change", receive);
     };
     connect();
     return () => {
       clearTimeout(timer);
       stream.close();
-      setLive(true);
+      setConnected(true);
     };
-  }, [environmentId, queryClient, onChanges, onGap, isSeen]);
-
-  return isLive;
+  }, [environmentId, queryClient, onChanges, onGap, setConnected, isVisible]);
 }
 
 /** Exponential with jitter, so that the pages of all operators do not reconnect at the same moment. */
 function reconnectDelayMs(failures: number): number {
-  return Math.min(MOST_RECONNECT_MS, FIRST_RECONNECT_MS * 2 ** failures) * (0.5 + Math.random() / 2);
+  return Math.min(MAX_RECONNECT_MS, MIN_RECONNECT_MS * 2 ** failures) * (0.5 + Math.random() / 2);
 }
 
-/** Whether the page is seen, or was a moment ago. */
-function useSeen(forMs: number): boolean {
-  const [isSeen, setSeen] = useState(true);
+/** True until the page has been hidden for the grace period. */
+function usePageVisible(graceMs: number): boolean {
+  const [isVisible, setVisible] = useState(true);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const look = () => {
+    const update = () => {
       clearTimeout(timer);
-      if (document.visibilityState === "visible") setSeen(true);
-      else timer = setTimeout(() => setSeen(false), forMs);
+      if (document.visibilityState === "visible") setVisible(true);
+      else timer = setTimeout(() => setVisible(false), graceMs);
     };
-    look();
-    document.addEventListener("visibilitychange", look);
+    update();
+    document.addEventListener("visibilitychange", update);
     return () => {
       clearTimeout(timer);
-      document.removeEventListener("visibilitychange", look);
+      document.removeEventListener("visibilitychange", update);
     };
-  }, [forMs]);
-  return isSeen;
+  }, [graceMs]);
+  return isVisible;
 }

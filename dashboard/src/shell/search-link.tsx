@@ -1,12 +1,12 @@
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { singleKeysWork } from "../hooks/shortcuts.ts";
+import { areSingleKeysEnabled } from "../hooks/shortcuts.ts";
 import { SearchIcon } from "../ui/icons.tsx";
 import css from "./shell.module.css";
 
 const SEARCH_PATH = "/environments/$environmentId/search";
 
-/** Looks like a field and leads to the page with the real one. */
+/** Looks like a search field and opens the search page. */
 export function SearchLink({ environmentId }: { environmentId: string }) {
   return (
     <Link
@@ -23,27 +23,26 @@ export function SearchLink({ environmentId }: { environmentId: string }) {
   );
 }
 
-/** Ctrl + K, or ⌘ K, from anywhere; `/` too where no page of one video takes it for its own search. */
+/** Ctrl+K or ⌘K on every page; `/` except on a video's page, where it searches the transcript. */
 export function useSearchShortcut(environmentId: string | null): void {
   const navigate = useNavigate();
   const { videoId } = useParams({ strict: false });
   useEffect(() => {
     if (environmentId === null) return;
-    const press = (event: KeyboardEvent) => {
+    const onKeyDown = (event: KeyboardEvent) => {
       const { key, ctrlKey, metaKey, altKey, shiftKey, target, defaultPrevented } = event;
-      const chord = key.toLowerCase() === "k" && (ctrlKey || metaKey) && !altKey && !shiftKey;
-      const isSingle = !ctrlKey && !metaKey && !altKey && singleKeysWork();
-      const slash = key === "/" && isSingle && videoId === undefined;
-      if (defaultPrevented || !(chord || (slash && !isTyping(target)))) return;
-      // A dialog waits for its answer.
+      const isChord = key.toLowerCase() === "k" && (ctrlKey || metaKey) && !altKey && !shiftKey;
+      const isSingle = !ctrlKey && !metaKey && !altKey && areSingleKeysEnabled();
+      const isSlash = key === "/" && isSingle && videoId === undefined;
+      if (defaultPrevented || !(isChord || (isSlash && !isTyping(target)))) return;
       if (document.querySelector("[role=alertdialog], [role=dialog]")) return;
       event.preventDefault();
-      const field = document.querySelector<HTMLInputElement>("main input[type=search][data-begin]");
+      const field = document.querySelector<HTMLInputElement>("main input[type=search][data-initial-focus]");
       if (field) field.select();
       else void navigate({ to: SEARCH_PATH, params: { environmentId } });
     };
-    addEventListener("keydown", press);
-    return () => removeEventListener("keydown", press);
+    addEventListener("keydown", onKeyDown);
+    return () => removeEventListener("keydown", onKeyDown);
   }, [environmentId, navigate, videoId]);
 }
 

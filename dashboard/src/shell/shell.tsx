@@ -1,16 +1,15 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Dialog, DialogTrigger, Modal, ModalOverlay } from "react-aria-components";
-import { messageOf, request } from "../admin-client/request.ts";
-import { EnvironmentSwitcher } from "../features/environments/environment-switcher.tsx";
+import { request } from "../admin-client/request.ts";
 import { UploadPanel } from "../features/uploads/upload-panel.tsx";
 import { useUploads } from "../features/uploads/use-uploads.ts";
 import { lastEnvironment } from "../hooks/last-environment.ts";
-import { LiveUpdatesContext } from "../hooks/live-updates.ts";
+import { LiveUpdatesContext } from "../hooks/use-live-videos.ts";
 import { useMe } from "../hooks/use-me.ts";
 import controls from "../ui/controls.module.css";
-import { Button, ModalDialog, Notice } from "../ui/controls.tsx";
+import { Button, ErrorNotice, ModalDialog } from "../ui/controls.tsx";
 import {
   AccountIcon,
   AuditIcon,
@@ -23,22 +22,23 @@ import {
   VideosIcon,
   WebhookIcon,
 } from "../ui/icons.tsx";
-import mark from "../ui/logo.svg";
+import { Brand } from "../ui/page.tsx";
+import { EnvironmentSwitcher } from "./environment-switcher.tsx";
 import { SearchLink, useSearchShortcut } from "./search-link.tsx";
 import css from "./shell.module.css";
 import { ThemeSwitch } from "./theme-switch.tsx";
-import { useReachable } from "./use-server-reachable.ts";
+import { useServerReachable } from "./use-server-reachable.ts";
 
-/** What stands around every page of someone who is signed in. */
+/** The frame around every page of a signed-in operator. */
 export function Shell() {
-  // The page that is shown; the location changes before its page is there.
+  // The resolved location: `location` changes before its page is shown.
   const path = useRouterState({
     select: ({ resolvedLocation, location }) => (resolvedLocation ?? location).pathname,
   });
   const main = useRef<HTMLElement>(null);
   const lastPath = useRef(path);
   const [drawerOpen, setDrawerOpen] = useState(false);
-  const isReachable = useReachable();
+  const isReachable = useServerReachable();
   const [isLive, setLive] = useState(true);
   const { environmentId = lastEnvironment() } = useParams({ strict: false });
   useSearchShortcut(environmentId);
@@ -47,11 +47,11 @@ export function Shell() {
     if (lastPath.current === path) return;
     lastPath.current = path;
     setDrawerOpen(false);
-    // After a change of page the keyboard, and a screen reader, go on at its beginning.
-    const title =
-      main.current?.querySelector<HTMLElement>("[data-begin]") ??
+    // Keyboard and screen reader users continue at the top of the new page.
+    const target =
+      main.current?.querySelector<HTMLElement>("[data-initial-focus]") ??
       main.current?.querySelector<HTMLElement>("h1");
-    (title ?? main.current)?.focus({ preventScroll: true });
+    (target ?? main.current)?.focus({ preventScroll: true });
   }, [path]);
 
   return (
@@ -60,19 +60,19 @@ export function Shell() {
         Skip to content
       </a>
       <div className={css.shell}>
-        <aside className={css.desk} aria-label="Subtext">
-          <Side />
+        <aside className={css.desktopSidebar} aria-label="Subtext">
+          <Sidebar />
         </aside>
         <header className={css.bar}>
           <Brand />
           <DialogTrigger isOpen={drawerOpen} onOpenChange={setDrawerOpen}>
-            <Button look="quiet" square aria-label="Menu">
+            <Button variant="quiet" iconOnly aria-label="Menu">
               <MenuIcon />
             </Button>
-            <ModalOverlay className={css.drawerVeil ?? ""} isDismissable>
+            <ModalOverlay className={css.drawerBackdrop ?? ""} isDismissable>
               <Modal className={css.drawer ?? ""}>
                 <Dialog className={css.drawerBody ?? ""} aria-label="Menu">
-                  <Side />
+                  <Sidebar />
                 </Dialog>
               </Modal>
             </ModalOverlay>
@@ -96,95 +96,49 @@ export function Shell() {
   );
 }
 
-export function Brand() {
-  return (
-    <div className={css.brand}>
-      <img src={mark} alt="" />
-      Subtext
-    </div>
-  );
-}
+const ENVIRONMENT_PAGES = [
+  { to: "/environments/$environmentId/videos", name: "Videos", icon: <VideosIcon /> },
+  { to: "/environments/$environmentId/api-keys", name: "API keys", icon: <KeyIcon /> },
+  { to: "/environments/$environmentId/webhooks", name: "Webhooks", icon: <WebhookIcon /> },
+  { to: "/environments/$environmentId/settings", name: "Settings", icon: <SettingsIcon /> },
+] as const;
 
-function Side() {
+const SERVICE_PAGES = [
+  { to: "/system", name: "System", icon: <SystemIcon /> },
+  { to: "/operators", name: "Operators", icon: <PeopleIcon /> },
+  { to: "/audit", name: "Audit log", icon: <AuditIcon /> },
+  { to: "/account", name: "Account", icon: <AccountIcon /> },
+] as const;
+
+function Sidebar() {
   const { isOwner } = useMe();
   const { environmentId = lastEnvironment() } = useParams({ strict: false });
   return (
-    <div className={css.side}>
+    <div className={css.sidebar}>
       <Brand />
       <EnvironmentSwitcher environmentId={environmentId} />
       {environmentId && <SearchLink environmentId={environmentId} />}
-      <nav aria-label="Pages">
-        <ul className={css.links}>
-          {environmentId && (
-            <>
-              <li>
-                <Link
-                  className={css.link}
-                  to="/environments/$environmentId/videos"
-                  params={{ environmentId }}
-                >
-                  <VideosIcon /> Videos
-                </Link>
-              </li>
-              <li>
-                <Link
-                  className={css.link}
-                  to="/environments/$environmentId/api-keys"
-                  params={{ environmentId }}
-                >
-                  <KeyIcon /> API keys
-                </Link>
-              </li>
-              <li>
-                <Link
-                  className={css.link}
-                  to="/environments/$environmentId/webhooks"
-                  params={{ environmentId }}
-                >
-                  <WebhookIcon /> Webhooks
-                </Link>
-              </li>
-              <li>
-                <Link
-                  className={css.link}
-                  to="/environments/$environmentId/settings"
-                  params={{ environmentId }}
-                >
-                  <SettingsIcon /> Settings
-                </Link>
-              </li>
-            </>
-          )}
-        </ul>
-      </nav>
+      <Navigation label="Pages">
+        {environmentId &&
+          ENVIRONMENT_PAGES.map(({ to, name, icon }) => (
+            <li key={to}>
+              <Link className={css.link} to={to} params={{ environmentId }}>
+                {icon} {name}
+              </Link>
+            </li>
+          ))}
+      </Navigation>
       <div className={css.foot}>
-        <nav aria-label="Service">
-          <ul className={css.links}>
-            <li>
-              <Link className={css.link} to="/system">
-                <SystemIcon /> System
+        <Navigation label="Service">
+          {SERVICE_PAGES.filter(({ to }) => isOwner || to !== "/audit").map(({ to, name, icon }) => (
+            <li key={to}>
+              <Link className={css.link} to={to}>
+                {icon} {name}
               </Link>
             </li>
-            <li>
-              <Link className={css.link} to="/operators">
-                <PeopleIcon /> Operators
-              </Link>
-            </li>
-            {isOwner && (
-              <li>
-                <Link className={css.link} to="/audit">
-                  <AuditIcon /> Audit log
-                </Link>
-              </li>
-            )}
-            <li>
-              <Link className={css.link} to="/account">
-                <AccountIcon /> Account
-              </Link>
-            </li>
-          </ul>
-        </nav>
-        <div className={css.ends}>
+          ))}
+        </Navigation>
+        <div className={css.footActions}>
           <ThemeSwitch />
           <SignOut />
         </div>
@@ -193,41 +147,49 @@ function Side() {
   );
 }
 
+function Navigation({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <nav aria-label={label}>
+      <ul className={css.links}>{children}</ul>
+    </nav>
+  );
+}
+
 function SignOut() {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const { uploads } = useUploads();
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const signOut = useMutation({
     mutationFn: () => request("POST /auth/sign-out"),
     onSuccess: async () => {
-      // What this person saw and sends is nobody else's.
+      // The next operator must not see this one's data and uploads.
       await uploads.stop();
       await navigate({ to: "/sign-in" });
       queryClient.removeQueries({ type: "inactive" });
     },
-    onError: () => setAsking(true),
+    onError: () => setConfirming(true),
   });
   return (
     <>
       <Button
-        look="quiet"
-        square
+        variant="quiet"
+        iconOnly
         aria-label="Sign out"
-        onPress={() => (uploads.isBusy ? setAsking(true) : signOut.mutate())}
+        onPress={() => (uploads.isBusy ? setConfirming(true) : signOut.mutate())}
       >
         <SignOutIcon />
       </Button>
-      <ModalDialog title="Sign out?" isOpen={isAsking} onOpenChange={setAsking}>
+      <ModalDialog title="Sign out?" isOpen={isConfirming} onOpenChange={setConfirming}>
         {(close) => (
           <>
             {uploads.isBusy && (
               <p>Uploads are still running. They stop now, and resume when you add the same files again.</p>
             )}
-            {signOut.error && <Notice tone="bad">{messageOf(signOut.error)}</Notice>}
+            <ErrorNotice error={signOut.error} />
             <div className={controls.actions}>
               <Button onPress={close}>Cancel</Button>
-              <Button look="primary" onPress={() => signOut.mutate()} isPending={signOut.isPending}>
+              <Button variant="primary" onPress={() => signOut.mutate()} isPending={signOut.isPending}>
                 Sign out
               </Button>
             </div>

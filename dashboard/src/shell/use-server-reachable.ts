@@ -3,13 +3,10 @@ import { useEffect, useState } from "react";
 import { meQuery } from "../admin-client/queries.ts";
 import { isUnreachable, ProblemError } from "../admin-client/request.ts";
 
-const ASK_AGAIN_EVERY_MS = 3_000;
+const RETRY_MS = 3_000;
 
-/**
- * Whether the service answered what was asked last. While it does not it is asked again and again, and what the
- * page shows is read anew once it does.
- */
-export function useReachable(): boolean {
+/** Whether the server responded to the last request. Retries until it does, then refetches the page's data. */
+export function useServerReachable(): boolean {
   const queryClient = useQueryClient();
   const [isReachable, setReachable] = useState(true);
 
@@ -21,21 +18,21 @@ export function useReachable(): boolean {
         if (action.type === "success") setReachable(true);
         else if (!("error" in action)) return;
         else if (isUnreachable(action.error)) setReachable(false);
-        // A refusal is a response too; an aborted request says nothing.
+        // A problem document is a response too. An aborted request proves nothing.
         else if (action.error instanceof ProblemError) setReachable(true);
       }),
     [queryClient],
   );
 
   useEffect(() => {
-    const ask = () => queryClient.invalidateQueries(meQuery);
-    addEventListener("offline", ask);
-    return () => removeEventListener("offline", ask);
+    const check = () => queryClient.invalidateQueries(meQuery);
+    addEventListener("offline", check);
+    return () => removeEventListener("offline", check);
   }, [queryClient]);
 
   useEffect(() => {
     if (isReachable) return;
-    const timer = setInterval(() => queryClient.refetchQueries(meQuery), ASK_AGAIN_EVERY_MS);
+    const timer = setInterval(() => queryClient.refetchQueries(meQuery), RETRY_MS);
     return () => {
       clearInterval(timer);
       queryClient.invalidateQueries();

@@ -6,8 +6,7 @@ interface FieldProps {
   onChange(value: string): void;
 }
 
-/** Of a person who makes an account: the first field of its form. */
-export function OwnNameField(props: FieldProps) {
+export function NameField(props: FieldProps) {
   return <TextField {...props} label="Name" autoComplete="name" isRequired maxLength={100} autoFocus />;
 }
 

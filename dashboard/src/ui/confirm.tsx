@@ -1,44 +1,43 @@
 import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { DialogTrigger } from "react-aria-components";
-import { messageOf } from "../admin-client/request.ts";
 import controls from "./controls.module.css";
-import { Button, ModalDialog, Notice } from "./controls.tsx";
+import { Button, ErrorNotice, ModalDialog } from "./controls.tsx";
 
-/** A button whose deed is asked about once more before it is done. */
+/** A button that asks for confirmation before it runs its action. */
 export function Confirm({
   label,
-  name = label,
+  accessibleName = label,
   title,
   children,
-  act,
+  action,
 }: {
-  /** On both buttons. */
+  /** Of both buttons. */
   label: string;
-  /** The first button's name for those who do not see what stands around it. */
-  name?: string;
+  /** Of the first button, for screen readers. */
+  accessibleName?: string;
   title: string;
-  /** What will be, in words. */
+  /** The consequences. */
   children: ReactNode;
-  act(): Promise<unknown>;
+  action(): Promise<unknown>;
 }) {
-  const deed = useMutation({ mutationFn: act });
+  const confirmed = useMutation({ mutationFn: action });
   return (
-    <DialogTrigger onOpenChange={() => deed.reset()}>
-      <Button look="danger" aria-label={name}>
+    <DialogTrigger onOpenChange={() => confirmed.reset()}>
+      <Button variant="danger" aria-label={accessibleName}>
         {label}
       </Button>
       <ModalDialog title={title}>
         {(close) => (
           <>
             <p>{children}</p>
-            {deed.error && <Notice tone="bad">{messageOf(deed.error)}</Notice>}
+            <ErrorNotice error={confirmed.error} />
             <div className={controls.actions}>
               <Button onPress={close}>Cancel</Button>
               <Button
-                look="danger"
-                isPending={deed.isPending}
-                onPress={() => deed.mutate(undefined, { onSuccess: close })}
+                variant="danger"
+                isPending={confirmed.isPending}
+                onPress={() => confirmed.mutate(undefined, { onSuccess: close })}
               >
                 {label}
               </Button>

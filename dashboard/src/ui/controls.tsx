@@ -1,7 +1,8 @@
-import type { ReactNode } from "react";
+import type { FormEvent, ReactNode } from "react";
 import {
   Button as AriaButton,
   type ButtonProps as AriaButtonProps,
+  Form as AriaForm,
   Switch as AriaSwitch,
   TextField as AriaTextField,
   type TextFieldProps as AriaTextFieldProps,
@@ -12,37 +13,40 @@ import {
   Label,
   Modal,
   ModalOverlay,
+  Radio,
+  RadioGroup,
   type SwitchProps,
   Text,
 } from "react-aria-components";
+import { messageOf } from "../admin-client/request.ts";
 import css from "./controls.module.css";
 
 interface ButtonProps extends Omit<AriaButtonProps, "className"> {
-  look?: "plain" | "primary" | "quiet" | "danger";
-  /** For an icon alone; give an `aria-label`. */
-  square?: boolean;
-  wide?: boolean;
+  variant?: "plain" | "primary" | "quiet" | "danger";
+  /** Requires an `aria-label`. */
+  iconOnly?: boolean;
+  fullWidth?: boolean;
 }
 
-export function Button({ look = "plain", square, wide, isPending = false, ...props }: ButtonProps) {
-  const looks = [
+export function Button({ variant = "plain", iconOnly, fullWidth, isPending = false, ...props }: ButtonProps) {
+  const classNames = [
     css.button,
-    look !== "plain" && css[look],
-    square && css.square,
-    wide && css.wide,
+    variant !== "plain" && css[variant],
+    iconOnly && css.iconOnly,
+    fullWidth && css.fullWidth,
     isPending && css.pending,
   ];
   const { onPress, type = "button", ...rest } = props;
-  // It keeps the focus and does nothing. The library's own way leaves an element behind whose name is gone.
-  const acting = isPending ? { type: "button" as const } : { type, ...(onPress && { onPress }) };
+  // A pending button keeps the focus and ignores presses. The library's `isPending` would drop its accessible name.
+  const actions = isPending ? { type: "button" as const } : { type, ...(onPress && { onPress }) };
   return (
     <AriaButton
       // A field that loses focus may gain or lose its error. That would move the button from under the pointer
       // before the click, so the field keeps focus until then.
       onMouseDown={(event) => type === "submit" && event.preventDefault()}
       {...rest}
-      {...acting}
-      className={looks.filter(Boolean).join(" ")}
+      {...actions}
+      className={classNames.filter(Boolean).join(" ")}
     />
   );
 }
@@ -77,7 +81,73 @@ export function Switch({ children, ...props }: Omit<SwitchProps, "className"> & 
   );
 }
 
-/** A text that matters now; errors are read out as they appear. */
+/** Chooses one of a few options. The label is visible unless the options are icons. */
+export function SegmentedControl<Value extends string>({
+  label,
+  hideLabel,
+  options,
+  value,
+  onChange,
+}: {
+  label: string;
+  hideLabel?: boolean;
+  options: readonly { value: Value; name: string; icon?: ReactNode }[];
+  value: NoInfer<Value>;
+  onChange(value: NoInfer<Value>): void;
+}) {
+  return (
+    <RadioGroup
+      className={css.field ?? ""}
+      orientation="horizontal"
+      value={value}
+      onChange={(chosen) => onChange(chosen as Value)}
+      {...(hideLabel && { "aria-label": label })}
+    >
+      {!hideLabel && <Label className={css.label ?? ""}>{label}</Label>}
+      <div className={css.segments}>
+        {options.map(({ value: option, name, icon }) => (
+          <Radio
+            key={option}
+            value={option}
+            className={css.segment ?? ""}
+            {...(icon !== undefined && { "aria-label": name })}
+          >
+            {icon ?? name}
+          </Radio>
+        ))}
+      </div>
+    </RadioGroup>
+  );
+}
+
+/** Submits to `onSubmit`; shows the error of the last attempt above its fields. */
+export function Form({
+  onSubmit,
+  error,
+  children,
+}: {
+  onSubmit(): void;
+  error?: unknown;
+  children: ReactNode;
+}) {
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onSubmit();
+  };
+  return (
+    <AriaForm className={css.form ?? ""} onSubmit={submit}>
+      <ErrorNotice error={error} />
+      {children}
+    </AriaForm>
+  );
+}
+
+/** Renders nothing if there is no error. */
+export function ErrorNotice({ error }: { error: unknown }) {
+  return error ? <Notice tone="bad">{messageOf(error)}</Notice> : null;
+}
+
+/** Errors are announced as they appear. */
 export function Notice({ tone, children }: { tone: "good" | "bad" | "plain"; children: ReactNode }) {
   return (
     <div className={css.notice} data-tone={tone} role={tone === "bad" ? "alert" : "status"}>
@@ -86,7 +156,7 @@ export function Notice({ tone, children }: { tone: "good" | "bad" | "plain"; chi
   );
 }
 
-/** Over the page, until it is answered; inside a `DialogTrigger`, or opened by `isOpen`. */
+/** Use it inside a `DialogTrigger`, or control it with `isOpen`. */
 export function ModalDialog({
   title,
   children,
@@ -100,7 +170,7 @@ export function ModalDialog({
 }) {
   return (
     <ModalOverlay
-      className={css.veil ?? ""}
+      className={css.backdrop ?? ""}
       isDismissable
       {...(isOpen !== undefined && { isOpen })}
       {...(onOpenChange && { onOpenChange })}

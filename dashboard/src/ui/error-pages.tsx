@@ -1,14 +1,13 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useMatch, useRouter } from "@tanstack/react-router";
-import { messageOf } from "../admin-client/request.ts";
 import controls from "./controls.module.css";
-import { Button, Notice } from "./controls.tsx";
+import { Button, ErrorNotice } from "./controls.tsx";
 import { PageHeader } from "./page.tsx";
 
 export function NotFoundPage() {
   return (
     <>
-      <PageHeader title="Page not found" lead="It may have been moved or deleted." />
+      <PageHeader title="Page not found" description="It may have been moved or deleted." />
       <p>
         <Link to="/">Go to Videos</Link>
       </p>
@@ -16,20 +15,20 @@ export function NotFoundPage() {
   );
 }
 
-/** Replaces a page that threw. Everything around the page still works. */
-export function FaultPage({ error }: { error: unknown }) {
+/** Replaces a page that threw. The shell around it keeps working. */
+export function ErrorPage({ error }: { error: unknown }) {
   const router = useRouter();
   const queryClient = useQueryClient();
   const { page } = useMatch({ strict: false }).staticData;
   return (
     <>
-      <PageHeader title="Something went wrong" lead={`The page “${page}” could not be shown.`} />
+      <PageHeader title="Something went wrong" description={`The page “${page}” could not be shown.`} />
       <div className={controls.form}>
-        <Notice tone="bad">{messageOf(error)}</Notice>
+        <ErrorNotice error={error} />
         <div>
           <Button
             onPress={() => {
-              // Also the data that the page threw on.
+              // Includes the data that the page threw on.
               queryClient.removeQueries({ type: "inactive" });
               void router.invalidate();
             }}

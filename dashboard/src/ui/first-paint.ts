@@ -1,4 +1,4 @@
-import { applyTheme, chosenTheme } from "./theme.ts";
+import { applyTheme, selectedTheme } from "./theme.ts";
 
-// Loaded before anything is drawn, so that a dark page does not flash in white first; see `vite.config.ts`.
-applyTheme(chosenTheme());
+// Runs before the first paint, so that a dark page does not flash white; see `vite.config.ts`.
+applyTheme(selectedTheme());

@@ -1,25 +1,32 @@
 import { useId } from "react";
-import { Checkbox, CheckboxGroup, FieldError, Label, TextArea, TextField } from "react-aria-components";
+import {
+  TextField as AriaTextField,
+  Checkbox,
+  CheckboxGroup,
+  FieldError,
+  Label,
+  TextArea,
+} from "react-aria-components";
 import controls from "./controls.module.css";
+import { TextField } from "./controls.tsx";
 import css from "./form-fields.module.css";
 import { CheckIcon } from "./icons.tsx";
 
-interface CheckListProps<Id extends string> {
+interface CheckboxListProps<Id extends string> {
   label: string;
-  /** In their order, each with what it means. */
   options: Record<Id, { name: string; hint: string }>;
   value: readonly Id[];
   onChange(value: Id[]): void;
 }
 
-/** Any number of a few things, at least one. */
-export function CheckList<Id extends string>({ label, options, value, onChange }: CheckListProps<Id>) {
+/** Any number of options, at least one. */
+export function CheckboxList<Id extends string>({ label, options, value, onChange }: CheckboxListProps<Id>) {
   const ids = Object.keys(options) as Id[];
   return (
     <CheckboxGroup
       className={controls.field ?? ""}
       value={[...value]}
-      onChange={(chosen) => onChange(ids.filter((id) => chosen.includes(id)))}
+      onChange={(selected) => onChange(ids.filter((id) => selected.includes(id)))}
       isRequired
     >
       <Label className={controls.label ?? ""}>{label}</Label>
@@ -41,16 +48,15 @@ export function CheckList<Id extends string>({ label, options, value, onChange }
   );
 }
 
-interface ChoiceProps<Id extends string> {
+interface SelectProps<Id extends string> {
   label: string;
-  /** In their order, each with its name. */
   options: Record<Id, string>;
   value: NoInfer<Id>;
   onChange(value: NoInfer<Id>): void;
 }
 
-/** One of a few things, as the browser and the phone show such a choice. */
-export function Choice<Id extends string>({ label, options, value, onChange }: ChoiceProps<Id>) {
+/** A native select, which suits phones best. */
+export function Select<Id extends string>({ label, options, value, onChange }: SelectProps<Id>) {
   const id = useId();
   return (
     <div className={controls.field}>
@@ -63,9 +69,9 @@ export function Choice<Id extends string>({ label, options, value, onChange }: C
         value={value}
         onChange={(event) => onChange(event.target.value as Id)}
       >
-        {(Object.keys(options) as Id[]).map((each) => (
-          <option key={each} value={each}>
-            {options[each]}
+        {(Object.keys(options) as Id[]).map((option) => (
+          <option key={option} value={option}>
+            {options[option]}
           </option>
         ))}
       </select>
@@ -73,8 +79,49 @@ export function Choice<Id extends string>({ label, options, value, onChange }: C
   );
 }
 
-/** Several lines. */
-export function TextBlock({
+export interface SelectedTime<Id extends string> {
+  id: Id;
+  /** The value of the field for a custom time. */
+  custom: string;
+}
+
+/** A select of times, one of which shows a field for a custom time. */
+export function TimeSelect<Id extends string>({
+  label,
+  options,
+  custom,
+  value,
+  onChange,
+}: {
+  label: string;
+  options: Record<Id, string>;
+  custom: { id: NoInfer<Id>; label: string; type: "date" | "datetime-local"; hint: string };
+  value: SelectedTime<NoInfer<Id>>;
+  onChange(value: SelectedTime<NoInfer<Id>>): void;
+}) {
+  return (
+    <>
+      <Select
+        label={label}
+        options={options}
+        value={value.id}
+        onChange={(id) => onChange({ ...value, id })}
+      />
+      {value.id === custom.id && (
+        <TextField
+          label={custom.label}
+          type={custom.type}
+          hint={custom.hint}
+          value={value.custom}
+          onChange={(text) => onChange({ ...value, custom: text })}
+          isRequired
+        />
+      )}
+    </>
+  );
+}
+
+export function MultilineField({
   label,
   hint,
   error,
@@ -83,13 +130,13 @@ export function TextBlock({
 }: {
   label: string;
   hint: string;
-  /** What is wrong with it, for people; null where nothing is. */
+  /** Null if the value is valid. */
   error: string | null;
   value: string;
   onChange(value: string): void;
 }) {
   return (
-    <TextField
+    <AriaTextField
       className={controls.field ?? ""}
       value={value}
       onChange={onChange}
@@ -97,9 +144,9 @@ export function TextBlock({
       validationBehavior="aria"
     >
       <Label className={controls.label ?? ""}>{label}</Label>
-      <TextArea className={css.area ?? ""} spellCheck={false} />
+      <TextArea className={css.textArea ?? ""} spellCheck={false} />
       <span className={controls.hint}>{hint}</span>
       <FieldError className={controls.error ?? ""}>{error}</FieldError>
-    </TextField>
+    </AriaTextField>
   );
 }

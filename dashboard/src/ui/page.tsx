@@ -1,35 +1,46 @@
-import type { ReactNode } from "react";
-import { CopyButton } from "./copy-button.tsx";
+import { type ReactNode, useEffect } from "react";
+import { Button } from "./controls.tsx";
+import logo from "./logo.svg";
 import css from "./page.module.css";
-import { useTitle } from "./use-title.ts";
 
-/** The head of a page: its name, what it is for, and what can be done. */
+export function Brand() {
+  return (
+    <div className={css.brand}>
+      <img src={logo} alt="" />
+      Subtext
+    </div>
+  );
+}
+
+/** @param props.children the page's actions */
 export function PageHeader({
   title,
-  lead,
+  description,
   children,
 }: {
   title: string;
-  lead?: ReactNode;
+  description?: ReactNode;
   children?: ReactNode;
 }) {
   return (
     <div className={css.header}>
-      <PageTitle title={title} lead={lead} />
+      <PageTitle title={title} description={description} />
       {children}
     </div>
   );
 }
 
-/** What a page is called, for the window and screen readers too; where the focus goes when the page opens. */
-export function PageTitle({ title, lead }: { title: string; lead?: ReactNode }) {
-  useTitle(title);
+/** Also sets the document's title. The shell focuses the heading when the page opens. */
+export function PageTitle({ title, description }: { title: string; description?: ReactNode }) {
+  useEffect(() => {
+    document.title = `${title} · Subtext`;
+  }, [title]);
   return (
     <div>
       <h1 className={css.title} tabIndex={-1}>
         {title}
       </h1>
-      {lead && <p className={css.lead}>{lead}</p>}
+      {description && <p className={css.description}>{description}</p>}
     </div>
   );
 }
@@ -43,24 +54,47 @@ export function Loading() {
   );
 }
 
-export function Section({ title, lead, children }: { title: string; lead?: ReactNode; children: ReactNode }) {
+export function Section({
+  title,
+  description,
+  children,
+}: {
+  title: string;
+  description?: ReactNode;
+  children: ReactNode;
+}) {
   return (
     <section className={css.section} aria-label={title}>
       <div>
         <h2>{title}</h2>
-        {lead && <p className={css.sectionLead}>{lead}</p>}
+        {description && <p className={css.sectionDescription}>{description}</p>}
       </div>
       {children}
     </section>
   );
 }
 
-/** Something that is shown this once, to be copied. */
-export function Secret({ name, value }: { name: string; value: string }) {
+export function EmptyState({ title, children }: { title: string; children?: ReactNode }) {
   return (
-    <div className={css.secret}>
-      <input aria-label={name} readOnly value={value} onFocus={(event) => event.currentTarget.select()} />
-      <CopyButton name={name} text={value} />
+    <div className={css.empty}>
+      <h2>{title}</h2>
+      {children && <p>{children}</p>}
+    </div>
+  );
+}
+
+/** Loads the next page of an infinite query; renders nothing on the last page. */
+export function ShowMore({
+  query,
+}: {
+  query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage(): Promise<unknown> };
+}) {
+  if (!query.hasNextPage) return null;
+  return (
+    <div className={css.more}>
+      <Button onPress={() => query.fetchNextPage()} isPending={query.isFetchingNextPage}>
+        Show more
+      </Button>
     </div>
   );
 }

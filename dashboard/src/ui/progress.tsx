@@ -1,8 +1,8 @@
 import css from "./progress.module.css";
 
-/** @param share 0 … 1 */
-export function Progress({ name, share }: { name: string; share: number }) {
+/** @param props.value 0 … 1 */
+export function Progress({ label, value }: { label: string; value: number }) {
   return (
-    <progress className={css.progress} aria-label={name} value={Math.min(Math.max(share, 0), 1)} max={1} />
+    <progress className={css.progress} aria-label={label} value={Math.min(Math.max(value, 0), 1)} max={1} />
   );
 }

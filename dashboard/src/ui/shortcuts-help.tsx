@@ -1,12 +1,11 @@
 import { Fragment, useState } from "react";
 import { Button as AriaButton, Dialog, DialogTrigger, Heading, Popover } from "react-aria-components";
-import { letSingleKeysWork, type Shortcut, singleKeysWork } from "../hooks/shortcuts.ts";
+import { areSingleKeysEnabled, enableSingleKeys, type Shortcut } from "../hooks/shortcuts.ts";
 import controls from "./controls.module.css";
 import { Switch } from "./controls.tsx";
 import { KeyboardIcon } from "./icons.tsx";
 import css from "./shortcuts-help.module.css";
 
-/** Opened by its button, or by a key of the page. */
 export interface ShortcutsHelpProps {
   isOpen: boolean;
   onOpenChange(open: boolean): void;
@@ -16,15 +15,15 @@ export function ShortcutsHelp({
   shortcuts,
   ...props
 }: ShortcutsHelpProps & { shortcuts: readonly Shortcut[] }) {
-  const [work, setWork] = useState(singleKeysWork);
-  const choose = (chosen: boolean) => {
-    letSingleKeysWork(chosen);
-    setWork(chosen);
+  const [isEnabled, setEnabled] = useState(areSingleKeysEnabled);
+  const enable = (enabled: boolean) => {
+    enableSingleKeys(enabled);
+    setEnabled(enabled);
   };
   return (
     <DialogTrigger {...props}>
       <AriaButton
-        className={`${controls.button} ${controls.quiet} ${controls.square} ${css.button}`}
+        className={`${controls.button} ${controls.quiet} ${controls.iconOnly} ${css.button}`}
         aria-label="Keyboard shortcuts"
       >
         <KeyboardIcon />
@@ -35,8 +34,8 @@ export function ShortcutsHelp({
             Keyboard shortcuts
           </Heading>
           <dl className={css.keys}>
-            {shortcuts.map(({ keys, does }) => (
-              <Fragment key={does}>
+            {shortcuts.map(({ keys, action }) => (
+              <Fragment key={action}>
                 <dt>
                   {keys.map((key, index) => (
                     <Fragment key={key}>
@@ -45,11 +44,11 @@ export function ShortcutsHelp({
                     </Fragment>
                   ))}
                 </dt>
-                <dd>{does}</dd>
+                <dd>{action}</dd>
               </Fragment>
             ))}
           </dl>
-          <Switch isSelected={work} onChange={choose}>
+          <Switch isSelected={isEnabled} onChange={enable}>
             Enable single-key shortcuts
           </Switch>
         </Dialog>

@@ -1,16 +1,13 @@
+import { readLocal, writeLocal } from "../hooks/local-storage.ts";
+
 const THEMES = ["system", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];
 
 const KEY = "subtext.theme";
 
-/** What was chosen in this browser; `system` where nothing was, or where nothing may be kept. */
-export function chosenTheme(): Theme {
-  try {
-    const kept = localStorage.getItem(KEY);
-    return THEMES.find((theme) => theme === kept) ?? "system";
-  } catch {
-    return "system";
-  }
+export function selectedTheme(): Theme {
+  const stored = readLocal(KEY);
+  return THEMES.find((theme) => theme === stored) ?? "system";
 }
 
 export function applyTheme(theme: Theme): void {
@@ -18,11 +15,7 @@ export function applyTheme(theme: Theme): void {
   else document.documentElement.dataset.theme = theme;
 }
 
-export function chooseTheme(theme: Theme): void {
+export function selectTheme(theme: Theme): void {
   applyTheme(theme);
-  try {
-    localStorage.setItem(KEY, theme);
-  } catch {
-    // A browser that keeps nothing shows it until the page is closed.
-  }
+  writeLocal(KEY, theme);
 }

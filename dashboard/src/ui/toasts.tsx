@@ -4,65 +4,64 @@ import { CloseIcon } from "./icons.tsx";
 import css from "./toasts.module.css";
 
 const SHOWN_MS = 6_000;
-const MOST = 3;
+const MAX_TOASTS = 3;
 
 interface Toast {
   id: number;
   text: string;
 }
 
-const SayContext = createContext<((text: string) => void) | null>(null);
+const ToastContext = createContext<((text: string) => void) | null>(null);
 
-/** Tells that something was done, where the page itself does not show it; never what must be read. */
-export function useSay(): (text: string) => void {
-  const say = useContext(SayContext);
-  if (!say) throw new Error("there is no Toasts around this part");
-  return say;
+/** Shows a short confirmation that the page itself does not show. It disappears, so it is not for errors. */
+export function useToast(): (text: string) => void {
+  const showToast = useContext(ToastContext);
+  if (!showToast) throw new Error("useToast must be used within <Toasts>");
+  return showToast;
 }
 
-/** Shows what is said for a while, or until it is closed; screen readers read it out without being interrupted. */
 export function Toasts({ children }: { children: ReactNode }) {
   const [toasts, setToasts] = useState<Toast[]>([]);
-  const said = useRef(0);
-  const say = useCallback((text: string) => {
-    said.current += 1;
-    const toast = { id: said.current, text };
-    setToasts((shown) => [...shown, toast].slice(-MOST));
+  const lastId = useRef(0);
+  const showToast = useCallback((text: string) => {
+    lastId.current += 1;
+    const toast = { id: lastId.current, text };
+    setToasts((shown) => [...shown, toast].slice(-MAX_TOASTS));
   }, []);
   const close = useCallback(
     (id: number) => setToasts((shown) => shown.filter((toast) => toast.id !== id)),
     [],
   );
   return (
-    <SayContext value={say}>
+    <ToastContext value={showToast}>
       {children}
-      <div className={css.place} role="status" aria-label="What was done">
+      <div className={css.toasts} role="status" aria-label="Notifications">
         {toasts.map((toast) => (
-          <Shown key={toast.id} toast={toast} onClose={close} />
+          <ToastItem key={toast.id} toast={toast} onClose={close} />
         ))}
       </div>
-    </SayContext>
+    </ToastContext>
   );
 }
 
-function Shown({ toast: { id, text }, onClose }: { toast: Toast; onClose(id: number): void }) {
-  const [isHeld, setHeld] = useState(false);
+function ToastItem({ toast: { id, text }, onClose }: { toast: Toast; onClose(id: number): void }) {
+  const [isPaused, setPaused] = useState(false);
   useEffect(() => {
-    if (isHeld) return;
+    if (isPaused) return;
     const timer = setTimeout(() => onClose(id), SHOWN_MS);
     return () => clearTimeout(timer);
-  }, [isHeld, id, onClose]);
+  }, [isPaused, id, onClose]);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: it only waits while somebody looks at it
+    // biome-ignore lint/a11y/noStaticElementInteractions: hovering only pauses its timer
     <div
       className={css.toast}
-      onPointerEnter={() => setHeld(true)}
-      onPointerLeave={() => setHeld(false)}
-      onFocus={() => setHeld(true)}
-      onBlur={() => setHeld(false)}
+      onPointerEnter={() => setPaused(true)}
+      onPointerLeave={() => setPaused(false)}
+      onFocus={() => setPaused(true)}
+      onBlur={() => setPaused(false)}
     >
       <p>{text}</p>
-      <Button look="quiet" square aria-label="Close" onPress={() => onClose(id)}>
+      <Button variant="quiet" iconOnly aria-label="Close" onPress={() => onClose(id)}>
         <CloseIcon />
       </Button>
     </div>

@@ -111,7 +111,7 @@ try {
     { name: "system", path: "/system", ready: text("Data folder") },
     { name: "operators", path: "/operators", ready: text(OWNER.email) },
     { name: "audit", path: "/audit", ready: text("Service set up") },
-    { name: "account", path: "/account", ready: text("this one") },
+    { name: "account", path: "/account", ready: text("This device") },
     { name: "not-found", path: at(production.id, "/nothing"), ready: heading("Page not found") },
   ];
   await shootAll(shots, OWNER);

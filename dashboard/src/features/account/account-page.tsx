@@ -1,24 +1,21 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
-import { Form } from "react-aria-components";
+import { useState } from "react";
 import { sessionsQuery } from "../../admin-client/queries.ts";
-import { messageOf, request } from "../../admin-client/request.ts";
+import { request } from "../../admin-client/request.ts";
 import { useMe } from "../../hooks/use-me.ts";
 import { useNow } from "../../hooks/use-now.ts";
 import { NewPasswordField } from "../../ui/account-fields.tsx";
-import controls from "../../ui/controls.module.css";
-import { Button, Notice, TextField } from "../../ui/controls.tsx";
-import { ago } from "../../ui/format.ts";
+import { Button, ErrorNotice, Form, Notice, TextField } from "../../ui/controls.tsx";
+import { formatAgo } from "../../ui/format.ts";
 import css from "../../ui/page.module.css";
 import { PageHeader, Section } from "../../ui/page.tsx";
-import { useSay } from "../../ui/toasts.tsx";
-import { browserOf } from "./browser-name.ts";
+import { useToast } from "../../ui/toasts.tsx";
 
 export function AccountPage() {
   const { name, email, role } = useMe();
   return (
     <>
-      <PageHeader title="Account" lead={`${name} · ${email} · ${role}`} />
+      <PageHeader title="Account" description={`${name} · ${email} · ${role}`} />
       <Sessions />
       <Password />
     </>
@@ -29,44 +26,40 @@ function Sessions() {
   const queryClient = useQueryClient();
   const now = useNow(30_000);
   const sessions = useQuery(sessionsQuery);
-  const say = useSay();
-  const settled = () => queryClient.invalidateQueries(sessionsQuery);
-  const revoke = useMutation({
+  const showToast = useToast();
+  const onSettled = () => queryClient.invalidateQueries(sessionsQuery);
+  const end = useMutation({
     mutationFn: (id: string) => request("DELETE /auth/sessions/:id", { params: { id } }),
-    onSuccess: () => say("The session has ended."),
-    onSettled: settled,
+    onSuccess: () => showToast("Session ended."),
+    onSettled,
   });
-  const revokeOthers = useMutation({
+  const endOthers = useMutation({
     mutationFn: () => request("DELETE /auth/sessions"),
-    onSuccess: () => say("All other sessions have ended."),
-    onSettled: settled,
+    onSuccess: () => showToast("All other sessions ended."),
+    onSettled,
   });
-  const error = sessions.error ?? revoke.error ?? revokeOthers.error;
   return (
-    <Section
-      title="Sessions"
-      lead="Where you are signed in. A session that is ended can do nothing more at once."
-    >
-      {error && <Notice tone="bad">{messageOf(error)}</Notice>}
+    <Section title="Sessions" description="Devices where you're signed in.">
+      <ErrorNotice error={sessions.error ?? end.error ?? endOthers.error} />
       <ul className={css.rows}>
         {sessions.data?.map((session) => (
           <li key={session.id}>
             <div>
               <div className={css.rowTitle}>
-                {browserOf(session.userAgent)}
-                {session.current && <span className={css.badge}>this one</span>}
+                {browserName(session.userAgent)}
+                {session.current && <span className={css.badge}>This device</span>}
               </div>
               <div className={css.rowText}>
-                {session.ipAddress || "Unknown address"} · signed in {ago(session.createdAt, now)}
+                {session.ipAddress || "Unknown address"} · signed in {formatAgo(session.createdAt, now)}
               </div>
             </div>
             {!session.current && (
               <Button
-                look="danger"
-                aria-label={`End the session of ${browserOf(session.userAgent)}`}
-                onPress={() => revoke.mutate(session.id)}
+                variant="danger"
+                aria-label={`End session of ${browserName(session.userAgent)}`}
+                onPress={() => end.mutate(session.id)}
               >
-                End
+                End session
               </Button>
             )}
           </li>
@@ -74,8 +67,8 @@ function Sessions() {
       </ul>
       {sessions.data && sessions.data.length > 1 && (
         <div>
-          <Button look="danger" onPress={() => revokeOthers.mutate()} isPending={revokeOthers.isPending}>
-            End all others
+          <Button variant="danger" onPress={() => endOthers.mutate()} isPending={endOthers.isPending}>
+            End all other sessions
           </Button>
         </div>
       )}
@@ -98,15 +91,10 @@ function Password() {
       return queryClient.invalidateQueries(sessionsQuery);
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    change.mutate();
-  };
   return (
-    <Section title="Password" lead="Changing it ends every other session.">
-      <Form className={controls.form ?? ""} onSubmit={submit}>
-        {change.error && <Notice tone="bad">{messageOf(change.error)}</Notice>}
-        {change.isSuccess && <Notice tone="good">The password was changed.</Notice>}
+    <Section title="Password" description="This signs you out on other devices.">
+      <Form onSubmit={() => change.mutate()} error={change.error}>
+        {change.isSuccess && <Notice tone="good">Password changed.</Notice>}
         <TextField
           label="Current password"
           type="password"
@@ -124,4 +112,27 @@ function Password() {
       </Form>
     </Section>
   );
+}
+
+/** Order matters: Edge and Opera also name Chrome, and Chrome names Safari. */
+const BROWSERS: [RegExp, string][] = [
+  [/Firefox\//, "Firefox"],
+  [/Edg\//, "Edge"],
+  [/OPR\//, "Opera"],
+  [/Chrome\//, "Chrome"],
+  [/Safari\//, "Safari"],
+];
+const SYSTEMS: [RegExp, string][] = [
+  [/iPhone|iPad/, "iOS"],
+  [/Android/, "Android"],
+  [/Windows/, "Windows"],
+  [/Mac OS X/, "macOS"],
+  [/Linux/, "Linux"],
+];
+
+/** `Firefox on Linux` */
+function browserName(userAgent: string | null): string {
+  const find = (names: [RegExp, string][]) => names.find(([pattern]) => pattern.test(userAgent ?? ""))?.[1];
+  const [browser, system] = [find(BROWSERS), find(SYSTEMS)];
+  return [browser ?? "Unknown browser", system && `on ${system}`].filter(Boolean).join(" ");
 }

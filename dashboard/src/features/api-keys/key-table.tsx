@@ -1,32 +1,30 @@
 import type { ApiKeyView } from "@subtext/server/admin/contract/api-key";
 import { request } from "../../admin-client/request.ts";
 import { Confirm } from "../../ui/confirm.tsx";
-import { ago } from "../../ui/format.ts";
+import { formatAgo } from "../../ui/format.ts";
 import table from "../../ui/table.module.css";
-import { PERMISSION_WORDS } from "./permissions.ts";
+import { PERMISSION_TEXTS } from "./permissions.ts";
 
-/**
- * @param onRevoked undefined where keys can not be revoked: by a viewer, or those that have ended
- */
+/** @param props.onRevoked undefined if the keys cannot be revoked: for viewers, and for inactive keys */
 export function KeyTable({
-  name,
+  label,
   keys,
   now,
   onRevoked,
 }: {
-  name: string;
+  label: string;
   keys: readonly ApiKeyView[];
   now: number;
   onRevoked?: () => Promise<unknown>;
 }) {
   return (
-    <table className={table.table} aria-label={name}>
+    <table className={table.table} aria-label={label}>
       <thead>
         <tr>
           <th scope="col">Key</th>
-          <th scope="col">May</th>
-          <th scope="col">Made</th>
-          <th scope="col">Ends</th>
+          <th scope="col">Permissions</th>
+          <th scope="col">Created</th>
+          <th scope="col">Expires</th>
           <th scope="col">Last used</th>
           {onRevoked && <td />}
         </tr>
@@ -38,25 +36,27 @@ export function KeyTable({
               <div className={table.name}>{key.name}</div>
               <code>{key.prefix}_…</code>
             </td>
-            <td data-column="May">
-              {key.permissions.map((permission) => PERMISSION_WORDS[permission].name).join(", ")}
+            <td data-column="Permissions">
+              {key.permissions.map((permission) => PERMISSION_TEXTS[permission].name).join(", ")}
             </td>
-            <td data-column="Made">{ago(key.createdAt, now)}</td>
-            <td data-column="Ends">{endOf(key, now)}</td>
-            <td data-column="Last used">{key.lastUsedAt === null ? "never" : ago(key.lastUsedAt, now)}</td>
+            <td data-column="Created">{formatAgo(key.createdAt, now)}</td>
+            <td data-column="Expires">{expiryText(key, now)}</td>
+            <td data-column="Last used">
+              {key.lastUsedAt === null ? "Never" : formatAgo(key.lastUsedAt, now)}
+            </td>
             {onRevoked && (
               <td>
                 <Confirm
                   label="Revoke"
-                  name={`Revoke ${key.name}`}
+                  accessibleName={`Revoke ${key.name}`}
                   title={`Revoke ${key.name}?`}
-                  act={async () => {
+                  action={async () => {
                     await request("DELETE /api-keys/:id", { params: { id: key.id } });
                     await onRevoked();
                   }}
                 >
-                  Requests with this key are refused at once, and it can not be taken back.
-                  {key.lastUsedAt !== null && ` It was last used ${ago(key.lastUsedAt, now)}.`}
+                  Requests using this key will fail immediately. This can't be undone.
+                  {key.lastUsedAt !== null && ` It was last used ${formatAgo(key.lastUsedAt, now)}.`}
                 </Confirm>
               </td>
             )}
@@ -67,9 +67,9 @@ export function KeyTable({
   );
 }
 
-function endOf({ expiresAt, revokedAt }: ApiKeyView, now: number) {
-  if (revokedAt !== null) return `revoked ${ago(revokedAt, now)}`;
-  if (expiresAt === null) return "never";
-  if (Date.parse(expiresAt) <= now) return `expired ${ago(expiresAt, now)}`;
+function expiryText({ expiresAt, revokedAt }: ApiKeyView, now: number): string {
+  if (revokedAt !== null) return `Revoked ${formatAgo(revokedAt, now)}`;
+  if (expiresAt === null) return "Never";
+  if (Date.parse(expiresAt) <= now) return `Expired ${formatAgo(expiresAt, now)}`;
   return new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" }).format(new Date(expiresAt));
 }

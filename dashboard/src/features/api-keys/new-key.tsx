@@ -1,64 +1,66 @@
 import type { Permission } from "@subtext/client/contract/permission";
 import type { NewApiKeyView } from "@subtext/server/admin/contract/api-key";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useEffect, useRef, useState } from "react";
-import { Form } from "react-aria-components";
-import { messageOf, request } from "../../admin-client/request.ts";
-import { Code } from "../../ui/code.tsx";
+import { useEffect, useRef, useState } from "react";
+import { request } from "../../admin-client/request.ts";
 import controls from "../../ui/controls.module.css";
-import { Button, ModalDialog, Notice, TextField } from "../../ui/controls.tsx";
-import { CheckList } from "../../ui/form-fields.tsx";
+import { Button, Form, ModalDialog, Notice, TextField } from "../../ui/controls.tsx";
+import { CodeBlock, Secret } from "../../ui/copy.tsx";
+import { CheckboxList, type SelectedTime, TimeSelect } from "../../ui/form-fields.tsx";
 import { PlusIcon } from "../../ui/icons.tsx";
-import { Secret } from "../../ui/page.tsx";
-import { type ChosenTime, TimeChoice } from "../../ui/time-choice.tsx";
-import { curlWith, PERMISSION_WORDS } from "./permissions.ts";
+import { curlExample, PERMISSION_TEXTS } from "./permissions.ts";
 import { keysKey } from "./queries.ts";
 
-const LIFETIMES = {
+const EXPIRIES = {
   never: "Never",
   month: "In 30 days",
   quarter: "In 90 days",
   year: "In 365 days",
-  date: "On a day",
+  date: "Custom date",
 } as const;
-type Lifetime = keyof typeof LIFETIMES;
-const OWN_DAY = {
+type Expiry = keyof typeof EXPIRIES;
+const CUSTOM_DATE = {
   id: "date",
   label: "Last day",
   type: "date",
-  hint: "It works until the end of this day, where you are.",
+  hint: "The key works until the end of this day in your time zone.",
 } as const;
 const DAYS = { month: 30, quarter: 90, year: 365 } as const;
 
-/** A key is shown this once, so its dialog closes only after it was said to be stored. */
+/** The key is shown only once, so its dialog asks for confirmation before it closes. */
 export function NewKey({ environmentId }: { environmentId: string }) {
   const [isOpen, setOpen] = useState(false);
-  const [made, setMade] = useState<NewApiKeyView | null>(null);
-  const [isAsking, setAsking] = useState(false);
+  const [created, setCreated] = useState<NewApiKeyView | null>(null);
+  const [isConfirming, setConfirming] = useState(false);
   const open = () => {
-    setMade(null);
-    setAsking(false);
+    setCreated(null);
+    setConfirming(false);
     setOpen(true);
   };
   const close = () => setOpen(false);
   return (
     <>
-      <Button look="primary" onPress={open}>
+      <Button variant="primary" onPress={open}>
         <PlusIcon /> New key
       </Button>
       <ModalDialog
-        title={made ? "Your new key" : "New API key"}
+        title={created ? "API key created" : "New API key"}
         isOpen={isOpen}
-        onOpenChange={(wanted) => {
-          if (!wanted && made) setAsking(true);
-          else if (!wanted) close();
+        onOpenChange={(opens) => {
+          if (!opens && created) setConfirming(true);
+          else if (!opens) close();
         }}
       >
         {() =>
-          made ? (
-            <MadeKey made={made} isAsking={isAsking} setAsking={setAsking} close={close} />
+          created ? (
+            <CreatedKey
+              created={created}
+              isConfirming={isConfirming}
+              setConfirming={setConfirming}
+              close={close}
+            />
           ) : (
-            <KeyForm environmentId={environmentId} onMade={setMade} onCancel={close} />
+            <KeyForm environmentId={environmentId} onCreated={setCreated} onCancel={close} />
           )
         }
       </ModalDialog>
@@ -68,20 +70,20 @@ export function NewKey({ environmentId }: { environmentId: string }) {
 
 function KeyForm({
   environmentId,
-  onMade,
+  onCreated,
   onCancel,
 }: {
   environmentId: string;
-  onMade(key: NewApiKeyView): void;
+  onCreated(key: NewApiKeyView): void;
   onCancel(): void;
 }) {
   const queryClient = useQueryClient();
   const [name, setName] = useState("");
   const [permissions, setPermissions] = useState<Permission[]>(["get_video", "create_video"]);
-  const [end, setEnd] = useState<ChosenTime<Lifetime>>({ id: "never", own: "" });
-  const make = useMutation({
+  const [expiry, setExpiry] = useState<SelectedTime<Expiry>>({ id: "never", custom: "" });
+  const create = useMutation({
     mutationFn: () => {
-      const expiresAt = endOf(end, Date.now());
+      const expiresAt = expiryTime(expiry, Date.now());
       const body = { name, permissions, ...(expiresAt && { expiresAt }) };
       return request("POST /environments/:environment/api-keys", {
         params: { environment: environmentId },
@@ -89,20 +91,15 @@ function KeyForm({
       });
     },
     onSuccess: async (key) => {
-      onMade(key);
+      onCreated(key);
       await queryClient.invalidateQueries({ queryKey: keysKey(environmentId) });
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    make.mutate();
-  };
   return (
-    <Form className={controls.form ?? ""} onSubmit={submit}>
-      {make.error && <Notice tone="bad">{messageOf(make.error)}</Notice>}
+    <Form onSubmit={() => create.mutate()} error={create.error}>
       <TextField
         label="Name"
-        hint="What will use it."
+        hint="e.g. the app that will use it"
         placeholder="Website backend"
         value={name}
         onChange={setName}
@@ -110,12 +107,23 @@ function KeyForm({
         maxLength={100}
         autoFocus
       />
-      <CheckList label="It may" options={PERMISSION_WORDS} value={permissions} onChange={setPermissions} />
-      <TimeChoice label="It ends" options={LIFETIMES} own={OWN_DAY} value={end} onChange={setEnd} />
+      <CheckboxList
+        label="Permissions"
+        options={PERMISSION_TEXTS}
+        value={permissions}
+        onChange={setPermissions}
+      />
+      <TimeSelect
+        label="Expires"
+        options={EXPIRIES}
+        custom={CUSTOM_DATE}
+        value={expiry}
+        onChange={setExpiry}
+      />
       <div className={controls.actions}>
         <Button onPress={onCancel}>Cancel</Button>
-        <Button type="submit" look="primary" isPending={make.isPending}>
-          Make the key
+        <Button type="submit" variant="primary" isPending={create.isPending}>
+          Create key
         </Button>
       </div>
     </Form>
@@ -123,47 +131,49 @@ function KeyForm({
 }
 
 /** ISO 8601; undefined for never. */
-function endOf({ id, own }: ChosenTime<Lifetime>, now: number): string | undefined {
+function expiryTime({ id, custom }: SelectedTime<Expiry>, now: number): string | undefined {
   if (id === "never") return undefined;
-  if (id === "date") return new Date(`${own}T23:59:59.999`).toISOString();
+  if (id === "date") return new Date(`${custom}T23:59:59.999`).toISOString();
   return new Date(now + DAYS[id] * 86_400_000).toISOString();
 }
 
-function MadeKey({
-  made,
-  isAsking,
-  setAsking,
+function CreatedKey({
+  created,
+  isConfirming,
+  setConfirming,
   close,
 }: {
-  made: NewApiKeyView;
-  isAsking: boolean;
-  setAsking(asking: boolean): void;
+  created: NewApiKeyView;
+  isConfirming: boolean;
+  setConfirming(confirming: boolean): void;
   close(): void;
 }) {
   const text = useRef<HTMLParagraphElement>(null);
-  // What had the focus is gone.
+  // The focused button was removed with the form.
   useEffect(() => text.current?.focus(), []);
   return (
     <>
       <p ref={text} tabIndex={-1}>
-        This is the only time that <strong>{made.name}</strong> is shown. Store it where your secrets are
-        kept.
+        Copy this key now. You won't be able to see it again.
       </p>
-      <Secret name="API key" value={made.key} />
-      <Code name="Try it in a terminal" text={curlWith(made.key, made.permissions, location.origin)} />
-      {isAsking ? (
+      <Secret label="API key" value={created.key} />
+      <CodeBlock
+        label="Try it in a terminal"
+        text={curlExample(created.key, created.permissions, location.origin)}
+      />
+      {isConfirming ? (
         <>
-          <Notice tone="plain">Have you stored it? It can not be shown again.</Notice>
+          <Notice tone="plain">Have you saved this key?</Notice>
           <div className={controls.actions}>
-            <Button onPress={() => setAsking(false)}>Not yet</Button>
-            <Button look="primary" onPress={close} autoFocus>
-              Yes, I have stored it
+            <Button onPress={() => setConfirming(false)}>Back</Button>
+            <Button variant="primary" onPress={close} autoFocus>
+              I've saved this key
             </Button>
           </div>
         </>
       ) : (
         <div className={controls.actions}>
-          <Button look="primary" onPress={() => setAsking(true)}>
+          <Button variant="primary" onPress={() => setConfirming(true)}>
             Done
           </Button>
         </div>

@@ -1,26 +1,38 @@
 import type { Permission } from "@subtext/client/contract/permission";
 
-/** What each permission lets a key do, in words. */
-export const PERMISSION_WORDS: Record<Permission, { name: string; hint: string }> = {
-  get_video: { name: "Read", hint: "See videos and their transcriptions, and fetch captions and text." },
-  create_video: { name: "Upload", hint: "Make videos and send their bytes." },
-  delete_video: { name: "Delete", hint: "Remove videos with everything that belongs to them." },
+interface PermissionText {
+  name: string;
+  hint: string;
+  /** A request that needs it: the path below `/api/v1`, then further arguments of curl. */
+  example: string;
+}
+
+export const PERMISSION_TEXTS: Record<Permission, PermissionText> = {
+  get_video: {
+    name: "Read",
+    hint: "Read videos and their transcriptions, and download captions and text.",
+    example: "/videos",
+  },
+  create_video: {
+    name: "Upload",
+    hint: "Create and upload videos.",
+    example: `/videos -H 'Content-Type: application/json' -d '{"sizeBytes": 1000, "filename": "test.mp4"}'`,
+  },
+  delete_video: {
+    name: "Delete",
+    hint: "Delete videos and all their data.",
+    example: "/videos/<video id> -X DELETE",
+  },
   manage_webhooks: {
     name: "Webhooks",
-    hint: "Make, change and delete webhook endpoints, and see their secrets.",
+    hint: "Manage webhook endpoints and view their secrets.",
+    example: "/webhook-endpoints",
   },
 };
 
-/** A request that a key with these permissions may make, for the terminal. */
-export function curlWith(key: string, permissions: readonly Permission[], serviceUrl: string): string {
-  const authorization = `-H 'Authorization: Bearer ${key}'`;
-  if (permissions.includes("get_video")) return `curl ${authorization} ${serviceUrl}/api/v1/videos`;
-  if (permissions.includes("manage_webhooks")) {
-    return `curl ${authorization} ${serviceUrl}/api/v1/webhook-endpoints`;
-  }
-  if (permissions.includes("create_video")) {
-    const body = `-H 'Content-Type: application/json' -d '{"sizeBytes": 1000, "filename": "test.mp4"}'`;
-    return `curl -X POST ${authorization} ${body} ${serviceUrl}/api/v1/videos`;
-  }
-  return `curl -X DELETE ${authorization} ${serviceUrl}/api/v1/videos/<video id>`;
+/** A command that the key may run; one that only reads, if possible. */
+export function curlExample(key: string, permissions: readonly Permission[], serviceUrl: string): string {
+  const examples = permissions.map((permission) => PERMISSION_TEXTS[permission].example);
+  const example = examples.find((request) => !request.includes(" ")) ?? examples[0];
+  return `curl -H 'Authorization: Bearer ${key}' ${serviceUrl}/api/v1${example}`;
 }

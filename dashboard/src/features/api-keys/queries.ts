@@ -5,39 +5,35 @@ export function keysKey(environmentId: string) {
   return ["api-keys", environmentId] as const;
 }
 
-/** More than an environment may have. */
-const ALL_VALID = 100;
+/** Above the limit of an environment. */
+const MAX_ACTIVE_KEYS = 100;
 const PAGE_SIZE = 20;
 
-export function validKeysQuery(environmentId: string) {
+export function activeKeysQuery(environmentId: string) {
   return queryOptions({
     queryKey: [...keysKey(environmentId), "valid"],
     queryFn: async ({ signal }) => {
-      const query = { state: "valid", limit: ALL_VALID } as const;
-      return (
-        await request("GET /environments/:environment/api-keys", {
-          params: { environment: environmentId },
-          query,
-          signal,
-        })
-      ).data;
+      const page = await request("GET /environments/:environment/api-keys", {
+        params: { environment: environmentId },
+        query: { state: "valid", limit: MAX_ACTIVE_KEYS },
+        signal,
+      });
+      return page.data;
     },
-    // For the time of their last use.
+    // Keeps "last used" up to date.
     refetchInterval: 15_000,
   });
 }
 
-export function endedKeysQuery(environmentId: string) {
+export function inactiveKeysQuery(environmentId: string) {
   return infiniteQueryOptions({
     queryKey: [...keysKey(environmentId), "ended"],
-    queryFn: ({ pageParam, signal }) => {
-      const query = { state: "ended", limit: PAGE_SIZE, cursor: pageParam ?? undefined } as const;
-      return request("GET /environments/:environment/api-keys", {
+    queryFn: ({ pageParam, signal }) =>
+      request("GET /environments/:environment/api-keys", {
         params: { environment: environmentId },
-        query,
+        query: { state: "ended", limit: PAGE_SIZE, cursor: pageParam ?? undefined },
         signal,
-      });
-    },
+      }),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
   });

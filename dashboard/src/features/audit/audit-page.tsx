@@ -2,16 +2,14 @@ import type { AuditEntryView } from "@subtext/server/admin/contract/audit";
 import { AUDIT_ACTIONS, type AuditAction } from "@subtext/server/db/enums";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { messageOf } from "../../admin-client/request.ts";
 import { useMe } from "../../hooks/use-me.ts";
-import { Button, Notice } from "../../ui/controls.tsx";
-import { Choice } from "../../ui/form-fields.tsx";
-import pageCss from "../../ui/page.module.css";
-import { PageHeader } from "../../ui/page.tsx";
+import { ErrorNotice, Notice } from "../../ui/controls.tsx";
+import { Select } from "../../ui/form-fields.tsx";
+import { EmptyState, PageHeader, ShowMore } from "../../ui/page.tsx";
 import table from "../../ui/table.module.css";
 import css from "./audit-page.module.css";
 import { type AuditFilter, auditOperatorsQuery, auditQuery } from "./queries.ts";
-import { ACTION_NAMES, ACTOR_KIND_NAMES, factsOf, nameOf, titleOf } from "./texts.ts";
+import { ACTION_NAMES, ACTOR_KIND_NAMES, actorName, entryDetails, entryTitle } from "./texts.ts";
 
 const ALL = "all";
 
@@ -19,11 +17,8 @@ export function AuditPage() {
   const { isOwner } = useMe();
   return (
     <>
-      <PageHeader
-        title="Audit log"
-        lead="Who changed what, and from where. For owners alone; no secret and no word of a transcript is in it."
-      />
-      {isOwner ? <Log /> : <Notice tone="plain">The audit log is for owners. Ask one of them.</Notice>}
+      <PageHeader title="Audit log" description="All changes, with user and IP. Owners only." />
+      {isOwner ? <Log /> : <Notice tone="plain">Only owners can see the audit log.</Notice>}
     </>
   );
 }
@@ -36,21 +31,18 @@ function Log() {
   return (
     <>
       <Filters filter={filter} onFilter={(search) => navigate({ search, replace: true })} />
-      {log.error && <Notice tone="bad">{messageOf(log.error)}</Notice>}
+      <ErrorNotice error={log.error} />
       {rows?.length === 0 && (
-        <div className={pageCss.empty}>
-          <h2>Nothing fits this choice</h2>
-          <p>Entries are kept for as long as AUDIT_LOG_DAYS says.</p>
-        </div>
+        <EmptyState title="No results">Entries are deleted after AUDIT_LOG_DAYS.</EmptyState>
       )}
       {rows && rows.length > 0 && (
         <table className={table.table} aria-label="Audit log">
           <thead>
             <tr>
-              <th scope="col">What</th>
-              <th scope="col">Who</th>
-              <th scope="col">From</th>
-              <th scope="col">When</th>
+              <th scope="col">Action</th>
+              <th scope="col">User</th>
+              <th scope="col">IP address</th>
+              <th scope="col">Time</th>
             </tr>
           </thead>
           <tbody>
@@ -60,13 +52,7 @@ function Log() {
           </tbody>
         </table>
       )}
-      {log.hasNextPage && (
-        <div className={table.more}>
-          <Button onPress={() => log.fetchNextPage()} isPending={log.isFetchingNextPage}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <ShowMore query={log} />
     </>
   );
 }
@@ -74,30 +60,32 @@ function Log() {
 function Filters({ filter, onFilter }: { filter: AuditFilter; onFilter(filter: AuditFilter): void }) {
   const { data: operators = [] } = useQuery(auditOperatorsQuery);
   const { action = ALL, by = ALL } = filter;
-  const actions: Record<AuditAction | typeof ALL, string> = { all: "Everything", ...ACTION_NAMES };
-  const people = operators.flatMap((each) => (each.id === null ? [] : [[each.id, nameOf(each)] as const]));
+  const actions: Record<AuditAction | typeof ALL, string> = { all: "All actions", ...ACTION_NAMES };
+  const operatorNames = operators.flatMap((actor) =>
+    actor.id === null ? [] : [[actor.id, actorName(actor)] as const],
+  );
   const actors: Record<string, string> = {
-    all: "Everybody",
-    ...Object.fromEntries(people),
+    all: "All users",
+    ...Object.fromEntries(operatorNames),
     ...ACTOR_KIND_NAMES,
   };
   return (
     <div className={css.filters}>
-      <Choice
-        label="What"
+      <Select
+        label="Action"
         options={actions}
         value={action}
-        onChange={(chosen) => {
-          const known = AUDIT_ACTIONS.find((each) => each === chosen);
-          onFilter({ ...(known && { action: known }), ...(by !== ALL && { by }) });
+        onChange={(selected) => {
+          const valid = AUDIT_ACTIONS.find((value) => value === selected);
+          onFilter({ ...(valid && { action: valid }), ...(by !== ALL && { by }) });
         }}
       />
-      <Choice
-        label="Who"
+      <Select
+        label="User"
         options={actors}
         value={by}
-        onChange={(chosen) =>
-          onFilter({ ...(action !== ALL && { action }), ...(chosen !== ALL && { by: chosen }) })
+        onChange={(selected) =>
+          onFilter({ ...(action !== ALL && { action }), ...(selected !== ALL && { by: selected }) })
         }
       />
     </div>
@@ -108,19 +96,19 @@ const TIME = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: 
 
 function Entry({ entry }: { entry: AuditEntryView }) {
   const { actor, address, at } = entry;
-  const facts = factsOf(entry);
+  const details = entryDetails(entry);
   return (
     <tr>
       <td>
-        <div className={table.name}>{titleOf(entry)}</div>
-        {facts.length > 0 && <div className={table.soft}>{facts.join(" · ")}</div>}
+        <div className={table.name}>{entryTitle(entry)}</div>
+        {details.length > 0 && <div className={table.soft}>{details.join(" · ")}</div>}
       </td>
-      <td data-column="Who">
-        <span className={css.who}>{nameOf(actor)}</span>
+      <td data-column="User">
+        <span className={css.user}>{actorName(actor)}</span>
       </td>
-      <td data-column="From">{address ?? "–"}</td>
-      <td data-column="When">
-        <time className={css.when} dateTime={at} title={at}>
+      <td data-column="IP address">{address ?? "–"}</td>
+      <td data-column="Time">
+        <time className={css.time} dateTime={at} title={at}>
           {TIME.format(new Date(at))}
         </time>
       </td>

@@ -4,18 +4,17 @@ import { request } from "../../admin-client/request.ts";
 
 const PAGE_SIZE = 50;
 
-/** What of the audit log is shown; what is left out means all. */
 export interface AuditFilter {
   action?: AuditAction;
-  /** A kind of actors, or an operator's id. */
+  /** A kind of actor, or an operator's id. */
   by?: string;
 }
 
-/** As it stands in the page's address; whatever else stands there is left aside. */
-export function readAuditFilter({ action, by }: Record<string, unknown>): AuditFilter {
-  const known = AUDIT_ACTIONS.find((each) => each === action);
+/** Parses the page's search parameters; invalid ones are ignored. */
+export function parseAuditFilter({ action, by }: Record<string, unknown>): AuditFilter {
+  const valid = AUDIT_ACTIONS.find((value) => value === action);
   return {
-    ...(known && { action: known }),
+    ...(valid && { action: valid }),
     ...(typeof by === "string" && /^\w{1,64}$/.test(by) && { by }),
   };
 }
@@ -34,7 +33,7 @@ export function auditQuery({ action, by }: AuditFilter) {
   });
 }
 
-/** Who is told of in the log, removed operators among them. */
+/** Operators in the log, including removed ones. */
 export const auditOperatorsQuery = queryOptions({
   queryKey: ["audit-operators"],
   queryFn: async ({ signal }) => (await request("GET /audit/operators", { signal })).data,

@@ -1,22 +1,24 @@
+import type { Permission } from "@subtext/client/contract/permission";
 import type { AuditActorView, AuditEntryView } from "@subtext/server/admin/contract/audit";
 import type { ActorKind, AuditAction, AuditDetail } from "@subtext/server/db/enums";
+import { PERMISSION_TEXTS } from "../api-keys/permissions.ts";
 
 export const ACTION_NAMES: Record<AuditAction, string> = {
   "service.set_up": "Service set up",
   "environment.created": "Environment created",
-  "environment.transcription_changed": "AI Transcription switched",
+  "environment.transcription_changed": "AI Transcription turned on or off",
   "environment.origins_changed": "Upload origins changed",
   "environment.retention_changed": "Retention changed",
-  "api_key.created": "API key made",
+  "api_key.created": "API key created",
   "api_key.revoked": "API key revoked",
-  "webhook_endpoint.created": "Webhook endpoint added",
+  "webhook_endpoint.created": "Webhook endpoint created",
   "webhook_endpoint.changed": "Webhook endpoint changed",
   "webhook_endpoint.secret_revealed": "Signing secret shown",
   "webhook_endpoint.secret_rotated": "Signing secret rotated",
-  "webhook_endpoint.disabled": "Webhook endpoint disabled by itself",
+  "webhook_endpoint.disabled": "Webhook endpoint disabled automatically",
   "webhook_endpoint.deleted": "Webhook endpoint deleted",
   "operator.invited": "Operator invited",
-  "operator.invitation_revoked": "Invitation taken back",
+  "operator.invitation_revoked": "Invitation revoked",
   "operator.joined": "Operator joined",
   "operator.removed": "Operator removed",
   "operator.password_changed": "Password changed",
@@ -24,26 +26,25 @@ export const ACTION_NAMES: Record<AuditAction, string> = {
   "operator.signed_in": "Signed in",
   "operator.sign_in_failed": "Sign-in failed",
   "video.deleted": "Video deleted",
-  "transcription.reprocessed": "Video transcribed again",
+  "transcription.reprocessed": "Transcription retried",
 };
 
 export const ACTOR_KIND_NAMES: Record<Exclude<ActorKind, "operator">, string> = {
   command_line: "Command line",
   api_key: "API key",
-  service: "Subtext itself",
-  stranger: "Somebody not signed in",
+  service: "System",
+  stranger: "Signed out",
 };
 
-export function nameOf({ kind, name, id }: AuditActorView): string {
+export function actorName({ kind, name, id }: AuditActorView): string {
   if (kind === "operator") return name ?? id ?? "Operator";
   if (kind === "api_key") return `API key ${name ?? id ?? ""}`.trim();
   return ACTOR_KIND_NAMES[kind];
 }
 
-/** What was done, in a few words. */
-export function titleOf({ action, detail }: AuditEntryView): string {
+export function entryTitle({ action, detail }: AuditEntryView): string {
   if (action === "environment.transcription_changed") {
-    return `AI Transcription switched ${detail.to === true ? "on" : "off"}`;
+    return `AI Transcription turned ${detail.to === true ? "on" : "off"}`;
   }
   if (action === "webhook_endpoint.changed" && typeof detail.enabled === "boolean") {
     return `Webhook endpoint ${detail.enabled ? "enabled" : "disabled"}`;
@@ -51,12 +52,12 @@ export function titleOf({ action, detail }: AuditEntryView): string {
   return ACTION_NAMES[action];
 }
 
-/** What it was done to, and what else is known of it; each part by itself. */
-export function factsOf({ action, environment, subject, detail }: AuditEntryView): string[] {
-  const things = [subject && (subject.name ?? subject.id), environment?.name].filter(
-    (part) => typeof part === "string",
+/** The subject, the environment and what changed. */
+export function entryDetails({ action, environment, subject, detail }: AuditEntryView): string[] {
+  const names = [subject && (subject.name ?? subject.id), environment?.name].filter(
+    (name) => typeof name === "string",
   );
-  return [...things, ...describe(action, detail)];
+  return [...names, ...describe(action, detail)];
 }
 
 function describe(action: AuditAction, detail: AuditDetail): string[] {
@@ -64,28 +65,38 @@ function describe(action: AuditAction, detail: AuditDetail): string[] {
     case "environment.created":
       return [detail.aiTranscription === true ? "AI Transcription on" : "AI Transcription off"];
     case "environment.origins_changed":
-      return [`from ${inWords(detail.from, "none")} to ${inWords(detail.to, "none")}`];
+      return [`from ${listText(detail.from, "none")} to ${listText(detail.to, "none")}`];
     case "environment.retention_changed":
-      return [`from ${inWords(detail.from, "forever")} to ${inWords(detail.to, "forever")}`];
+      return [`from ${listText(detail.from, "forever")} to ${listText(detail.to, "forever")}`];
     case "api_key.created":
       return [
-        `may ${inWords(detail.permissions, "nothing")}`,
-        detail.expiresAt ? `ends ${String(detail.expiresAt).slice(0, 10)}` : "never ends",
+        permissionNames(detail.permissions),
+        detail.expiresAt ? `expires ${String(detail.expiresAt).slice(0, 10)}` : "never expires",
       ];
     case "webhook_endpoint.changed":
-      return [`changed ${inWords(detail.changed, "nothing").replaceAll("eventTypes", "events")}`];
+      return [`changed ${listText(detail.changed, "nothing").replaceAll("eventTypes", "events")}`];
     case "webhook_endpoint.disabled":
-      return [inWords(detail.reason, "")];
+      return [listText(detail.reason, "")];
     case "operator.invited":
     case "operator.joined":
     case "operator.removed":
-      return [`as ${inWords(detail.role, "operator")}`];
+      return [listText(detail.role, "operator")];
     default:
       return [];
   }
 }
 
-function inWords(value: AuditDetail[string] | undefined, none: string): string {
+function permissionNames(permissions: AuditDetail[string] | undefined): string {
+  const codes = Array.isArray(permissions) ? permissions : [];
+  return codes.map((code) => (isPermission(code) ? PERMISSION_TEXTS[code].name : code)).join(", ");
+}
+
+function isPermission(code: string): code is Permission {
+  return Object.hasOwn(PERMISSION_TEXTS, code);
+}
+
+/** @param none the text for no value */
+function listText(value: AuditDetail[string] | undefined, none: string): string {
   if (value === undefined || value === null) return none;
   if (Array.isArray(value)) return value.length === 0 ? none : value.join(", ");
   return String(value);

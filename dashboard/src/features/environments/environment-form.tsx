@@ -1,11 +1,10 @@
 import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
-import { Form } from "react-aria-components";
+import { useState } from "react";
 import { environmentsQuery } from "../../admin-client/queries.ts";
-import { messageOf, request } from "../../admin-client/request.ts";
+import { request } from "../../admin-client/request.ts";
 import css from "../../ui/controls.module.css";
-import { Button, Notice, Switch, TextField } from "../../ui/controls.tsx";
+import { Button, Form, Switch, TextField } from "../../ui/controls.tsx";
 
 interface EnvironmentFormProps {
   onCreated(environment: EnvironmentView): void;
@@ -23,16 +22,11 @@ export function EnvironmentForm({ onCreated, onCancel }: EnvironmentFormProps) {
       onCreated(environment);
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    create.mutate();
-  };
   return (
-    <Form className={css.form ?? ""} onSubmit={submit}>
-      {create.error && <Notice tone="bad">{messageOf(create.error)}</Notice>}
+    <Form onSubmit={() => create.mutate()} error={create.error}>
       <TextField
         label="Name"
-        hint="Its videos, keys and webhooks are kept apart from those of other environments."
+        hint="Each environment has its own videos, API keys and webhooks."
         placeholder="Staging"
         value={name}
         onChange={setName}
@@ -45,7 +39,7 @@ export function EnvironmentForm({ onCreated, onCancel }: EnvironmentFormProps) {
       </Switch>
       <div className={css.actions}>
         {onCancel && <Button onPress={onCancel}>Cancel</Button>}
-        <Button type="submit" look="primary" isPending={create.isPending}>
+        <Button type="submit" variant="primary" isPending={create.isPending}>
           Create environment
         </Button>
       </div>

@@ -3,16 +3,19 @@ import { useMe } from "../../hooks/use-me.ts";
 import { PageHeader, Section } from "../../ui/page.tsx";
 import { EnvironmentForm } from "./environment-form.tsx";
 
-/** The page at `/` while there is no environment. */
+/** The page at `/` until an environment exists. */
 export function FirstEnvironmentPage() {
   const { isOwner } = useMe();
   const navigate = useNavigate();
   if (!isOwner) {
-    return <PageHeader title="No environment yet" lead="An owner must make one before there are videos." />;
+    return <PageHeader title="No environment yet" description="Ask an owner to create one." />;
   }
   return (
     <>
-      <PageHeader title="Make an environment" lead="A place for videos, with keys and webhooks of its own." />
+      <PageHeader
+        title="Create an environment"
+        description="Each environment has its own videos, API keys and webhooks."
+      />
       <Section title="New environment">
         <EnvironmentForm
           onCreated={({ id }) =>

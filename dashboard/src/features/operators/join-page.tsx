@@ -1,15 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useRouterState } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
-import { Form } from "react-aria-components";
-import { messageOf, request } from "../../admin-client/request.ts";
-import { NewPasswordField, OwnNameField } from "../../ui/account-fields.tsx";
-import controls from "../../ui/controls.module.css";
-import { Button, Notice } from "../../ui/controls.tsx";
-import { Entrance } from "../../ui/entrance.tsx";
+import { useState } from "react";
+import { request } from "../../admin-client/request.ts";
+import { NameField, NewPasswordField } from "../../ui/account-fields.tsx";
+import { Button, ErrorNotice, Form } from "../../ui/controls.tsx";
 import { Loading } from "../../ui/page.tsx";
+import { SignedOutPage } from "../../ui/signed-out-page.tsx";
 
-/** Where an invitation's link leads. */
+/** Opened by an invitation link. */
 export function JoinPage() {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
@@ -31,39 +29,35 @@ export function JoinPage() {
       await navigate({ to: "/", replace: true });
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    join.mutate();
-  };
 
-  if (token === "") return <Entrance title="Join Subtext" lead="This invitation link is incomplete." />;
+  if (token === "")
+    return <SignedOutPage title="Join Subtext" description="This invitation link is incomplete." />;
   if (invitation.isPending) return <Loading />;
   if (invitation.error) {
     return (
-      <Entrance title="Join Subtext">
-        <Notice tone="bad">{messageOf(invitation.error)}</Notice>
-      </Entrance>
+      <SignedOutPage title="Join Subtext">
+        <ErrorNotice error={invitation.error} />
+      </SignedOutPage>
     );
   }
   const { email, role } = invitation.data;
   return (
-    <Entrance
+    <SignedOutPage
       title="Join Subtext"
-      lead={
+      description={
         <>
           You've been invited as {role === "owner" ? "an owner" : "a viewer"}. You'll sign in with{" "}
           <strong>{email}</strong>.
         </>
       }
     >
-      <Form className={controls.form ?? ""} onSubmit={submit}>
-        {join.error && <Notice tone="bad">{messageOf(join.error)}</Notice>}
-        <OwnNameField value={name} onChange={setName} />
+      <Form onSubmit={() => join.mutate()} error={join.error}>
+        <NameField value={name} onChange={setName} />
         <NewPasswordField value={password} onChange={setPassword} />
-        <Button type="submit" look="primary" wide isPending={join.isPending}>
+        <Button type="submit" variant="primary" fullWidth isPending={join.isPending}>
           Join
         </Button>
       </Form>
-    </Entrance>
+    </SignedOutPage>
   );
 }

@@ -1,33 +1,32 @@
 import type { OperatorView } from "@subtext/server/admin/contract/operator";
 import type { OperatorRole } from "@subtext/server/db/enums";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
-import { DialogTrigger, Form, Label, Radio, RadioGroup } from "react-aria-components";
+import { useState } from "react";
+import { DialogTrigger } from "react-aria-components";
 import { invitationsQuery, operatorsQuery } from "../../admin-client/queries.ts";
-import { messageOf, request } from "../../admin-client/request.ts";
+import { request } from "../../admin-client/request.ts";
 import { useMe } from "../../hooks/use-me.ts";
 import { useNow } from "../../hooks/use-now.ts";
+import { Confirm } from "../../ui/confirm.tsx";
 import controls from "../../ui/controls.module.css";
-import { Button, ModalDialog, Notice, TextField } from "../../ui/controls.tsx";
-import { ago } from "../../ui/format.ts";
+import { Button, ErrorNotice, Form, ModalDialog, SegmentedControl, TextField } from "../../ui/controls.tsx";
+import { Secret } from "../../ui/copy.tsx";
+import { formatAgo } from "../../ui/format.ts";
 import { PlusIcon } from "../../ui/icons.tsx";
 import css from "../../ui/page.module.css";
-import { PageHeader, Secret, Section } from "../../ui/page.tsx";
-import { useSay } from "../../ui/toasts.tsx";
+import { PageHeader, Section } from "../../ui/page.tsx";
+import { useToast } from "../../ui/toasts.tsx";
 
 export function OperatorsPage() {
   const me = useMe();
   const operators = useQuery(operatorsQuery);
   return (
     <>
-      <PageHeader
-        title="Operators"
-        lead="Owners may do everything. Viewers see everything and change nothing."
-      >
+      <PageHeader title="Operators" description="Owners have full access. Viewers are read-only.">
         {me.isOwner && <Invite />}
       </PageHeader>
       <Section title="People">
-        {operators.error && <Notice tone="bad">{messageOf(operators.error)}</Notice>}
+        <ErrorNotice error={operators.error} />
         <ul className={css.rows}>
           {operators.data?.map((operator) => (
             <li key={operator.id}>
@@ -38,7 +37,7 @@ export function OperatorsPage() {
                 </div>
                 <div className={css.rowText}>{operator.email}</div>
               </div>
-              {me.isOwner && operator.id !== me.id && <Remove operator={operator} />}
+              {me.isOwner && operator.id !== me.id && <RemoveOperator operator={operator} />}
             </li>
           ))}
         </ul>
@@ -48,54 +47,40 @@ export function OperatorsPage() {
   );
 }
 
-function Remove({ operator }: { operator: OperatorView }) {
-  const say = useSay();
+function RemoveOperator({ operator: { id, name, email } }: { operator: OperatorView }) {
+  const showToast = useToast();
   const queryClient = useQueryClient();
-  const remove = useMutation({
-    mutationFn: () => request("DELETE /operators/:id", { params: { id: operator.id } }),
-    onSuccess: () => {
-      say(`${operator.name} was removed.`);
-      return queryClient.invalidateQueries(operatorsQuery);
-    },
-  });
   return (
-    <DialogTrigger>
-      <Button look="danger" aria-label={`Remove ${operator.name}`}>
-        Remove
-      </Button>
-      <ModalDialog title={`Remove ${operator.name}?`}>
-        {(close) => (
-          <>
-            <p>{operator.email} is signed out at once and can not sign in again.</p>
-            {remove.error && <Notice tone="bad">{messageOf(remove.error)}</Notice>}
-            <div className={controls.actions}>
-              <Button onPress={close}>Cancel</Button>
-              <Button look="danger" onPress={() => remove.mutate()} isPending={remove.isPending}>
-                Remove
-              </Button>
-            </div>
-          </>
-        )}
-      </ModalDialog>
-    </DialogTrigger>
+    <Confirm
+      label="Remove"
+      accessibleName={`Remove ${name}`}
+      title={`Remove ${name}?`}
+      action={async () => {
+        await request("DELETE /operators/:id", { params: { id } });
+        showToast(`${name} was removed.`);
+        await queryClient.invalidateQueries(operatorsQuery);
+      }}
+    >
+      {email} is signed out immediately and can't sign in again.
+    </Confirm>
   );
 }
 
 function Invitations() {
   const { isOwner } = useMe();
-  const say = useSay();
+  const showToast = useToast();
   const now = useNow(60_000);
   const queryClient = useQueryClient();
   const invitations = useQuery(invitationsQuery);
   const revoke = useMutation({
     mutationFn: (id: string) => request("DELETE /invitations/:id", { params: { id } }),
-    onSuccess: () => say("The invitation was taken back; its link is of no use now."),
+    onSuccess: () => showToast("Invitation revoked."),
     onSettled: () => queryClient.invalidateQueries(invitationsQuery),
   });
   if (!invitations.data?.length) return null;
   return (
-    <Section title="Invitations" lead="Links that were not used yet. Each holds for seven days.">
-      {revoke.error && <Notice tone="bad">{messageOf(revoke.error)}</Notice>}
+    <Section title="Invitations" description="Pending invitations expire after 7 days.">
+      <ErrorNotice error={revoke.error} />
       <ul className={css.rows}>
         {invitations.data.map(({ id, email, role, createdAt }) => (
           <li key={id}>
@@ -104,15 +89,15 @@ function Invitations() {
                 {email}
                 <span className={css.badge}>{role}</span>
               </div>
-              <div className={css.rowText}>Invited {ago(createdAt, now)}</div>
+              <div className={css.rowText}>Invited {formatAgo(createdAt, now)}</div>
             </div>
             {isOwner && (
               <Button
-                look="danger"
-                aria-label={`Take back the invitation of ${email}`}
+                variant="danger"
+                aria-label={`Revoke invitation of ${email}`}
                 onPress={() => revoke.mutate(id)}
               >
-                Take back
+                Revoke
               </Button>
             )}
           </li>
@@ -125,13 +110,18 @@ function Invitations() {
 function Invite() {
   return (
     <DialogTrigger>
-      <Button look="primary">
+      <Button variant="primary">
         <PlusIcon /> Invite
       </Button>
       <ModalDialog title="Invite someone">{(close) => <InviteForm close={close} />}</ModalDialog>
     </DialogTrigger>
   );
 }
+
+const ROLES = [
+  { value: "viewer", name: "Viewer" },
+  { value: "owner", name: "Owner" },
+] as const;
 
 function InviteForm({ close }: { close: () => void }) {
   const queryClient = useQueryClient();
@@ -141,20 +131,15 @@ function InviteForm({ close }: { close: () => void }) {
     mutationFn: () => request("POST /invitations", { body: { email, role } }),
     onSuccess: () => queryClient.invalidateQueries(invitationsQuery),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    invite.mutate();
-  };
   if (invite.data) {
     return (
       <>
         <p>
-          Send this link to <strong>{invite.data.email}</strong>. It is shown this once, works once, and holds
-          for seven days.
+          Send this link to <strong>{invite.data.email}</strong>. Single use, shown once, expires in 7 days.
         </p>
-        <Secret name="Invitation link" value={invite.data.url} />
+        <Secret label="Invitation link" value={invite.data.url} />
         <div className={controls.actions}>
-          <Button look="primary" onPress={close}>
+          <Button variant="primary" onPress={close}>
             Done
           </Button>
         </div>
@@ -162,28 +147,13 @@ function InviteForm({ close }: { close: () => void }) {
     );
   }
   return (
-    <Form className={controls.form ?? ""} onSubmit={submit}>
-      {invite.error && <Notice tone="bad">{messageOf(invite.error)}</Notice>}
+    <Form onSubmit={() => invite.mutate()} error={invite.error}>
       <TextField label="Email" type="email" value={email} onChange={setEmail} isRequired autoFocus />
-      <RadioGroup
-        className={controls.field ?? ""}
-        value={role}
-        onChange={(value) => setRole(value === "owner" ? "owner" : "viewer")}
-      >
-        <Label className={controls.label ?? ""}>Role</Label>
-        <div className={controls.segments}>
-          <Radio value="viewer" className={controls.segment ?? ""}>
-            Viewer
-          </Radio>
-          <Radio value="owner" className={controls.segment ?? ""}>
-            Owner
-          </Radio>
-        </div>
-      </RadioGroup>
+      <SegmentedControl label="Role" options={ROLES} value={role} onChange={setRole} />
       <div className={controls.actions}>
         <Button onPress={close}>Cancel</Button>
-        <Button type="submit" look="primary" isPending={invite.isPending}>
-          Make the link
+        <Button type="submit" variant="primary" isPending={invite.isPending}>
+          Create invite link
         </Button>
       </div>
     </Form>

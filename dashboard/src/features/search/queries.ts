@@ -1,14 +1,13 @@
 import { infiniteQueryOptions, keepPreviousData } from "@tanstack/react-query";
-import { ProblemError, request } from "../../admin-client/request.ts";
+import { request } from "../../admin-client/request.ts";
 
-/** What of a search stands in the page's address. */
-export interface SearchAddress {
+export interface SearchParams {
   q?: string;
   language?: string;
 }
 
-/** Takes from an address what is meant; a query of digits alone comes as a number. */
-export function readSearchAddress({ q, language }: Record<string, unknown>): SearchAddress {
+/** Parses the page's search parameters; the router parses a query of digits as a number. */
+export function parseSearchParams({ q, language }: Record<string, unknown>): SearchParams {
   const text = typeof q === "string" || typeof q === "number" || typeof q === "boolean" ? String(q) : "";
   return {
     ...(text.trim() !== "" && { q: text }),
@@ -16,7 +15,7 @@ export function readSearchAddress({ q, language }: Record<string, unknown>): Sea
   };
 }
 
-export function searchQuery(environmentId: string, { q = "", language }: SearchAddress) {
+export function searchQuery(environmentId: string, { q = "", language }: SearchParams) {
   return infiniteQueryOptions({
     queryKey: ["search", environmentId, q, language ?? null] as const,
     queryFn: ({ pageParam, signal }) =>
@@ -28,10 +27,8 @@ export function searchQuery(environmentId: string, { q = "", language }: SearchA
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
     enabled: q !== "",
-    // While somebody types, the last answer stays until the next one is there.
+    // While the user types, the last results stay until the next ones arrive.
     placeholderData: keepPreviousData,
-    // What the service refuses it refuses again.
-    retry: (failures, error) => failures < 2 && !(error instanceof ProblemError && error.status < 500),
     staleTime: 10_000,
   });
 }

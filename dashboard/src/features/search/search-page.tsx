@@ -1,59 +1,51 @@
+import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
 import { SEARCH_LIMITS, type SearchPageView } from "@subtext/server/admin/contract/search";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { Input, Label, SearchField } from "react-aria-components";
-import { messageOf } from "../../admin-client/request.ts";
-import { keepLastEnvironment } from "../../hooks/last-environment.ts";
-import { useArrows } from "../../hooks/use-arrow-keys.ts";
+import { rememberEnvironment } from "../../hooks/last-environment.ts";
+import { useArrowKeys } from "../../hooks/use-arrow-keys.ts";
+import { useEnvironment } from "../../hooks/use-environment.ts";
 import { useNow } from "../../hooks/use-now.ts";
 import controls from "../../ui/controls.module.css";
-import { Button, Notice } from "../../ui/controls.tsx";
-import { language as languageName } from "../../ui/format.ts";
+import { Button, ErrorNotice, Notice } from "../../ui/controls.tsx";
+import { formatCount, languageName } from "../../ui/format.ts";
 import { CloseIcon, SearchIcon } from "../../ui/icons.tsx";
-import { InEnvironment } from "../../ui/in-environment.tsx";
-import { PageHeader } from "../../ui/page.tsx";
+import { PageHeader, ShowMore } from "../../ui/page.tsx";
 import { searchQuery } from "./queries.ts";
 import css from "./search-page.module.css";
-import { FoundVideo } from "./search-result.tsx";
+import { SearchResult } from "./search-result.tsx";
 
 const ROUTE = "/signed-in/environments/$environmentId/search";
-/** Long enough that not every letter of a quick typist is asked for. */
-const TYPING_PAUSE_MS = 180;
+/** Avoids a request for every letter. */
+const DEBOUNCE_MS = 180;
 
-/** Every transcript of an environment, searched while one types. */
 export function SearchPage() {
-  const { environmentId } = useParams({ from: ROUTE });
-  return (
-    <InEnvironment environmentId={environmentId}>
-      {(environment) => (
-        <Search key={environment.id} environmentId={environment.id} name={environment.name} />
-      )}
-    </InEnvironment>
-  );
+  const environment = useEnvironment();
+  return <Search key={environment.id} environment={environment} />;
 }
 
-function Search({ environmentId, name }: { environmentId: string; name: string }) {
-  const address = useSearch({ from: ROUTE });
-  const { q = "", language } = address;
-  const [typed, setTyped] = useTyped(q);
-  useEffect(() => keepLastEnvironment(environmentId), [environmentId]);
+function Search({ environment: { id: environmentId, name } }: { environment: EnvironmentView }) {
+  const params = useSearch({ from: ROUTE });
+  const { q = "", language } = params;
+  const [text, setText] = useSearchText(q);
+  useEffect(() => rememberEnvironment(environmentId), [environmentId]);
   const navigate = useNavigate({ from: "/environments/$environmentId/search" });
-  const found = useInfiniteQuery(searchQuery(environmentId, address));
-  const pages = q === "" ? [] : (found.data?.pages ?? []);
+  const results = useInfiniteQuery(searchQuery(environmentId, params));
+  const pages = q === "" ? [] : (results.data?.pages ?? []);
   const languages = pages[0]?.languages ?? [];
-  const body = useRef<HTMLDivElement>(null);
-  // From the field through the results and back.
-  useArrows(body, "[data-begin], [data-result]");
+  const root = useRef<HTMLDivElement>(null);
+  useArrowKeys(root, "[data-initial-focus], [data-result]");
 
   return (
-    <div ref={body}>
-      <PageHeader title="Search" lead={`Search spoken words in ${name}.`} />
+    <div ref={root}>
+      <PageHeader title="Search" description={`Search spoken words in ${name}.`} />
       <div className={css.form}>
         <SearchField
           className={css.field ?? ""}
-          value={typed}
-          onChange={setTyped}
+          value={text}
+          onChange={setText}
           maxLength={SEARCH_LIMITS.characters}
         >
           <Label className={controls.hidden ?? ""}>Search all transcripts</Label>
@@ -61,12 +53,12 @@ function Search({ environmentId, name }: { environmentId: string; name: string }
           <Input
             className={css.input ?? ""}
             placeholder='Search words or an "exact phrase"'
-            data-begin=""
+            data-initial-focus=""
             enterKeyHint="search"
-            ref={useFocusOnce()}
+            ref={useInitialFocus()}
           />
-          {typed !== "" && (
-            <Button look="quiet" square aria-label="Clear">
+          {text !== "" && (
+            <Button variant="quiet" iconOnly aria-label="Clear">
               <CloseIcon />
             </Button>
           )}
@@ -93,23 +85,17 @@ function Search({ environmentId, name }: { environmentId: string; name: string }
         )}
       </div>
       <p className={css.count} role="status">
-        {q !== "" && pages[0] && !found.isPlaceholderData && countInWords(pages[0], q)}
+        {q !== "" && pages[0] && !results.isPlaceholderData && countText(pages[0], q)}
       </p>
       {q === "" ? (
-        <Tips />
-      ) : found.error ? (
-        <Notice tone="bad">{messageOf(found.error)}</Notice>
+        <Tips title="Find spoken words and play from there" />
+      ) : results.error ? (
+        <ErrorNotice error={results.error} />
       ) : (
         pages[0] && (
-          <div className={css.results} data-stale={found.isPlaceholderData || undefined}>
+          <div className={css.results} data-stale={results.isPlaceholderData || undefined}>
             <Results environmentId={environmentId} pages={pages} />
-            {found.hasNextPage && (
-              <div className={css.more}>
-                <Button onPress={() => found.fetchNextPage()} isPending={found.isFetchingNextPage}>
-                  Show more videos
-                </Button>
-              </div>
-            )}
+            <ShowMore query={results} />
           </div>
         )
       )}
@@ -117,20 +103,20 @@ function Search({ environmentId, name }: { environmentId: string; name: string }
   );
 }
 
-/** What stands in the field; a pause in the typing brings it into the address, and the address back. */
-function useTyped(q: string): [string, (text: string) => void] {
+/** The field's text, debounced into the page's address and updated when the address changes otherwise. */
+function useSearchText(q: string): [string, (text: string) => void] {
   const navigate = useNavigate({ from: "/environments/$environmentId/search" });
-  const [typed, setTyped] = useState(q);
+  const [text, setText] = useState(q);
   const sent = useRef(q);
   useEffect(() => {
-    // By a link or the way back, not by what was typed here.
+    // Changed by a link or the back button, not by typing.
     if (q !== sent.current) {
       sent.current = q;
-      setTyped(q);
+      setText(q);
     }
   }, [q]);
   useEffect(() => {
-    const next = typed.trim();
+    const next = text.trim();
     if (next === sent.current.trim()) return;
     const timer = setTimeout(() => {
       sent.current = next;
@@ -138,14 +124,14 @@ function useTyped(q: string): [string, (text: string) => void] {
         search: ({ q: _, ...rest }) => ({ ...rest, ...(next && { q: next }) }),
         replace: true,
       });
-    }, TYPING_PAUSE_MS);
+    }, DEBOUNCE_MS);
     return () => clearTimeout(timer);
-  }, [typed, navigate]);
-  return [typed, setTyped];
+  }, [text, navigate]);
+  return [text, setText];
 }
 
-/** Whoever opens the page wants to type, unless there are results to read. */
-function useFocusOnce() {
+/** Focuses the field when the page opens, unless it opens with results. */
+function useInitialFocus() {
   const { q = "" } = useSearch({ from: ROUTE });
   const isFirst = useRef(q === "");
   return useCallback((field: HTMLInputElement | null) => {
@@ -154,7 +140,7 @@ function useFocusOnce() {
   }, []);
 }
 
-function countInWords(
+function countText(
   { data, matchCount, videoCount, isTruncated, hint }: SearchPageView,
   query: string,
 ): string {
@@ -162,8 +148,8 @@ function countInWords(
   if (data.length === 0) {
     return `No results for “${query}”${isTruncated ? " in the newest transcripts" : ""}`;
   }
-  const matches = `${matchCount.toLocaleString("en")} ${matchCount === 1 ? "match" : "matches"}`;
-  const videos = `${videoCount.toLocaleString("en")} ${videoCount === 1 ? "video" : "videos"}`;
+  const matches = formatCount(matchCount, "match", "matches");
+  const videos = formatCount(videoCount, "video");
   return isTruncated
     ? `The newest ${matches} in ${videos}. There are more: add a word to narrow the search.`
     : `${matches} in ${videos}`;
@@ -179,7 +165,7 @@ function Results({ environmentId, pages }: { environmentId: string; pages: Searc
     <ul className={css.videos} aria-label="Videos">
       {videos.map((video) => (
         <li key={video.videoId}>
-          <FoundVideo environmentId={environmentId} video={video} now={now} />
+          <SearchResult environmentId={environmentId} video={video} now={now} />
         </li>
       ))}
     </ul>
@@ -192,7 +178,14 @@ const HINTS = {
   only_common_words: "These words are too common. Add a more specific one.",
 };
 
-function Tips({ title = "Find what was said and play from there" }: { title?: string }) {
+const TIPS = [
+  ["annual budget", "both words in one sentence, including variants (budgets, budgeted)"],
+  ["“annual budget”", "exact phrase"],
+  ["budget OR forecast", "either word"],
+  ["budget -draft", "exclude a word"],
+] as const;
+
+function Tips({ title }: { title: string }) {
   return (
     <div className={css.tips}>
       <h2>{title}</h2>
@@ -209,10 +202,3 @@ function Tips({ title = "Find what was said and play from there" }: { title?: st
     </div>
   );
 }
-
-const TIPS = [
-  ["annual budget", "both words in one sentence, including variants (budgets, budgeted)"],
-  ["“annual budget”", "exact phrase"],
-  ["budget OR forecast", "either word"],
-  ["budget -draft", "exclude a word"],
-] as const;

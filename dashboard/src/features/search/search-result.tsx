@@ -1,11 +1,11 @@
 import type { SearchPassageView, SearchVideoView } from "@subtext/server/admin/contract/search";
 import { Link } from "@tanstack/react-router";
 import { Fragment, memo } from "react";
-import { ago, clock, language as languageName } from "../../ui/format.ts";
+import { formatAgo, formatClock, formatCount, languageName } from "../../ui/format.ts";
 import css from "./search-page.module.css";
 
-/** A video with what was said in it; each sentence leads to where it is said. */
-export const FoundVideo = memo(function FoundVideo({
+/** A video and its best matches, each a link that plays from there. */
+export const SearchResult = memo(function SearchResult({
   environmentId,
   video,
   now,
@@ -17,11 +17,11 @@ export const FoundVideo = memo(function FoundVideo({
   const { videoId, filename, language, duration, createdAt, matchCount, passages } = video;
   const params = { environmentId, videoId };
   const facts = [
-    ago(createdAt, now),
-    duration !== null && clock(duration),
+    formatAgo(createdAt, now),
+    duration !== null && formatClock(duration),
     language !== null && languageName(language),
     matchCount > passages.length &&
-      `${matchCount.toLocaleString("en")} matches, top ${passages.length} shown`,
+      `${formatCount(matchCount, "match", "matches")}, top ${passages.length} shown`,
   ];
   return (
     <article className={css.video}>
@@ -42,7 +42,7 @@ export const FoundVideo = memo(function FoundVideo({
               preload={false}
               data-result=""
             >
-              <span className={css.time}>{clock(Math.floor(passage.startSeconds))}</span>
+              <span className={css.time}>{formatClock(Math.floor(passage.startSeconds))}</span>
               <Sentence passage={passage} language={language} />
             </Link>
           </li>
@@ -59,9 +59,9 @@ function Sentence({
   passage: SearchPassageView;
   language: string | null;
 }) {
-  const known = language !== null && language !== "und" && language !== "zxx";
+  const isIdentified = language !== null && language !== "und" && language !== "zxx";
   return (
-    <span className={css.sentence} dir="auto" {...(known && { lang: language })}>
+    <span className={css.sentence} dir="auto" {...(isIdentified && { lang: language })}>
       {marks.map(([start, end], index) => (
         <Fragment key={start}>
           {text.slice(index === 0 ? 0 : marks[index - 1]![1], start)}

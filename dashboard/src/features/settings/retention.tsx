@@ -1,91 +1,71 @@
 import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
 import { MAX_RETENTION_DAYS, type RetentionPolicy } from "@subtext/server/db/enums";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
-import { Form } from "react-aria-components";
-import { environmentsQuery } from "../../admin-client/queries.ts";
-import { messageOf, request } from "../../admin-client/request.ts";
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { request } from "../../admin-client/request.ts";
 import { useMe } from "../../hooks/use-me.ts";
 import controls from "../../ui/controls.module.css";
-import { Button, ModalDialog, Notice, TextField } from "../../ui/controls.tsx";
+import { Button, ErrorNotice, Form, ModalDialog, TextField } from "../../ui/controls.tsx";
+import { formatCount } from "../../ui/format.ts";
 import { Section } from "../../ui/page.tsx";
-import css from "./settings-form.module.css";
+import { RadioOptions, SaveButton, useChangeEnvironment } from "./settings-form.tsx";
 
-type Choice = "nothing" | RetentionPolicy["deletes"];
+const OPTIONS = [
+  { value: "nothing", name: "Keep everything", hint: "Until deleted manually." },
+  { value: "recording", name: "Delete recordings", hint: "Keep transcripts, captions and search." },
+  { value: "video", name: "Delete videos", hint: "With their transcripts and captions." },
+] as const;
 
-const CHOICES: [Choice, string, string][] = [
-  ["nothing", "Keep everything", "Until somebody deletes it."],
-  ["recording", "Delete recordings", "Transcripts, captions and search stay, and their URLs work."],
-  ["video", "Delete videos", "With their transcripts and captions."],
-];
+/** The server counts no further. */
+const MAX_COUNTED = 10_000;
 
-/** How long the videos of an environment are kept. */
+interface Preview {
+  retention: RetentionPolicy;
+  /** Videos that the rule would affect at once. */
+  videos: number;
+}
+
+/** Shows how many videos a rule affects, and asks for confirmation, before it is saved. */
 export function Retention({ environment }: { environment: EnvironmentView }) {
   const { isOwner } = useMe();
-  const queryClient = useQueryClient();
   const { retention: saved } = environment;
-  const [choice, setChoice] = useState<Choice>(saved?.deletes ?? "nothing");
+  const [deletes, setDeletes] = useState<"nothing" | RetentionPolicy["deletes"]>(saved?.deletes ?? "nothing");
   const [days, setDays] = useState(String(saved?.days ?? 90));
-  const [asked, setAsked] = useState<{ retention: RetentionPolicy; videos: number } | null>(null);
-  const params = { environment: environment.id };
-
-  const change = useMutation({
-    mutationFn: (retention: RetentionPolicy | null) =>
-      request("PATCH /environments/:environment", { params, body: { retention } }),
-    onSuccess: (changed) => {
-      queryClient.setQueryData(environmentsQuery.queryKey, (known) =>
-        known?.map((each) => (each.id === changed.id ? changed : each)),
-      );
-      setAsked(null);
-    },
-  });
-  const look = useMutation({
+  const [preview, setPreview] = useState<Preview | null>(null);
+  const change = useChangeEnvironment(environment);
+  const save = (retention: RetentionPolicy | null) =>
+    change.mutate({ retention }, { onSuccess: () => setPreview(null) });
+  const loadPreview = useMutation({
     mutationFn: async (retention: RetentionPolicy) => {
       const { videos } = await request("GET /environments/:environment/retention-effect", {
-        params,
+        params: { environment: environment.id },
         query: retention,
       });
       return { retention, videos };
     },
-    onSuccess: setAsked,
+    onSuccess: setPreview,
   });
-  const wanted = choice === "nothing" ? null : { days: Number(days), deletes: choice };
-  const isSame = wanted?.days === saved?.days && wanted?.deletes === saved?.deletes;
-  const save = (event: FormEvent) => {
-    event.preventDefault();
+  const edited = deletes === "nothing" ? null : { days: Number(days), deletes };
+  const isUnchanged = edited?.days === saved?.days && edited?.deletes === saved?.deletes;
+  const submit = () => {
     change.reset();
-    if (wanted === null) change.mutate(null);
-    else look.mutate(wanted);
+    if (edited === null) save(null);
+    else loadPreview.mutate(edited);
   };
-  const error = asked ? look.error : (look.error ?? change.error);
   return (
-    <Section
-      title="Retention"
-      lead="Old videos can be deleted automatically. What is deleted is gone for good."
-    >
-      <Form className={css.form ?? ""} onSubmit={save}>
-        {error && <Notice tone="bad">{messageOf(error)}</Notice>}
-        <fieldset className={css.choices} disabled={!isOwner}>
-          <legend className={controls.hidden}>What is deleted</legend>
-          {CHOICES.map(([value, name, words]) => (
-            <label key={value} className={css.choice}>
-              <input
-                type="radio"
-                name="retention"
-                checked={choice === value}
-                onChange={() => setChoice(value)}
-              />
-              <span>
-                <strong>{name}</strong>
-                <span className={css.words}>{words}</span>
-              </span>
-            </label>
-          ))}
-        </fieldset>
-        {choice !== "nothing" && (
+    <Section title="Retention" description="Automatically delete old videos. This can't be undone.">
+      <Form onSubmit={submit} error={loadPreview.error ?? (preview ? null : change.error)}>
+        <RadioOptions
+          label="What to delete"
+          options={OPTIONS}
+          value={deletes}
+          onChange={setDeletes}
+          isDisabled={!isOwner}
+        />
+        {deletes !== "nothing" && (
           <TextField
-            label="After how many days"
-            hint="From the end of the transcription, failed ones too; without one, from the end of the upload. What waits or is being transcribed stays."
+            label="Delete after (days)"
+            hint="Counted from when transcription finished or failed, or from upload. Queued videos are kept."
             type="number"
             inputMode="numeric"
             value={days}
@@ -93,43 +73,36 @@ export function Retention({ environment }: { environment: EnvironmentView }) {
             isDisabled={!isOwner}
             isRequired
             validate={(text) =>
-              isDays(text) ? null : `A whole number of days, 1 to ${MAX_RETENTION_DAYS.toLocaleString("en")}.`
+              isValidDays(text)
+                ? null
+                : `Enter a whole number from 1 to ${MAX_RETENTION_DAYS.toLocaleString("en")}.`
             }
           />
         )}
-        {isOwner ? (
-          <div>
-            <Button
-              type="submit"
-              look="primary"
-              isDisabled={isSame}
-              isPending={look.isPending || change.isPending}
-            >
-              Save
-            </Button>
-          </div>
-        ) : (
-          <p>Only an owner can change this.</p>
-        )}
+        <SaveButton
+          isOwner={isOwner}
+          isDisabled={isUnchanged}
+          isPending={loadPreview.isPending || change.isPending}
+        />
       </Form>
       <ModalDialog
-        title={asked?.retention.deletes === "video" ? "Delete old videos?" : "Delete old recordings?"}
-        isOpen={asked !== null}
-        onOpenChange={(open) => !open && setAsked(null)}
+        title={preview?.retention.deletes === "video" ? "Delete old videos?" : "Delete old recordings?"}
+        isOpen={preview !== null}
+        onOpenChange={(open) => !open && setPreview(null)}
       >
         {(close) =>
-          asked && (
+          preview && (
             <>
-              <p>{effectInWords(asked)}</p>
-              {change.error && <Notice tone="bad">{messageOf(change.error)}</Notice>}
+              <p>{previewText(preview)}</p>
+              <ErrorNotice error={change.error} />
               <div className={controls.actions}>
                 <Button onPress={close}>Cancel</Button>
                 <Button
-                  look={asked.videos > 0 ? "danger" : "primary"}
+                  variant={preview.videos > 0 ? "danger" : "primary"}
                   isPending={change.isPending}
-                  onPress={() => change.mutate(asked.retention)}
+                  onPress={() => save(preview.retention)}
                 >
-                  {asked.videos > 0 ? "Save and delete" : "Save"}
+                  {preview.videos > 0 ? "Save and delete" : "Save"}
                 </Button>
               </div>
             </>
@@ -140,22 +113,18 @@ export function Retention({ environment }: { environment: EnvironmentView }) {
   );
 }
 
-function isDays(text: string): boolean {
+function isValidDays(text: string): boolean {
   const days = Number(text);
   return Number.isInteger(days) && days >= 1 && days <= MAX_RETENTION_DAYS;
 }
 
-function effectInWords({ retention, videos }: { retention: RetentionPolicy; videos: number }): string {
-  const { days, deletes } = retention;
-  const age = days === 1 ? "a day" : `${days.toLocaleString("en")} days`;
-  const count =
-    videos >= 10_000
-      ? "10,000 videos or more"
-      : videos === 1
-        ? "1 video"
-        : `${videos.toLocaleString("en")} videos`;
-  if (videos === 0) return `No video is older than ${age} now. From now on each goes when it is.`;
+function previewText({ retention: { days, deletes }, videos }: Preview): string {
+  const age = formatCount(days, "day");
+  if (videos === 0) {
+    return `No videos are affected now. Future ${deletes === "video" ? "videos" : "recordings"} are deleted after ${age}.`;
+  }
+  const count = `${formatCount(videos, "video")}${videos >= MAX_COUNTED ? " or more" : ""}`;
   return deletes === "video"
-    ? `${count} of this environment ${videos === 1 ? "is" : "are"} older than ${age}: deleted within minutes, with transcripts and captions, for good.`
-    : `${count} of this environment ${videos === 1 ? "is" : "are"} older than ${age}: the recordings are deleted within minutes, for good. Transcripts and captions stay.`;
+    ? `${count} older than ${age} will be deleted within minutes, with transcripts and captions. This can't be undone.`
+    : `The recordings of ${count} older than ${age} will be deleted within minutes. This can't be undone. Transcripts and captions are kept.`;
 }

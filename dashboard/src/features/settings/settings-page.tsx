@@ -1,23 +1,17 @@
 import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
-import { environmentsQuery } from "../../admin-client/queries.ts";
-import { messageOf, request } from "../../admin-client/request.ts";
+import { useEnvironment } from "../../hooks/use-environment.ts";
 import { useMe } from "../../hooks/use-me.ts";
-import { Notice, Switch } from "../../ui/controls.tsx";
-import { NotFoundPage } from "../../ui/error-pages.tsx";
+import { ErrorNotice, Notice, Switch } from "../../ui/controls.tsx";
 import { PageHeader, Section } from "../../ui/page.tsx";
 import { Retention } from "./retention.tsx";
+import { OwnerOnly, useChangeEnvironment } from "./settings-form.tsx";
 import { UploadOrigins } from "./upload-origins.tsx";
 
 export function SettingsPage() {
-  const { environmentId } = useParams({ from: "/signed-in/environments/$environmentId/settings" });
-  const { data: environments } = useSuspenseQuery(environmentsQuery);
-  const environment = environments.find(({ id }) => id === environmentId);
-  if (!environment) return <NotFoundPage />;
+  const environment = useEnvironment();
   return (
     <>
-      <PageHeader title="Settings" lead={`General settings of ${environment.name}.`} />
+      <PageHeader title="Settings" description={`${environment.name} settings.`} />
       <AiTranscription environment={environment} />
       <Retention key={environment.id} environment={environment} />
       <UploadOrigins key={`origins ${environment.id}`} environment={environment} />
@@ -32,35 +26,24 @@ export function SettingsPage() {
 
 function AiTranscription({ environment }: { environment: EnvironmentView }) {
   const { isOwner } = useMe();
-  const queryClient = useQueryClient();
-  const change = useMutation({
-    mutationFn: (aiTranscription: boolean) =>
-      request("PATCH /environments/:environment", {
-        params: { environment: environment.id },
-        body: { aiTranscription },
-      }),
-    onSuccess: (changed) => {
-      queryClient.setQueryData(environmentsQuery.queryKey, (known) =>
-        known?.map((each) => (each.id === changed.id ? changed : each)),
-      );
-    },
-  });
-  const isOn = change.isPending ? change.variables : environment.aiTranscription;
+  const change = useChangeEnvironment(environment);
+  const { aiTranscription: isOn } = change.isPending ? { ...environment, ...change.variables } : environment;
   return (
-    <Section
-      title="AI Transcription"
-      lead="Videos are transcribed automatically: captions, words with their times, and text."
-    >
-      {change.error && <Notice tone="bad">{messageOf(change.error)}</Notice>}
-      <Switch isSelected={isOn} onChange={(on) => change.mutate(on)} isDisabled={!isOwner}>
-        Transcribe every video that finishes uploading
+    <Section title="AI Transcription" description="Automatically create captions, word timings and text.">
+      <ErrorNotice error={change.error} />
+      <Switch
+        isSelected={isOn}
+        onChange={(aiTranscription) => change.mutate({ aiTranscription })}
+        isDisabled={!isOwner}
+      >
+        Transcribe new uploads
       </Switch>
       <Notice tone="plain">
         {isOn
-          ? "On. It holds for videos that finish uploading from now on; videos that are here already stay as they are."
-          : "Off. Videos that finish uploading from now on are not transcribed, and never will be by switching it on later. What is in the queue already is still transcribed."}
+          ? "Applies to new uploads. Existing videos don't change."
+          : "New uploads won't be transcribed, even if you turn this on later. Queued videos still will be."}
       </Notice>
-      {!isOwner && <p>Only an owner can change this.</p>}
+      {!isOwner && <OwnerOnly />}
     </Section>
   );
 }

@@ -1,44 +1,48 @@
 import type { SetUpRequest } from "@subtext/server/admin/contract/operator";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useRouterState } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
-import { Form } from "react-aria-components";
+import { useState } from "react";
 import { setUpQuery } from "../../admin-client/queries.ts";
-import { messageOf, request } from "../../admin-client/request.ts";
-import { NewPasswordField, OwnNameField } from "../../ui/account-fields.tsx";
+import { request } from "../../admin-client/request.ts";
+import { NameField, NewPasswordField } from "../../ui/account-fields.tsx";
 import controls from "../../ui/controls.module.css";
-import { Button, Notice, Switch, TextField } from "../../ui/controls.tsx";
-import { Entrance, Group } from "../../ui/entrance.tsx";
+import { Button, ErrorNotice, Form, Switch, TextField } from "../../ui/controls.tsx";
 import { Loading } from "../../ui/page.tsx";
+import { FieldGroup, SignedOutPage } from "../../ui/signed-out-page.tsx";
 
-/** Where the link leads that the service prints at its first start. */
-export function SetUpPage() {
+/** Opened by the link that the server prints on its first start. */
+export function SetupPage() {
   const state = useQuery(setUpQuery);
   const token = useRouterState({ select: ({ location }) => location.hash });
   if (state.isPending) return <Loading />;
   if (state.error) {
     return (
-      <Entrance title="Set up Subtext">
-        <Notice tone="bad">{messageOf(state.error)}</Notice>
-      </Entrance>
+      <SignedOutPage title="Set up Subtext">
+        <ErrorNotice error={state.error} />
+      </SignedOutPage>
     );
   }
   if (!state.data.needed) {
     return (
-      <Entrance title="All set up" lead="Subtext is already set up.">
+      <SignedOutPage title="All set up" description="Subtext is already set up.">
         <p>
           <Link to="/sign-in">Sign in</Link>, or ask an owner for an invitation.
         </p>
-      </Entrance>
+      </SignedOutPage>
     );
   }
   if (token === "") {
-    return <Entrance title="Set up Subtext" lead="Open the setup link printed in the server's terminal." />;
+    return (
+      <SignedOutPage
+        title="Set up Subtext"
+        description="Open the setup link printed in the server's terminal."
+      />
+    );
   }
-  return <SetUpForm token={token} withEnvironment={!state.data.hasEnvironment} />;
+  return <SetupForm token={token} withEnvironment={!state.data.hasEnvironment} />;
 }
 
-function SetUpForm({ token, withEnvironment }: { token: string; withEnvironment: boolean }) {
+function SetupForm({ token, withEnvironment }: { token: string; withEnvironment: boolean }) {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const [name, setName] = useState("");
@@ -46,7 +50,7 @@ function SetUpForm({ token, withEnvironment }: { token: string; withEnvironment:
   const [password, setPassword] = useState("");
   const [environmentName, setEnvironmentName] = useState("Production");
   const [aiTranscription, setAiTranscription] = useState(true);
-  const setUp = useMutation({
+  const setup = useMutation({
     mutationFn: () => {
       const body: SetUpRequest = {
         token,
@@ -62,19 +66,16 @@ function SetUpForm({ token, withEnvironment }: { token: string; withEnvironment:
       await navigate({ to: "/", replace: true });
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    setUp.mutate();
-  };
   return (
-    <Entrance
+    <SignedOutPage
       title="Set up Subtext"
-      lead={withEnvironment ? "Create your account and your first environment." : "Create your account."}
+      description={
+        withEnvironment ? "Create your account and your first environment." : "Create your account."
+      }
     >
-      <Form className={controls.form ?? ""} onSubmit={submit}>
-        {setUp.error && <Notice tone="bad">{messageOf(setUp.error)}</Notice>}
-        <Group name="Your account">
-          <OwnNameField value={name} onChange={setName} />
+      <Form onSubmit={() => setup.mutate()} error={setup.error}>
+        <FieldGroup title="Your account">
+          <NameField value={name} onChange={setName} />
           <TextField
             label="Email"
             type="email"
@@ -84,9 +85,9 @@ function SetUpForm({ token, withEnvironment }: { token: string; withEnvironment:
             isRequired
           />
           <NewPasswordField value={password} onChange={setPassword} />
-        </Group>
+        </FieldGroup>
         {withEnvironment && (
-          <Group name="Your first environment">
+          <FieldGroup title="Your first environment">
             <TextField
               label="Environment name"
               hint="Each environment has its own videos, API keys and webhooks."
@@ -101,12 +102,12 @@ function SetUpForm({ token, withEnvironment }: { token: string; withEnvironment:
                 New uploads are transcribed automatically. You can turn this off at any time.
               </span>
             </Switch>
-          </Group>
+          </FieldGroup>
         )}
-        <Button type="submit" look="primary" wide isPending={setUp.isPending}>
+        <Button type="submit" variant="primary" fullWidth isPending={setup.isPending}>
           Finish setup
         </Button>
       </Form>
-    </Entrance>
+    </SignedOutPage>
   );
 }

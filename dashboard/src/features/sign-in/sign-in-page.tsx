@@ -1,19 +1,18 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useRouter, useSearch } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
-import { Form } from "react-aria-components";
+import { useState } from "react";
 import { setUpQuery } from "../../admin-client/queries.ts";
-import { messageOf, request } from "../../admin-client/request.ts";
+import { request } from "../../admin-client/request.ts";
 import controls from "../../ui/controls.module.css";
-import { Button, Notice, TextField } from "../../ui/controls.tsx";
-import { Entrance } from "../../ui/entrance.tsx";
+import { Button, Form, TextField } from "../../ui/controls.tsx";
+import { SignedOutPage } from "../../ui/signed-out-page.tsx";
 
 export function SignInPage() {
   const { next } = useSearch({ from: "/sign-in" });
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const router = useRouter();
-  const setUp = useQuery(setUpQuery);
+  const setup = useQuery(setUpQuery);
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   const signIn = useMutation({
@@ -25,23 +24,18 @@ export function SignInPage() {
     },
     onError: () => setPassword(""),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    signIn.mutate();
-  };
 
-  if (setUp.data?.needed) {
+  if (setup.data?.needed) {
     return (
-      <Entrance
+      <SignedOutPage
         title="Welcome to Subtext"
-        lead="Subtext is not set up yet. Open the setup link printed in the server's terminal."
+        description="Subtext is not set up yet. Open the setup link printed in the server's terminal."
       />
     );
   }
   return (
-    <Entrance title="Sign in">
-      <Form className={controls.form ?? ""} onSubmit={submit}>
-        {signIn.error && <Notice tone="bad">{messageOf(signIn.error)}</Notice>}
+    <SignedOutPage title="Sign in">
+      <Form onSubmit={() => signIn.mutate()} error={signIn.error}>
         <TextField
           label="Email"
           type="email"
@@ -59,13 +53,13 @@ export function SignInPage() {
           autoComplete="current-password"
           isRequired
         />
-        <Button type="submit" look="primary" wide isPending={signIn.isPending}>
+        <Button type="submit" variant="primary" fullWidth isPending={signIn.isPending}>
           Sign in
         </Button>
       </Form>
       <p className={controls.hint}>
         Forgot your password? Run <code>npx subtext operator reset-password</code> on the server.
       </p>
-    </Entrance>
+    </SignedOutPage>
   );
 }

@@ -5,19 +5,19 @@ export function Card({
   title,
   id,
   aside,
-  wide,
+  isWide,
   children,
 }: {
   title: string;
-  /** That links lead to. */
+  /** An anchor for links. */
   id?: string;
-  /** Beside the title: a figure, a time, a button. */
+  /** Beside the title: a figure, a time or a button. */
   aside?: ReactNode;
-  wide?: boolean;
+  isWide?: boolean;
   children: ReactNode;
 }) {
   return (
-    <section className={css.card} id={id} data-wide={wide} aria-label={title}>
+    <section className={css.card} id={id} data-wide={isWide} aria-label={title}>
       <div className={css.head}>
         <h2>{title}</h2>
         {aside && <div className={css.aside}>{aside}</div>}
@@ -27,21 +27,20 @@ export function Card({
   );
 }
 
-/** One number that is read at a glance. */
-export function Figure({
-  name,
+export function StatCard({
+  title,
   value,
   unit,
   text,
 }: {
-  name: string;
+  title: string;
   value: string;
-  unit?: string;
+  unit: string;
   text: string;
 }) {
   return (
-    <section className={css.card} aria-label={name}>
-      <h2 className={css.name}>{name}</h2>
+    <section className={css.card} aria-label={title}>
+      <h2 className={css.statTitle}>{title}</h2>
       <p className={css.value}>
         {value}
         {unit && <span> {unit}</span>}
@@ -49,4 +48,13 @@ export function Figure({
       <p className={css.text}>{text}</p>
     </section>
   );
+}
+
+/** Renders parts between backticks as code. */
+export function TextWithCode({ text }: { text: string }) {
+  return text.split("`").map((part, index, { length }) => {
+    const isCode = index % 2 === 1 && index < length - 1;
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text never reorder
+    return isCode ? <code key={index}>{part}</code> : part;
+  });
 }

@@ -1,11 +1,11 @@
 import type { DiskView } from "@subtext/server/admin/contract/system";
-import { ago, bytes } from "../../ui/format.ts";
+import { formatAgo, formatBytes, formatCount } from "../../ui/format.ts";
 import { Card } from "./card.tsx";
 import { ShareBar } from "./share-bar.tsx";
 import css from "./tables.module.css";
 
-/** By the data folder's folders; others go by their own names. */
-const PARTS: Record<string, string> = {
+/** Names of the folders in the data folder; others keep their own. */
+const FOLDER_NAMES: Record<string, string> = {
   uploads: "Recordings",
   files: "Transcripts",
   database: "Database",
@@ -15,22 +15,22 @@ const PARTS: Record<string, string> = {
 export function Disk({ disk, now }: { disk: DiskView; now: string }) {
   const { folder, totalBytes, freeBytes, use } = disk;
   const parts = (use?.parts ?? [])
-    .filter(({ bytes: size }) => size > 0)
-    .map(({ name, bytes: size }) => ({ name: PARTS[name] ?? name, size, text: bytes(size) }));
-  const own = parts.reduce((sum, { size }) => sum + size, 0);
-  const rest = Math.max(0, totalBytes - freeBytes - own);
+    .filter(({ bytes }) => bytes > 0)
+    .map(({ name, bytes }) => ({ name: FOLDER_NAMES[name] ?? name, size: bytes, text: formatBytes(bytes) }));
+  const usedBySubtext = parts.reduce((sum, { size }) => sum + size, 0);
+  const other = Math.max(0, totalBytes - freeBytes - usedBySubtext);
   return (
-    <Card wide title="Disk" aside={`${bytes(freeBytes)} free of ${bytes(totalBytes)}`}>
+    <Card isWide title="Disk" aside={`${formatBytes(freeBytes)} free of ${formatBytes(totalBytes)}`}>
       <ShareBar
-        whole={totalBytes}
+        total={totalBytes}
         parts={parts}
-        rest={use && { name: "Everything else", size: rest, text: bytes(rest) }}
+        rest={use && { name: "Other", size: other, text: formatBytes(other) }}
       />
-      <p className={css.none}>
+      <p className={css.note}>
         <code>{folder}</code>
         {use
-          ? ` · ${use.videos.toLocaleString("en")} videos, uploaded with ${bytes(use.uploadedBytes)} · measured ${ago(use.measuredAt, Date.parse(now))}`
-          : " · The files are being measured."}
+          ? ` · ${formatCount(use.videos, "video")}, ${formatBytes(use.uploadedBytes)} uploaded · measured ${formatAgo(use.measuredAt, Date.parse(now))}`
+          : " · Calculating…"}
       </p>
     </Card>
   );

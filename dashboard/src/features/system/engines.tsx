@@ -1,18 +1,16 @@
 import type { ModelView, SystemView } from "@subtext/server/admin/contract/system";
 import { Notice } from "../../ui/controls.tsx";
-import { bytes, lasting } from "../../ui/format.ts";
+import { formatBytes, formatDuration } from "../../ui/format.ts";
 import { Progress } from "../../ui/progress.tsx";
-import { Prose } from "../../ui/prose.tsx";
-import { Card } from "./card.tsx";
+import { Card, TextWithCode } from "./card.tsx";
 import css from "./tables.module.css";
 
-/** How fast each engine was, and how the multilingual model comes to be there. */
 export function Engines({ engines, model, now }: Pick<SystemView, "engines" | "model" | "now">) {
   return (
-    <Card wide title="Engines" aside="The last 24 hours">
+    <Card isWide title="Engines" aside="Last 24 hours">
       <Model model={model} now={now} />
       {engines.length === 0 ? (
-        <p className={css.none}>Nothing was transcribed in the last 24 hours.</p>
+        <p className={css.note}>No transcriptions in the last 24 hours.</p>
       ) : (
         <table className={css.table}>
           <thead>
@@ -28,8 +26,11 @@ export function Engines({ engines, model, now }: Pick<SystemView, "engines" | "m
               <tr key={name}>
                 <th scope="row">{name}</th>
                 <td>{completed.toLocaleString("en")}</td>
-                <td>{lasting(mediaSeconds)}</td>
-                <td>{speed(mediaSeconds, workSeconds)}</td>
+                <td>{formatDuration(mediaSeconds)}</td>
+                <td>
+                  {realTimeFactor(mediaSeconds, workSeconds)}
+                  {workSeconds > 0 && " real time"}
+                </td>
               </tr>
             ))}
           </tbody>
@@ -39,11 +40,11 @@ export function Engines({ engines, model, now }: Pick<SystemView, "engines" | "m
   );
 }
 
-/** `34 × real time` */
-export function speed(mediaSeconds: number, workSeconds: number): string {
-  if (workSeconds === 0) return "unknown";
+/** `34×`; `–` if nothing was transcribed. */
+export function realTimeFactor(mediaSeconds: number, workSeconds: number): string {
+  if (workSeconds === 0) return "–";
   const factor = mediaSeconds / workSeconds;
-  return `${factor >= 10 ? Math.round(factor) : factor.toFixed(1)} × real time`;
+  return `${factor >= 10 ? Math.round(factor) : factor.toFixed(1)}×`;
 }
 
 function Model({ model, now }: { model: ModelView; now: string }) {
@@ -51,8 +52,8 @@ function Model({ model, now }: { model: ModelView; now: string }) {
   if (state === "unwanted") return null;
   if (state === "installed") {
     return (
-      <p className={css.none}>
-        Multilingual model: <strong>{wanted}</strong>, installed.
+      <p className={css.note}>
+        Multilingual model: <strong>{wanted}</strong> (installed)
       </p>
     );
   }
@@ -64,30 +65,30 @@ function Model({ model, now }: { model: ModelView; now: string }) {
       remainingSeconds = null,
     } = progress ?? {};
     const facts = [
-      totalBytes === null ? bytes(receivedBytes) : `${bytes(receivedBytes)} of ${bytes(totalBytes)}`,
-      bytesPerSecond !== null && `${bytes(bytesPerSecond)} a second`,
-      remainingSeconds !== null && `${lasting(remainingSeconds)} left`,
+      formatBytes(receivedBytes) + (totalBytes === null ? "" : ` of ${formatBytes(totalBytes)}`),
+      bytesPerSecond !== null && `${formatBytes(bytesPerSecond)}/s`,
+      remainingSeconds !== null && `${formatDuration(remainingSeconds)} left`,
     ];
     return (
       <div className={css.model}>
         <p>
-          The multilingual model <strong>{wanted}</strong> is being downloaded; English is transcribed
-          meanwhile.
+          Downloading the multilingual model <strong>{wanted}</strong>. Until then, only English is
+          transcribed.
         </p>
-        <Progress name={`Download of ${wanted}`} share={totalBytes ? receivedBytes / totalBytes : 0} />
-        <p className={css.none}>{facts.filter(Boolean).join(" · ")}</p>
+        <Progress label={`Download of ${wanted}`} value={totalBytes ? receivedBytes / totalBytes : 0} />
+        <p className={css.note}>{facts.filter(Boolean).join(" · ")}</p>
       </div>
     );
   }
-  const wait = nextTryAt === null ? null : (Date.parse(nextTryAt) - Date.parse(now)) / 1000;
+  const waitSeconds = nextTryAt === null ? null : (Date.parse(nextTryAt) - Date.parse(now)) / 1000;
   return (
     <Notice tone={state === "failed" ? "bad" : "plain"}>
       {state === "failed" && error ? (
-        <Prose text={error} />
+        <TextWithCode text={error} />
       ) : (
-        `The multilingual model ${wanted} is not installed: only English is transcribed.`
+        `English only: the multilingual model ${wanted} is not installed.`
       )}
-      {wait !== null && ` It is tried again in ${lasting(Math.max(0, wait))}.`}
+      {waitSeconds !== null && ` Next attempt in ${formatDuration(Math.max(0, waitSeconds))}.`}
     </Notice>
   );
 }

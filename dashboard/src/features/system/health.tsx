@@ -1,40 +1,43 @@
 import type { FindingView } from "@subtext/server/admin/contract/system";
 import { useQuery } from "@tanstack/react-query";
-import { messageOf } from "../../admin-client/request.ts";
-import { Button, Notice } from "../../ui/controls.tsx";
-import { Prose } from "../../ui/prose.tsx";
-import { Card } from "./card.tsx";
+import { Button, ErrorNotice } from "../../ui/controls.tsx";
+import { formatCount } from "../../ui/format.ts";
+import { Card, TextWithCode } from "./card.tsx";
 import css from "./health.module.css";
 import { doctorQuery } from "./queries.ts";
 
-const STATUS_NAMES: Record<FindingView["status"], string> = {
-  ok: "In order",
-  warning: "Worth a look",
+type Status = FindingView["status"];
+
+const STATUS_NAMES: Record<Status, string> = {
+  ok: "OK",
+  warning: "Warning",
   missing: "Missing",
 };
-const GRAVEST_FIRST: FindingView["status"][] = ["missing", "warning", "ok"];
+const BADGES: Record<Status, string> = {
+  ok: "All OK",
+  warning: "Warnings",
+  missing: "Degraded",
+};
+const WORST_FIRST: Status[] = ["missing", "warning", "ok"];
 
-/** The gravest that is the matter, beside the page's title; nothing until it is known. */
+/** The worst status of all checks, with a link to them. */
 export function HealthBadge() {
   const { data } = useQuery(doctorQuery);
-  const status = data && GRAVEST_FIRST.find((each) => data.some((finding) => finding.status === each));
+  const status = data && WORST_FIRST.find((value) => data.some((finding) => finding.status === value));
   if (!status) return null;
   return (
     <a className={css.status} data-status={status} href="#health">
-      {status === "ok" ? "All in order" : status === "warning" ? "Works, with remarks" : "Parts are missing"}
+      {BADGES[status]}
     </a>
   );
 }
 
-/** Every part that the service needs, the ailing first. */
 export function Health() {
   const { data, error, isFetching, refetch } = useQuery(doctorQuery);
-  const findings = data?.toSorted(
-    (a, b) => GRAVEST_FIRST.indexOf(a.status) - GRAVEST_FIRST.indexOf(b.status),
-  );
+  const findings = data?.toSorted((a, b) => WORST_FIRST.indexOf(a.status) - WORST_FIRST.indexOf(b.status));
   return (
     <Card
-      wide
+      isWide
       id="health"
       title="Health"
       aside={
@@ -43,9 +46,9 @@ export function Health() {
         </Button>
       }
     >
-      {error && <Notice tone="bad">{messageOf(error)}</Notice>}
-      <p className={css.sum} role="status">
-        {findings ? sumUp(findings) : !error && "Every part is being looked at."}
+      <ErrorNotice error={error} />
+      <p className={css.summary} role="status">
+        {findings ? summary(findings) : !error && "Checking…"}
       </p>
       <ul className={css.list}>
         {findings?.map(({ name, status, detail, remedy }) => (
@@ -56,11 +59,11 @@ export function Health() {
             <div>
               <h3>{name.charAt(0).toUpperCase() + name.slice(1)}</h3>
               <p className={css.detail}>
-                <Prose text={detail} />
+                <TextWithCode text={detail} />
               </p>
               {remedy && (
                 <p className={css.remedy}>
-                  <Prose text={remedy} />
+                  <TextWithCode text={remedy} />
                 </p>
               )}
             </div>
@@ -71,10 +74,9 @@ export function Health() {
   );
 }
 
-function sumUp(findings: FindingView[]): string {
+function summary(findings: FindingView[]): string {
   const missing = findings.filter(({ status }) => status === "missing").length;
   const warnings = findings.filter(({ status }) => status === "warning").length;
-  const parts = (count: number) => `${count} ${count === 1 ? "part" : "parts"}`;
-  if (missing > 0) return `${parts(missing)} missing: the service can not do all its work.`;
-  return warnings > 0 ? `Everything works; ${parts(warnings)} worth a look.` : "Everything is in order.";
+  if (missing > 0) return `Degraded: ${formatCount(missing, "component")} missing.`;
+  return warnings > 0 ? `Working, ${formatCount(warnings, "warning")}.` : "All OK.";
 }

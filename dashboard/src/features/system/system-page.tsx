@@ -1,35 +1,35 @@
 import type { HourView, SystemView } from "@subtext/server/admin/contract/system";
 import { useQuery } from "@tanstack/react-query";
-import { messageOf } from "../../admin-client/request.ts";
-import { Notice } from "../../ui/controls.tsx";
-import { lasting } from "../../ui/format.ts";
+import { ErrorNotice } from "../../ui/controls.tsx";
+import { formatDuration } from "../../ui/format.ts";
 import { PageHeader } from "../../ui/page.tsx";
-import { Bars } from "./bars.tsx";
-import { Card, Figure } from "./card.tsx";
+import { ActiveJobs } from "./active-jobs.tsx";
+import { BarChart } from "./bar-chart.tsx";
+import { Card, StatCard } from "./card.tsx";
 import { Disk } from "./disk.tsx";
-import { Engines, speed } from "./engines.tsx";
+import { Engines, realTimeFactor } from "./engines.tsx";
 import { Health, HealthBadge } from "./health.tsx";
+import { Machine } from "./machine.tsx";
 import { systemQuery } from "./queries.ts";
 import css from "./system-page.module.css";
-import { Machine, Work } from "./work.tsx";
 
 export function SystemPage() {
   const { data, error } = useQuery(systemQuery);
-  const lead = data
-    ? `Subtext ${data.version}, running for ${lasting(secondsBetween(data.startedAt, data.now))}.`
-    : "How the service is doing.";
+  const description = data
+    ? `Subtext ${data.version}, running for ${formatDuration(secondsBetween(data.startedAt, data.now))}.`
+    : "Queue, throughput and health of the server.";
   return (
     <>
-      <PageHeader title="System" lead={lead}>
+      <PageHeader title="System" description={description}>
         <HealthBadge />
       </PageHeader>
-      {error && <Notice tone="bad">{messageOf(error)}</Notice>}
-      {data && <Figures {...data} />}
+      <ErrorNotice error={error} />
+      {data && <Stats {...data} />}
       <div className={css.cards}>
         {data && (
           <>
             <Throughput hours={data.hours} now={data.now} />
-            <Work running={data.running} processing={data.queue.processing} />
+            <ActiveJobs running={data.running} processing={data.queue.processing} />
             <Machine machine={data.machine} processes={data.processes} />
             <Engines engines={data.engines} model={data.model} now={data.now} />
             <Disk disk={data.disk} now={data.now} />
@@ -41,40 +41,37 @@ export function SystemPage() {
   );
 }
 
-function Figures({ queue, hours, engines, now }: SystemView) {
+function Stats({ queue, hours, engines, now }: SystemView) {
   const lastHour = hours.at(-1)!;
   const day = sumOf(hours);
   const mediaSeconds = engines.reduce((sum, engine) => sum + engine.mediaSeconds, 0);
   const workSeconds = engines.reduce((sum, engine) => sum + engine.workSeconds, 0);
-  const [factor, ...unit] = speed(mediaSeconds, workSeconds).split(" ");
   const oldest = queue.oldestPendingAt;
   return (
-    <div className={css.figures}>
-      <Figure
-        name="In the queue"
+    <div className={css.stats}>
+      <StatCard
+        title="Queue"
         value={queue.pending.toLocaleString("en")}
-        unit={queue.processing > 0 ? `and ${queue.processing} at work` : ""}
-        text={
-          oldest === null ? "Nobody waits." : `The oldest waits for ${lasting(secondsBetween(oldest, now))}.`
-        }
+        unit={`queued, ${queue.processing.toLocaleString("en")} running`}
+        text={oldest === null ? "Queue is empty" : `Oldest: ${formatDuration(secondsBetween(oldest, now))}`}
       />
-      <Figure
-        name="Last hour"
+      <StatCard
+        title="Last hour"
         value={lastHour.completed.toLocaleString("en")}
         unit={lastHour.completed === 1 ? "video" : "videos"}
-        text={`${lasting(lastHour.mediaSeconds)} of media`}
+        text={`${formatDuration(lastHour.mediaSeconds)} of media`}
       />
-      <Figure
-        name="Last 24 hours"
+      <StatCard
+        title="Last 24 hours"
         value={day.completed.toLocaleString("en")}
         unit={day.completed === 1 ? "video" : "videos"}
-        text={`${lasting(day.mediaSeconds)} of media${day.failed > 0 ? `, ${day.failed} failed` : ""}`}
+        text={`${formatDuration(day.mediaSeconds)} of media${day.failed > 0 ? `, ${day.failed} failed` : ""}`}
       />
-      <Figure
-        name="Speed"
-        value={workSeconds === 0 ? "–" : factor!}
-        unit={workSeconds === 0 ? "" : unit.join(" ")}
-        text="All engines, over the last 24 hours"
+      <StatCard
+        title="Speed"
+        value={realTimeFactor(mediaSeconds, workSeconds)}
+        unit={workSeconds === 0 ? "" : "real time"}
+        text="All engines, last 24 hours"
       />
     </div>
   );
@@ -83,19 +80,19 @@ function Figures({ queue, hours, engines, now }: SystemView) {
 function Throughput({ hours, now }: Pick<SystemView, "hours" | "now">) {
   const time = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
   const bars = hours.map(({ completed, failed }, index) => ({
-    name: time.format(Date.parse(now) - (hours.length - index) * 3_600_000),
-    good: completed,
-    bad: failed,
+    label: time.format(Date.parse(now) - (hours.length - index) * 3_600_000),
+    completed,
+    failed,
   }));
   const { completed, failed, skipped } = sumOf(hours);
-  const words = [
+  const totals = [
     `${completed.toLocaleString("en")} completed`,
     failed > 0 && `${failed} failed`,
     skipped > 0 && `${skipped} skipped`,
   ];
   return (
-    <Card wide title="Videos an hour" aside={words.filter(Boolean).join(" · ")}>
-      <Bars title="Videos an hour" unit="videos" bars={bars} />
+    <Card isWide title="Videos per hour" aside={totals.filter(Boolean).join(" · ")}>
+      <BarChart title="Videos per hour" bars={bars} />
     </Card>
   );
 }

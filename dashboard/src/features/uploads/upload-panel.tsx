@@ -1,22 +1,22 @@
 import { Button } from "../../ui/controls.tsx";
-import { bytes } from "../../ui/format.ts";
+import { formatBytes, formatCount } from "../../ui/format.ts";
 import { CloseIcon } from "../../ui/icons.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import css from "./upload-panel.module.css";
 import type { UploadView } from "./upload-queue.ts";
 import { useUploads } from "./use-uploads.ts";
 
-/** What this browser is sending; stays while pages change, and goes when all is done. */
+/** The uploads of this browser. It stays open across pages. */
 export function UploadPanel() {
   const { uploads, views } = useUploads();
   if (views.length === 0) return null;
-  const left = views.filter(({ state }) => state === "waiting" || state === "uploading").length;
+  const remaining = views.filter(({ state }) => state === "waiting" || state === "uploading").length;
   const failed = views.filter(({ state }) => state === "failed").length;
   const title =
-    left > 0
-      ? `Uploading ${views.length - left + 1} of ${views.length}`
+    remaining > 0
+      ? `Uploading ${views.length - remaining + 1} of ${views.length}`
       : failed > 0
-        ? `${failed} ${failed === 1 ? "upload" : "uploads"} failed`
+        ? `${formatCount(failed, "upload")} failed`
         : "Uploaded";
   return (
     <section className={css.panel} aria-label="Uploads">
@@ -24,8 +24,8 @@ export function UploadPanel() {
         <h2>
           <span role="status">{title}</span>
         </h2>
-        {left === 0 && failed === 0 && (
-          <Button look="quiet" square aria-label="Close uploads" onPress={() => uploads.clearDone()}>
+        {remaining === 0 && failed === 0 && (
+          <Button variant="quiet" iconOnly aria-label="Close uploads" onPress={() => uploads.clearDone()}>
             <CloseIcon />
           </Button>
         )}
@@ -33,7 +33,7 @@ export function UploadPanel() {
       <ul className={css.list}>
         {views.map((view) => (
           <li key={view.id}>
-            <Line view={view} />
+            <UploadItem view={view} />
           </li>
         ))}
       </ul>
@@ -41,7 +41,7 @@ export function UploadPanel() {
   );
 }
 
-function Line({ view }: { view: UploadView }) {
+function UploadItem({ view }: { view: UploadView }) {
   const { uploads } = useUploads();
   const { id, filename, sizeBytes, sentBytes, state, problem } = view;
   return (
@@ -50,16 +50,20 @@ function Line({ view }: { view: UploadView }) {
         <span className={css.name} title={filename}>
           {filename}
         </span>
-        <span className={css.text}>{state === "done" ? "Done" : bytes(sizeBytes)}</span>
+        <span className={css.text}>{state === "done" ? "Done" : formatBytes(sizeBytes)}</span>
         {state === "failed" && (
-          <Button look="quiet" aria-label={`Retry upload of ${filename}`} onPress={() => uploads.retry(id)}>
+          <Button
+            variant="quiet"
+            aria-label={`Retry upload of ${filename}`}
+            onPress={() => uploads.retry(id)}
+          >
             Retry
           </Button>
         )}
         {state !== "done" && (
           <Button
-            look="quiet"
-            square
+            variant="quiet"
+            iconOnly
             aria-label={`Cancel upload of ${filename}`}
             onPress={() => uploads.remove(id)}
           >
@@ -68,7 +72,7 @@ function Line({ view }: { view: UploadView }) {
         )}
       </div>
       {state === "uploading" && (
-        <Progress name={`Upload of ${filename}`} share={sizeBytes === 0 ? 1 : sentBytes / sizeBytes} />
+        <Progress label={`Upload of ${filename}`} value={sizeBytes === 0 ? 1 : sentBytes / sizeBytes} />
       )}
       {problem && <p className={css.problem}>{problem}</p>}
     </>

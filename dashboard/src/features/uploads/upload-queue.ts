@@ -1,30 +1,31 @@
 import { messageOf, request, UnreachableError } from "../../admin-client/request.ts";
-import { bytes } from "../../ui/format.ts";
+import { readLocal, writeLocal } from "../../hooks/local-storage.ts";
+import { formatBytes } from "../../ui/format.ts";
 
-const AT_ONCE = 3;
-const RETRY_AFTER_MS = [0, 1_000, 3_000, 5_000, 10_000, 20_000, 30_000];
-const MEMORY_PREFIX = "subtext.upload:";
+const MAX_CONCURRENT = 3;
+const RETRY_DELAYS_MS = [0, 1_000, 3_000, 5_000, 10_000, 20_000, 30_000];
+const STORAGE_PREFIX = "subtext.upload:";
 /** An upload URL with such a response can never accept the file: it is deleted, expired, or no longer valid. */
 const GONE = [403, 404, 410];
 
 export interface UploadView {
-  /** Of this browser; the video's own comes with the service's first answer. */
+  /** Local to this browser, not the video's id. */
   id: string;
   environmentId: string;
   filename: string;
   sizeBytes: number;
   sentBytes: number;
   state: "waiting" | "uploading" | "done" | "failed";
-  /** Why it failed, for people. */
+  /** Why it failed. */
   problem: string | null;
 }
 
-interface Running {
+interface UploadItem {
   view: UploadView;
   file: File;
-  /** The same for the same file of the same environment, also in another tab and after a reload. */
+  /** Identifies the file and its environment across tabs and reloads; the key in local storage. */
   key: string;
-  /** Stops sending; `terminate` deletes on the server what has arrived. Null while nothing is sent. */
+  /** Stops sending; `terminate` also deletes the upload on the server. Null if not sending. */
   abort: ((terminate: boolean) => Promise<void>) | null;
 }
 
@@ -33,10 +34,10 @@ interface Running {
  * resumes when the same file is added again.
  */
 export class UploadQueue {
-  #all: Running[] = [];
+  #items: UploadItem[] = [];
   #views: readonly UploadView[] = [];
   readonly #listeners = new Set<() => void>();
-  #made = 0;
+  #lastId = 0;
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
@@ -47,20 +48,20 @@ export class UploadQueue {
   readonly views = (): readonly UploadView[] => this.#views;
 
   get isBusy(): boolean {
-    return this.#all.some(({ view }) => view.state === "waiting" || view.state === "uploading");
+    return this.#items.some(({ view }) => view.state === "waiting" || view.state === "uploading");
   }
 
   add(environmentId: string, files: Iterable<File>): void {
     for (const file of files) {
       const key = keyOf(environmentId, file);
-      const same = this.#all.find((each) => each.key === key && each.view.state !== "done");
-      if (same) {
-        this.retry(same.view.id);
+      const existing = this.#items.find((item) => item.key === key && item.view.state !== "done");
+      if (existing) {
+        this.retry(existing.view.id);
         continue;
       }
-      this.#made += 1;
+      this.#lastId += 1;
       const view: UploadView = {
-        id: `upload ${this.#made}`,
+        id: `upload ${this.#lastId}`,
         environmentId,
         filename: file.name,
         sizeBytes: file.size,
@@ -68,119 +69,119 @@ export class UploadQueue {
         state: "waiting",
         problem: null,
       };
-      this.#all.push({ view, file, key, abort: null });
+      this.#items.push({ view, file, key, abort: null });
     }
-    this.#go();
+    this.#startNext();
   }
 
   retry(id: string): void {
-    const running = this.#find(id);
-    if (running?.view.state !== "failed") return;
-    this.#change(running, { state: "waiting", problem: null });
-    this.#go();
+    const item = this.#find(id);
+    if (item?.view.state !== "failed") return;
+    this.#update(item, { state: "waiting", problem: null });
+    this.#startNext();
   }
 
-  /** Ends an upload, on the service too, and forgets it. */
+  /** Cancels an upload and deletes what the server has received. */
   async remove(id: string): Promise<void> {
-    const running = this.#find(id);
-    if (!running) return;
-    this.#all = this.#all.filter((each) => each !== running);
-    this.#tell();
-    if (running.view.state === "done") return;
-    forget(running);
-    await running.abort?.(true);
-    this.#go();
+    const item = this.#find(id);
+    if (!item) return;
+    this.#items = this.#items.filter((other) => other !== item);
+    this.#notify();
+    if (item.view.state === "done") return;
+    writeLocal(item.key, null);
+    await item.abort?.(true);
+    this.#startNext();
   }
 
-  /** Ends all that this browser sends; the service keeps what has come, and each goes on when its file is given again. */
+  /** Stops all uploads. The server keeps what it has received; adding the same file resumes its upload. */
   async stop(): Promise<void> {
-    const ended = this.#all;
-    this.#all = [];
-    this.#tell();
-    await Promise.all(ended.map(({ abort }) => abort?.(false)));
+    const stopped = this.#items;
+    this.#items = [];
+    this.#notify();
+    await Promise.all(stopped.map(({ abort }) => abort?.(false)));
   }
 
   clearDone(): void {
-    this.#all = this.#all.filter(({ view }) => view.state !== "done");
-    this.#tell();
+    this.#items = this.#items.filter(({ view }) => view.state !== "done");
+    this.#notify();
   }
 
-  #find(id: string): Running | undefined {
-    return this.#all.find(({ view }) => view.id === id);
+  #find(id: string): UploadItem | undefined {
+    return this.#items.find(({ view }) => view.id === id);
   }
 
-  #go(): void {
-    let free = AT_ONCE - this.#all.filter(({ view }) => view.state === "uploading").length;
-    for (const running of this.#all) {
-      if (free <= 0) break;
-      if (running.view.state !== "waiting") continue;
-      free -= 1;
-      this.#change(running, { state: "uploading" });
-      this.#sendAlone(running)
+  #startNext(): void {
+    let freeSlots = MAX_CONCURRENT - this.#items.filter(({ view }) => view.state === "uploading").length;
+    for (const item of this.#items) {
+      if (freeSlots <= 0) break;
+      if (item.view.state !== "waiting") continue;
+      freeSlots -= 1;
+      this.#update(item, { state: "uploading" });
+      this.#sendExclusively(item)
         .then(
-          () => this.#change(running, { state: "done", sentBytes: running.view.sizeBytes }),
-          (error) => this.#change(running, { state: "failed", problem: uploadProblem(error) }),
+          () => this.#update(item, { state: "done", sentBytes: item.view.sizeBytes }),
+          (error) => this.#update(item, { state: "failed", problem: uploadProblem(error) }),
         )
-        .finally(() => this.#go());
+        .finally(() => this.#startNext());
     }
-    this.#tell();
+    this.#notify();
   }
 
-  /** Two tabs that send the same file would compete for the upload. */
-  async #sendAlone(running: Running): Promise<void> {
+  /** Takes a lock, so that two tabs do not send the same file. */
+  async #sendExclusively(item: UploadItem): Promise<void> {
     // Browsers offer locks only to pages loaded over HTTPS or from localhost.
-    if (!navigator.locks) return await this.#send(running);
-    await navigator.locks.request(running.key, { ifAvailable: true }, async (lock) => {
+    if (!navigator.locks) return await this.#send(item);
+    await navigator.locks.request(item.key, { ifAvailable: true }, async (lock) => {
       if (!lock) throw new Error("This file is already being uploaded in another tab.");
-      await this.#send(running);
+      await this.#send(item);
     });
   }
 
-  async #send(running: Running): Promise<void> {
-    // There would be nothing to send, and so nothing that ends the upload.
-    if (running.file.size === 0) throw new Error("The file is empty.");
-    const remembered = recall(running);
-    if (remembered !== null) {
+  async #send(item: UploadItem): Promise<void> {
+    // Without bytes to send, tus would never complete the upload.
+    if (item.file.size === 0) throw new Error("The file is empty.");
+    const storedUrl = readLocal(item.key);
+    if (storedUrl !== null) {
       try {
-        return await this.#sendTo(remembered, running);
+        return await this.#sendTo(storedUrl, item);
       } catch (error) {
         if (!GONE.includes(statusOf(error) ?? 0)) throw error;
-        forget(running);
+        writeLocal(item.key, null);
       }
     }
-    const { environmentId, filename, sizeBytes } = running.view;
+    const { environmentId, filename, sizeBytes } = item.view;
     const { upload } = await request("POST /environments/:environment/videos", {
       params: { environment: environmentId },
       body: { filename, sizeBytes },
     });
-    // The page may be open under another name than PUBLIC_URL says; it may only speak with its own origin.
+    // The page may be loaded from another origin than PUBLIC_URL, and may only send to its own.
     const { pathname, search } = new URL(upload.url);
-    remember(running, pathname + search);
-    await this.#sendTo(pathname + search, running);
+    writeLocal(item.key, pathname + search);
+    await this.#sendTo(pathname + search, item);
   }
 
-  async #sendTo(uploadUrl: string, running: Running): Promise<void> {
+  async #sendTo(uploadUrl: string, item: UploadItem): Promise<void> {
     const { Upload } = await import("tus-js-client");
-    if (!this.#all.includes(running)) {
-      // It was taken back before its place was known, which nobody would ever fill.
+    if (!this.#items.includes(item)) {
+      // Canceled before the server had created the upload.
       await Upload.terminate(new URL(uploadUrl, location.origin).href);
-      forget(running);
+      writeLocal(item.key, null);
       return;
     }
     await new Promise<void>((resolve, reject) => {
-      const upload = new Upload(running.file, {
+      const upload = new Upload(item.file, {
         uploadUrl: new URL(uploadUrl, location.origin).href,
-        retryDelays: RETRY_AFTER_MS,
+        retryDelays: RETRY_DELAYS_MS,
         storeFingerprintForResuming: false,
-        onProgress: (sentBytes) => this.#change(running, { sentBytes }),
+        onProgress: (sentBytes) => this.#update(item, { sentBytes }),
         onSuccess: () => {
-          forget(running);
+          writeLocal(item.key, null);
           resolve();
         },
         onError: reject,
       });
-      running.abort = async (terminate) => {
-        // At once, so that the same file can be added again while the server deletes what has arrived.
+      item.abort = async (terminate) => {
+        // Resolves first, so that the same file can be added again while the server deletes the upload.
         resolve();
         await upload.abort(terminate).catch(() => {});
       };
@@ -188,43 +189,19 @@ export class UploadQueue {
     });
   }
 
-  #change(running: Running, change: Partial<UploadView>): void {
-    running.view = { ...running.view, ...change };
-    this.#tell();
+  #update(item: UploadItem, change: Partial<UploadView>): void {
+    item.view = { ...item.view, ...change };
+    this.#notify();
   }
 
-  #tell(): void {
-    this.#views = this.#all.map(({ view }) => view);
+  #notify(): void {
+    this.#views = this.#items.map(({ view }) => view);
     for (const listener of this.#listeners) listener();
   }
 }
 
 function keyOf(environmentId: string, { name, size, lastModified }: File): string {
-  return MEMORY_PREFIX + JSON.stringify([environmentId, name, size, lastModified]);
-}
-
-function recall(running: Running): string | null {
-  try {
-    return localStorage.getItem(running.key);
-  } catch {
-    return null;
-  }
-}
-
-function remember(running: Running, uploadUrl: string): void {
-  try {
-    localStorage.setItem(running.key, uploadUrl);
-  } catch {
-    // Without a memory the upload works all the same; it can only not go on after a reload.
-  }
-}
-
-function forget(running: Running): void {
-  try {
-    localStorage.removeItem(running.key);
-  } catch {
-    // Nothing was remembered.
-  }
+  return STORAGE_PREFIX + JSON.stringify([environmentId, name, size, lastModified]);
 }
 
 /** The parts of a tus-js-client error that say how a request failed. */
@@ -238,18 +215,18 @@ function statusOf(error: unknown): number | null {
   return (error as FailedRequest).originalResponse?.getStatus() ?? null;
 }
 
-/** For people, who read `4 MB` better than `4000000 bytes`. */
+/** The error message, with byte counts as `4 MB`. */
 function uploadProblem(error: unknown): string {
-  return refusalOf(error).replace(/\b(\d{4,}) bytes\b/g, (_, count) => bytes(Number(count)));
+  return errorMessage(error).replace(/\b(\d{4,}) bytes\b/g, (_, count) => formatBytes(Number(count)));
 }
 
-function refusalOf(error: unknown): string {
+function errorMessage(error: unknown): string {
   const { originalRequest, originalResponse } = error as FailedRequest;
   if (!originalRequest) return messageOf(error);
   if (!originalResponse) return new UnreachableError(error).message;
   try {
     return (JSON.parse(originalResponse.getBody()) as { detail: string }).detail;
   } catch {
-    return `The upload was refused (HTTP ${originalResponse.getStatus()}).`;
+    return `The upload was rejected (HTTP ${originalResponse.getStatus()}).`;
   }
 }

@@ -3,31 +3,30 @@ import { Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
 import controls from "../../ui/controls.module.css";
 import { Button } from "../../ui/controls.tsx";
 import { CopyIcon } from "../../ui/icons.tsx";
-import type { TranscriptView } from "./transcript-controller.ts";
-import { quote, textWithTimes, wholeText } from "./transcript-copy.ts";
-import type { Transcript } from "./transcript-model.ts";
+import type { TranscriptController } from "./transcript-controller.ts";
+import { plainText, quote, type Transcript, textWithTimestamps } from "./transcript-model.ts";
 
 interface CopyMenuProps {
   transcript: Transcript;
-  view: TranscriptView | null;
+  controller: TranscriptController | null;
   onCopy(text: string, what: string): void;
 }
 
-export function CopyMenu({ transcript, view, onCopy }: CopyMenuProps) {
-  // As it was when the menu opened: the menu takes the focus.
+export function CopyMenu({ transcript, controller, onCopy }: CopyMenuProps) {
+  // Read when the menu opens, because the menu takes the focus.
   const [selected, setSelected] = useState<{ first: number; last: number } | null>(null);
-  const ways: Record<string, () => void> = {
+  const actions: Record<string, () => void> = {
     selection: () => selected && onCopy(quote(transcript, selected), "Selection"),
-    text: () => onCopy(wholeText(transcript), "Transcript"),
-    times: () => onCopy(textWithTimes(transcript), "Transcript"),
+    text: () => onCopy(plainText(transcript), "Transcript"),
+    timestamps: () => onCopy(textWithTimestamps(transcript), "Transcript"),
   };
   return (
-    <MenuTrigger onOpenChange={(open) => open && setSelected(view?.selectedWords() ?? null)}>
-      <Button look="quiet" square aria-label="Copy">
+    <MenuTrigger onOpenChange={(open) => open && setSelected(controller?.selectedWords() ?? null)}>
+      <Button variant="quiet" iconOnly aria-label="Copy">
         <CopyIcon />
       </Button>
       <Popover className={controls.popover ?? ""} placement="bottom end">
-        <Menu className={controls.menu ?? ""} aria-label="Copy" onAction={(way) => ways[way]?.()}>
+        <Menu className={controls.menu ?? ""} aria-label="Copy" onAction={(key) => actions[key]?.()}>
           {selected && (
             <MenuItem id="selection" className={controls.item ?? ""}>
               Selection with timestamp
@@ -36,7 +35,7 @@ export function CopyMenu({ transcript, view, onCopy }: CopyMenuProps) {
           <MenuItem id="text" className={controls.item ?? ""}>
             Transcript
           </MenuItem>
-          <MenuItem id="times" className={controls.item ?? ""}>
+          <MenuItem id="timestamps" className={controls.item ?? ""}>
             Transcript with timestamps
           </MenuItem>
         </Menu>

@@ -1,7 +1,14 @@
-import type { VideoDetailView } from "@subtext/server/admin/contract/video-detail";
+import type {
+  AttemptView,
+  EventView,
+  TimelineStepView,
+  VideoDetailView,
+} from "@subtext/server/admin/contract/video-detail";
+import { formatBytes, formatClock, formatDateTime, languageName } from "../../ui/format.ts";
 import { Section } from "../../ui/page.tsx";
-import { Facts, Metadata } from "./facts.tsx";
-import { Attempts, Deliveries, Timeline } from "./processing.tsx";
+import { failureText } from "../../ui/video-state.tsx";
+import css from "./details.module.css";
+import { deliveryText, formatElapsed, hostOf, OUTCOMES, REASONS, stepName } from "./texts.ts";
 
 export function Details({ video }: { video: VideoDetailView }) {
   const { timeline = [], attempts = [], events = [] } = video.transcription ?? {};
@@ -11,7 +18,7 @@ export function Details({ video }: { video: VideoDetailView }) {
         <Facts video={video} />
       </Section>
       {Object.keys(video.metadata).some((name) => name !== "filename") && (
-        <Section title="Metadata" lead="Metadata sent with the upload.">
+        <Section title="Metadata" description="Metadata sent with the upload.">
           <Metadata video={video} />
         </Section>
       )}
@@ -31,5 +38,140 @@ export function Details({ video }: { video: VideoDetailView }) {
         </Section>
       )}
     </>
+  );
+}
+
+function Facts({ video }: { video: VideoDetailView }) {
+  const { transcription } = video;
+  const {
+    language = null,
+    duration = null,
+    wordCount = null,
+    engine = null,
+    decoder = null,
+    audioTrack = null,
+  } = transcription ?? {};
+  const segmentLanguages = transcription?.stretches?.map((segment) => segment.language) ?? [];
+  const languages = [...new Set([...(language === null ? [] : [language]), ...segmentLanguages])];
+  const facts: [string, string | null][] = [
+    [languages.length > 1 ? "Languages" : "Language", languages.map(languageName).join(", ") || null],
+    ["Duration", duration === null ? null : formatClock(duration)],
+    ["Words", wordCount === null ? null : wordCount.toLocaleString("en")],
+    ["Engine", engine],
+    ["Decoder", decoder],
+    ["Audio track", audioTrack === null ? null : `${audioTrack} (earlier tracks are silent)`],
+    ["Size", video.sizeBytes === null ? null : formatBytes(video.sizeBytes)],
+    ["Uploaded", formatDateTime(video.uploadedAt ?? video.createdAt)],
+    [
+      "Completed",
+      video.state === "completed" && transcription?.finishedAt
+        ? formatDateTime(transcription.finishedAt)
+        : null,
+    ],
+    ["Video ID", video.id],
+    ["Transcription ID", transcription?.id ?? null],
+  ];
+  return <FactList facts={facts} />;
+}
+
+/** The uploader's metadata, in a list of its own because its names may collide with those of the facts. */
+function Metadata({ video: { metadata } }: { video: VideoDetailView }) {
+  const entries = Object.entries(metadata).filter(([name]) => name !== "filename");
+  return <FactList facts={entries.map(([name, value]) => [name, value ?? ""])} />;
+}
+
+function FactList({ facts }: { facts: readonly (readonly [name: string, value: string | null])[] }) {
+  return (
+    <dl className={css.facts}>
+      {facts.map(
+        ([name, value]) =>
+          value !== null && (
+            <div key={name}>
+              <dt dir="auto">{name}</dt>
+              <dd dir="auto">{value}</dd>
+            </div>
+          ),
+      )}
+    </dl>
+  );
+}
+
+/** The steps as bars on a common time axis. */
+function Timeline({ steps }: { steps: readonly TimelineStepView[] }) {
+  const [first] = steps;
+  if (!first) return null;
+  const start = Date.parse(first.at);
+  // Deliveries may be retried for days, which would shrink the other bars to nothing.
+  const last = steps.findLast(({ step }) => step !== "delivered") ?? first;
+  const totalSeconds = Math.max(0.001, (Date.parse(last.at) - start) / 1000);
+  const percent = (seconds: number) => `${Math.min(100, Math.max(0, (seconds / totalSeconds) * 100))}%`;
+  return (
+    <ol className={css.timeline}>
+      {steps.map((step) => {
+        const seconds = step.seconds ?? 0;
+        const end = Math.min(totalSeconds, (Date.parse(step.at) - start) / 1000);
+        return (
+          <li key={`${step.step} ${step.endpointUrl ?? ""}`} data-step={step.step}>
+            <span className={css.stepName} title={stepName(step)}>
+              {stepName(step)}
+            </span>
+            <span className={css.stepBar} aria-hidden="true">
+              <span style={{ left: percent(end - seconds), width: percent(seconds) }} />
+            </span>
+            <time className={css.stepTime} dateTime={step.at} title={formatDateTime(step.at)}>
+              {step.seconds === null ? formatDateTime(step.at).split(", ").at(-1) : formatElapsed(seconds)}
+            </time>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+function Attempts({ attempts }: { attempts: readonly AttemptView[] }) {
+  return (
+    <ol className={css.lines}>
+      {attempts.map(({ number, begunBy, startedAt, endedAt, outcome, failure }) => (
+        <li key={number} data-outcome={outcome ?? "running"}>
+          <p className={css.lineHead}>
+            <strong>
+              {number}. {outcome ? OUTCOMES[outcome] : "Running"}
+            </strong>
+            <span>
+              {REASONS[begunBy]}, {formatDateTime(startedAt)}
+              {endedAt && `, took ${formatElapsed((Date.parse(endedAt) - Date.parse(startedAt)) / 1000)}`}
+            </span>
+          </p>
+          {failure && (
+            <p className={css.reason}>
+              {failureText(failure).problem} <code>{failure.code}</code>
+              {failure.message && <span className={css.message}>{failure.message}</span>}
+            </p>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Deliveries({ events }: { events: readonly EventView[] }) {
+  return (
+    <ul className={css.lines}>
+      {events.map(({ id, type, createdAt, deliveries }) => (
+        <li key={id}>
+          <p className={css.lineHead}>
+            <strong>{type}</strong>
+            <time dateTime={createdAt}>{formatDateTime(createdAt)}</time>
+          </p>
+          {deliveries.length === 0 && <p className={css.reason}>No endpoint subscribed to this event.</p>}
+          {deliveries.map((delivery) => (
+            <p key={delivery.id} className={css.delivery} data-status={delivery.status}>
+              <span title={delivery.endpointUrl}>{hostOf(delivery.endpointUrl)}</span>
+              <span>{deliveryText(delivery)}</span>
+            </p>
+          ))}
+        </li>
+      ))}
+    </ul>
   );
 }

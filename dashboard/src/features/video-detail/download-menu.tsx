@@ -2,9 +2,8 @@ import { FILE_FORMATS, type FileFormat } from "@subtext/client/contract/transcri
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
-import { messageOf } from "../../admin-client/request.ts";
 import controls from "../../ui/controls.module.css";
-import { Button, Notice } from "../../ui/controls.tsx";
+import { Button, ErrorNotice } from "../../ui/controls.tsx";
 import { DownloadIcon } from "../../ui/icons.tsx";
 import { fileUrl, type VideoAddress, videoQuery } from "./queries.ts";
 
@@ -14,26 +13,26 @@ const NAMES: Record<FileFormat, string> = {
   json: "Word timings (JSON)",
 };
 
-export function Downloads({ address }: { address: VideoAddress }) {
+export function DownloadMenu({ address }: { address: VideoAddress }) {
   const queryClient = useQueryClient();
-  const [problem, setProblem] = useState<string | null>(null);
+  const [error, setError] = useState<unknown>(null);
   const download = async (format: FileFormat) => {
-    setProblem(null);
+    setError(null);
     try {
-      // A link could not say that the session has ended, or that the video was deleted.
+      // Checks first, because a failed download link would show no error: the session ended or the video was deleted.
       await queryClient.fetchQuery({ ...videoQuery(address), staleTime: 0 });
       const link = document.createElement("a");
       link.href = fileUrl(address, format);
       link.download = "";
       link.click();
-    } catch (error) {
-      setProblem(messageOf(error));
+    } catch (failure) {
+      setError(failure);
     }
   };
   return (
     <>
       <MenuTrigger>
-        <Button look="quiet" square aria-label="Download">
+        <Button variant="quiet" iconOnly aria-label="Download">
           <DownloadIcon />
         </Button>
         <Popover className={controls.popover ?? ""} placement="bottom end">
@@ -50,7 +49,7 @@ export function Downloads({ address }: { address: VideoAddress }) {
           </Menu>
         </Popover>
       </MenuTrigger>
-      {problem && <Notice tone="bad">{problem}</Notice>}
+      <ErrorNotice error={error} />
     </>
   );
 }

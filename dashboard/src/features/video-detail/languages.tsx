@@ -1,37 +1,37 @@
 import type { LanguageStretchView } from "@subtext/server/admin/contract/video-detail";
-import { clock, language } from "../../ui/format.ts";
+import { formatClock, languageName } from "../../ui/format.ts";
 import css from "./languages.module.css";
-import { between } from "./texts.ts";
+import { formatRange } from "./texts.ts";
 
-const COLOURS = 5;
+const COLORS = 5;
 
-/** Which language is spoken where, of a recording in which there are several. */
-export function Languages({ stretches, duration }: { stretches: LanguageStretchView[]; duration: number }) {
-  const languages = [...new Set(stretches.map((stretch) => stretch.language))];
+/** Which language is spoken when, if there are several. */
+export function Languages({ segments, duration }: { segments: LanguageStretchView[]; duration: number }) {
+  const languages = [...new Set(segments.map((segment) => segment.language))];
   if (languages.length < 2) return null;
-  const colour = (code: string) => languages.indexOf(code) % COLOURS;
+  const color = (code: string) => languages.indexOf(code) % COLORS;
   const shares = languages.map((code) => ({
     code,
-    seconds: stretches
-      .filter((stretch) => stretch.language === code)
+    seconds: segments
+      .filter((segment) => segment.language === code)
       .reduce((sum, { start, end }) => sum + end - start, 0),
   }));
   return (
     <div className={css.languages}>
       <div className={css.languageBar} aria-hidden="true">
-        {stretches.map(({ start, end, language: code }) => (
+        {segments.map(({ start, end, language: code }) => (
           <span
             key={start}
-            data-colour={colour(code)}
-            title={`${language(code)}, ${between(start, end)}`}
+            data-color={color(code)}
+            title={`${languageName(code)}, ${formatRange(start, end)}`}
             style={{ left: `${(start / duration) * 100}%`, width: `${((end - start) / duration) * 100}%` }}
           />
         ))}
       </div>
       <ul className={css.languageNames} aria-label="Languages">
         {shares.map(({ code, seconds }) => (
-          <li key={code} data-colour={colour(code)}>
-            {language(code)} {clock(seconds)}
+          <li key={code} data-color={color(code)}>
+            {languageName(code)} {formatClock(seconds)}
           </li>
         ))}
       </ul>

@@ -1,9 +1,9 @@
-/** `sought`: somebody went there, rather than time. */
-type Listener = (seconds: number, sought: boolean) => void;
+/** @param isSeek the user moved the position, rather than playback */
+type Listener = (seconds: number, isSeek: boolean) => void;
 
 /**
- * Where in a recording one is: the player's time while it can be played, else the place that was chosen last,
- * so that transcript and waveform work without sound.
+ * The position in a recording: the player's time, or the last chosen position if the recording cannot be played, so
+ * that transcript and waveform still work.
  */
 export class Playback {
   #media: HTMLMediaElement | null = null;
@@ -11,19 +11,19 @@ export class Playback {
   #frame = 0;
   readonly #listeners = new Set<Listener>();
 
-  /** @returns what lets go of the element */
+  /** @returns a function that detaches the element */
   attach(media: HTMLMediaElement): () => void {
     const controller = new AbortController();
     const { signal } = controller;
     this.#media = media;
-    const follow = (event: Event | number) => {
+    const update = (event: Event | number) => {
       cancelAnimationFrame(this.#frame);
-      this.#tell(event instanceof Event && event.type === "seeking");
-      // At each frame, since the element's own events come four times a second.
-      if (!media.paused) this.#frame = requestAnimationFrame(follow);
+      this.#notify(event instanceof Event && event.type === "seeking");
+      // On every frame, because `timeupdate` fires only four times a second.
+      if (!media.paused) this.#frame = requestAnimationFrame(update);
     };
     for (const event of ["play", "pause", "seeking", "seeked", "timeupdate", "ended"]) {
-      media.addEventListener(event, follow, { signal });
+      media.addEventListener(event, update, { signal });
     }
     if (this.#seconds > 0) media.currentTime = this.#seconds;
     return () => {
@@ -49,11 +49,11 @@ export class Playback {
 
   seekBy(seconds: number): void {
     const end = this.#media?.duration;
-    const to = this.#seconds + seconds;
-    this.seek(end !== undefined && Number.isFinite(end) ? Math.min(to, end) : to);
+    const target = this.#seconds + seconds;
+    this.seek(end !== undefined && Number.isFinite(end) ? Math.min(target, end) : target);
   }
 
-  /** Goes on playing from there, or begins to; where the browser does not allow that, it waits there. */
+  /** Seeks and plays; stays paused there if the browser blocks autoplay. */
   playFrom(seconds: number): void {
     this.seek(seconds);
     this.#play();
@@ -73,7 +73,7 @@ export class Playback {
     else this.#media?.requestFullscreen();
   }
 
-  /** Told the time, in seconds, at every frame while it plays and whenever it is changed. */
+  /** Calls the listener now, on every frame during playback, and on every seek. */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
     listener(this.#seconds, false);
@@ -82,13 +82,13 @@ export class Playback {
 
   #play(): void {
     if (!this.canPlay) return;
-    // Refused without a gesture, or ended by a pause before it began: both leave it where it should be.
+    // Rejected by the autoplay policy or interrupted by a pause: the position is right in both cases.
     this.#media?.play().catch(() => {});
   }
 
-  #tell(sought: boolean): void {
+  #notify(isSeek: boolean): void {
     if (!this.#media || !this.canPlay) return;
     this.#seconds = this.#media.currentTime;
-    for (const listener of this.#listeners) listener(this.#seconds, sought);
+    for (const listener of this.#listeners) listener(this.#seconds, isSeek);
   }
 }

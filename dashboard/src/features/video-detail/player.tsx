@@ -1,12 +1,11 @@
 import type { MediaView } from "@subtext/server/admin/contract/video-detail";
 import { useEffect, useRef, useState } from "react";
-import { listenToKeys } from "../../hooks/shortcuts.ts";
+import { listenToKeys, type Shortcut } from "../../hooks/shortcuts.ts";
 import { Notice } from "../../ui/controls.tsx";
-import { language } from "../../ui/format.ts";
+import { languageName } from "../../ui/format.ts";
 import { ShortcutsHelp, type ShortcutsHelpProps } from "../../ui/shortcuts-help.tsx";
 import type { Playback } from "./playback.ts";
 import css from "./player.module.css";
-import { playbackKeys, VIDEO_SHORTCUTS } from "./player-shortcuts.ts";
 
 const TRANSPORT_STREAM = "video/mp2t";
 const SPEEDS = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2];
@@ -14,7 +13,7 @@ const SPEEDS = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2];
 interface PlayerProps {
   name: string;
   media: MediaView;
-  /** The captions and their language; null until there are any. */
+  /** Null until the transcription completes. */
   captions: { url: string; language: string } | null;
   playback: Playback;
   hasTranscript: boolean;
@@ -23,7 +22,7 @@ interface PlayerProps {
 
 export function Player({ name, media, captions, playback, hasTranscript, help }: PlayerProps) {
   const video = useRef<HTMLVideoElement>(null);
-  const [fault, setFault] = useState(() => faultOf(media));
+  const [fault, setFault] = useState(() => knownFault(media));
   const [isSoundOnly, setSoundOnly] = useState(false);
   const [speed, setSpeed] = useState(1);
 
@@ -33,7 +32,7 @@ export function Player({ name, media, captions, playback, hasTranscript, help }:
   }, [playback, fault]);
   const { onOpenChange } = help;
   useEffect(
-    () => listenToKeys({ ...playbackKeys(playback), "?": () => onOpenChange(true) }),
+    () => listenToKeys({ ...keyActions(playback), "?": () => onOpenChange(true) }),
     [playback, onOpenChange],
   );
   useEffect(() => {
@@ -43,7 +42,7 @@ export function Player({ name, media, captions, playback, hasTranscript, help }:
   if (fault !== null) {
     return (
       <Notice tone="plain">
-        {FAULTS[fault] ?? FAULTS.unplayable}
+        {FAULT_TEXTS[fault] ?? FAULT_TEXTS.unplayable}
         {hasTranscript && " The transcript is still available."}{" "}
         <a href={`${media.url}?download`} download={name}>
           Download the recording
@@ -53,7 +52,7 @@ export function Player({ name, media, captions, playback, hasTranscript, help }:
   }
   return (
     <div className={css.player}>
-      {/* biome-ignore lint/a11y/useMediaCaption: there are none until it is transcribed */}
+      {/* biome-ignore lint/a11y/useMediaCaption: captions exist only after transcription */}
       <video
         ref={video}
         className={css.video}
@@ -76,7 +75,7 @@ export function Player({ name, media, captions, playback, hasTranscript, help }:
             default
             src={captions.url}
             srcLang={captions.language === "zxx" ? "und" : captions.language}
-            label={language(captions.language)}
+            label={languageName(captions.language)}
           />
         )}
       </video>
@@ -84,29 +83,54 @@ export function Player({ name, media, captions, playback, hasTranscript, help }:
         <label className={css.speed}>
           Speed
           <select value={speed} onChange={({ currentTarget }) => setSpeed(Number(currentTarget.value))}>
-            {(SPEEDS.includes(speed) ? SPEEDS : [...SPEEDS, speed]).map((each) => (
-              <option key={each} value={each}>
-                {each}×
+            {(SPEEDS.includes(speed) ? SPEEDS : [...SPEEDS, speed]).map((option) => (
+              <option key={option} value={option}>
+                {option}×
               </option>
             ))}
           </select>
         </label>
-        <ShortcutsHelp {...help} shortcuts={VIDEO_SHORTCUTS} />
+        <ShortcutsHelp {...help} shortcuts={SHORTCUTS} />
       </div>
     </div>
   );
 }
 
-/** What can be told before the browser tries. */
-function faultOf({ contentType }: MediaView): string | null {
+/** Faults known before the browser loads the file. */
+function knownFault({ contentType }: MediaView): string | null {
   if (contentType === null) return "unknown";
-  // Of other kinds browsers know more than they say; this one Chromium takes for an MP3, and plays noise.
-  const isMisheard = contentType === TRANSPORT_STREAM;
-  return isMisheard && document.createElement("video").canPlayType(contentType) === "" ? "unplayable" : null;
+  // Chromium takes a transport stream for an MP3 and plays noise. Other types may play even if it reports "".
+  return contentType === TRANSPORT_STREAM && document.createElement("video").canPlayType(contentType) === ""
+    ? "unplayable"
+    : null;
 }
 
-const FAULTS: Record<string, string> = {
+const FAULT_TEXTS: Record<string, string> = {
   unknown: "This file can't be played in a browser.",
   unplayable: "Your browser can't play this format.",
   unreachable: "The recording could not be loaded. Reload the page to try again.",
 };
+
+const SHORTCUTS: readonly Shortcut[] = [
+  { keys: ["Space", "k"], action: "Play or pause" },
+  { keys: ["←", "→"], action: "Back / forward 5 s" },
+  { keys: ["j", "l"], action: "Back / forward 10 s" },
+  { keys: ["m"], action: "Mute" },
+  { keys: ["f"], action: "Full screen" },
+  { keys: ["/"], action: "Search transcript" },
+  { keys: ["c"], action: "Copy transcript or selection" },
+  { keys: ["?"], action: "Show keyboard shortcuts" },
+];
+
+function keyActions(playback: Playback): Record<string, () => void> {
+  return {
+    " ": () => playback.toggle(),
+    k: () => playback.toggle(),
+    ArrowLeft: () => playback.seekBy(-5),
+    ArrowRight: () => playback.seekBy(5),
+    j: () => playback.seekBy(-10),
+    l: () => playback.seekBy(10),
+    m: () => playback.toggleMute(),
+    f: () => playback.toggleFullScreen(),
+  };
+}

@@ -3,11 +3,11 @@ import type { VideoView } from "@subtext/server/admin/contract/video";
 import type { VideoDetailView } from "@subtext/server/admin/contract/video-detail";
 import { queryOptions } from "@tanstack/react-query";
 import { request, urlOf } from "../../admin-client/request.ts";
-import { readTranscript } from "./transcript-model.ts";
-import { readWaveform } from "./waveform.ts";
+import { parseTranscript } from "./transcript-model.ts";
+import { parseWaveform } from "./waveform.ts";
 
-const DELIVERIES_EVERY_MS = 5_000;
-const OTHERWISE_EVERY_MS = 60_000;
+const DELIVERY_POLL_MS = 5_000;
+const POLL_MS = 60_000;
 
 export interface VideoAddress {
   environmentId: string;
@@ -23,9 +23,8 @@ export function videoQuery(address: VideoAddress) {
     queryKey: ["video", address.environmentId, address.videoId] as const,
     queryFn: ({ signal }) =>
       request("GET /environments/:environment/videos/:video", { params: videoParams(address), signal }),
-    // The stream tells of the video itself, not of its deliveries.
-    refetchInterval: ({ state }) =>
-      state.data && awaitsDelivery(state.data) ? DELIVERIES_EVERY_MS : OTHERWISE_EVERY_MS,
+    // Live updates do not include deliveries.
+    refetchInterval: ({ state }) => (state.data && awaitsDelivery(state.data) ? DELIVERY_POLL_MS : POLL_MS),
   });
 }
 
@@ -45,12 +44,12 @@ export function fileUrl(address: VideoAddress, format: FileFormat): string {
   return urlOf("GET /environments/:environment/videos/:video/files/:format", { params });
 }
 
-/** What is completed never changes. */
+/** A completed transcript never changes. */
 export function transcriptQuery(address: VideoAddress) {
   return queryOptions({
     queryKey: ["transcript", address.environmentId, address.videoId] as const,
     queryFn: async ({ signal }) =>
-      readTranscript(
+      parseTranscript(
         await request("GET /environments/:environment/videos/:video/transcript", {
           params: videoParams(address),
           signal,
@@ -60,12 +59,12 @@ export function transcriptQuery(address: VideoAddress) {
   });
 }
 
-/** @param finishedAt of the transcription: another round may have heard more */
+/** @param finishedAt of the transcription; a retry may detect more speech */
 export function waveformQuery(address: VideoAddress, finishedAt: string | null) {
   return queryOptions({
     queryKey: ["waveform", address.environmentId, address.videoId, finishedAt] as const,
     queryFn: async ({ signal }) =>
-      readWaveform(
+      parseWaveform(
         await request("GET /environments/:environment/videos/:video/waveform", {
           params: videoParams(address),
           signal,
@@ -76,14 +75,16 @@ export function waveformQuery(address: VideoAddress, finishedAt: string | null) 
 }
 
 /**
- * The video after the stream has told of it: what moves while it stays in its state is taken over at once.
- * @returns null where more has changed than the stream tells, so that all of it is to be read again
+ * Merges a live update into the loaded video.
+ * @returns null if more changed than the update contains, so that the video must be refetched
  */
-export function applyChange(known: VideoDetailView, now: VideoView): VideoDetailView | null {
-  const { transcription } = now;
-  if (known.state !== now.state || !known.transcription || !transcription) {
-    return known.state === now.state && !transcription ? { ...known, ...now, transcription: null } : null;
+export function applyChange(loaded: VideoDetailView, update: VideoView): VideoDetailView | null {
+  const { transcription } = update;
+  if (loaded.state !== update.state || !loaded.transcription || !transcription) {
+    return loaded.state === update.state && !transcription
+      ? { ...loaded, ...update, transcription: null }
+      : null;
   }
-  if (known.transcription.startedAt !== transcription.startedAt) return null;
-  return { ...known, ...now, transcription: { ...known.transcription, ...transcription } };
+  if (loaded.transcription.startedAt !== transcription.startedAt) return null;
+  return { ...loaded, ...update, transcription: { ...loaded.transcription, ...transcription } };
 }

@@ -1,25 +1,23 @@
 import type { VideoDetailView } from "@subtext/server/admin/contract/video-detail";
 import { useMe } from "../../hooks/use-me.ts";
-import {
-  bytes,
-  failureInWords,
-  placeInQueue,
-  roughly,
-  skipInWords,
-  WAITS_FOR_MODEL,
-} from "../../ui/format.ts";
+import { formatBytes, formatDateTime, formatEstimate, formatPercent } from "../../ui/format.ts";
 import { Progress } from "../../ui/progress.tsx";
-import { videoName } from "../video-list/video-row.tsx";
+import {
+  failureText,
+  queuePlaceText,
+  skipReasonText,
+  videoName,
+  WAITING_FOR_MODEL,
+} from "../../ui/video-state.tsx";
 import css from "./details.module.css";
 import type { VideoAddress } from "./queries.ts";
-import { when } from "./texts.ts";
-import { Reprocess } from "./video-actions.tsx";
+import { RetryTranscription } from "./video-actions.tsx";
 
-/** What is to be said of a video that has no transcript yet, or none that is whole. */
-export function VideoProgress({ address, video }: { address: VideoAddress; video: VideoDetailView }) {
+/** Why there is no transcript, or an incomplete one; null otherwise. */
+export function VideoStatus({ address, video }: { address: VideoAddress; video: VideoDetailView }) {
   const { isOwner } = useMe();
   const { state, transcription, sizeBytes, uploadedBytes } = video;
-  const failure = transcription?.failure ? failureInWords(transcription.failure) : null;
+  const failure = transcription?.failure ? failureText(transcription.failure) : null;
   if (state === "completed") {
     if (!transcription?.incomplete) return null;
     return (
@@ -33,11 +31,11 @@ export function VideoProgress({ address, video }: { address: VideoAddress; video
     const share = sizeBytes ? (uploadedBytes ?? 0) / sizeBytes : 0;
     return (
       <div className={css.state}>
-        <h2>{sizeBytes === null ? "Uploading" : `Uploading, ${Math.floor(share * 100)}%`}</h2>
-        <Progress name={`Upload of ${videoName(video)}`} share={share} />
+        <h2>{sizeBytes === null ? "Uploading" : `Uploading, ${formatPercent(share)}`}</h2>
+        <Progress label={`Upload of ${videoName(video)}`} value={share} />
         <p>
-          {bytes(uploadedBytes ?? 0)}
-          {sizeBytes !== null && ` of ${bytes(sizeBytes)}`}
+          {formatBytes(uploadedBytes ?? 0)}
+          {sizeBytes !== null && ` of ${formatBytes(sizeBytes)}`}
         </p>
       </div>
     );
@@ -46,7 +44,7 @@ export function VideoProgress({ address, video }: { address: VideoAddress; video
     return (
       <div className={css.state} data-tone="wait">
         <h2>Waiting for a speech model</h2>
-        <p>{WAITS_FOR_MODEL}</p>
+        <p>{WAITING_FOR_MODEL}</p>
       </div>
     );
   }
@@ -54,11 +52,11 @@ export function VideoProgress({ address, video }: { address: VideoAddress; video
     const { queuePlace } = video;
     return (
       <div className={css.state} data-tone="wait">
-        <h2>{placeInQueue(queuePlace)}</h2>
+        <h2>{queuePlaceText(queuePlace)}</h2>
         {failure && (
           <p>
-            {failure.what} {failure.remedy} Retrying
-            {transcription?.retryAt ? `, not before ${when(transcription.retryAt)}.` : "."}
+            {failure.problem} {failure.remedy} Retrying
+            {transcription?.retryAt ? `, not before ${formatDateTime(transcription.retryAt)}.` : "."}
           </p>
         )}
         {!failure && <p>Transcription starts when a worker is free. This page updates automatically.</p>}
@@ -69,12 +67,12 @@ export function VideoProgress({ address, video }: { address: VideoAddress; video
     const { progress, remainingSeconds } = transcription;
     return (
       <div className={css.state}>
-        <h2>Transcribing, {Math.floor(progress * 100)}%</h2>
-        <Progress name={`Transcription of ${videoName(video)}`} share={progress} />
+        <h2>Transcribing, {formatPercent(progress)}</h2>
+        <Progress label={`Transcription of ${videoName(video)}`} value={progress} />
         <p>
           {remainingSeconds === null
             ? "Estimating time left…"
-            : `${capital(roughly(remainingSeconds))} left.`}
+            : `${capitalize(formatEstimate(remainingSeconds))} left.`}
         </p>
       </div>
     );
@@ -85,12 +83,12 @@ export function VideoProgress({ address, video }: { address: VideoAddress; video
         <h2>Transcription failed</h2>
         {failure && (
           <p>
-            {failure.what} {failure.remedy}
+            {failure.problem} {failure.remedy}
           </p>
         )}
         {isOwner && video.recordingDeletedAt === null && (
           <div className={css.actions}>
-            <Reprocess address={address} />
+            <RetryTranscription address={address} />
           </div>
         )}
       </div>
@@ -102,12 +100,27 @@ export function VideoProgress({ address, video }: { address: VideoAddress; video
       <p>
         {state === "untranscribed"
           ? "AI Transcription was off at upload."
-          : skipInWords(transcription?.skipReason ?? null)}
+          : skipReasonText(transcription?.skipReason ?? null)}
       </p>
     </div>
   );
 }
 
-function capital(text: string): string {
+function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Shown instead of the player. */
+export function RecordingDeleted({ at, hasTranscript }: { at: string; hasTranscript: boolean }) {
+  return (
+    <div className={css.state}>
+      <h2>The recording was deleted</h2>
+      <p>
+        The environment's retention settings deleted it on <time dateTime={at}>{formatDateTime(at)}</time>.{" "}
+        {hasTranscript
+          ? "The transcript and captions are still available."
+          : "It can't be played or transcribed again."}
+      </p>
+    </div>
+  );
 }

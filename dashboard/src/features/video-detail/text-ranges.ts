@@ -1,18 +1,18 @@
-/** Where text stands in an element, and what stands where; offsets are UTF-16 units of its whole text. */
+/** Ranges of text in the document, and their highlighting. Offsets are UTF-16 units of an element's whole text. */
 
-/** @returns null where the element holds no such text */
+/** Null if the offsets are outside the text. */
 export function rangeOf(element: Element, from: number, to: number): Range | null {
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   const range = document.createRange();
   let offset = 0;
-  let begun = false;
+  let isStarted = false;
   for (let node = walker.nextNode() as Text | null; node; node = walker.nextNode() as Text | null) {
     const end = offset + node.length;
-    if (!begun && from < end) {
+    if (!isStarted && from < end) {
       range.setStart(node, from - offset);
-      begun = true;
+      isStarted = true;
     }
-    if (begun && to <= end) {
+    if (isStarted && to <= end) {
       range.setEnd(node, to - offset);
       return range;
     }
@@ -21,7 +21,7 @@ export function rangeOf(element: Element, from: number, to: number): Range | nul
   return null;
 }
 
-/** The offset of a place inside the element. */
+/** The offset of a DOM position inside the element. */
 export function offsetOf(element: Element, node: Node, offsetInNode: number): number {
   const range = document.createRange();
   range.selectNodeContents(element);
@@ -29,8 +29,8 @@ export function offsetOf(element: Element, node: Node, offsetInNode: number): nu
   return range.toString().length;
 }
 
-/** The place in the text under a point of the window; null beside all text. */
-export function placeAt(x: number, y: number): { node: Node; offset: number } | null {
+/** The text position at a point of the window; null if there is no text. */
+export function caretAt(x: number, y: number): { node: Node; offset: number } | null {
   if ("caretPositionFromPoint" in document) {
     const position = document.caretPositionFromPoint(x, y);
     return position && { node: position.offsetNode, offset: position.offset };
@@ -39,9 +39,38 @@ export function placeAt(x: number, y: number): { node: Node; offset: number } | 
   return range && { node: range.startContainer, offset: range.startOffset };
 }
 
-/** Whether the point is on the text itself rather than in the space around its lines. */
-export function isOn(range: Range, x: number, y: number): boolean {
+/** Whether the point is on the text itself, not between its lines. */
+export function containsPoint(range: Range, x: number, y: number): boolean {
   return [...range.getClientRects()].some(
     ({ left, right, top, bottom }) => x >= left - 2 && x <= right + 2 && y >= top - 4 && y <= bottom + 4,
   );
+}
+
+/** Names of `::highlight()` in transcript.module.css; later ones are drawn above earlier ones. */
+const LAYERS = [
+  "subtext-hover",
+  "subtext-match",
+  "subtext-active",
+  "subtext-cursor",
+  "subtext-current-match",
+] as const;
+type Layer = (typeof LAYERS)[number];
+
+/**
+ * Highlights text without changing the document, which stays fast with tens of thousands of words. Browsers without
+ * the CSS Custom Highlight API only show the current paragraph.
+ */
+export function highlight(layer: Layer, ranges: readonly Range[]): void {
+  if (!("highlights" in CSS)) return;
+  if (ranges.length === 0) {
+    CSS.highlights.delete(layer);
+    return;
+  }
+  const added = new Highlight(...ranges);
+  added.priority = LAYERS.indexOf(layer);
+  CSS.highlights.set(layer, added);
+}
+
+export function clearHighlights(): void {
+  for (const layer of LAYERS) highlight(layer, []);
 }

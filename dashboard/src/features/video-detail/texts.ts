@@ -1,23 +1,23 @@
 import type { AttemptView, EventView, TimelineStepView } from "@subtext/server/admin/contract/video-detail";
 import type { AttemptOutcome } from "@subtext/server/db/enums";
-import { clock } from "../../ui/format.ts";
+import { formatClock } from "../../ui/format.ts";
 
-/** Of a place in a recording, as it is read out: `1 minute, 5 seconds`. */
-export function clockInWords(seconds: number): string {
+/** A position for screen readers: `1 minute, 5 seconds`. */
+export function spokenClock(seconds: number): string {
   const whole = Math.floor(seconds);
   const parts: [number, string][] = [
     [Math.floor(whole / 3600), "hour"],
     [Math.floor(whole / 60) % 60, "minute"],
     [whole % 60, "second"],
   ];
-  const said = parts
+  const spoken = parts
     .filter(([count]) => count > 0)
     .map(([count, unit]) => `${count} ${unit}${count === 1 ? "" : "s"}`);
-  return said.join(", ") || "the beginning";
+  return spoken.join(", ") || "the beginning";
 }
 
-/** How long something took: `< 0.1 s`, `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`. */
-export function took(seconds: number): string {
+/** `< 0.1 s`, `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`. */
+export function formatElapsed(seconds: number): string {
   if (seconds < 0.05) return "< 0.1 s";
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
@@ -26,14 +26,7 @@ export function took(seconds: number): string {
   return `${Math.floor(whole / 3600)} h ${Math.floor(whole / 60) % 60} min`;
 }
 
-const moment = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
-
-/** `21 Nov 2026, 12:04:11`, where the reader is. */
-export function when(time: string): string {
-  return moment.format(new Date(time));
-}
-
-const STEPS: Record<TimelineStepView["step"], string> = {
+const STEP_NAMES: Record<TimelineStepView["step"], string> = {
   uploaded: "Uploaded",
   queued: "Queued",
   started: "Waiting for worker",
@@ -47,8 +40,8 @@ const STEPS: Record<TimelineStepView["step"], string> = {
   delivered: "Delivered",
 };
 
-export function stepInWords({ step, endpointUrl }: TimelineStepView): string {
-  return endpointUrl === undefined ? STEPS[step] : `${STEPS[step]} to ${hostOf(endpointUrl)}`;
+export function stepName({ step, endpointUrl }: TimelineStepView): string {
+  return endpointUrl === undefined ? STEP_NAMES[step] : `${STEP_NAMES[step]} to ${hostOf(endpointUrl)}`;
 }
 
 export const OUTCOMES: Record<AttemptOutcome, string> = {
@@ -61,16 +54,17 @@ export const OUTCOMES: Record<AttemptOutcome, string> = {
   lost: "Worker lost",
 };
 
-export const BEGINNINGS: Record<AttemptView["begunBy"], string> = {
+/** Why an attempt started. */
+export const REASONS: Record<AttemptView["begunBy"], string> = {
   upload: "Initial attempt",
   resumption: "Resumed",
   retry: "Retry",
-  reprocess: "Retried by an operator",
+  reprocess: "Manual retry",
 };
 
 type Delivery = EventView["deliveries"][number];
 
-export function deliveryInWords({ status, attempts }: Pick<Delivery, "status" | "attempts">): string {
+export function deliveryText({ status, attempts }: Pick<Delivery, "status" | "attempts">): string {
   const times = attempts === 1 ? "1 attempt" : `${attempts} attempts`;
   if (status === "succeeded") return attempts === 1 ? "Delivered" : `Delivered after ${times}`;
   if (status === "failed") return `Failed after ${times}`;
@@ -83,6 +77,6 @@ export function hostOf(url: string): string {
 }
 
 /** `0:12–0:15` */
-export function between(start: number, end: number): string {
-  return `${clock(start)}–${clock(end)}`;
+export function formatRange(start: number, end: number): string {
+  return `${formatClock(start)}–${formatClock(end)}`;
 }

@@ -1,7 +1,6 @@
 import type { Playback } from "./playback.ts";
-import { bringIntoView } from "./scroll-into-view.ts";
-import { clearHighlights, highlight } from "./text-highlight.ts";
-import { isOn, offsetOf, placeAt, rangeOf } from "./text-ranges.ts";
+import { scrollIntoView } from "./scroll-into-view.ts";
+import { caretAt, clearHighlights, containsPoint, highlight, offsetOf, rangeOf } from "./text-ranges.ts";
 import {
   type Paragraph,
   paragraphOf,
@@ -12,54 +11,53 @@ import {
 } from "./transcript-model.ts";
 import type { Match } from "./transcript-search.ts";
 
-interface TranscriptViewOptions {
-  /** Scrolls, and holds for each paragraph of the transcript one `<p>`. */
+interface TranscriptControllerOptions {
+  /** The scrolling element, with one `<p>` per paragraph. */
   root: HTMLElement;
   transcript: Transcript;
   playback: Playback;
-  /** How much of the window's top is covered, in CSS pixels. */
-  covered(): number;
-  onFollowing(following: boolean): void;
-  /** Told the word that the keyboard has gone to. */
-  onCursor(word: number): void;
+  /** Height of what covers the top of the window, in CSS pixels. */
+  coveredHeight(): number;
+  onFollowingChange(isFollowing: boolean): void;
+  /** Called when the keyboard cursor moves to another word. */
+  onCursorMove(word: number): void;
 }
 
 /**
- * What moves on a transcript that stands in the document: the word that is heard, the one under the pointer or
- * the keyboard, and what was found. It works on the text as it stands, since React would have to look at
- * thousands of words for each of them.
+ * Highlights the spoken word, the words under the pointer and the keyboard cursor, and search matches. It works on the
+ * rendered text, because rerendering thousands of words in React for each of them would be too slow.
  */
-export class TranscriptView {
-  readonly #options: TranscriptViewOptions;
+export class TranscriptController {
+  readonly #options: TranscriptControllerOptions;
   readonly #texts: HTMLElement[];
-  #lit = -1;
+  #active = -1;
   #cursor = -1;
-  #following = true;
+  #isFollowing = true;
 
-  constructor(options: TranscriptViewOptions) {
+  constructor(options: TranscriptControllerOptions) {
     this.#options = options;
     this.#texts = [...options.root.querySelectorAll("p")];
   }
 
-  /** @returns what ends it */
+  /** @returns a function that stops it */
   start(): () => void {
     const { root, playback } = this.#options;
     const controller = new AbortController();
     const { signal } = controller;
     const passive = { signal, passive: true };
-    root.addEventListener("click", (event) => this.#click(event), { signal });
-    root.addEventListener("keydown", (event) => this.#press(event), { signal });
-    root.addEventListener("pointermove", (event) => this.#hover(event), passive);
+    root.addEventListener("click", (event) => this.#onClick(event), { signal });
+    root.addEventListener("keydown", (event) => this.#onKeyDown(event), { signal });
+    root.addEventListener("pointermove", (event) => this.#onPointerMove(event), passive);
     root.addEventListener("pointerleave", () => highlight("subtext-hover", []), { signal });
     root.addEventListener("focusout", () => highlight("subtext-cursor", []), { signal });
     for (const type of ["wheel", "touchmove"]) {
       root.addEventListener(type, () => this.follow(false), passive);
     }
-    // The scroll bar is the only part of it that holds no paragraph.
+    // A pointer on the root itself, not on a paragraph, is on its scroll bar.
     root.addEventListener("pointerdown", ({ target }) => target === root && this.follow(false), { signal });
-    const stop = playback.listen((seconds, sought) => {
-      this.#light(wordAt(this.#options.transcript, seconds));
-      if (sought) this.follow(true);
+    const stop = playback.listen((seconds, isSeek) => {
+      this.#setActive(wordAt(this.#options.transcript, seconds));
+      if (isSeek) this.follow(true);
     });
     return () => {
       controller.abort();
@@ -68,12 +66,12 @@ export class TranscriptView {
     };
   }
 
-  /** Whether the text scrolls along with what is heard. */
-  follow(following: boolean): void {
-    if (following) this.#showHeard();
-    if (following === this.#following) return;
-    this.#following = following;
-    this.#options.onFollowing(following);
+  /** Turns scrolling along with playback on or off. */
+  follow(isFollowing: boolean): void {
+    if (isFollowing) this.#showSpokenWord();
+    if (isFollowing === this.#isFollowing) return;
+    this.#isFollowing = isFollowing;
+    this.#options.onFollowingChange(isFollowing);
   }
 
   showMatches(matches: readonly Match[]): void {
@@ -83,46 +81,46 @@ export class TranscriptView {
     );
   }
 
-  /** @param match null where there is none */
+  /** @param match null clears the highlight */
   showMatch(match: Match | null): void {
     const range = match && this.#rangeOfMatch(match);
     highlight("subtext-current-match", range ? [range] : []);
     if (!range) return;
     this.follow(false);
-    this.#bring(range);
+    this.#scrollTo(range);
   }
 
-  /** The first and the last word that are selected, at least in part; null where none is. */
+  /** The first and last word of the selection, including partly selected ones; null without a selection. */
   selectedWords(): { first: number; last: number } | null {
     const selection = getSelection();
     if (!selection || selection.isCollapsed || selection.rangeCount === 0) return null;
     const range = selection.getRangeAt(0);
-    const touched = this.#texts.flatMap((text, index) => (range.intersectsNode(text) ? [index] : []));
-    const [from, to] = [touched[0], touched.at(-1)];
+    const selected = this.#texts.flatMap((text, index) => (range.intersectsNode(text) ? [index] : []));
+    const [from, to] = [selected[0], selected.at(-1)];
     if (from === undefined || to === undefined) return null;
     const { paragraphs } = this.#options.transcript;
-    const place = (index: number, node: Node, offset: number, otherwise: number) =>
-      this.#texts[index]!.contains(node) ? offsetOf(this.#texts[index]!, node, offset) : otherwise;
-    const start = place(from, range.startContainer, range.startOffset, 0);
-    const end = place(to, range.endContainer, range.endOffset, paragraphs[to]!.text.length);
+    const offsetIn = (index: number, node: Node, offset: number, fallback: number) =>
+      this.#texts[index]!.contains(node) ? offsetOf(this.#texts[index]!, node, offset) : fallback;
+    const start = offsetIn(from, range.startContainer, range.startOffset, 0);
+    const end = offsetIn(to, range.endContainer, range.endOffset, paragraphs[to]!.text.length);
     const first = firstEndingAfter(paragraphs[from]!, start);
     const last = wordAtOffset(paragraphs[to]!, end - 1);
     return first <= last ? { first, last } : null;
   }
 
-  #light(word: number): void {
-    if (word === this.#lit) return;
+  #setActive(word: number): void {
+    if (word === this.#active) return;
     const { transcript } = this.#options;
     const range = this.#rangeOfWord(word);
-    highlight("subtext-lit", range ? [range] : []);
-    // In a pause the paragraph stays the current one.
+    highlight("subtext-active", range ? [range] : []);
+    // During a pause the paragraph stays current.
     if (word >= 0) {
-      const [before, now] = [paragraphOf(transcript, this.#lit), paragraphOf(transcript, word)];
-      this.#lit = word;
+      const [before, now] = [paragraphOf(transcript, this.#active), paragraphOf(transcript, word)];
+      this.#active = word;
       if (before !== now) this.#markCurrent(this.#texts[now]);
     }
-    this.#lit = word;
-    if (range && this.#following) this.#bring(range);
+    this.#active = word;
+    if (range && this.#isFollowing) this.#scrollTo(range);
   }
 
   #markCurrent(text: HTMLElement | undefined): void {
@@ -132,13 +130,13 @@ export class TranscriptView {
     text?.parentElement?.setAttribute("aria-current", "true");
   }
 
-  #showHeard(): void {
+  #showSpokenWord(): void {
     const { transcript, playback } = this.#options;
     const range = this.#rangeOfWord(Math.max(0, wordBefore(transcript, playback.seconds)));
-    if (range) this.#bring(range);
+    if (range) this.#scrollTo(range);
   }
 
-  #click({ target, clientX, clientY }: MouseEvent): void {
+  #onClick({ target, clientX, clientY }: MouseEvent): void {
     const { transcript, playback } = this.#options;
     const button = (target as Element).closest("button");
     if (button) {
@@ -146,26 +144,26 @@ export class TranscriptView {
       this.follow(true);
       return;
     }
-    // Whoever selects text wants to copy it.
+    // The user is selecting text.
     if (getSelection()?.isCollapsed === false) return;
     const word = this.#wordUnder(clientX, clientY);
     if (word >= 0) this.#playFrom(word);
   }
 
-  #press(event: KeyboardEvent): void {
+  #onKeyDown(event: KeyboardEvent): void {
     if (event.target !== this.#options.root || event.ctrlKey || event.metaKey || event.altKey) return;
     const { transcript } = this.#options;
     const last = transcript.wordCount - 1;
-    const from = this.#cursor >= 0 ? this.#cursor : this.#beginning();
-    const at = paragraphOf(transcript, from);
-    const rtl = this.#texts[at] && getComputedStyle(this.#texts[at]).direction === "rtl" ? -1 : 1;
-    const paragraph = (step: number) => transcript.paragraphs[at + step]?.firstWord;
+    const from = this.#cursor >= 0 ? this.#cursor : this.#cursorStart();
+    const current = paragraphOf(transcript, from);
+    const rtl = this.#texts[current] && getComputedStyle(this.#texts[current]).direction === "rtl" ? -1 : 1;
+    const paragraph = (step: number) => transcript.paragraphs[current + step]?.firstWord;
     const isNew = this.#cursor < 0;
     const moves: Record<string, () => number | undefined> = {
       ArrowRight: () => (isNew ? from : from + rtl),
       ArrowLeft: () => from - rtl,
       ArrowDown: () => paragraph(1) ?? last,
-      ArrowUp: () => (from > transcript.paragraphs[at]!.firstWord ? paragraph(0) : paragraph(-1)) ?? 0,
+      ArrowUp: () => (from > transcript.paragraphs[current]!.firstWord ? paragraph(0) : paragraph(-1)) ?? 0,
       Home: () => 0,
       End: () => last,
     };
@@ -179,8 +177,8 @@ export class TranscriptView {
     event.stopPropagation();
   }
 
-  /** Where the keyboard begins: at what is heard. */
-  #beginning(): number {
+  /** The keyboard cursor starts at the spoken word. */
+  #cursorStart(): number {
     return Math.max(0, wordBefore(this.#options.transcript, this.#options.playback.seconds));
   }
 
@@ -190,8 +188,8 @@ export class TranscriptView {
     if (!range) return;
     highlight("subtext-cursor", [range]);
     this.follow(false);
-    this.#bring(range);
-    this.#options.onCursor(word);
+    this.#scrollTo(range);
+    this.#options.onCursorMove(word);
   }
 
   #playFrom(word: number): void {
@@ -201,24 +199,24 @@ export class TranscriptView {
     this.follow(true);
   }
 
-  #hover({ clientX, clientY, pointerType, buttons }: PointerEvent): void {
+  #onPointerMove({ clientX, clientY, pointerType, buttons }: PointerEvent): void {
     if (pointerType !== "mouse") return;
     const range = buttons === 0 ? this.#rangeOfWord(this.#wordUnder(clientX, clientY)) : null;
     highlight("subtext-hover", range ? [range] : []);
   }
 
   #wordUnder(x: number, y: number): number {
-    const place = placeAt(x, y);
+    const caret = caretAt(x, y);
     const text =
-      place && (place.node instanceof Element ? place.node : place.node.parentElement)?.closest("p");
+      caret && (caret.node instanceof Element ? caret.node : caret.node.parentElement)?.closest("p");
     const index = text ? this.#texts.indexOf(text) : -1;
-    if (!place || index < 0) return -1;
+    if (!caret || index < 0) return -1;
     const paragraph = this.#options.transcript.paragraphs[index]!;
-    const word = wordAtOffset(paragraph, offsetOf(text!, place.node, place.offset));
-    // A caret between two words belongs to whichever is under the pointer.
-    for (const each of [word, word - 1]) {
-      const range = each >= paragraph.firstWord ? this.#rangeOfWord(each) : null;
-      if (range && isOn(range, x, y)) return each;
+    const word = wordAtOffset(paragraph, offsetOf(text!, caret.node, caret.offset));
+    // A caret between two words may belong to either.
+    for (const candidate of [word, word - 1]) {
+      const range = candidate >= paragraph.firstWord ? this.#rangeOfWord(candidate) : null;
+      if (range && containsPoint(range, x, y)) return candidate;
     }
     return -1;
   }
@@ -228,8 +226,8 @@ export class TranscriptView {
     const index = word < 0 ? -1 : paragraphOf(transcript, word);
     const [text, paragraph] = [this.#texts[index], transcript.paragraphs[index]];
     if (!text || !paragraph) return null;
-    const place = word - paragraph.firstWord;
-    return rangeOf(text, paragraph.froms[place]!, paragraph.tos[place]!);
+    const wordIndex = word - paragraph.firstWord;
+    return rangeOf(text, paragraph.wordStarts[wordIndex]!, paragraph.wordEnds[wordIndex]!);
   }
 
   #rangeOfMatch({ paragraph, from, to }: Match): Range | null {
@@ -237,13 +235,13 @@ export class TranscriptView {
     return text ? rangeOf(text, from, to) : null;
   }
 
-  #bring(range: Range): void {
-    const { root, covered } = this.#options;
-    bringIntoView(range, { scroller: root, covered });
+  #scrollTo(range: Range): void {
+    const { root, coveredHeight } = this.#options;
+    scrollIntoView(range, { scroller: root, coveredHeight });
   }
 }
 
-function firstEndingAfter({ firstWord, tos }: Paragraph, offset: number): number {
-  const index = tos.findIndex((to) => to > offset);
-  return firstWord + (index < 0 ? tos.length : index);
+function firstEndingAfter({ firstWord, wordEnds }: Paragraph, offset: number): number {
+  const index = wordEnds.findIndex((end) => end > offset);
+  return firstWord + (index < 0 ? wordEnds.length : index);
 }

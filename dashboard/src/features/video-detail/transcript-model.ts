@@ -1,18 +1,20 @@
 import type { TranscriptWordsView } from "@subtext/server/admin/contract/video-detail";
+import { formatClock } from "../../ui/format.ts";
+import { formatRange } from "./texts.ts";
 
-/** Words that the engine was less sure of are marked. */
-export const UNSURE_BELOW_PERCENT = 50;
+/** Words below this confidence are highlighted. */
+export const LOW_CONFIDENCE_PERCENT = 50;
 
-/** A word stays lit so long after its end, unless the next begins. */
-const AFTERGLOW_SECONDS = 0.1;
+/** A word stays highlighted this long after its end, unless the next begins. */
+const LINGER_SECONDS = 0.1;
 
 export interface Paragraph {
   text: string;
   /** Index of its first word in the transcript. */
   firstWord: number;
-  /** Where each of its words begins and ends in the text, in UTF-16 units. */
-  froms: Uint32Array;
-  tos: Uint32Array;
+  /** Offsets of its words in the text, in UTF-16 units. */
+  wordStarts: Uint32Array;
+  wordEnds: Uint32Array;
   /** Seconds. */
   start: number;
 }
@@ -20,14 +22,14 @@ export interface Paragraph {
 export interface Transcript {
   language: string;
   wordCount: number;
-  /** Seconds of the media, by word. */
+  /** Times of the words in seconds. */
   starts: Float64Array;
   ends: Float64Array;
   confidences: readonly (number | null)[] | null;
   paragraphs: Paragraph[];
 }
 
-export function readTranscript(view: TranscriptWordsView): Transcript {
+export function parseTranscript(view: TranscriptWordsView): Transcript {
   const wordCount = view.words.length;
   const starts = new Float64Array(wordCount);
   const ends = new Float64Array(wordCount);
@@ -40,30 +42,30 @@ export function readTranscript(view: TranscriptWordsView): Transcript {
   }
   const paragraphs = view.paragraphs.map((firstWord, index) => {
     const words = view.words.slice(firstWord, view.paragraphs[index + 1] ?? wordCount);
-    return readParagraph(words, { firstWord, start: starts[firstWord]! });
+    return parseParagraph(words, { firstWord, start: starts[firstWord]! });
   });
   return { language: view.language, wordCount, starts, ends, confidences: view.confidences, paragraphs };
 }
 
-function readParagraph(words: string[], known: Pick<Paragraph, "firstWord" | "start">): Paragraph {
-  const froms = new Uint32Array(words.length);
-  const tos = new Uint32Array(words.length);
+function parseParagraph(words: string[], position: Pick<Paragraph, "firstWord" | "start">): Paragraph {
+  const wordStarts = new Uint32Array(words.length);
+  const wordEnds = new Uint32Array(words.length);
   let offset = 0;
   words.forEach((word, index) => {
-    froms[index] = offset + (word.length - word.trimStart().length);
+    wordStarts[index] = offset + (word.length - word.trimStart().length);
     offset += word.length;
-    tos[index] = offset;
+    wordEnds[index] = offset;
   });
-  return { ...known, text: words.join(""), froms, tos };
+  return { ...position, text: words.join(""), wordStarts, wordEnds };
 }
 
-/** The word that is heard at that time, for as long as it should be lit; -1 in pauses. */
+/** The word spoken at that time, which is highlighted; -1 in pauses. */
 export function wordAt({ starts, ends }: Transcript, seconds: number): number {
   const word = lastNotAfter(starts, seconds);
-  return word >= 0 && seconds <= ends[word]! + AFTERGLOW_SECONDS ? word : -1;
+  return word >= 0 && seconds <= ends[word]! + LINGER_SECONDS ? word : -1;
 }
 
-/** The last word that has begun by then; -1 before the first. */
+/** The last word that started by then; -1 before the first. */
 export function wordBefore({ starts }: Transcript, seconds: number): number {
   return lastNotAfter(starts, seconds);
 }
@@ -79,12 +81,32 @@ export function paragraphOf({ paragraphs }: Transcript, word: number): number {
   return low - 1;
 }
 
-/** The word of the transcript that stands at, or just before, a place in a paragraph's text. */
-export function wordAtOffset({ froms, firstWord }: Paragraph, offset: number): number {
-  return firstWord + Math.max(0, lastNotAfter(froms, offset));
+/** The word at, or just before, an offset in a paragraph's text. */
+export function wordAtOffset({ wordStarts, firstWord }: Paragraph, offset: number): number {
+  return firstWord + Math.max(0, lastNotAfter(wordStarts, offset));
 }
 
-/** Index of the last value that is not above the limit; -1 where none is. */
+export function plainText({ paragraphs }: Transcript): string {
+  return paragraphs.map(({ text }) => text).join("\n\n");
+}
+
+export function textWithTimestamps({ paragraphs }: Transcript): string {
+  return paragraphs.map(({ text, start }) => `[${formatClock(start)}] ${text}`).join("\n\n");
+}
+
+/** The words from first to last with their time range. */
+export function quote(transcript: Transcript, { first, last }: { first: number; last: number }): string {
+  const { paragraphs, starts, ends } = transcript;
+  const [from, to] = [paragraphOf(transcript, first), paragraphOf(transcript, last)];
+  const texts = paragraphs.slice(from, to + 1).map(({ text, firstWord, wordStarts, wordEnds }, index) => {
+    const begin = index === 0 ? wordStarts[first - firstWord]! : 0;
+    const end = from + index === to ? wordEnds[last - firstWord]! : text.length;
+    return text.slice(begin, end);
+  });
+  return `[${formatRange(starts[first]!, ends[last]!)}] ${texts.join("\n\n")}`;
+}
+
+/** Index of the last value that is at most the limit; -1 if there is none. */
 function lastNotAfter(ascending: Float64Array | Uint32Array, limit: number): number {
   let low = 0;
   let high = ascending.length;

@@ -3,35 +3,43 @@ import controls from "../../ui/controls.module.css";
 import { Button } from "../../ui/controls.tsx";
 import { DownIcon, SearchIcon, UpIcon } from "../../ui/icons.tsx";
 import css from "./transcript.module.css";
-import type { TranscriptView } from "./transcript-controller.ts";
+import type { TranscriptController } from "./transcript-controller.ts";
 import type { Transcript } from "./transcript-model.ts";
-import { type Match, MOST_MATCHES, TranscriptSearch } from "./transcript-search.ts";
+import { MAX_MATCHES, type Match, TranscriptSearch } from "./transcript-search.ts";
 
-interface TranscriptFindProps {
+interface TranscriptSearchFieldProps {
   transcript: Transcript;
-  view: TranscriptView | null;
+  controller: TranscriptController | null;
   inputRef: React.Ref<HTMLInputElement>;
-  /** Takes the keyboard back, at what was found. */
+  /** Called on Escape in the empty field: moves the focus to the transcript. */
   onLeave(): void;
 }
 
-export function TranscriptFind({ transcript, view, inputRef, onLeave }: TranscriptFindProps) {
+export function TranscriptSearchField({
+  transcript,
+  controller,
+  inputRef,
+  onLeave,
+}: TranscriptSearchFieldProps) {
   const [query, setQuery] = useState("");
   const search = useMemo(() => new TranscriptSearch(transcript.paragraphs), [transcript]);
   const deferred = useDeferredValue(query);
   const matches = useMemo(() => search.find(deferred), [search, deferred]);
-  const [chosen, setChosen] = useState<{ matches: readonly Match[]; index: number }>({ matches, index: 0 });
-  // Another query begins at its first match.
-  const index = chosen.matches === matches ? chosen.index : 0;
+  const [selected, setSelected] = useState<{ matches: readonly Match[]; index: number }>({
+    matches,
+    index: 0,
+  });
+  // A new query starts at its first match.
+  const index = selected.matches === matches ? selected.index : 0;
   const countId = useId();
 
-  useEffect(() => view?.showMatches(matches), [view, matches]);
-  useEffect(() => view?.showMatch(matches[index] ?? null), [view, matches, index]);
+  useEffect(() => controller?.showMatches(matches), [controller, matches]);
+  useEffect(() => controller?.showMatch(matches[index] ?? null), [controller, matches, index]);
 
   const step = (by: number) => {
-    if (matches.length > 0) setChosen({ matches, index: (index + by + matches.length) % matches.length });
+    if (matches.length > 0) setSelected({ matches, index: (index + by + matches.length) % matches.length });
   };
-  const press = (event: KeyboardEvent) => {
+  const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Enter") step(event.shiftKey ? -1 : 1);
     else if (event.key !== "Escape") return;
     else if (query !== "") setQuery("");
@@ -54,17 +62,17 @@ export function TranscriptFind({ transcript, view, inputRef, onLeave }: Transcri
         maxLength={200}
         value={query}
         onChange={({ currentTarget }) => setQuery(currentTarget.value)}
-        onKeyDown={press}
+        onKeyDown={onKeyDown}
       />
       <span className={query === "" ? controls.hidden : css.count} id={countId} role="status">
-        {query !== "" && countInWords(matches.length, index)}
+        {query !== "" && countText(matches.length, index)}
       </span>
       {query !== "" && (
         <>
-          <Button look="quiet" square aria-label="Previous match" onPress={() => step(-1)}>
+          <Button variant="quiet" iconOnly aria-label="Previous match" onPress={() => step(-1)}>
             <UpIcon />
           </Button>
-          <Button look="quiet" square aria-label="Next match" onPress={() => step(1)}>
+          <Button variant="quiet" iconOnly aria-label="Next match" onPress={() => step(1)}>
             <DownIcon />
           </Button>
         </>
@@ -73,8 +81,8 @@ export function TranscriptFind({ transcript, view, inputRef, onLeave }: Transcri
   );
 }
 
-function countInWords(count: number, index: number): string {
+function countText(count: number, index: number): string {
   if (count === 0) return "No results";
-  const total = count === MOST_MATCHES ? `${count.toLocaleString("en")}+` : count.toLocaleString("en");
+  const total = count === MAX_MATCHES ? `${count.toLocaleString("en")}+` : count.toLocaleString("en");
   return `${(index + 1).toLocaleString("en")} of ${total}`;
 }

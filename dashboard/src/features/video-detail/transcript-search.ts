@@ -1,22 +1,22 @@
 import type { Paragraph } from "./transcript-model.ts";
 
-/** A stretch of a paragraph's text, in UTF-16 units. */
+/** A range of a paragraph's text, in UTF-16 units. */
 export interface Match {
   paragraph: number;
   from: number;
   to: number;
 }
 
-/** More are not counted: nobody steps through them, and each costs the browser. */
-export const MOST_MATCHES = 2_000;
+/** Limits the cost of highlighting. */
+export const MAX_MATCHES = 2_000;
 
 interface Folded {
   text: string;
-  /** Where each unit of the folded text comes from; null where the two are alike unit by unit. */
+  /** The original offset of each unit of the folded text; null if they are identical. */
   origins: Uint32Array | null;
 }
 
-/** Finds text in paragraphs, whatever its case and its diacritics; keeps what it has folded. */
+/** Case- and diacritics-insensitive search. Caches the folded paragraphs. */
 export class TranscriptSearch {
   readonly #paragraphs: readonly Paragraph[];
   readonly #folded: (Folded | undefined)[] = [];
@@ -25,20 +25,20 @@ export class TranscriptSearch {
     this.#paragraphs = paragraphs;
   }
 
-  /** In order, without overlaps, at most `MOST_MATCHES`. */
+  /** In order, without overlaps; at most `MAX_MATCHES`. */
   find(query: string): Match[] {
-    const wanted = fold(query.trim().replace(/\s+/g, " ")).text;
+    const needle = fold(query.trim().replace(/\s+/g, " ")).text;
     const matches: Match[] = [];
-    if (wanted === "") return matches;
+    if (needle === "") return matches;
     for (let paragraph = 0; paragraph < this.#paragraphs.length; paragraph++) {
       this.#folded[paragraph] ??= fold(this.#paragraphs[paragraph]!.text);
       const { text, origins } = this.#folded[paragraph]!;
-      for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) {
-        const end = at + wanted.length;
+      for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + needle.length)) {
+        const end = at + needle.length;
         const from = origins ? origins[at]! : at;
-        // Marks that were dropped belong to the letter before them.
+        // Removed combining marks belong to the letter before them.
         matches.push({ paragraph, from, to: origins ? Math.max(origins[end]!, from + 1) : end });
-        if (matches.length === MOST_MATCHES) return matches;
+        if (matches.length === MAX_MATCHES) return matches;
       }
     }
     return matches;
@@ -50,7 +50,7 @@ function fold(text: string): Folded {
   const parts: string[] = [];
   const origins: number[] = [];
   let offset = 0;
-  // By whole stretches of ASCII, which is what most of most texts is.
+  // Whole runs of ASCII at once, which is most of most texts.
   for (const [run] of text.matchAll(/[\0-\x7f]+|[^\0-\x7f]/gu)) {
     const isPlain = run.charCodeAt(0) < 0x80;
     const part = isPlain ? run.toLowerCase() : foldCharacter(run);

@@ -1,31 +1,31 @@
 import type { LanguageStretchView } from "@subtext/server/admin/contract/video-detail";
 import { memo, type Ref } from "react";
-import { clock } from "../../ui/format.ts";
+import { formatClock } from "../../ui/format.ts";
 import css from "./transcript.module.css";
-import { type Paragraph, type Transcript, UNSURE_BELOW_PERCENT } from "./transcript-model.ts";
+import { LOW_CONFIDENCE_PERCENT, type Paragraph, type Transcript } from "./transcript-model.ts";
 
-/** About as many characters fill a line; only what is not on the screen is reckoned by it. */
-const CHARACTERS_A_LINE = 56;
+/** Estimates the height of paragraphs that are not laid out yet. */
+const CHARACTERS_PER_LINE = 56;
 const LINE_REM = 1.75;
 
 interface TranscriptTextProps {
   transcript: Transcript;
-  stretches: readonly LanguageStretchView[];
-  showUnsure: boolean;
+  segments: readonly LanguageStretchView[];
+  showLowConfidence: boolean;
   ref: Ref<HTMLElement>;
 }
 
-/** All of it is in the document, so that the browser's own search finds it; what is not seen is not laid out. */
+/** The whole text is in the document, so that the browser's search finds it. Only visible paragraphs are laid out. */
 export const TranscriptText = memo(function TranscriptText(props: TranscriptTextProps) {
-  const { transcript, stretches, showUnsure, ref } = props;
+  const { transcript, segments, showLowConfidence, ref } = props;
   return (
     <section
       ref={ref}
       className={css.text}
-      data-unsure={showUnsure || undefined}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard goes through its words.
+      data-low-confidence={showLowConfidence || undefined}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and arrow keys move through its words
       tabIndex={0}
-      aria-label="Transcript: arrow keys go through its words, Enter plays from there"
+      aria-label="Transcript. Arrow keys move through the words, Enter plays from there."
     >
       {transcript.paragraphs.map((paragraph, index) => (
         <ParagraphText
@@ -33,7 +33,7 @@ export const TranscriptText = memo(function TranscriptText(props: TranscriptText
           index={index}
           paragraph={paragraph}
           confidences={transcript.confidences}
-          language={languageAt(stretches, paragraph.start) ?? transcript.language}
+          language={languageAt(segments, paragraph.start) ?? transcript.language}
         />
       ))}
     </section>
@@ -47,7 +47,7 @@ const ParagraphText = memo(function ParagraphText(props: {
   language: string;
 }) {
   const { index, paragraph, confidences, language } = props;
-  const lines = Math.ceil(paragraph.text.length / CHARACTERS_A_LINE);
+  const lines = Math.ceil(paragraph.text.length / CHARACTERS_PER_LINE);
   return (
     <div
       className={css.paragraph}
@@ -58,37 +58,40 @@ const ParagraphText = memo(function ParagraphText(props: {
         type="button"
         tabIndex={-1}
         data-paragraph={index}
-        aria-label={`Play from ${clock(paragraph.start)}`}
+        aria-label={`Play from ${formatClock(paragraph.start)}`}
       >
-        {clock(paragraph.start)}
+        {formatClock(paragraph.start)}
       </button>
       <p dir="auto" lang={language}>
-        {confidences ? marked(paragraph, confidences) : paragraph.text}
+        {confidences ? markLowConfidence(paragraph, confidences) : paragraph.text}
       </p>
     </div>
   );
 });
 
-/** The text, its unsure words in elements of their own. */
-function marked({ text, froms, tos, firstWord }: Paragraph, confidences: readonly (number | null)[]) {
+/** The text with its low-confidence words in elements of their own. */
+function markLowConfidence(
+  { text, wordStarts, wordEnds, firstWord }: Paragraph,
+  confidences: readonly (number | null)[],
+) {
   const parts: (string | React.ReactElement)[] = [];
-  let done = 0;
-  for (let place = 0; place < froms.length; place++) {
-    const percent = confidences[firstWord + place];
-    if (percent === null || percent === undefined || percent >= UNSURE_BELOW_PERCENT) continue;
-    const [from, to] = [froms[place]!, tos[place]!];
-    parts.push(text.slice(done, from));
+  let end = 0;
+  for (let index = 0; index < wordStarts.length; index++) {
+    const percent = confidences[firstWord + index];
+    if (percent === null || percent === undefined || percent >= LOW_CONFIDENCE_PERCENT) continue;
+    const [wordStart, wordEnd] = [wordStarts[index]!, wordEnds[index]!];
+    parts.push(text.slice(end, wordStart));
     parts.push(
-      <span key={place} className={css.unsure} title={`${percent}% confidence`}>
-        {text.slice(from, to)}
+      <span key={index} className={css.lowConfidence} title={`${percent}% confidence`}>
+        {text.slice(wordStart, wordEnd)}
       </span>,
     );
-    done = to;
+    end = wordEnd;
   }
-  parts.push(text.slice(done));
+  parts.push(text.slice(end));
   return parts;
 }
 
-function languageAt(stretches: readonly LanguageStretchView[], seconds: number): string | undefined {
-  return stretches.find(({ start, end }) => seconds >= start && seconds < end)?.language;
+function languageAt(segments: readonly LanguageStretchView[], seconds: number): string | undefined {
+  return segments.find(({ start, end }) => seconds >= start && seconds < end)?.language;
 }

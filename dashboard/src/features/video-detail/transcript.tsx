@@ -3,26 +3,25 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { listenToKeys } from "../../hooks/shortcuts.ts";
 import controls from "../../ui/controls.module.css";
 import { Button, Switch } from "../../ui/controls.tsx";
-import { copyText } from "../../ui/copy-text.ts";
+import { COPY_BLOCKED, copyText } from "../../ui/copy.tsx";
 import { FollowIcon } from "../../ui/icons.tsx";
 import { CopyMenu } from "./copy-menu.tsx";
-import { Downloads } from "./download-menu.tsx";
+import { DownloadMenu } from "./download-menu.tsx";
 import type { Playback } from "./playback.ts";
 import type { VideoAddress } from "./queries.ts";
-import { clockInWords } from "./texts.ts";
+import { spokenClock } from "./texts.ts";
 import css from "./transcript.module.css";
-import { TranscriptView } from "./transcript-controller.ts";
-import { quote, wholeText } from "./transcript-copy.ts";
-import type { Transcript as TranscriptWords } from "./transcript-model.ts";
-import { TranscriptFind } from "./transcript-search-field.tsx";
+import { TranscriptController } from "./transcript-controller.ts";
+import { plainText, quote, type Transcript as TranscriptModel } from "./transcript-model.ts";
+import { TranscriptSearchField } from "./transcript-search-field.tsx";
 import { TranscriptText } from "./transcript-text.tsx";
 
 interface TranscriptProps {
   address: VideoAddress;
   video: VideoDetailView;
-  transcript: TranscriptWords;
+  transcript: TranscriptModel;
   playback: Playback;
-  /** Sticks to the window's top on a phone. */
+  /** The player, which sticks to the top of the window on phones. */
   stage: React.RefObject<HTMLElement | null>;
 }
 
@@ -32,29 +31,29 @@ const NONE: never[] = [];
 export function Transcript({ address, video, transcript, playback, stage }: TranscriptProps) {
   const root = useRef<HTMLDivElement>(null);
   const input = useRef<HTMLInputElement>(null);
-  const [view, setView] = useState<TranscriptView | null>(null);
-  const [following, setFollowing] = useState(true);
-  const [showUnsure, setShowUnsure] = useState(true);
-  const [said, say] = useState("");
+  const [controller, setController] = useState<TranscriptController | null>(null);
+  const [isFollowing, setFollowing] = useState(true);
+  const [showLowConfidence, setShowLowConfidence] = useState(true);
+  const [cursorText, setCursorText] = useState("");
   const [notice, setNotice] = useState({ text: "", count: 0 });
 
   useEffect(() => {
-    const made = new TranscriptView({
+    const created = new TranscriptController({
       root: root.current!,
       transcript,
       playback,
-      covered: () => Math.max(0, stage.current?.getBoundingClientRect().bottom ?? 0),
-      onFollowing: setFollowing,
-      onCursor: (word) => say(wordInWords(transcript, word)),
+      coveredHeight: () => Math.max(0, stage.current?.getBoundingClientRect().bottom ?? 0),
+      onFollowingChange: setFollowing,
+      onCursorMove: (word) => setCursorText(spokenWord(transcript, word)),
     });
-    const stop = made.start();
-    setView(made);
+    const stop = created.start();
+    setController(created);
     return stop;
   }, [transcript, playback, stage]);
 
   const copy = useCallback(async (text: string, what: string) => {
-    const told = (await copyText(text)) ? `${what} copied` : "Your browser doesn't allow this page to copy";
-    setNotice(({ count }) => ({ text: told, count: count + 1 }));
+    const result = (await copyText(text)) ? `${what} copied` : COPY_BLOCKED;
+    setNotice(({ count }) => ({ text: result, count: count + 1 }));
   }, []);
   useEffect(
     () =>
@@ -64,47 +63,55 @@ export function Transcript({ address, video, transcript, playback, stage }: Tran
           input.current?.select();
         },
         c: () => {
-          const selected = view?.selectedWords();
+          const selected = controller?.selectedWords();
           if (selected) copy(quote(transcript, selected), "Selection");
-          else copy(wholeText(transcript), "Transcript");
+          else copy(plainText(transcript), "Transcript");
         },
       }),
-    [view, transcript, copy],
+    [controller, transcript, copy],
   );
 
-  const hasConfidences = useMemo(() => transcript.confidences?.some((each) => each !== null), [transcript]);
-  const stretches = video.transcription?.stretches ?? NONE;
+  const hasConfidences = useMemo(
+    () => transcript.confidences?.some((confidence) => confidence !== null),
+    [transcript],
+  );
+  const segments = video.transcription?.stretches ?? NONE;
   return (
     <section className={css.panel} aria-label="Transcript">
       <div className={css.tools}>
-        <TranscriptFind
+        <TranscriptSearchField
           transcript={transcript}
-          view={view}
+          controller={controller}
           inputRef={input}
           onLeave={() => root.current?.focus({ preventScroll: true })}
         />
         <div className={css.menus}>
-          <CopyMenu transcript={transcript} view={view} onCopy={copy} />
-          <Downloads address={address} />
+          <CopyMenu transcript={transcript} controller={controller} onCopy={copy} />
+          <DownloadMenu address={address} />
         </div>
       </div>
-      <TranscriptText ref={root} transcript={transcript} stretches={stretches} showUnsure={showUnsure} />
+      <TranscriptText
+        ref={root}
+        transcript={transcript}
+        segments={segments}
+        showLowConfidence={showLowConfidence}
+      />
       <div className={css.foot}>
         {hasConfidences && (
-          <Switch isSelected={showUnsure} onChange={setShowUnsure}>
+          <Switch isSelected={showLowConfidence} onChange={setShowLowConfidence}>
             Highlight low-confidence words
           </Switch>
         )}
-        {!following && (
+        {!isFollowing && (
           <span className={css.follow}>
-            <Button onPress={() => view?.follow(true)}>
+            <Button onPress={() => controller?.follow(true)}>
               <FollowIcon /> Follow
             </Button>
           </span>
         )}
       </div>
       <p className={controls.hidden} role="status">
-        {said}
+        {cursorText}
       </p>
       <div role="status">
         {notice.count > 0 && (
@@ -117,9 +124,10 @@ export function Transcript({ address, video, transcript, playback, stage }: Tran
   );
 }
 
-function wordInWords({ paragraphs, starts }: TranscriptWords, word: number): string {
+/** A word and its time, for screen readers. */
+function spokenWord({ paragraphs, starts }: TranscriptModel, word: number): string {
   const paragraph = paragraphs.findLast(({ firstWord }) => firstWord <= word)!;
-  const place = word - paragraph.firstWord;
-  const text = paragraph.text.slice(paragraph.froms[place], paragraph.tos[place]);
-  return `${text}, ${clockInWords(starts[word]!)}`;
+  const index = word - paragraph.firstWord;
+  const text = paragraph.text.slice(paragraph.wordStarts[index], paragraph.wordEnds[index]);
+  return `${text}, ${spokenClock(starts[word]!)}`;
 }

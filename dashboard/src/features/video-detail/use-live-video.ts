@@ -5,30 +5,29 @@ import { useLiveVideos } from "../../hooks/use-live-videos.ts";
 import { applyChange, type VideoAddress, videoQuery } from "./queries.ts";
 
 /**
- * Keeps what was read of a video as it is now.
- * @param onChange told when it comes to look different
- * @returns whether the stream stands
+ * Keeps the loaded video up to date.
+ * @param onChange called when the video changes
  */
-export function useLiveVideo(address: VideoAddress, onChange: (video: VideoView) => void): boolean {
+export function useLiveVideo(address: VideoAddress, onChange: (video: VideoView) => void): void {
   const { environmentId, videoId } = address;
   const queryClient = useQueryClient();
-  const readAgain = useCallback(() => {
+  const refetch = useCallback(() => {
     const { queryKey } = videoQuery({ environmentId, videoId });
     queryClient.invalidateQueries({ queryKey });
   }, [environmentId, videoId, queryClient]);
-  const take = useCallback(
+  const receive = useCallback(
     ({ videos, deleted }: VideoChangesView) => {
       const video = videos.find(({ id }) => id === videoId);
-      if (deleted.includes(videoId)) readAgain();
+      if (deleted.includes(videoId)) refetch();
       if (!video) return;
       const { queryKey } = videoQuery({ environmentId, videoId });
-      const known = queryClient.getQueryData(queryKey);
-      const now = known && applyChange(known, video);
-      if (now) queryClient.setQueryData(queryKey, now);
-      else readAgain();
+      const loaded = queryClient.getQueryData(queryKey);
+      const updated = loaded && applyChange(loaded, video);
+      if (updated) queryClient.setQueryData(queryKey, updated);
+      else refetch();
       onChange(video);
     },
-    [environmentId, videoId, queryClient, readAgain, onChange],
+    [environmentId, videoId, queryClient, refetch, onChange],
   );
-  return useLiveVideos(environmentId, take, readAgain);
+  useLiveVideos(environmentId, receive, refetch);
 }

@@ -3,25 +3,21 @@ import type { VideoDetailView } from "@subtext/server/admin/contract/video-detai
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { messageOf, ProblemError } from "../../admin-client/request.ts";
-import { useReportLive } from "../../hooks/live-updates.ts";
+import { ProblemError } from "../../admin-client/request.ts";
 import { useMe } from "../../hooks/use-me.ts";
 import controls from "../../ui/controls.module.css";
-import { Notice } from "../../ui/controls.tsx";
+import { ErrorNotice } from "../../ui/controls.tsx";
 import { NotFoundPage } from "../../ui/error-pages.tsx";
-import { emptyTranscript } from "../../ui/format.ts";
 import { BackIcon } from "../../ui/icons.tsx";
 import pageCss from "../../ui/page.module.css";
 import { Loading, PageHeader } from "../../ui/page.tsx";
-import { STATE_NAMES, StateBadge } from "../../ui/video-state.tsx";
-import { videoName } from "../video-list/video-row.tsx";
+import { emptyTranscriptText, STATE_NAMES, StateBadge, videoName } from "../../ui/video-state.tsx";
 import { Details } from "./details.tsx";
 import { Languages } from "./languages.tsx";
 import { Playback } from "./playback.ts";
 import { Player } from "./player.tsx";
 import { captionsUrl, transcriptQuery, type VideoAddress, videoQuery, waveformQuery } from "./queries.ts";
-import { RecordingDeleted } from "./recording-deleted.tsx";
-import { VideoProgress } from "./status.tsx";
+import { RecordingDeleted, VideoStatus } from "./status.tsx";
 import { Transcript } from "./transcript.tsx";
 import { useLiveVideo } from "./use-live-video.ts";
 import { DeleteVideo } from "./video-actions.tsx";
@@ -36,16 +32,16 @@ export function VideoPage() {
   const video = useQuery(videoQuery(address));
   const [announcement, setAnnouncement] = useState("");
   const announce = useCallback(({ state }: VideoView) => setAnnouncement(STATE_NAMES[state]), []);
-  useReportLive(useLiveVideo(address, announce));
+  useLiveVideo(address, announce);
 
   if (video.error instanceof ProblemError && video.error.status === 404) return <NotFoundPage />;
   if (!video.data) {
-    return video.error ? <Notice tone="bad">{messageOf(video.error)}</Notice> : <Loading />;
+    return video.error ? <ErrorNotice error={video.error} /> : <Loading />;
   }
   return (
     <div className={css.page}>
       <Link
-        className={css.back}
+        className={pageCss.back}
         to="/environments/$environmentId/videos"
         params={{ environmentId: address.environmentId }}
       >
@@ -62,7 +58,7 @@ export function VideoPage() {
 interface VideoProps {
   address: VideoAddress;
   video: VideoDetailView;
-  /** Where to begin, of a link that leads to a place in it. */
+  /** Where playback starts, from the page's address. */
   startSeconds: number | null;
 }
 
@@ -70,16 +66,16 @@ function Video({ address, video, startSeconds }: VideoProps) {
   const { isOwner } = useMe();
   const [playback] = useState(() => new Playback());
   const stage = useRef<HTMLDivElement>(null);
-  const [helpOpen, setHelpOpen] = useState(false);
+  const [isHelpOpen, setHelpOpen] = useState(false);
   const [panel, setPanel] = useState<"transcript" | "details">("transcript");
   const { state, media, transcription } = video;
   const isCompleted = state === "completed";
-  const wasDecoded = isCompleted || state === "skipped" || state === "failed";
+  const isFinished = isCompleted || state === "skipped" || state === "failed";
   const finishedAt = transcription?.finishedAt ?? null;
-  const empty = isCompleted ? emptyTranscript(transcription) : null;
+  const empty = isCompleted ? emptyTranscriptText(transcription) : null;
   const hasTranscript = isCompleted && empty === null;
   const transcript = useQuery({ ...transcriptQuery(address), enabled: hasTranscript });
-  const waveform = useQuery({ ...waveformQuery(address, finishedAt), enabled: wasDecoded });
+  const waveform = useQuery({ ...waveformQuery(address, finishedAt), enabled: isFinished });
   const captions = isCompleted
     ? { url: captionsUrl(address), language: transcription?.language ?? "und" }
     : null;
@@ -91,11 +87,11 @@ function Video({ address, video, startSeconds }: VideoProps) {
 
   return (
     <>
-      <PageHeader title={name} lead={<StateBadge video={video} />}>
+      <PageHeader title={name} description={<StateBadge video={video} />}>
         {isOwner && <DeleteVideo address={address} name={name} />}
       </PageHeader>
       <div className={css.columns} data-panel={panel} data-transcript={isCompleted || undefined}>
-        {!isCompleted && <VideoProgress address={address} video={video} />}
+        {!isCompleted && <VideoStatus address={address} video={video} />}
         {video.recordingDeletedAt !== null && (
           <RecordingDeleted at={video.recordingDeletedAt} hasTranscript={hasTranscript} />
         )}
@@ -107,29 +103,34 @@ function Video({ address, video, startSeconds }: VideoProps) {
               captions={captions}
               playback={playback}
               hasTranscript={hasTranscript}
-              help={{ isOpen: helpOpen, onOpenChange: setHelpOpen }}
+              help={{ isOpen: isHelpOpen, onOpenChange: setHelpOpen }}
             />
             {waveform.data && waveform.data.duration > 0 && (
               <WaveformSlider waveform={waveform.data} playback={playback} />
             )}
             {transcription?.stretches && transcription.duration !== null && (
-              <Languages stretches={transcription.stretches} duration={transcription.duration} />
+              <Languages segments={transcription.stretches} duration={transcription.duration} />
             )}
           </div>
         )}
-        {isCompleted && <VideoProgress address={address} video={video} />}
+        {isCompleted && <VideoStatus address={address} video={video} />}
         {isCompleted && (
-          <fieldset className={css.choice} aria-label="Show">
-            {(["transcript", "details"] as const).map((each) => (
-              <button key={each} type="button" aria-pressed={panel === each} onClick={() => setPanel(each)}>
-                {each === "transcript" ? "Transcript" : "Details"}
+          <fieldset className={css.panelSwitch} aria-label="Show">
+            {(["transcript", "details"] as const).map((value) => (
+              <button
+                key={value}
+                type="button"
+                aria-pressed={panel === value}
+                onClick={() => setPanel(value)}
+              >
+                {value === "transcript" ? "Transcript" : "Details"}
               </button>
             ))}
           </fieldset>
         )}
         {isCompleted && (
           <div className={css.transcript}>
-            {transcript.error && <Notice tone="bad">{messageOf(transcript.error)}</Notice>}
+            <ErrorNotice error={transcript.error} />
             {empty !== null && <p className={pageCss.empty}>{empty}.</p>}
             {transcript.isLoading && <Loading />}
             {transcript.data && (

@@ -1,16 +1,16 @@
 import { type KeyboardEvent, type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
-import { clock } from "../../ui/format.ts";
+import { formatClock, formatCount } from "../../ui/format.ts";
 import type { Playback } from "./playback.ts";
-import { clockInWords } from "./texts.ts";
+import { spokenClock } from "./texts.ts";
 import { type Bar, barsOf, speechShare, type Waveform } from "./waveform.ts";
 import css from "./waveform-slider.module.css";
 
 const BAR_PX = 3;
 const HEIGHT_PX = 56;
 const STEP_SECONDS = 5;
-const LEAP_SECONDS = 30;
+const PAGE_SECONDS = 30;
 
-/** Drawn as paths, whose colours and sharpness the browser keeps by itself in each theme and at each zoom. */
+/** Drawn as SVG paths, which follow the theme's colors and stay sharp at any zoom. */
 export function WaveformSlider({ waveform, playback }: { waveform: Waveform; playback: Playback }) {
   const slider = useRef<HTMLDivElement>(null);
   const width = useWidth(slider);
@@ -28,7 +28,7 @@ export function WaveformSlider({ waveform, playback }: { waveform: Waveform; pla
         const whole = String(Math.floor(at));
         if (element.getAttribute("aria-valuenow") === whole) return;
         element.setAttribute("aria-valuenow", whole);
-        element.setAttribute("aria-valuetext", `${clockInWords(at)} of ${clockInWords(duration)}`);
+        element.setAttribute("aria-valuetext", `${spokenClock(at)} of ${spokenClock(duration)}`);
       }),
     [playback, duration],
   );
@@ -37,21 +37,21 @@ export function WaveformSlider({ waveform, playback }: { waveform: Waveform; pla
     const { left, width } = event.currentTarget.getBoundingClientRect();
     playback.seek(Math.min(1, Math.max(0, (event.clientX - left) / width)) * duration);
   };
-  const press = (event: KeyboardEvent) => {
-    const places: Record<string, number> = {
+  const onKeyDown = (event: KeyboardEvent) => {
+    const positions: Record<string, number> = {
       ArrowLeft: playback.seconds - STEP_SECONDS,
       ArrowDown: playback.seconds - STEP_SECONDS,
       ArrowRight: playback.seconds + STEP_SECONDS,
       ArrowUp: playback.seconds + STEP_SECONDS,
-      PageDown: playback.seconds - LEAP_SECONDS,
-      PageUp: playback.seconds + LEAP_SECONDS,
+      PageDown: playback.seconds - PAGE_SECONDS,
+      PageUp: playback.seconds + PAGE_SECONDS,
       Home: 0,
       End: duration,
     };
-    const place = places[event.key];
-    if (place === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    const position = positions[event.key];
+    if (position === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    playback.seek(Math.min(duration, Math.max(0, place)));
+    playback.seek(Math.min(duration, Math.max(0, position)));
   };
   return (
     <figure className={css.figure}>
@@ -64,7 +64,7 @@ export function WaveformSlider({ waveform, playback }: { waveform: Waveform; pla
         aria-valuemin={0}
         aria-valuemax={Math.floor(duration)}
         aria-valuenow={0}
-        onKeyDown={press}
+        onKeyDown={onKeyDown}
         onPointerDown={(event) => {
           if (event.button !== 0) return;
           event.currentTarget.setPointerCapture(event.pointerId);
@@ -92,15 +92,15 @@ export function WaveformSlider({ waveform, playback }: { waveform: Waveform; pla
           Speech {Math.round(share * 100)}%
         </span>
         <span className={css.key} data-kind="pause">
-          {pauses === 0 ? "No pauses" : pauses === 1 ? "1 pause" : `${pauses.toLocaleString("en")} pauses`}
+          {pauses === 0 ? "No pauses" : formatCount(pauses, "pause")}
         </span>
-        <span className={css.end}>{clock(duration)}</span>
+        <span className={css.end}>{formatClock(duration)}</span>
       </figcaption>
     </figure>
   );
 }
 
-/** In whole CSS pixels, as the page is laid out. */
+/** In whole CSS pixels; follows the layout. */
 function useWidth(element: React.RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(320);
   useEffect(() => {
@@ -111,10 +111,10 @@ function useWidth(element: React.RefObject<HTMLElement | null>): number {
   return width;
 }
 
-function pathOf(bars: readonly Bar[], speech: boolean): string {
+function pathOf(bars: readonly Bar[], isSpeech: boolean): string {
   return bars
     .map((bar, index) => {
-      if (bar.speech !== speech) return "";
+      if (bar.isSpeech !== isSpeech) return "";
       const height = Math.max(2, Math.round(bar.height * (HEIGHT_PX - 4)));
       return `M${index * BAR_PX} ${(HEIGHT_PX - height) / 2}h${BAR_PX - 1}v${height}h${1 - BAR_PX}z`;
     })

@@ -4,29 +4,29 @@ export interface Waveform {
   /** Seconds. */
   duration: number;
   peaksPerSecond: number;
-  /** Of 255. */
+  /** 0 to 255. */
   peaks: Uint8Array;
-  /** Seconds, in order. */
+  /** Start and end of each segment in seconds, in order. */
   speech: readonly (readonly [number, number])[];
 }
 
 export interface Bar {
   /** 0 … 1 */
   height: number;
-  speech: boolean;
+  isSpeech: boolean;
 }
 
-/** Shorter ones are breath. */
-const PAUSE_SECONDS = 1;
+/** Shorter gaps between words are not pauses. */
+const MIN_PAUSE_SECONDS = 1;
 
-export function readWaveform({ peaks, ...known }: WaveformView): Waveform {
+export function parseWaveform({ peaks, ...rest }: WaveformView): Waveform {
   const binary = atob(peaks);
-  return { ...known, peaks: Uint8Array.from(binary, (character) => character.charCodeAt(0)) };
+  return { ...rest, peaks: Uint8Array.from(binary, (character) => character.charCodeAt(0)) };
 }
 
 /**
- * The waveform in so many bars: each as high as the loudest moment in it, against the loudest of all, and of
- * speech where somebody speaks in half of it.
+ * Divides the waveform into bars. A bar's height is its loudest peak relative to the loudest of all; it counts as
+ * speech if at least half of it is.
  */
 export function barsOf({ duration, peaksPerSecond, peaks, speech }: Waveform, count: number): Bar[] {
   const loudest = Math.max(1, maximum(peaks, 0, peaks.length));
@@ -38,21 +38,21 @@ export function barsOf({ duration, peaksPerSecond, peaks, speech }: Waveform, co
     const to = Math.max(from + 1, Math.floor(end * peaksPerSecond));
     while (next < speech.length && speech[next]![1] <= start) next++;
     let spoken = 0;
-    for (let each = next; each < speech.length && speech[each]![0] < end; each++) {
-      spoken += Math.min(end, speech[each]![1]) - Math.max(start, speech[each]![0]);
+    for (let index = next; index < speech.length && speech[index]![0] < end; index++) {
+      spoken += Math.min(end, speech[index]![1]) - Math.max(start, speech[index]![0]);
     }
-    return { height: maximum(peaks, from, to) / loudest, speech: spoken * 2 >= seconds && spoken > 0 };
+    return { height: maximum(peaks, from, to) / loudest, isSpeech: spoken * 2 >= seconds && spoken > 0 };
   });
 }
 
-/** The waveform in words' stead: how much of it is speech, and how many pauses there are between. */
+/** The share of speech, and the number of pauses between speech. */
 export function speechShare({ duration, speech }: Waveform): { share: number; pauses: number } {
   let seconds = 0;
   let pauses = 0;
   speech.forEach(([start, end], index) => {
     seconds += end - start;
     const before = speech[index - 1];
-    if (before && start - before[1] >= PAUSE_SECONDS) pauses++;
+    if (before && start - before[1] >= MIN_PAUSE_SECONDS) pauses++;
   });
   return { share: duration > 0 ? Math.min(1, seconds / duration) : 0, pauses };
 }

@@ -1,23 +1,23 @@
 import { useEffect, useState } from "react";
 
 /**
- * Takes files that are dropped anywhere on the page.
- * @param onFiles null where none are wanted
- * @returns whether files are held above the page
+ * Accepts files dropped anywhere on the page.
+ * @param onFiles null disables it
+ * @returns whether files are being dragged over the page
  */
-export function useDrop(onFiles: ((files: File[]) => void) | null): boolean {
+export function useFileDrop(onFiles: ((files: File[]) => void) | null): boolean {
   const [isOver, setOver] = useState(false);
   useEffect(() => {
     if (!onFiles) return;
     const controller = new AbortController();
     const { signal } = controller;
-    // Each element under the pointer is entered and left; the page is left when all of them are.
+    // Every element under the pointer fires enter and leave; at depth 0 the pointer has left the page.
     let depth = 0;
-    const holdsFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
+    const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
     addEventListener(
       "dragenter",
       (event) => {
-        if (!holdsFiles(event)) return;
+        if (!hasFiles(event)) return;
         depth += 1;
         setOver(true);
       },
@@ -26,17 +26,17 @@ export function useDrop(onFiles: ((files: File[]) => void) | null): boolean {
     addEventListener(
       "dragleave",
       (event) => {
-        if (!holdsFiles(event)) return;
+        if (!hasFiles(event)) return;
         depth = Math.max(0, depth - 1);
         if (depth === 0) setOver(false);
       },
       { signal },
     );
-    addEventListener("dragover", (event) => holdsFiles(event) && event.preventDefault(), { signal });
+    addEventListener("dragover", (event) => hasFiles(event) && event.preventDefault(), { signal });
     addEventListener(
       "drop",
       (event) => {
-        if (!holdsFiles(event)) return;
+        if (!hasFiles(event)) return;
         event.preventDefault();
         depth = 0;
         setOver(false);

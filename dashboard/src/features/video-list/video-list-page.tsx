@@ -7,77 +7,70 @@ import {
 } from "@subtext/server/admin/contract/video";
 import { VIDEO_STATES, type VideoState } from "@subtext/server/db/enums";
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useParams, useSearch } from "@tanstack/react-router";
+import { Link, useSearch } from "@tanstack/react-router";
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { FileTrigger } from "react-aria-components";
 import { videoCountsQuery, videosQuery } from "../../admin-client/queries.ts";
-import { messageOf } from "../../admin-client/request.ts";
-import { keepLastEnvironment } from "../../hooks/last-environment.ts";
-import { useReportLive } from "../../hooks/live-updates.ts";
+import { rememberEnvironment } from "../../hooks/last-environment.ts";
 import { listenToKeys, type Shortcut } from "../../hooks/shortcuts.ts";
-import { step, useArrows } from "../../hooks/use-arrow-keys.ts";
+import { moveFocus, useArrowKeys } from "../../hooks/use-arrow-keys.ts";
+import { useEnvironment } from "../../hooks/use-environment.ts";
 import { useLiveVideos } from "../../hooks/use-live-videos.ts";
 import { useMe } from "../../hooks/use-me.ts";
 import { useNow } from "../../hooks/use-now.ts";
 import controls from "../../ui/controls.module.css";
-import { Button, Notice } from "../../ui/controls.tsx";
+import { Button, ErrorNotice } from "../../ui/controls.tsx";
 import { UploadIcon } from "../../ui/icons.tsx";
-import { InEnvironment } from "../../ui/in-environment.tsx";
-import pageCss from "../../ui/page.module.css";
-import { Loading, PageHeader } from "../../ui/page.tsx";
+import { EmptyState, Loading, PageHeader, ShowMore } from "../../ui/page.tsx";
 import { ShortcutsHelp } from "../../ui/shortcuts-help.tsx";
-import { STATE_NAMES } from "../../ui/video-state.tsx";
+import { STATE_NAMES, videoName } from "../../ui/video-state.tsx";
 import { useUploads } from "../uploads/use-uploads.ts";
-import { useDrop } from "./use-file-drop.ts";
+import { useFileDrop } from "./use-file-drop.ts";
 import css from "./video-list-page.module.css";
-import { VideoRow, videoName } from "./video-row.tsx";
+import { VideoRow } from "./video-row.tsx";
 
-const COUNT_AFTER_MS = 500;
+const COUNT_DELAY_MS = 500;
 const VIDEO_LINKS = "a[data-video]";
 const LIST_SHORTCUTS: readonly Shortcut[] = [
-  { keys: ["j", "↓"], does: "Next video" },
-  { keys: ["k", "↑"], does: "Previous video" },
-  { keys: ["Enter"], does: "Open video" },
-  { keys: ["/"], does: "Search all transcripts" },
-  { keys: ["?"], does: "Show keyboard shortcuts" },
+  { keys: ["j", "↓"], action: "Next video" },
+  { keys: ["k", "↑"], action: "Previous video" },
+  { keys: ["Enter"], action: "Open video" },
+  { keys: ["/"], action: "Search all transcripts" },
+  { keys: ["?"], action: "Show keyboard shortcuts" },
 ];
 
-export function VideosPage() {
-  const { environmentId } = useParams({ from: "/signed-in/environments/$environmentId/videos" });
-  return (
-    <InEnvironment environmentId={environmentId}>
-      {(environment) => <Videos key={environment.id} environment={environment} />}
-    </InEnvironment>
-  );
+export function VideoListPage() {
+  const environment = useEnvironment();
+  return <Videos key={environment.id} environment={environment} />;
 }
 
 function Videos({ environment }: { environment: EnvironmentView }) {
   const { isOwner } = useMe();
   const { uploads } = useUploads();
-  useEffect(() => keepLastEnvironment(environment.id), [environment.id]);
+  useEffect(() => rememberEnvironment(environment.id), [environment.id]);
   const add = useCallback(
     (files: Iterable<File>) => uploads.add(environment.id, files),
     [uploads, environment.id],
   );
-  const isOver = useDrop(isOwner ? add : null);
+  const isOver = useFileDrop(isOwner ? add : null);
   const list = useRef<HTMLDivElement>(null);
-  useArrows(list, VIDEO_LINKS);
+  useArrowKeys(list, VIDEO_LINKS);
   const [announcement, announce] = useAnnouncement();
-  const countAgain = useFreshCounts(environment.id);
+  const refreshCounts = useRefreshCounts(environment.id);
   const onChanges = useCallback(
     ({ videos }: VideoChangesView) => {
       for (const video of videos) announce(video);
-      countAgain();
+      refreshCounts();
     },
-    [announce, countAgain],
+    [announce, refreshCounts],
   );
-  useReportLive(useLiveVideos(environment.id, onChanges, countAgain));
+  useLiveVideos(environment.id, onChanges, refreshCounts);
 
   return (
     <div className={css.page}>
       <PageHeader
         title="Videos"
-        lead={
+        description={
           environment.aiTranscription ? (
             "New uploads are transcribed automatically."
           ) : (
@@ -91,7 +84,7 @@ function Videos({ environment }: { environment: EnvironmentView }) {
             acceptedFileTypes={["video/*", "audio/*", ".mkv", ".ts"]}
             onSelect={(files) => files && add(files)}
           >
-            <Button look="primary">
+            <Button variant="primary">
               <UploadIcon /> Upload videos
             </Button>
           </FileTrigger>
@@ -99,7 +92,7 @@ function Videos({ environment }: { environment: EnvironmentView }) {
       </PageHeader>
       <div className={css.tools}>
         <Filters environmentId={environment.id} />
-        <ListKeys list={list} />
+        <ListShortcuts list={list} />
       </div>
       <div ref={list}>
         <VideoList environmentId={environment.id} canUpload={isOwner} />
@@ -108,7 +101,7 @@ function Videos({ environment }: { environment: EnvironmentView }) {
         {announcement}
       </p>
       {isOver && (
-        <div className={css.dropHere}>
+        <div className={css.dropTarget}>
           <p>Drop to upload to {environment.name}</p>
         </div>
       )}
@@ -129,17 +122,16 @@ function TranscriptionOff({ environmentId, canChange }: { environmentId: string;
   );
 }
 
-/** Single keys that lead through the list, and the button that tells of them. */
-function ListKeys({ list }: { list: RefObject<HTMLElement | null> }) {
+function ListShortcuts({ list }: { list: RefObject<HTMLElement | null> }) {
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {
-    const go = (by: 1 | -1) => list.current && step(list.current, VIDEO_LINKS, by);
-    return listenToKeys({ j: () => go(1), k: () => go(-1), "?": () => setOpen(true) });
+    const move = (by: 1 | -1) => list.current && moveFocus(list.current, VIDEO_LINKS, by);
+    return listenToKeys({ j: () => move(1), k: () => move(-1), "?": () => setOpen(true) });
   }, [list]);
   return <ShortcutsHelp isOpen={isOpen} onOpenChange={setOpen} shortcuts={LIST_SHORTCUTS} />;
 }
 
-/** Says in words that a video has come to an end, for whoever does not see the list change. */
+/** Announces finished videos to screen readers. */
 function useAnnouncement(): [string, (video: VideoView) => void] {
   const [text, setText] = useState("");
   const announce = useCallback((video: VideoView) => {
@@ -150,8 +142,8 @@ function useAnnouncement(): [string, (video: VideoView) => void] {
   return [text, announce];
 }
 
-/** Counts the videos of each state anew, soon after something has changed and not at every change. */
-function useFreshCounts(environmentId: string): () => void {
+/** Refetches the counts per state soon after a change, once for many changes. */
+function useRefreshCounts(environmentId: string): () => void {
   const queryClient = useQueryClient();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
@@ -159,11 +151,11 @@ function useFreshCounts(environmentId: string): () => void {
     timer.current ??= setTimeout(() => {
       timer.current = undefined;
       queryClient.invalidateQueries(videoCountsQuery(environmentId));
-    }, COUNT_AFTER_MS);
+    }, COUNT_DELAY_MS);
   }, [queryClient, environmentId]);
 }
 
-/** `12`, `10,000+`; nothing where there are none, or it is not known yet. */
+/** `12`, `10,000+`; empty for zero, or until the counts are loaded. */
 function countText(counts: VideoCountsView | undefined, state: VideoState | undefined): string {
   if (!counts) return "";
   const counted = state === undefined ? Object.values(counts) : [counts[state]];
@@ -203,20 +195,19 @@ function VideoList({ environmentId, canUpload }: { environmentId: string; canUpl
   const now = useNow(30_000);
   const rows = useMemo(() => videos.data?.pages.flatMap(({ data }) => data) ?? [], [videos.data]);
   const { refetch } = videos;
-  // All that was read has gone elsewhere, and more stands behind it.
-  const isUsedUp = rows.length === 0 && videos.hasNextPage;
+  // All loaded videos left the list, but there are more pages.
+  const needsRefetch = rows.length === 0 && videos.hasNextPage;
   useEffect(() => {
-    if (isUsedUp) void refetch();
-  }, [isUsedUp, refetch]);
+    if (needsRefetch) void refetch();
+  }, [needsRefetch, refetch]);
 
-  if (videos.error && !videos.data) return <Notice tone="bad">{messageOf(videos.error)}</Notice>;
+  if (videos.error && !videos.data) return <ErrorNotice error={videos.error} />;
   if (videos.isPending) return <Loading />;
   if (rows.length === 0 && !videos.hasNextPage) {
     return (
-      <div className={pageCss.empty}>
-        <h2>{state === null ? "No videos yet" : `No ${STATE_NAMES[state].toLowerCase()} videos`}</h2>
-        {state === null && canUpload && <p>Drag and drop files here, or upload with the API.</p>}
-      </div>
+      <EmptyState title={state === null ? "No videos yet" : `No ${STATE_NAMES[state].toLowerCase()} videos`}>
+        {state === null && canUpload && "Drag and drop files here, or upload with the API."}
+      </EmptyState>
     );
   }
   return (
@@ -228,13 +219,7 @@ function VideoList({ environmentId, canUpload }: { environmentId: string; canUpl
           </li>
         ))}
       </ul>
-      {videos.hasNextPage && (
-        <div className={css.more}>
-          <Button onPress={() => videos.fetchNextPage()} isPending={videos.isFetchingNextPage}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <ShowMore query={videos} />
     </>
   );
 }

@@ -2,33 +2,33 @@ import type { VideoView } from "@subtext/server/admin/contract/video";
 import { Link } from "@tanstack/react-router";
 import { memo } from "react";
 import {
-  ago,
-  bytes,
-  clock,
-  emptyTranscript,
-  failureInWords,
-  language,
-  placeInQueue,
-  roughly,
-  skipInWords,
-  WAITS_FOR_MODEL,
+  formatAgo,
+  formatBytes,
+  formatClock,
+  formatEstimate,
+  formatPercent,
+  languageName,
 } from "../../ui/format.ts";
 import { Progress } from "../../ui/progress.tsx";
-import { StateBadge } from "../../ui/video-state.tsx";
+import {
+  emptyTranscriptText,
+  failureText,
+  queuePlaceText,
+  StateBadge,
+  skipReasonText,
+  videoName,
+  WAITING_FOR_MODEL,
+} from "../../ui/video-state.tsx";
 import css from "./video-row.module.css";
 
-export function videoName({ filename, id }: Pick<VideoView, "filename" | "id">): string {
-  return filename ?? id;
-}
-
 export const VideoRow = memo(function VideoRow({ video, now }: { video: VideoView; now: number }) {
-  const { duration = null, wordCount = null, language: spoken = null } = video.transcription ?? {};
-  const empty = emptyTranscript(video.transcription);
+  const { duration = null, wordCount = null, language = null } = video.transcription ?? {};
+  const empty = emptyTranscriptText(video.transcription);
   const facts = [
-    ago(video.createdAt, now),
-    video.sizeBytes !== null && bytes(video.sizeBytes),
-    duration !== null && clock(duration),
-    empty ?? (spoken !== null && language(spoken)),
+    formatAgo(video.createdAt, now),
+    video.sizeBytes !== null && formatBytes(video.sizeBytes),
+    duration !== null && formatClock(duration),
+    empty ?? (language !== null && languageName(language)),
     empty === null && wordCount !== null && `${wordCount.toLocaleString("en")} words`,
   ];
   return (
@@ -53,16 +53,16 @@ export const VideoRow = memo(function VideoRow({ video, now }: { video: VideoVie
   );
 });
 
-/** What else is to be said of the state: how far, how long, why, and what to do. */
+/** Progress, queue place, or why there is no transcript. */
 function Detail({ video }: { video: VideoView }) {
   const { state, transcription, sizeBytes, uploadedBytes, queuePlace } = video;
   if (state === "uploading") {
     const share = sizeBytes ? (uploadedBytes ?? 0) / sizeBytes : 0;
     return (
       <>
-        <Progress name={`Upload of ${videoName(video)}`} share={share} />
+        <Progress label={`Upload of ${videoName(video)}`} value={share} />
         <span className={css.detail}>
-          {sizeBytes === null ? bytes(uploadedBytes ?? 0) : `${Math.floor(share * 100)}%`}
+          {sizeBytes === null ? formatBytes(uploadedBytes ?? 0) : formatPercent(share)}
         </span>
       </>
     );
@@ -71,13 +71,13 @@ function Detail({ video }: { video: VideoView }) {
     return <span className={css.detail}>AI Transcription was off at upload.</span>;
   }
   if (!transcription) return null;
-  if (video.waitsFor === "model") return <span className={css.detail}>{WAITS_FOR_MODEL}</span>;
+  if (video.waitsFor === "model") return <span className={css.detail}>{WAITING_FOR_MODEL}</span>;
   if (state === "pending") {
-    const failure = transcription.failure && failureInWords(transcription.failure);
+    const failure = transcription.failure && failureText(transcription.failure);
     return (
       <span className={css.detail}>
-        {failure && `${failure.what} Retrying. `}
-        {placeInQueue(queuePlace)}
+        {failure && `${failure.problem} Retrying. `}
+        {queuePlaceText(queuePlace)}
       </span>
     );
   }
@@ -85,21 +85,23 @@ function Detail({ video }: { video: VideoView }) {
     const { progress, remainingSeconds } = transcription;
     return (
       <>
-        <Progress name={`Transcription of ${videoName(video)}`} share={progress} />
+        <Progress label={`Transcription of ${videoName(video)}`} value={progress} />
         <span className={css.detail}>
-          {Math.floor(progress * 100)}%{remainingSeconds !== null && `, ${roughly(remainingSeconds)} left`}
+          {formatPercent(progress)}
+          {remainingSeconds !== null && `, ${formatEstimate(remainingSeconds)} left`}
         </span>
       </>
     );
   }
   if (state === "failed" && transcription.failure) {
-    const { what, remedy } = failureInWords(transcription.failure);
+    const { problem, remedy } = failureText(transcription.failure);
     return (
       <span className={css.detail}>
-        {what} {remedy}
+        {problem} {remedy}
       </span>
     );
   }
-  if (state === "skipped") return <span className={css.detail}>{skipInWords(transcription.skipReason)}</span>;
+  if (state === "skipped")
+    return <span className={css.detail}>{skipReasonText(transcription.skipReason)}</span>;
   return null;
 }

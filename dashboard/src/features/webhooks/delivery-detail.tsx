@@ -1,13 +1,14 @@
 import type { DeliveryAttempt } from "@subtext/client/contract/webhook-endpoint";
 import type { AttemptRequestView } from "@subtext/server/admin/contract/webhook";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { messageOf, request } from "../../admin-client/request.ts";
+import { request } from "../../admin-client/request.ts";
 import { useNow } from "../../hooks/use-now.ts";
-import { Code } from "../../ui/code.tsx";
-import { Button, Notice } from "../../ui/controls.tsx";
+import { Button, ErrorNotice } from "../../ui/controls.tsx";
+import { CodeBlock } from "../../ui/copy.tsx";
+import { formatDateTime } from "../../ui/format.ts";
 import table from "../../ui/table.module.css";
 import { deliveryQuery, endpointKey } from "./queries.ts";
-import { answerInWords, moment, until } from "./texts.ts";
+import { formatUntil, responseText } from "./texts.ts";
 import css from "./webhooks.module.css";
 
 interface DeliveryDetailProps {
@@ -16,7 +17,7 @@ interface DeliveryDetailProps {
   canRedeliver: boolean;
 }
 
-/** Every attempt of a delivery, the latest first: what was sent, and what came back. */
+/** The requests and responses of all attempts, latest first. */
 export function DeliveryDetail({ endpointId, deliveryId, canRedeliver }: DeliveryDetailProps) {
   const queryClient = useQueryClient();
   const now = useNow(1_000);
@@ -28,13 +29,13 @@ export function DeliveryDetail({ endpointId, deliveryId, canRedeliver }: Deliver
       }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: endpointKey(endpointId) }),
   });
-  if (error && !delivery) return <Notice tone="bad">{messageOf(error)}</Notice>;
+  if (error && !delivery) return <ErrorNotice error={error} />;
   if (!delivery) return null;
   return (
     <div className={css.detail}>
       <div className={css.detailHead}>
         <p className={table.soft}>
-          {delivery.nextAttemptAt && `Next retry ${until(delivery.nextAttemptAt, now)}. `}
+          {delivery.nextAttemptAt && `Next retry ${formatUntil(delivery.nextAttemptAt, now)}. `}
           Event <code>{delivery.eventId}</code>
         </p>
         {canRedeliver && (
@@ -43,12 +44,12 @@ export function DeliveryDetail({ endpointId, deliveryId, canRedeliver }: Deliver
           </Button>
         )}
       </div>
-      {redeliver.error && <Notice tone="bad">{messageOf(redeliver.error)}</Notice>}
+      <ErrorNotice error={redeliver.error} />
       {delivery.attempts.toReversed().map((attempt) => (
         <Attempt
           key={attempt.number}
           attempt={attempt}
-          sent={delivery.requests.find(({ number }) => number === attempt.number)}
+          request={delivery.requests.find(({ number }) => number === attempt.number)}
         />
       ))}
       {delivery.attempts.length > 0 && (
@@ -60,25 +61,31 @@ export function DeliveryDetail({ endpointId, deliveryId, canRedeliver }: Deliver
   );
 }
 
-function Attempt({ attempt, sent }: { attempt: DeliveryAttempt; sent: AttemptRequestView | undefined }) {
+function Attempt({
+  attempt,
+  request,
+}: {
+  attempt: DeliveryAttempt;
+  request: AttemptRequestView | undefined;
+}) {
   const { number, attemptedAt, latencyMs, responseStart } = attempt;
   return (
     <section className={css.attempt} aria-label={`Attempt ${number}`}>
       <h3>
-        Attempt {number}: {answerInWords(attempt)}
+        Attempt {number}: {responseText(attempt)}
       </h3>
       <p className={table.soft}>
-        {moment(attemptedAt)}, after {latencyMs.toLocaleString("en")} ms
+        {formatDateTime(attemptedAt)}, after {latencyMs.toLocaleString("en")} ms
       </p>
       {responseStart !== null && responseStart !== "" && (
-        <Code name={"Response (first 1 KB)"} text={responseStart} />
+        <CodeBlock label="Response (first 1 KB)" text={responseStart} />
       )}
       {responseStart === "" && <p className={table.soft}>The response had no body.</p>}
-      {sent && (
+      {request && (
         <details className={css.request}>
           <summary>Request</summary>
-          <Code name="Headers" text={`POST ${sent.url}\n${headerLines(sent.headers)}`} />
-          <Code name="Body" text={JSON.stringify(JSON.parse(sent.body), null, 2)} />
+          <CodeBlock label="Headers" text={`POST ${request.url}\n${headerLines(request.headers)}`} />
+          <CodeBlock label="Body" text={JSON.stringify(JSON.parse(request.body), null, 2)} />
         </details>
       )}
     </section>

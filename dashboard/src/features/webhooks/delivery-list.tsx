@@ -4,29 +4,29 @@ import type { DeliveryView } from "@subtext/server/admin/contract/webhook";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Fragment, useState } from "react";
-import { messageOf } from "../../admin-client/request.ts";
 import { useNow } from "../../hooks/use-now.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Button, Notice } from "../../ui/controls.tsx";
-import { Choice } from "../../ui/form-fields.tsx";
-import { ago } from "../../ui/format.ts";
+import { Button, ErrorNotice } from "../../ui/controls.tsx";
+import { Select } from "../../ui/form-fields.tsx";
+import { formatAgo } from "../../ui/format.ts";
+import { ShowMore } from "../../ui/page.tsx";
 import table from "../../ui/table.module.css";
-import { videoName } from "../video-list/video-row.tsx";
+import { videoName } from "../../ui/video-state.tsx";
 import { DeliveryDetail } from "./delivery-detail.tsx";
 import { type DeliveryFilter, deliveriesQuery } from "./queries.ts";
 import { RedeliverFailed } from "./redeliver-failed.tsx";
-import { answerInWords, SENDING, SENT_EVENT_NAMES, STATUS_WORDS, until } from "./texts.ts";
+import { formatUntil, responseText, SENDING_BADGE, SENT_EVENT_NAMES, STATUS_BADGES } from "./texts.ts";
 import css from "./webhooks.module.css";
 
 const ALL = "all";
-const STATUS_CHOICES: Record<DeliveryStatus | typeof ALL, string> = {
+const STATUS_OPTIONS: Record<DeliveryStatus | typeof ALL, string> = {
   all: "All",
-  pending: STATUS_WORDS.pending.name,
-  succeeded: STATUS_WORDS.succeeded.name,
-  failed: STATUS_WORDS.failed.name,
-  canceled: STATUS_WORDS.canceled.name,
+  pending: STATUS_BADGES.pending.label,
+  succeeded: STATUS_BADGES.succeeded.label,
+  failed: STATUS_BADGES.failed.label,
+  canceled: STATUS_BADGES.canceled.label,
 };
-const EVENT_CHOICES: Record<SentEventType | typeof ALL, string> = { all: "All", ...SENT_EVENT_NAMES };
+const EVENT_OPTIONS: Record<SentEventType | typeof ALL, string> = { all: "All", ...SENT_EVENT_NAMES };
 
 interface DeliveryListProps {
   environmentId: string;
@@ -46,25 +46,25 @@ export function DeliveryList(props: DeliveryListProps) {
   return (
     <>
       <div className={css.filters}>
-        <Choice
+        <Select
           label="State"
-          options={STATUS_CHOICES}
+          options={STATUS_OPTIONS}
           value={status}
-          onChange={(chosen) =>
-            onFilter({ ...without(filter, "status"), ...(chosen !== ALL && { status: chosen }) })
+          onChange={(selected) =>
+            onFilter({ ...omit(filter, "status"), ...(selected !== ALL && { status: selected }) })
           }
         />
-        <Choice
+        <Select
           label="Event"
-          options={EVENT_CHOICES}
+          options={EVENT_OPTIONS}
           value={event}
-          onChange={(chosen) =>
-            onFilter({ ...without(filter, "event"), ...(chosen !== ALL && { event: chosen }) })
+          onChange={(selected) =>
+            onFilter({ ...omit(filter, "event"), ...(selected !== ALL && { event: selected }) })
           }
         />
         {canRedeliver && <RedeliverFailed endpointId={endpointId} />}
       </div>
-      {deliveries.error && !rows && <Notice tone="bad">{messageOf(deliveries.error)}</Notice>}
+      {deliveries.error && !rows && <ErrorNotice error={deliveries.error} />}
       {rows?.length === 0 && (
         <p className={table.soft}>{status === ALL && event === ALL ? "No deliveries yet." : "No results"}</p>
       )}
@@ -106,19 +106,13 @@ export function DeliveryList(props: DeliveryListProps) {
           </tbody>
         </table>
       )}
-      {deliveries.hasNextPage && (
-        <div className={table.more}>
-          <Button onPress={() => deliveries.fetchNextPage()} isPending={deliveries.isFetchingNextPage}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <ShowMore query={deliveries} />
     </>
   );
 }
 
-function without(filter: DeliveryFilter, key: keyof DeliveryFilter): DeliveryFilter {
-  const { [key]: _left, ...rest } = filter;
+function omit(filter: DeliveryFilter, key: keyof DeliveryFilter): DeliveryFilter {
+  const { [key]: _omitted, ...rest } = filter;
   return rest;
 }
 
@@ -133,7 +127,7 @@ interface RowProps {
 function Row({ delivery, environmentId, now, isOpen, toggle }: RowProps) {
   const { id, eventType, video, createdAt, status, attempts, nextAttemptAt } = delivery;
   const last = attempts.at(-1);
-  const about = [SENT_EVENT_NAMES[eventType], video && videoName(video), ago(createdAt, now)];
+  const description = [SENT_EVENT_NAMES[eventType], video && videoName(video), formatAgo(createdAt, now)];
   return (
     <tr>
       <td>
@@ -149,21 +143,21 @@ function Row({ delivery, environmentId, now, isOpen, toggle }: RowProps) {
             </Link>
           </div>
         )}
-        <div className={table.soft}>{ago(createdAt, now)}</div>
+        <div className={table.soft}>{formatAgo(createdAt, now)}</div>
       </td>
       <td data-column="State">
         <div>
-          <Badge {...(status === "pending" && !last ? SENDING : STATUS_WORDS[status])} />
+          <Badge {...(status === "pending" && !last ? SENDING_BADGE : STATUS_BADGES[status])} />
         </div>
       </td>
-      <td data-column="Last response">{last ? answerInWords(last) : "–"}</td>
+      <td data-column="Last response">{last ? responseText(last) : "–"}</td>
       <td data-column="Attempts">{last?.number ?? 0}</td>
-      <td data-column="Next retry">{nextAttemptAt === null ? "–" : until(nextAttemptAt, now)}</td>
+      <td data-column="Next retry">{nextAttemptAt === null ? "–" : formatUntil(nextAttemptAt, now)}</td>
       <td>
         <Button
           aria-expanded={isOpen}
           {...(isOpen && { "aria-controls": `detail-${id}` })}
-          aria-label={`Details of ${about.filter(Boolean).join(", ")}`}
+          aria-label={`Details of ${description.filter(Boolean).join(", ")}`}
           onPress={toggle}
         >
           Details

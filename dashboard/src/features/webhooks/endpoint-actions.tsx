@@ -3,14 +3,14 @@ import type { WebhookEndpointView } from "@subtext/server/admin/contract/webhook
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { messageOf, request } from "../../admin-client/request.ts";
+import { request } from "../../admin-client/request.ts";
 import { Confirm } from "../../ui/confirm.tsx";
-import { Button, ModalDialog, Notice } from "../../ui/controls.tsx";
+import { Button, ErrorNotice, ModalDialog } from "../../ui/controls.tsx";
 import { EndpointForm } from "./endpoint-form.tsx";
 import { endpointKey, endpointsQuery } from "./queries.ts";
 import css from "./webhooks.module.css";
 
-/** What an owner may do with an endpoint besides trying it. */
+/** Edit, disable or enable, and delete. */
 export function EndpointActions({ endpoint }: { endpoint: WebhookEndpointView }) {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
@@ -29,14 +29,14 @@ export function EndpointActions({ endpoint }: { endpoint: WebhookEndpointView })
   };
   return (
     <>
-      {change.error && !isEditing && <Notice tone="bad">{messageOf(change.error)}</Notice>}
+      {change.error && !isEditing && <ErrorNotice error={change.error} />}
       <div className={css.buttons}>
         <Button onPress={() => setEditing(true)}>Edit</Button>
         {enabled ? (
           <Confirm
             label="Disable"
             title="Disable this endpoint?"
-            act={() => change.mutateAsync({ enabled: false })}
+            action={() => change.mutateAsync({ enabled: false })}
           >
             Pending retries are canceled and events during this time won't be delivered. You can enable it
             again.
@@ -46,7 +46,7 @@ export function EndpointActions({ endpoint }: { endpoint: WebhookEndpointView })
             Enable
           </Button>
         )}
-        <Confirm label="Delete" title="Delete this endpoint?" act={remove}>
+        <Confirm label="Delete" title="Delete this endpoint?" action={remove}>
           No more events are sent to it, and its delivery history is deleted.
         </Confirm>
       </div>

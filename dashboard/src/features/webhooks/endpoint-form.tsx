@@ -1,17 +1,16 @@
 import { EVENT_TYPES, type EventType } from "@subtext/client/contract/webhook";
 import type { NewWebhookEndpoint } from "@subtext/client/contract/webhook-endpoint";
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
-import { FieldError, Form, Input, Label, Text, TextField } from "react-aria-components";
-import { messageOf } from "../../admin-client/request.ts";
+import { useState } from "react";
+import { FieldError, Input, Label, Text, TextField } from "react-aria-components";
 import controls from "../../ui/controls.module.css";
-import { Button, Notice } from "../../ui/controls.tsx";
-import { CheckList, TextBlock } from "../../ui/form-fields.tsx";
-import { EVENT_WORDS } from "./texts.ts";
-import { useUrlVerdict } from "./use-url-check.ts";
+import { Button, Form } from "../../ui/controls.tsx";
+import { CheckboxList, MultilineField } from "../../ui/form-fields.tsx";
+import { EVENT_TEXTS } from "./texts.ts";
+import { useUrlCheck } from "./use-url-check.ts";
 
 interface EndpointFormProps {
-  /** What stands in it at first. */
+  /** The initial values. */
   endpoint?: Required<NewWebhookEndpoint>;
   saveLabel: string;
   save(endpoint: NewWebhookEndpoint): Promise<unknown>;
@@ -30,23 +29,21 @@ export function EndpointForm({ endpoint = NEW, saveLabel, save, onCancel }: Endp
   const [metadata, setMetadata] = useState(
     Object.keys(endpoint.metadata).length === 0 ? "" : JSON.stringify(endpoint.metadata, null, 2),
   );
-  const refusal = useUrlVerdict(url);
-  const read = readMetadata(metadata);
+  const urlError = useUrlCheck(url);
+  const parsed = parseMetadata(metadata);
   const saving = useMutation({ mutationFn: save });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (refusal === null && "value" in read) saving.mutate({ url, eventTypes, metadata: read.value });
+  const submit = () => {
+    if (urlError === null && "value" in parsed) saving.mutate({ url, eventTypes, metadata: parsed.value });
   };
   return (
-    <Form className={controls.form ?? ""} onSubmit={submit}>
-      {saving.error && <Notice tone="bad">{messageOf(saving.error)}</Notice>}
+    <Form onSubmit={submit} error={saving.error}>
       <TextField
         className={controls.field ?? ""}
         type="url"
         value={url}
         onChange={setUrl}
         isRequired
-        isInvalid={refusal !== null}
+        isInvalid={urlError !== null}
         validationBehavior="aria"
         autoFocus
       >
@@ -55,19 +52,19 @@ export function EndpointForm({ endpoint = NEW, saveLabel, save, onCancel }: Endp
         <Text slot="description" className={controls.hint ?? ""}>
           Events are sent as POST requests. Respond with 2xx; redirects aren't followed.
         </Text>
-        <FieldError className={controls.error ?? ""}>{refusal}</FieldError>
+        <FieldError className={controls.error ?? ""}>{urlError}</FieldError>
       </TextField>
-      <CheckList label="Events" options={EVENT_WORDS} value={eventTypes} onChange={setEventTypes} />
-      <TextBlock
+      <CheckboxList label="Events" options={EVENT_TEXTS} value={eventTypes} onChange={setEventTypes} />
+      <MultilineField
         label="Metadata"
         hint="Optional JSON included with every event."
-        error={"fault" in read ? read.fault : null}
+        error={"error" in parsed ? parsed.error : null}
         value={metadata}
         onChange={setMetadata}
       />
       <div className={controls.actions}>
         <Button onPress={onCancel}>Cancel</Button>
-        <Button type="submit" look="primary" isPending={saving.isPending}>
+        <Button type="submit" variant="primary" isPending={saving.isPending}>
           {saveLabel}
         </Button>
       </div>
@@ -75,15 +72,15 @@ export function EndpointForm({ endpoint = NEW, saveLabel, save, onCancel }: Endp
   );
 }
 
-function readMetadata(text: string): { value: Record<string, unknown> } | { fault: string } {
+function parseMetadata(text: string): { value: Record<string, unknown> } | { error: string } {
   if (text.trim() === "") return { value: {} };
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) {
       return { value: value as Record<string, unknown> };
     }
-    return { fault: 'It must be an object, such as {"team": "video"}.' };
+    return { error: 'Enter a JSON object, e.g. {"team": "video"}.' };
   } catch {
-    return { fault: "This is not JSON yet." };
+    return { error: "Enter valid JSON." };
   }
 }

@@ -1,13 +1,15 @@
 import { RECENT_HOURS, type WebhookEndpointView } from "@subtext/server/admin/contract/webhook";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { messageOf, ProblemError } from "../../admin-client/request.ts";
+import { ProblemError } from "../../admin-client/request.ts";
 import { useMe } from "../../hooks/use-me.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Code } from "../../ui/code.tsx";
-import { Notice } from "../../ui/controls.tsx";
+import { ErrorNotice } from "../../ui/controls.tsx";
+import { CodeBlock } from "../../ui/copy.tsx";
 import { NotFoundPage } from "../../ui/error-pages.tsx";
+import { formatDateTime } from "../../ui/format.ts";
 import { BackIcon } from "../../ui/icons.tsx";
+import page from "../../ui/page.module.css";
 import { Loading, PageHeader, Section } from "../../ui/page.tsx";
 import { DeliveryList } from "./delivery-list.tsx";
 import { EndpointActions } from "./endpoint-actions.tsx";
@@ -15,17 +17,17 @@ import { HealthDetail } from "./endpoint-table.tsx";
 import { endpointQuery } from "./queries.ts";
 import { SigningSecret } from "./signing-secret.tsx";
 import { TestEventButton, TestEventResult, useTestEvent } from "./test-event.tsx";
-import { EVENT_WORDS, healthOf, moment, recentInWords } from "./texts.ts";
+import { EVENT_TEXTS, healthBadge, recentText } from "./texts.ts";
 import css from "./webhooks.module.css";
 
 const PATH = "/signed-in/environments/$environmentId/webhooks/$endpointId";
 
-export function WebhookEndpointPage() {
+export function EndpointPage() {
   const { environmentId, endpointId } = useParams({ from: PATH });
   const { data: endpoint, error } = useQuery(endpointQuery(endpointId));
-  const isGone = error instanceof ProblemError && error.code === "webhook_endpoint_not_found";
-  if (isGone || (endpoint && endpoint.environmentId !== environmentId)) return <NotFoundPage />;
-  if (error && !endpoint) return <Notice tone="bad">{messageOf(error)}</Notice>;
+  const isDeleted = error instanceof ProblemError && error.code === "webhook_endpoint_not_found";
+  if (isDeleted || (endpoint && endpoint.environmentId !== environmentId)) return <NotFoundPage />;
+  if (error && !endpoint) return <ErrorNotice error={error} />;
   if (!endpoint) return <Loading />;
   return <Endpoint key={endpoint.id} endpoint={endpoint} />;
 }
@@ -38,13 +40,13 @@ function Endpoint({ endpoint }: { endpoint: WebhookEndpointView }) {
   return (
     <>
       <Link
-        className={css.back}
+        className={page.back}
         to="/environments/$environmentId/webhooks"
         params={{ environmentId: endpoint.environmentId }}
       >
         <BackIcon /> Webhooks
       </Link>
-      <PageHeader title="Webhook endpoint" lead={<span className={css.url}>{endpoint.url}</span>}>
+      <PageHeader title="Webhook endpoint" description={<span className={css.url}>{endpoint.url}</span>}>
         {isOwner && endpoint.enabled && <TestEventButton test={test} />}
       </PageHeader>
       <div className={css.result}>
@@ -72,21 +74,23 @@ function Settings({ endpoint, isOwner }: { endpoint: WebhookEndpointView; isOwne
       <dl className={css.facts}>
         <dt>Health</dt>
         <dd>
-          <Badge {...healthOf(endpoint)} />
+          <Badge {...healthBadge(endpoint)} />
           <HealthDetail endpoint={endpoint} />
         </dd>
         <dt>Last {RECENT_HOURS} hours</dt>
-        <dd>{recentInWords(endpoint)}</dd>
+        <dd>{recentText(endpoint)}</dd>
         <dt>Events</dt>
-        <dd>{eventTypes.map((type) => EVENT_WORDS[type].name).join(", ")}</dd>
+        <dd>{eventTypes.map((type) => EVENT_TEXTS[type].name).join(", ")}</dd>
         <dt>Created</dt>
-        <dd>{moment(createdAt)}</dd>
+        <dd>{formatDateTime(createdAt)}</dd>
         <dt>ID</dt>
         <dd>
           <code>{id}</code>
         </dd>
       </dl>
-      {Object.keys(metadata).length > 0 && <Code name="Metadata" text={JSON.stringify(metadata, null, 2)} />}
+      {Object.keys(metadata).length > 0 && (
+        <CodeBlock label="Metadata" text={JSON.stringify(metadata, null, 2)} />
+      )}
       {isOwner && <EndpointActions endpoint={endpoint} />}
     </Section>
   );

@@ -1,9 +1,9 @@
 import { RECENT_HOURS, type WebhookEndpointView } from "@subtext/server/admin/contract/webhook";
 import { Link } from "@tanstack/react-router";
 import { Badge } from "../../ui/badge.tsx";
-import { ago } from "../../ui/format.ts";
+import { formatAgo, formatDateTime } from "../../ui/format.ts";
 import table from "../../ui/table.module.css";
-import { answerInWords, EVENT_WORDS, healthOf, moment, recentInWords, STATUS_WORDS } from "./texts.ts";
+import { EVENT_TEXTS, healthBadge, recentText, responseText, STATUS_BADGES } from "./texts.ts";
 
 export function EndpointTable({
   endpoints,
@@ -34,19 +34,19 @@ export function EndpointTable({
                 {endpoint.url}
               </Link>
               <div className={table.soft}>
-                {endpoint.eventTypes.map((type) => EVENT_WORDS[type].name).join(", ")}
+                {endpoint.eventTypes.map((type) => EVENT_TEXTS[type].name).join(", ")}
               </div>
             </td>
             <td data-column="Health">
               <div>
-                <Badge {...healthOf(endpoint)} />
+                <Badge {...healthBadge(endpoint)} />
                 <HealthDetail endpoint={endpoint} />
               </div>
             </td>
             <td data-column="Latest delivery">
               <Latest endpoint={endpoint} now={now} />
             </td>
-            <td data-column={`Last ${RECENT_HOURS} hours`}>{recentInWords(endpoint)}</td>
+            <td data-column={`Last ${RECENT_HOURS} hours`}>{recentText(endpoint)}</td>
           </tr>
         ))}
       </tbody>
@@ -54,28 +54,28 @@ export function EndpointTable({
   );
 }
 
-/** Since when, and why. */
+/** Since when and why an endpoint is failing or disabled. */
 export function HealthDetail({ endpoint }: { endpoint: WebhookEndpointView }) {
   const { enabled, disabledAt, disabledReason, failingSince } = endpoint;
   if (!enabled && disabledAt) {
     return (
       <div className={table.soft}>
-        {disabledReason} Disabled since {moment(disabledAt)}.
+        {disabledReason} Disabled since {formatDateTime(disabledAt)}.
       </div>
     );
   }
-  if (failingSince) return <div className={table.soft}>Failing since {moment(failingSince)}.</div>;
+  if (failingSince) return <div className={table.soft}>Failing since {formatDateTime(failingSince)}.</div>;
   return null;
 }
 
 function Latest({ endpoint, now }: { endpoint: WebhookEndpointView; now: number }) {
   const { latest } = endpoint.health;
-  if (!latest) return "none";
-  const answer = latest.statusCode === null && latest.failure === null ? null : answerInWords(latest);
+  if (!latest) return "None";
+  const response = latest.statusCode === null && latest.failure === null ? null : responseText(latest);
   return (
     <div>
-      {STATUS_WORDS[latest.status].name}, {ago(latest.createdAt, now)}
-      {answer && <div className={table.soft}>{answer}</div>}
+      {STATUS_BADGES[latest.status].label}, {formatAgo(latest.createdAt, now)}
+      {response && <div className={table.soft}>{response}</div>}
     </div>
   );
 }

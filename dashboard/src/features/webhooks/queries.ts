@@ -2,11 +2,12 @@ import type { SentEventType } from "@subtext/client/contract/webhook";
 import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { request } from "../../admin-client/request.ts";
+import { SENT_EVENT_NAMES, STATUS_BADGES } from "./texts.ts";
 
 const PAGE_SIZE = 25;
-/** While something waits for an attempt. When that is due is not judged here: clocks differ. */
-const WAITING_MS = 1_000;
-const QUIET_MS = 10_000;
+/** While an attempt is pending. The page does not compute when it is due, because clocks differ. */
+const PENDING_MS = 1_000;
+const IDLE_MS = 10_000;
 
 export function endpointsQuery(environmentId: string) {
   return queryOptions({
@@ -15,7 +16,7 @@ export function endpointsQuery(environmentId: string) {
       const params = { environment: environmentId };
       return (await request("GET /environments/:environment/webhook-endpoints", { params, signal })).data;
     },
-    refetchInterval: QUIET_MS,
+    refetchInterval: IDLE_MS,
   });
 }
 
@@ -27,7 +28,7 @@ export function endpointQuery(endpointId: string) {
   });
 }
 
-/** Of everything that is known of one endpoint. */
+/** The prefix of all queries about one endpoint. */
 export function endpointKey(endpointId: string) {
   return ["webhook-endpoint", endpointId] as const;
 }
@@ -35,6 +36,16 @@ export function endpointKey(endpointId: string) {
 export interface DeliveryFilter {
   status?: DeliveryStatus;
   event?: SentEventType;
+}
+
+/** Parses the page's search parameters; invalid ones are ignored. */
+export function parseDeliveryFilter({ status, event }: Record<string, unknown>): DeliveryFilter {
+  return {
+    ...(typeof status === "string" &&
+      Object.hasOwn(STATUS_BADGES, status) && { status: status as DeliveryStatus }),
+    ...(typeof event === "string" &&
+      Object.hasOwn(SENT_EVENT_NAMES, event) && { event: event as SentEventType }),
+  };
 }
 
 export function deliveriesQuery(endpointId: string, { status, event }: DeliveryFilter) {
@@ -51,10 +62,10 @@ export function deliveriesQuery(endpointId: string, { status, event }: DeliveryF
     placeholderData: keepPreviousData,
     refetchInterval: (query) => {
       const pages = query.state.data?.pages ?? [];
-      // Every page that was read is read again: with many, less often.
-      if (pages.length > 4) return QUIET_MS * 3;
-      const waits = pages.some(({ data }) => data.some(({ status }) => status === "pending"));
-      return waits ? WAITING_MS * 2 : QUIET_MS / 2;
+      // A refetch loads every page again, so it is less frequent with many pages.
+      if (pages.length > 4) return IDLE_MS * 3;
+      const isPending = pages.some(({ data }) => data.some(({ status }) => status === "pending"));
+      return isPending ? PENDING_MS * 2 : IDLE_MS / 2;
     },
   });
 }
@@ -67,6 +78,6 @@ export function deliveryQuery(endpointId: string, deliveryId: string) {
         params: { id: endpointId, delivery: deliveryId },
         signal,
       }),
-    refetchInterval: ({ state }) => (state.data?.status === "pending" ? WAITING_MS : QUIET_MS),
+    refetchInterval: ({ state }) => (state.data?.status === "pending" ? PENDING_MS : IDLE_MS),
   });
 }

@@ -1,23 +1,24 @@
 import type { Redelivering } from "@subtext/client/contract/webhook-endpoint";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
-import { DialogTrigger, Form } from "react-aria-components";
-import { messageOf, request } from "../../admin-client/request.ts";
+import { useState } from "react";
+import { DialogTrigger } from "react-aria-components";
+import { request } from "../../admin-client/request.ts";
 import controls from "../../ui/controls.module.css";
-import { Button, ModalDialog, Notice } from "../../ui/controls.tsx";
-import { type ChosenTime, TimeChoice } from "../../ui/time-choice.tsx";
+import { Button, Form, ModalDialog, Notice } from "../../ui/controls.tsx";
+import { type SelectedTime, TimeSelect } from "../../ui/form-fields.tsx";
+import { formatCount } from "../../ui/format.ts";
 import { endpointKey } from "./queries.ts";
 
-const SINCE = {
+const PERIODS = {
   hour: "The last hour",
   day: "The last 24 hours",
   week: "The last 7 days",
   month: "The last 30 days",
-  moment: "Custom time",
+  custom: "Custom time",
 } as const;
-type Since = keyof typeof SINCE;
-const OWN_MOMENT = {
-  id: "moment",
+type Period = keyof typeof PERIODS;
+const CUSTOM_TIME = {
+  id: "custom",
   label: "Since",
   type: "datetime-local",
   hint: "In your local time.",
@@ -38,30 +39,31 @@ export function RedeliverFailed({ endpointId }: { endpointId: string }) {
 
 function RedeliverForm({ endpointId, close }: { endpointId: string; close(): void }) {
   const queryClient = useQueryClient();
-  const [since, setSince] = useState<ChosenTime<Since>>({ id: "day", own: "" });
+  const [since, setSince] = useState<SelectedTime<Period>>({ id: "day", custom: "" });
   const redeliver = useMutation({
     mutationFn: () => {
-      const body = { since: beginOf(since, Date.now()) };
+      const body = { since: sinceTime(since, Date.now()) };
       return request("POST /webhook-endpoints/:id/redeliver-failed", { params: { id: endpointId }, body });
     },
     onSuccess: () => queryClient.invalidateQueries({ queryKey: endpointKey(endpointId) }),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    redeliver.mutate();
-  };
   return (
-    <Form className={controls.form ?? ""} onSubmit={submit}>
-      {redeliver.error && <Notice tone="bad">{messageOf(redeliver.error)}</Notice>}
-      {redeliver.data && <Notice tone="good">{resultOf(redeliver.data)}</Notice>}
-      <TimeChoice label="Created in" options={SINCE} own={OWN_MOMENT} value={since} onChange={setSince} />
+    <Form onSubmit={() => redeliver.mutate()} error={redeliver.error}>
+      {redeliver.data && <Notice tone="good">{resultText(redeliver.data)}</Notice>}
+      <TimeSelect
+        label="Created in"
+        options={PERIODS}
+        custom={CUSTOM_TIME}
+        value={since}
+        onChange={setSince}
+      />
       <p>
         Deliveries that failed, were canceled or wait for a retry are sent again now, oldest first, with the
         same event IDs.
       </p>
       <div className={controls.actions}>
         <Button onPress={close}>Close</Button>
-        <Button type="submit" look="primary" isPending={redeliver.isPending}>
+        <Button type="submit" variant="primary" isPending={redeliver.isPending}>
           {redeliver.data?.hasMore ? "Resend more" : "Resend"}
         </Button>
       </div>
@@ -70,13 +72,12 @@ function RedeliverForm({ endpointId, close }: { endpointId: string; close(): voi
 }
 
 /** ISO 8601. */
-function beginOf({ id, own }: ChosenTime<Since>, now: number): string {
-  return (id === "moment" ? new Date(own) : new Date(now - HOURS[id] * 3_600_000)).toISOString();
+function sinceTime({ id, custom }: SelectedTime<Period>, now: number): string {
+  return (id === "custom" ? new Date(custom) : new Date(now - HOURS[id] * 3_600_000)).toISOString();
 }
 
-function resultOf({ count, hasMore }: Redelivering): string {
+function resultText({ count, hasMore }: Redelivering): string {
   if (count === 0) return "No failed deliveries in this period.";
-  const told =
-    count === 1 ? "1 delivery will be resent." : `${count.toLocaleString("en")} deliveries will be resent.`;
-  return hasMore ? `${told} There are more: resend them when these are done.` : told;
+  const text = `${formatCount(count, "delivery", "deliveries")} will be resent.`;
+  return hasMore ? `${text} There are more: resend them when these are done.` : text;
 }

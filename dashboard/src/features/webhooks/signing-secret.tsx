@@ -1,17 +1,17 @@
 import type { WebhookEndpointView } from "@subtext/server/admin/contract/webhook";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { DialogTrigger } from "react-aria-components";
-import { messageOf, request } from "../../admin-client/request.ts";
+import { request } from "../../admin-client/request.ts";
 import { Confirm } from "../../ui/confirm.tsx";
-import { Button, ModalDialog, Notice } from "../../ui/controls.tsx";
-import { Secret, Section } from "../../ui/page.tsx";
+import { Button, ErrorNotice, ModalDialog, Notice } from "../../ui/controls.tsx";
+import { Secret } from "../../ui/copy.tsx";
+import { formatDateTime } from "../../ui/format.ts";
+import { Section } from "../../ui/page.tsx";
 import table from "../../ui/table.module.css";
 import { endpointKey } from "./queries.ts";
-import { moment } from "./texts.ts";
-import { VerifyCode } from "./verification-dialog.tsx";
+import { VerificationDialog } from "./verification-dialog.tsx";
 import css from "./webhooks.module.css";
 
-/** What signs the webhooks of an endpoint; its text is for owners alone. */
 export function SigningSecret({ endpoint, isOwner }: { endpoint: WebhookEndpointView; isOwner: boolean }) {
   const queryClient = useQueryClient();
   const params = { id: endpoint.id };
@@ -27,15 +27,15 @@ export function SigningSecret({ endpoint, isOwner }: { endpoint: WebhookEndpoint
   });
   const shown = rotate.data?.secret ?? reveal.data?.secret;
   return (
-    <Section title="Signing secret" lead="Verify each request with this secret (Standard Webhooks).">
-      {reveal.error && <Notice tone="bad">{messageOf(reveal.error)}</Notice>}
+    <Section title="Signing secret" description="Verify each request with this secret (Standard Webhooks).">
+      <ErrorNotice error={reveal.error} />
       {endpoint.previousSecretExpiresAt && (
         <Notice tone="plain">
-          Until {moment(endpoint.previousSecretExpiresAt)} every webhook carries two signatures: of this
-          secret and of the previous one. Update your receiver by then.
+          Until {formatDateTime(endpoint.previousSecretExpiresAt)}, every webhook is signed with both this
+          secret and the previous one. Update your receiver by then.
         </Notice>
       )}
-      {shown !== undefined && <Secret key={shown} name="Signing secret" value={shown} />}
+      {shown !== undefined && <Secret key={shown} label="Signing secret" value={shown} />}
       <div className={css.buttons}>
         {isOwner && shown === undefined && (
           <Button onPress={() => reveal.mutate()} isPending={reveal.isPending}>
@@ -45,21 +45,23 @@ export function SigningSecret({ endpoint, isOwner }: { endpoint: WebhookEndpoint
         {isOwner && (
           <Confirm
             label="Rotate"
-            name="Rotate the secret"
+            accessibleName="Rotate signing secret"
             title="Rotate signing secret?"
-            act={() => rotate.mutateAsync()}
+            action={() => rotate.mutateAsync()}
           >
-            For 24 hours every webhook carries two signatures, of the new secret and of the current one, so
-            that your receiver can switch without missing any. Then the old secret stops working.
+            For 24 hours, every webhook is signed with both the new and the current secret, so that your
+            receiver can switch without missing any. Then the old secret stops working.
             {endpoint.previousSecretExpiresAt && " The previous secret stops working immediately."}
           </Confirm>
         )}
         <DialogTrigger>
           <Button>Verification code samples</Button>
-          <ModalDialog title="Verify a webhook">{(close) => <VerifyCode close={close} />}</ModalDialog>
+          <ModalDialog title="Verify a webhook">
+            {(close) => <VerificationDialog close={close} />}
+          </ModalDialog>
         </DialogTrigger>
       </div>
-      {!isOwner && <p className={table.soft}>Only an owner can see and rotate it.</p>}
+      {!isOwner && <p className={table.soft}>Only an owner can view and rotate the secret.</p>}
     </Section>
   );
 }

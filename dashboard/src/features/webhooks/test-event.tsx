@@ -1,11 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { messageOf, request } from "../../admin-client/request.ts";
+import { request } from "../../admin-client/request.ts";
 import { useNow } from "../../hooks/use-now.ts";
-import { Button, Notice } from "../../ui/controls.tsx";
+import { Button, ErrorNotice, Notice } from "../../ui/controls.tsx";
 import { deliveryQuery, endpointKey } from "./queries.ts";
-import { answerInWords, until } from "./texts.ts";
+import { formatUntil, responseText } from "./texts.ts";
 
-/** Sends an event about nothing, and tells what comes of it while it happens. */
 export function useTestEvent(endpointId: string) {
   const queryClient = useQueryClient();
   return useMutation({
@@ -16,7 +15,7 @@ export function useTestEvent(endpointId: string) {
 
 export function TestEventButton({ test }: { test: ReturnType<typeof useTestEvent> }) {
   return (
-    <Button look="primary" onPress={() => test.mutate()} isPending={test.isPending}>
+    <Button variant="primary" onPress={() => test.mutate()} isPending={test.isPending}>
       Send test event
     </Button>
   );
@@ -29,7 +28,7 @@ export function TestEventResult({
   endpointId: string;
   test: ReturnType<typeof useTestEvent>;
 }) {
-  if (test.error) return <Notice tone="bad">{messageOf(test.error)}</Notice>;
+  if (test.error) return <ErrorNotice error={test.error} />;
   if (!test.data) return null;
   return <Result key={test.data.id} endpointId={endpointId} deliveryId={test.data.id} />;
 }
@@ -37,15 +36,15 @@ export function TestEventResult({
 function Result({ endpointId, deliveryId }: { endpointId: string; deliveryId: string }) {
   const now = useNow(1_000);
   const { data: delivery, error } = useQuery(deliveryQuery(endpointId, deliveryId));
-  if (error && !delivery) return <Notice tone="bad">{messageOf(error)}</Notice>;
+  if (error && !delivery) return <ErrorNotice error={error} />;
   const last = delivery?.attempts.at(-1);
   if (!delivery || !last) return <Notice tone="plain">Sending the test event…</Notice>;
-  const what = `${answerInWords(last)} (${last.latencyMs.toLocaleString("en")} ms).`;
-  if (delivery.status === "succeeded") return <Notice tone="good">Test event received: {what}</Notice>;
+  const result = `${responseText(last)} (${last.latencyMs.toLocaleString("en")} ms).`;
+  if (delivery.status === "succeeded") return <Notice tone="good">Test event received: {result}</Notice>;
   return (
     <Notice tone="bad">
-      Test event failed: {what}
-      {delivery.nextAttemptAt && ` Next retry ${until(delivery.nextAttemptAt, now)}.`}
+      Test event failed: {result}
+      {delivery.nextAttemptAt && ` Next retry ${formatUntil(delivery.nextAttemptAt, now)}.`}
     </Notice>
   );
 }

@@ -3,8 +3,8 @@ import type { DeliveryAttempt, DeliveryStatus } from "@subtext/client/contract/w
 import type { WebhookEndpointView } from "@subtext/server/admin/contract/webhook";
 import type { Tone } from "../../ui/badge.tsx";
 
-/** The kinds of event that an endpoint can ask for. */
-export const EVENT_WORDS: Record<EventType, { name: string; hint: string }> = {
+/** The events that an endpoint can subscribe to. */
+export const EVENT_TEXTS: Record<EventType, { name: string; hint: string }> = {
   "transcriptions.transcription.completed": {
     name: "Completed",
     hint: "A transcription finished.",
@@ -20,53 +20,58 @@ export const EVENT_WORDS: Record<EventType, { name: string; hint: string }> = {
 };
 
 export const SENT_EVENT_NAMES: Record<SentEventType, string> = {
-  "transcriptions.transcription.completed": EVENT_WORDS["transcriptions.transcription.completed"].name,
-  "transcriptions.transcription.failed": EVENT_WORDS["transcriptions.transcription.failed"].name,
-  "transcriptions.transcription.skipped": EVENT_WORDS["transcriptions.transcription.skipped"].name,
+  "transcriptions.transcription.completed": EVENT_TEXTS["transcriptions.transcription.completed"].name,
+  "transcriptions.transcription.failed": EVENT_TEXTS["transcriptions.transcription.failed"].name,
+  "transcriptions.transcription.skipped": EVENT_TEXTS["transcriptions.transcription.skipped"].name,
   "webhooks.endpoint.test": "Test",
 };
 
-export const STATUS_WORDS: Record<DeliveryStatus, { name: string; tone: Tone }> = {
-  pending: { name: "Retrying", tone: "wait" },
-  succeeded: { name: "Delivered", tone: "good" },
-  failed: { name: "Failed", tone: "bad" },
-  canceled: { name: "Canceled", tone: "plain" },
+interface BadgeProps {
+  label: string;
+  tone: Tone;
+}
+
+export const STATUS_BADGES: Record<DeliveryStatus, BadgeProps> = {
+  pending: { label: "Retrying", tone: "wait" },
+  succeeded: { label: "Delivered", tone: "good" },
+  failed: { label: "Failed", tone: "bad" },
+  canceled: { label: "Canceled", tone: "plain" },
 };
 
-/** Of a pending delivery before its first attempt. */
-export const SENDING: { name: string; tone: Tone } = { name: "Sending", tone: "busy" };
+/** For a pending delivery before its first attempt. */
+export const SENDING_BADGE: BadgeProps = { label: "Sending", tone: "busy" };
 
 const FAILURES: Record<string, string> = {
   timeout: "Timed out",
   refused_address: "Address not allowed",
   dns: "Host not found",
   connection: "Connection failed",
-  tls: "No secure connection",
+  tls: "TLS handshake failed",
   protocol: "Invalid HTTP response",
 };
 
-/** What came of an attempt, in a few words. */
-export function answerInWords({
+/** The result of an attempt: `HTTP 500`, `Timed out (…)`. */
+export function responseText({
   statusCode,
   failure,
 }: Pick<DeliveryAttempt, "statusCode" | "failure">): string {
   if (statusCode !== null) return `HTTP ${statusCode}`;
   if (failure === null) return "No response";
   const [reason = "", ...message] = failure.split(": ");
-  const words = FAILURES[reason];
-  return words ? `${words} (${message.join(": ")})` : failure;
+  const text = FAILURES[reason];
+  return text ? `${text} (${message.join(": ")})` : failure;
 }
 
-/** How an endpoint is, and what there is to say of it. */
-export function healthOf(endpoint: WebhookEndpointView): { name: string; tone: Tone } {
-  if (!endpoint.enabled) return { name: "Disabled", tone: "plain" };
-  if (endpoint.failingSince !== null) return { name: "Failing", tone: "bad" };
+export function healthBadge(endpoint: WebhookEndpointView): BadgeProps {
+  if (!endpoint.enabled) return { label: "Disabled", tone: "plain" };
+  if (endpoint.failingSince !== null) return { label: "Failing", tone: "bad" };
   return endpoint.health.latest === null
-    ? { name: "Nothing sent yet", tone: "plain" }
-    : { name: "Healthy", tone: "good" };
+    ? { label: "Nothing sent yet", tone: "plain" }
+    : { label: "Healthy", tone: "good" };
 }
 
-export function recentInWords({ health: { recent } }: WebhookEndpointView): string {
+/** `12 delivered, 1 retrying` */
+export function recentText({ health: { recent } }: WebhookEndpointView): string {
   const parts = [
     `${recent.succeeded.toLocaleString("en")} delivered`,
     recent.pending > 0 && `${recent.pending.toLocaleString("en")} retrying`,
@@ -76,15 +81,8 @@ export function recentInWords({ health: { recent } }: WebhookEndpointView): stri
   return parts.filter(Boolean).join(", ");
 }
 
-const MOMENT = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
-
-/** Date and time to the second, where the reader is. */
-export function moment(time: string): string {
-  return MOMENT.format(new Date(time));
-}
-
-/** Of what is to come: `in 4 minutes`. */
-export function until(time: string, now: number): string {
+/** A time in the future: `in 4 minutes`. */
+export function formatUntil(time: string, now: number): string {
   const seconds = (Date.parse(time) - now) / 1000;
   if (seconds < 5) return "now";
   const relative = new Intl.RelativeTimeFormat("en");

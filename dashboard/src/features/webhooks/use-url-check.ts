@@ -2,20 +2,20 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { request } from "../../admin-client/request.ts";
 
-const QUIET_MS = 300;
+const DEBOUNCE_MS = 300;
 
-/** Why the service refuses this URL, asked as soon as nobody types; null where it does not, or is still asked. */
-export function useUrlVerdict(url: string): string | null {
-  const [settled, setSettled] = useState(url);
+/** Why the server rejects this URL, checked once typing pauses; null if it accepts it or the check is pending. */
+export function useUrlCheck(url: string): string | null {
+  const [debounced, setDebounced] = useState(url);
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(url), QUIET_MS);
+    const timer = setTimeout(() => setDebounced(url), DEBOUNCE_MS);
     return () => clearTimeout(timer);
   }, [url]);
   const { data } = useQuery({
-    queryKey: ["webhook-url-verdict", settled],
-    queryFn: ({ signal }) => request("POST /webhook-url-verdicts", { body: { url: settled }, signal }),
-    enabled: settled !== "",
+    queryKey: ["webhook-url-check", debounced],
+    queryFn: ({ signal }) => request("POST /webhook-url-verdicts", { body: { url: debounced }, signal }),
+    enabled: debounced !== "",
     staleTime: 60_000,
   });
-  return settled === url ? (data?.reason ?? null) : null;
+  return debounced === url ? (data?.reason ?? null) : null;
 }

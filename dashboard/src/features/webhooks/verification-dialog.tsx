@@ -1,36 +1,24 @@
 import { useState } from "react";
-import { Label, Radio, RadioGroup } from "react-aria-components";
-import { Code } from "../../ui/code.tsx";
 import controls from "../../ui/controls.module.css";
-import { Button } from "../../ui/controls.tsx";
-import { LANGUAGES, type Language, VERIFY_CODE } from "./verification-code.ts";
+import { Button, SegmentedControl } from "../../ui/controls.tsx";
+import { CodeBlock } from "../../ui/copy.tsx";
+import { LANGUAGES, type Language, VERIFICATION_CODE } from "./verification-code.ts";
 
-export function VerifyCode({ close }: { close(): void }) {
+const OPTIONS = LANGUAGES.map((name) => ({ value: name, name }));
+
+export function VerificationDialog({ close }: { close(): void }) {
   const [language, setLanguage] = useState<Language>("Node");
-  const { install, withPackage, alone } = VERIFY_CODE[language];
+  const { install, withPackage, standardLibrary } = VERIFICATION_CODE[language];
   return (
     <>
-      <RadioGroup
-        className={controls.field ?? ""}
-        value={language}
-        onChange={(value) => setLanguage(LANGUAGES.find((each) => each === value) ?? "Node")}
-      >
-        <Label className={controls.label ?? ""}>Language</Label>
-        <div className={controls.segments}>
-          {LANGUAGES.map((each) => (
-            <Radio key={each} value={each} className={controls.segment ?? ""}>
-              {each}
-            </Radio>
-          ))}
-        </div>
-      </RadioGroup>
-      <Code
+      <SegmentedControl label="Language" options={OPTIONS} value={language} onChange={setLanguage} />
+      <CodeBlock
         key={`${language} package`}
-        name={`With the package standardwebhooks (${install})`}
+        label={`With the package standardwebhooks (${install})`}
         text={withPackage}
-        isProgram
+        keepLines
       />
-      <Code key={`${language} alone`} name="Standard library only" text={alone} isProgram />
+      <CodeBlock key={`${language} alone`} label="Standard library only" text={standardLibrary} keepLines />
       <div className={controls.actions}>
         <Button onPress={close}>Close</Button>
       </div>

@@ -2,13 +2,13 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { Button as AriaButton, Menu, MenuItem, MenuTrigger, Popover, Separator } from "react-aria-components";
-import { environmentsQuery } from "../../admin-client/queries.ts";
-import { useMe } from "../../hooks/use-me.ts";
-import css from "../../shell/shell.module.css";
-import controls from "../../ui/controls.module.css";
-import { ModalDialog } from "../../ui/controls.tsx";
-import { CheckIcon, PlusIcon, UpDownIcon } from "../../ui/icons.tsx";
-import { EnvironmentForm } from "./environment-form.tsx";
+import { environmentsQuery } from "../admin-client/queries.ts";
+import { EnvironmentForm } from "../features/environments/environment-form.tsx";
+import { useMe } from "../hooks/use-me.ts";
+import controls from "../ui/controls.module.css";
+import { ModalDialog } from "../ui/controls.tsx";
+import { CheckIcon, PlusIcon, UpDownIcon } from "../ui/icons.tsx";
+import css from "./shell.module.css";
 
 const NEW = "new";
 

@@ -1,0 +1,74 @@
+import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { environmentsQuery } from "../../admin-client/queries.ts";
+import { request } from "../../admin-client/request.ts";
+import controls from "../../ui/controls.module.css";
+import { Button } from "../../ui/controls.tsx";
+import css from "./settings-form.module.css";
+
+type EnvironmentChange = Partial<Pick<EnvironmentView, "aiTranscription" | "allowedOrigins" | "retention">>;
+
+export function useChangeEnvironment({ id }: EnvironmentView) {
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (body: EnvironmentChange) =>
+      request("PATCH /environments/:environment", { params: { environment: id }, body }),
+    onSuccess: (changed) => {
+      queryClient.setQueryData(environmentsQuery.queryKey, (environments) =>
+        environments?.map((environment) => (environment.id === id ? changed : environment)),
+      );
+    },
+  });
+}
+
+/** Radio buttons, each with a hint. */
+export function RadioOptions<Value extends string>({
+  label,
+  options,
+  value,
+  onChange,
+  isDisabled,
+}: {
+  label: string;
+  options: readonly { value: Value; name: string; hint: string }[];
+  value: NoInfer<Value>;
+  onChange(value: NoInfer<Value>): void;
+  isDisabled: boolean;
+}) {
+  return (
+    <fieldset className={css.options} disabled={isDisabled}>
+      <legend className={controls.hidden}>{label}</legend>
+      {options.map((option) => (
+        <label key={option.value} className={css.option}>
+          <input
+            type="radio"
+            name={label}
+            checked={option.value === value}
+            onChange={() => onChange(option.value)}
+          />
+          <span>
+            <strong>{option.name}</strong>
+            <span className={css.hint}>{option.hint}</span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+/** A note instead of the button for viewers. */
+export function SaveButton(props: { isOwner: boolean; isDisabled: boolean; isPending: boolean }) {
+  const { isOwner, ...button } = props;
+  if (!isOwner) return <OwnerOnly />;
+  return (
+    <div>
+      <Button type="submit" variant="primary" {...button}>
+        Save
+      </Button>
+    </div>
+  );
+}
+
+export function OwnerOnly() {
+  return <p>Only an owner can change this.</p>;
+}

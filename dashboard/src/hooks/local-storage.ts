@@ -1,0 +1,18 @@
+/** Null if nothing is stored, or if the browser denies access. */
+export function readLocal(key: string): string | null {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+/** Stores nothing if the browser denies access. @param value null removes the key */
+export function writeLocal(key: string, value: string | null): void {
+  try {
+    if (value === null) localStorage.removeItem(key);
+    else localStorage.setItem(key, value);
+  } catch {
+    // The setting lasts until the page is closed.
+  }
+}

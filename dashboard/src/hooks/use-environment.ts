@@ -1,0 +1,13 @@
+import type { EnvironmentView } from "@subtext/server/admin/contract/environment";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { environmentsQuery } from "../admin-client/queries.ts";
+
+/** The environment in the page's address. Only for pages below its route, which checks that it exists. */
+export function useEnvironment(): EnvironmentView {
+  const { environmentId } = useParams({ from: "/signed-in/environments/$environmentId" });
+  const { data: environments } = useSuspenseQuery(environmentsQuery);
+  const environment = environments.find(({ id }) => id === environmentId);
+  if (!environment) throw new Error("This environment no longer exists.");
+  return environment;
+}

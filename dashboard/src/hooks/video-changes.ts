@@ -1,0 +1,40 @@
+import type { VideoChangesView, VideoPageView, VideoView } from "@subtext/server/admin/contract/video";
+import type { VideoState } from "@subtext/server/db/enums";
+
+/**
+ * Applies changes to the loaded pages of a video list, newest first. Videos on a page are updated, or removed if
+ * they were deleted or left the list's state. New videos are inserted by age; those older than the last loaded page
+ * come with the next page.
+ */
+export function applyVideoChanges(
+  pages: readonly VideoPageView[],
+  state: VideoState | null,
+  { videos, deleted }: VideoChangesView,
+): VideoPageView[] {
+  const changed = new Map(videos.map((video) => [video.id, video]));
+  const deletedIds = new Set(deleted);
+  const belongs = (video: VideoView) =>
+    !deletedIds.has(video.id) && (state === null || video.state === state);
+
+  const updated = pages.map((page) => ({
+    ...page,
+    data: page.data.flatMap((video) => {
+      const current = changed.get(video.id) ?? video;
+      changed.delete(video.id);
+      return belongs(current) ? [current] : [];
+    }),
+  }));
+
+  // Ids sort by creation time.
+  for (const video of changed.values()) {
+    if (!belongs(video)) continue;
+    const page = updated.find(({ data, nextCursor }) => {
+      const last = data.at(-1);
+      return nextCursor === null || (last !== undefined && last.id < video.id);
+    });
+    if (!page) continue;
+    const index = page.data.findIndex(({ id }) => id < video.id);
+    page.data.splice(index === -1 ? page.data.length : index, 0, video);
+  }
+  return updated;
+}

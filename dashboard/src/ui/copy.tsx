@@ -1,0 +1,88 @@
+import { useState } from "react";
+import { Button } from "./controls.tsx";
+import css from "./copy.module.css";
+import { useToast } from "./toasts.tsx";
+
+export const COPY_BLOCKED =
+  "Your browser doesn't allow this page to copy. Select the text and copy it yourself.";
+
+/**
+ * Copies text to the clipboard. Browsers hide `navigator.clipboard` on pages loaded over plain HTTP, which is common
+ * in private networks; there the text is put into a copy event.
+ * @returns false if the browser doesn't allow it
+ */
+export async function copyText(text: string): Promise<boolean> {
+  if (navigator.clipboard) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+  let isCopied = false;
+  const setData = (event: ClipboardEvent) => {
+    event.clipboardData?.setData("text/plain", text);
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    isCopied = true;
+  };
+  document.addEventListener("copy", setData, { capture: true });
+  document.execCommand("copy");
+  document.removeEventListener("copy", setData, { capture: true });
+  return isCopied;
+}
+
+/** @param props.label what is copied, for screen readers */
+function CopyButton({ label, text, variant }: { label: string; text: string; variant?: "quiet" }) {
+  const [isCopied, setCopied] = useState(false);
+  const showToast = useToast();
+  const copy = async () => {
+    const succeeded = await copyText(text);
+    setCopied(succeeded);
+    if (!succeeded) showToast(COPY_BLOCKED);
+  };
+  return (
+    <Button
+      {...(variant && { variant })}
+      aria-label={isCopied ? `Copied: ${label}` : `Copy: ${label}`}
+      onPress={copy}
+    >
+      {isCopied ? "Copied" : "Copy"}
+    </Button>
+  );
+}
+
+/** @param props.keepLines scrolls instead of wrapping long lines */
+export function CodeBlock({
+  label,
+  text,
+  keepLines = false,
+}: {
+  label: string;
+  text: string;
+  keepLines?: boolean;
+}) {
+  return (
+    <figure className={css.code} aria-label={label}>
+      <figcaption className={css.codeHead}>
+        {label}
+        <CopyButton variant="quiet" label={label} text={text} />
+      </figcaption>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll it */}
+      <pre tabIndex={0} data-keep-lines={keepLines || undefined}>
+        {text}
+      </pre>
+    </figure>
+  );
+}
+
+/** A secret that the server shows only once. */
+export function Secret({ label, value }: { label: string; value: string }) {
+  return (
+    <div className={css.secret}>
+      <input aria-label={label} readOnly value={value} onFocus={(event) => event.currentTarget.select()} />
+      <CopyButton label={label} text={value} />
+    </div>
+  );
+}
