@@ -52,6 +52,17 @@ const UPWARD = new Set<string>([
   "pipeline/reprocess.ts > videos/retention-queries.ts",
 ]);
 
+/** The folders and files of `dashboard/src`, top to bottom. Each may import those after it. */
+const DASHBOARD_LAYERS = ["main.tsx", "router.tsx", "shell", "features", "ui", "hooks", "admin-client"];
+
+/** A feature imports no other feature, except these files. */
+const SHARED_BY_FEATURES: Record<string, string[]> = {
+  // The video list starts uploads, which continue on every page.
+  "video-list": ["uploads/use-uploads.ts"],
+  // The audit log names the permissions of keys.
+  audit: ["api-keys/permissions.ts"],
+};
+
 const root = resolve(import.meta.dirname, "..");
 
 describe("imports", () => {
@@ -81,6 +92,40 @@ describe("imports", () => {
     const lines = upwards.map(({ from, to }) => `${from} > ${to}`.replaceAll("server/src/", ""));
     expect(lines.filter((line) => !UPWARD.has(line))).toEqual([]);
     expect([...UPWARD].filter((line) => !lines.includes(line))).toEqual([]);
+  });
+
+  test("go from a layer of the dashboard only to the layers below it", () => {
+    const layer = (path: string) => DASHBOARD_LAYERS.indexOf(path.split("/")[2] ?? "");
+    const inside = imports.filter(
+      ({ from, to }) => from.startsWith("dashboard/src/") && to.startsWith("dashboard/src/"),
+    );
+    expect(inside.length).toBeGreaterThan(100);
+    expect(inside.filter(({ from }) => layer(from) === -1)).toEqual([]);
+    expect(inside.filter(({ from, to }) => layer(to) < layer(from))).toEqual([]);
+  });
+
+  test("go from a feature of the dashboard to another feature only if that is named here", () => {
+    const feature = (path: string) => /^dashboard\/src\/features\/([^/]+)\/(.+)$/.exec(path);
+    const foreign = imports.filter(({ from, to }) => {
+      const [source, target] = [feature(from)?.[1], feature(to)];
+      if (!source || !target || source === target[1]) return false;
+      return !SHARED_BY_FEATURES[source]?.includes(`${target[1]}/${target[2]}`);
+    });
+    expect(foreign).toEqual([]);
+  });
+
+  test("form no cycle in the dashboard", () => {
+    const targets = Map.groupBy(imports, ({ from }) => from);
+    const done = new Set<string>();
+    const visit = (file: string, path: string[]): string[] => {
+      if (path.includes(file)) return [[...path.slice(path.indexOf(file)), file].join(" > ")];
+      if (done.has(file)) return [];
+      const cycles = (targets.get(file) ?? []).flatMap(({ to }) => visit(to, [...path, file]));
+      done.add(file);
+      return cycles;
+    };
+    const files = [...targets.keys()].filter((file) => file.startsWith("dashboard/src/"));
+    expect(files.flatMap((file) => visit(file, []))).toEqual([]);
   });
 });
 
