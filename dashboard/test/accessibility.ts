@@ -3,9 +3,9 @@ import type { Page } from "playwright-core";
 
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
-/** What breaks WCAG 2.2 AA on the page as it stands, one line a fault; as far as a program can tell. */
+/** Violations of WCAG 2.2 AA that axe finds on the page, one line each. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
-  // By the debugger's way, which the page's Content-Security-Policy does not bind.
+  // Evaluated by the debugger, because the page's Content-Security-Policy blocks inline scripts.
   await page.evaluate(axe.source);
   const { violations } = (await page.evaluate(
     `axe.run(document, { runOnly: ${JSON.stringify(RULES)} })`,

@@ -8,7 +8,7 @@ const dashboard = openDashboard();
 
 const rows = (page: Page) => page.getByRole("table", { name: "Audit log" }).locator("tbody").getByRole("row");
 
-test("what an owner does is found in the audit log, by what was done and by who did it", async () => {
+test("an owner's actions appear in the audit log, which can be filtered by action and user", async () => {
   const { page } = await dashboard.visit();
   await setUpBy(page, dashboard);
   await page.getByRole("link", { name: "API keys" }).click();
@@ -21,10 +21,10 @@ test("what an owner does is found in the audit log, by what was done and by who 
 
   await page.getByRole("link", { name: "Audit log" }).click();
   await page.getByRole("heading", { level: 1, name: "Audit log" }).waitFor();
-  const made = rows(page).filter({ hasText: "API key created" });
-  await made.getByText("Website backend").waitFor();
-  await made.getByText(OWNER.email).waitFor();
-  await made.getByText("127.0.0.1").waitFor();
+  const created = rows(page).filter({ hasText: "API key created" });
+  await created.getByText("Website backend").waitFor();
+  await created.getByText(OWNER.email).waitFor();
+  await created.getByText("127.0.0.1").waitFor();
   await rows(page).filter({ hasText: "Service set up" }).waitFor();
   expect(await page.textContent("main")).not.toContain(key);
   expect(await accessibilityFaults(page)).toEqual([]);
@@ -39,10 +39,10 @@ test("what an owner does is found in the audit log, by what was done and by who 
   await page.getByText("No results").waitFor();
   await page.getByLabel("Action", { exact: true }).selectOption("All actions");
   await page.getByLabel("User", { exact: true }).selectOption(OWNER.email);
-  await made.waitFor();
+  await created.waitFor();
 });
 
-test("a long log is read page by page", async () => {
+test("a long log loads page by page", async () => {
   const { page } = await dashboard.visit();
   const { database } = dashboard.service.parts;
   const [entry] = await database.kysely.selectFrom("audit_entry").selectAll().limit(1).execute();
@@ -71,7 +71,7 @@ test("a long log is read page by page", async () => {
   await expect.poll(() => rows(page).count()).toBe(60);
 });
 
-test("a viewer is told that the log is for owners, and has no link to it", async () => {
+test("a viewer learns that the log is for owners, and sees no link to it", async () => {
   const { page } = await dashboard.visit({ viewport: { width: 390, height: 844 } });
   await signInBy(page, dashboard, await addViewer(dashboard));
   await page.goto(`${dashboard.url}/audit`);
@@ -80,6 +80,6 @@ test("a viewer is told that the log is for owners, and has no link to it", async
   expect(await accessibilityFaults(page)).toEqual([]);
 });
 
-test("no page was faulty, and none wanted what its Content-Security-Policy forbids", () => {
+test("no page had an error or violated its Content-Security-Policy", () => {
   expect(dashboard.faults).toEqual([]);
 });

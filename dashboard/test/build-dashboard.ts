@@ -6,19 +6,19 @@ import type { TestProject } from "vitest/node";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where the pages are as their sources were when the run began. */
+    /** A build of the current sources. */
     dashboardFolder: string;
   }
 }
 
-/** Once before all tests. */
+/** Runs once before all tests. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await buildDashboard();
   project.provide("dashboardFolder", folder);
   return () => rm(folder, { recursive: true, force: true });
 }
 
-/** Into a folder of its own, which no other build empties while a service reads it. */
+/** Builds into a new folder, so that no other build empties it while a server reads it. */
 export async function buildDashboard(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "subtext-pages-"));
   const args = [

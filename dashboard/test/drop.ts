@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 
-/** Drops files on the page as a person does from a folder; given again, they are the same files. */
+/** Drops files on the page. Dropped again, they count as the same files. */
 export async function drop(page: Page, files: { name: string; bytes: Buffer }[]): Promise<void> {
   const carried = files.map(({ name, bytes }) => ({ name, base64: bytes.toString("base64") }));
   await page.evaluate(`{

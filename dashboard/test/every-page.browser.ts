@@ -12,25 +12,25 @@ interface RouterSource {
   createAppRouter(queryClient: object): { routesByPath: Record<string, { children?: object }> };
 }
 
-// By a name that the compiler does not follow: the pages have settings of their own.
+// A variable, so that the compiler does not check the dashboard's sources with the settings of the tests.
 const ROUTER: string = join(import.meta.dirname, "../src/router.tsx");
 
 const dashboard = openDashboard(LOCAL_WEBHOOKS);
 let environmentId: string;
 
 interface Visit {
-  /** As the router spells it. */
+  /** The router's path. */
   route: string;
   path: string;
   title: string;
-  /** What is there once all is read that the page shows. */
+  /** Text that is visible once the page has loaded. */
   shows: string;
 }
 
-/** Every page, and what its first heading says. */
+/** Every page and its title. */
 let visits: Visit[] = [];
 
-test("the pages are there, with something on each of them", async () => {
+test("every page shows its title and content", async () => {
   const { page } = await dashboard.visit();
   await setUpBy(page, dashboard);
   environmentId = /environments\/(\w+)/.exec(page.url())?.[1] ?? "";
@@ -89,7 +89,7 @@ test("the pages are there, with something on each of them", async () => {
   ];
 }, 120_000);
 
-test("every route of the router is visited here, and served by the service", async () => {
+test("this test visits every route of the router, and the server serves it", async () => {
   const { createAppRouter } = (await import(ROUTER)) as RouterSource;
   const routes = Object.entries(createAppRouter({}).routesByPath)
     .filter(([, { children }]) => !children)
@@ -103,7 +103,7 @@ for (const { colorScheme, width } of [
   { colorScheme: "light", width: 1280 },
   { colorScheme: "dark", width: 390 },
 ] as const) {
-  test(`every page is accessible and no wider than its window: ${colorScheme}, ${width} pixels`, async () => {
+  test(`every page is accessible and fits its window: ${colorScheme}, ${width} pixels`, async () => {
     const { page } = await dashboard.visit({ colorScheme, viewport: { width, height: 844 } });
     const faults: string[] = [];
     await signInBy(page, dashboard, OWNER);
@@ -118,7 +118,7 @@ for (const { colorScheme, width } of [
   }, 120_000);
 }
 
-test("every page loads from the service alone, under a policy that allows nothing inline", async () => {
+test("every page loads only from its own origin, under a policy that allows nothing inline", async () => {
   const { page } = await dashboard.visit();
   const foreign: string[] = [];
   page.on("request", (request: Request) => {
@@ -139,7 +139,7 @@ test("every page loads from the service alone, under a policy that allows nothin
   expect(foreign).toEqual([]);
 });
 
-test("a page that is opened by a link tells its title and takes the focus to it", async () => {
+test("following a link sets the document's title and focuses the page's heading", async () => {
   const { page } = await dashboard.visit();
   await signInBy(page, dashboard, OWNER);
   for (const name of ["Operators", "System", "Account", "Settings", "Videos"]) {
@@ -157,7 +157,7 @@ test("a page that is opened by a link tells its title and takes the focus to it"
   expect(await page.evaluate("document.activeElement.id")).toBe("main");
 });
 
-test("the dark page is dark before any of the application has come", async () => {
+test("a dark page is dark before the application has loaded", async () => {
   const { page } = await dashboard.visit({ colorScheme: "light" });
   await signInBy(page, dashboard, OWNER);
   await page.getByRole("radio", { name: "Dark" }).check({ force: true });
@@ -167,11 +167,11 @@ test("the dark page is dark before any of the application has come", async () =>
   expect(await page.evaluate("document.querySelector('#root').childElementCount")).toBe(0);
 });
 
-test("when the service can not be reached the page says so, and when it comes back shows what is so then", async () => {
+test("the page reports a lost connection, and refreshes its data when the connection is back", async () => {
   const { page, context } = await dashboard.visit();
   await signInBy(page, dashboard, OWNER);
   await page.getByRole("link", { name: "System" }).click();
-  await page.getByText("Queue is empty").waitFor();
+  await page.getByRole("region", { name: "Queue" }).waitFor();
   await context.setOffline(true);
   await page.getByText("Connection lost. Reconnecting… Data may be out of date.").waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
@@ -181,7 +181,7 @@ test("when the service can not be reached the page says so, and when it comes ba
     .waitFor({ state: "detached" });
 });
 
-test("no page was faulty, and none wanted what its Content-Security-Policy forbids", () => {
+test("no page had an error or violated its Content-Security-Policy", () => {
   expect(dashboard.faults.filter((fault) => !fault.includes("net::ERR"))).toEqual([]);
 });
 

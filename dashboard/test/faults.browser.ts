@@ -75,7 +75,7 @@ test("while a proxy answers for a server that is down, the page says so, and rec
   const { page } = await dashboard.visit();
   await signInBy(page, dashboard, OWNER);
   await page.goto(`${dashboard.url}/system`);
-  await page.getByText("Queue is empty").waitFor();
+  await page.getByRole("region", { name: "Queue" }).waitFor();
   await page.route("**/internal/**", (route) => route.fulfill({ status: 502, body: "Bad Gateway" }));
   await page.getByText(CONNECTION_LOST).waitFor();
   await page.unroute("**/internal/**");
@@ -146,6 +146,6 @@ test("an environment or a video that does not exist is not found, on every page"
   await page.getByRole("heading", { level: 1, name: "Page not found" }).waitFor();
 });
 
-test("no page was faulty, and none wanted what its Content-Security-Policy forbids", () => {
+test("no page had an error or violated its Content-Security-Policy", () => {
   expect(dashboard.faults).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
 
 const dashboard = openDashboard();
 
-test("the set-up page makes the owner and the first environment, and the link holds this once", async () => {
+test("the setup page creates the owner and the first environment, and its link works once", async () => {
   const { page } = await dashboard.visit({ viewport: { width: 1280, height: 1000 } });
   const link = `${dashboard.url}/set-up#${await dashboard.service.parts.operators.newSetUpToken()}`;
 
@@ -13,7 +13,7 @@ test("the set-up page makes the owner and the first environment, and the link ho
   await page.getByRole("heading", { name: "Welcome to Subtext" }).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
 
-  await page.goto(`${dashboard.url}/set-up#made-up`);
+  await page.goto(`${dashboard.url}/set-up#invalid`);
   await page.reload();
   await page.getByLabel("Name", { exact: true }).fill("Mallory");
   await page.getByLabel("Email").fill("mallory@subtext.example");
@@ -40,7 +40,7 @@ test("the set-up page makes the owner and the first environment, and the link ho
   await another.getByRole("heading", { name: "All set up" }).waitFor();
 });
 
-test("signing out, a wrong password, and signing in where one came from, by the keyboard alone", async () => {
+test("signing out, a wrong password, and signing in to the previous page work with the keyboard", async () => {
   const { page } = await dashboard.visit();
   await signInBy(page, dashboard, OWNER);
   await page.getByRole("button", { name: "Sign out" }).click();
@@ -61,13 +61,13 @@ test("signing out, a wrong password, and signing in where one came from, by the 
   expect(await accessibilityFaults(page)).toEqual([]);
 });
 
-test("a session that is ended on another machine is over at its next step", async () => {
+test("a session that was ended on another device ends at its next request", async () => {
   const { page } = await dashboard.visit();
   await signInBy(page, dashboard, OWNER);
   const { page: another } = await dashboard.visit();
   await signInBy(another, dashboard, OWNER);
   await another.getByRole("link", { name: "Account" }).click();
-  await another.getByText("this one").waitFor();
+  await another.getByText("This device").waitFor();
   await another.getByRole("button", { name: "End all other sessions" }).click();
   await another.getByRole("button", { name: "End all other sessions" }).waitFor({ state: "detached" });
 
@@ -75,7 +75,7 @@ test("a session that is ended on another machine is over at its next step", asyn
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
 });
 
-test("someone who was invited as a viewer sees everything and is refused every change", async () => {
+test("an invited viewer sees everything and cannot change anything", async () => {
   const { page: owner } = await dashboard.visit();
   await signInBy(owner, dashboard, OWNER);
   await owner.getByRole("link", { name: "Operators" }).click();
@@ -116,7 +116,7 @@ test("someone who was invited as a viewer sees everything and is refused every c
   await late.getByRole("alert").getByText("This invitation was used").waitFor();
 });
 
-/** Clicks like a person: the pointer does not follow a button that moves between press and release. */
+/** Clicks without following a button that moves between press and release, like a user. */
 async function pressBottomOf(page: Page, button: Locator): Promise<void> {
   const { x, y, width, height } = (await button.boundingBox())!;
   await page.mouse.move(x + width / 2, y + height - 3);
@@ -125,6 +125,6 @@ async function pressBottomOf(page: Page, button: Locator): Promise<void> {
   await page.mouse.up();
 }
 
-test("no page was faulty, and none wanted what its Content-Security-Policy forbids", () => {
+test("no page had an error or violated its Content-Security-Policy", () => {
   expect(dashboard.faults).toEqual([]);
 });

@@ -10,13 +10,13 @@ const dashboard = openDashboard();
 
 const row = (page: Page, name: string) => page.getByRole("row").filter({ hasText: name });
 
-/** Runs in a shell what the page says to run, and gives what the API answers. */
+/** Runs the page's command in a shell and returns the API's response. */
 async function run(command: string): Promise<Record<string, unknown>> {
   const { stdout } = await promisify(execFile)("sh", ["-c", `${command} --silent`]);
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
-test("a key is made, shown this once, used with curl, and refused as soon as it is revoked", async () => {
+test("a key is created, shown once, works with curl, and stops working when it is revoked", async () => {
   const { page } = await dashboard.visit();
   await setUpBy(page, dashboard);
   await page.getByRole("link", { name: "API keys" }).click();
@@ -35,11 +35,11 @@ test("a key is made, shown this once, used with curl, and refused as soon as it 
   expect(await accessibilityFaults(page)).toEqual([]);
   expect(await run(command)).toEqual({ data: [], nextCursor: null });
 
-  // By no way does the dialog close before it was asked.
+  // Escape asks for confirmation too.
   await page.keyboard.press("Escape");
   await page.getByText("Have you saved this key?").waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
-  await page.getByRole("button", { name: "Back" }).click();
+  await page.getByRole("button", { name: "Back", exact: true }).click();
   await page.getByRole("button", { name: "Done" }).click();
   await page.getByRole("button", { name: "I've saved this key" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
@@ -60,7 +60,7 @@ test("a key is made, shown this once, used with curl, and refused as soon as it 
   expect(await run(command)).toMatchObject({ status: 401, code: "invalid_api_key" });
 });
 
-test("a key is made by the keyboard alone, to a day, and what is wrong is said", async () => {
+test("a key with an expiry date is created with the keyboard, and errors are shown", async () => {
   const { page } = await dashboard.visit({ viewport: { width: 390, height: 844 }, hasTouch: true });
   await signInBy(page, dashboard, OWNER);
   await page.goto(page.url().replace("/videos", "/api-keys"));
@@ -92,7 +92,7 @@ test("a key is made by the keyboard alone, to a day, and what is wrong is said",
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
 });
 
-test("a viewer sees the keys and is offered no change", async () => {
+test("a viewer sees the keys and cannot change them", async () => {
   const viewer = await addViewer(dashboard);
   const { page } = await dashboard.visit();
   await signInBy(page, dashboard, viewer);
@@ -103,6 +103,6 @@ test("a viewer sees the keys and is offered no change", async () => {
   expect(await accessibilityFaults(page)).toEqual([]);
 });
 
-test("no page was faulty, and none wanted what its Content-Security-Policy forbids", () => {
+test("no page had an error or violated its Content-Security-Policy", () => {
   expect(dashboard.faults).toEqual([]);
 });

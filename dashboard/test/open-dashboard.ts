@@ -13,21 +13,21 @@ import { MovableClock } from "../../server/test/support/service.ts";
 export interface Dashboard {
   service: Service;
   url: string;
-  /** A browser of its own for the test, without any session. Its pages' faults end up in `faults`. */
+  /** A browser context without a session. Errors of its pages are added to `faults`. */
   visit(options?: Parameters<import("playwright-core").Browser["newContext"]>[0]): Promise<{
     context: BrowserContext;
     page: Page;
   }>;
-  /** What consoles and pages complained of, among it whatever the Content-Security-Policy stopped. */
+  /** Errors of consoles and pages, including violations of the Content-Security-Policy. */
   faults: string[];
 }
 
-/** The real service with the dashboard as it is built now, and a real browser; for all tests of a file. */
+/** The real server with the current dashboard, and a real browser, shared by the tests of a file. */
 export function openDashboard(env: Record<string, string> = {}): Dashboard {
   const dashboard = { faults: [] } as unknown as Dashboard;
   beforeAll(async () => {
     const dataFolder = await mkdtemp(join(tmpdir(), "subtext-dashboard-"));
-    // A new database takes seconds to make.
+    // Creating a database takes seconds.
     await cp(inject("madeDataFolder"), dataFolder, { recursive: true });
     const port = await freePort();
     const config = readConfig({
@@ -50,15 +50,15 @@ export function openDashboard(env: Record<string, string> = {}): Dashboard {
       service,
       url: config.publicUrl,
       async visit(options) {
-        // All come from one address, whose attempts to sign in are limited.
+        // All sign-in attempts come from one address and would reach its rate limit.
         clock.advance(60_000);
         const context = await browser.newContext({ reducedMotion: "reduce", ...options });
-        // A page that stays goes on listening and playing, which all tests after it pay for.
+        // An open page keeps streaming and playing, which slows down the tests after it.
         onTestFinished(() => context.close());
         const page = await context.newPage();
         page.on("pageerror", (error) => dashboard.faults.push(String(error)));
         page.on("console", (message) => {
-          // Chromium writes refused requests there too; that they are refused is what some tests are about.
+          // Chromium logs rejected requests too, which some tests expect.
           const isRefusal = message.text().startsWith("Failed to load resource");
           if (message.type() === "error" && !isRefusal) dashboard.faults.push(message.text());
         });
@@ -74,14 +74,14 @@ export function openDashboard(env: Record<string, string> = {}): Dashboard {
   return dashboard;
 }
 
-/** Creates the owner without the page, and no environment. */
+/** Creates the owner, but no environment, without the setup page. */
 export async function setUpOwner({ service }: Dashboard): Promise<void> {
   const { operators } = service.parts;
   const token = (await operators.newSetUpToken())!;
   await operators.setUp(token, { name: "Olive Owner", ...OWNER }, async () => {});
 }
 
-/** Opens the set-up link and fills the page in. */
+/** Opens the setup link and fills in the page. */
 export async function setUpBy(page: Page, { service, url }: Dashboard): Promise<void> {
   await page.goto(`${url}/set-up#${await service.parts.operators.newSetUpToken()}`);
   await page.getByLabel("Name", { exact: true }).fill("Olive Owner");

@@ -19,7 +19,7 @@ async function environmentId(): Promise<string> {
   return (await db.selectFrom("environment").select("id").executeTakeFirstOrThrow()).id;
 }
 
-test("what was said is found while one types, and plays from there", async () => {
+test("spoken words are found while typing, and playback starts there", async () => {
   const { page } = await dashboard.visit();
   await setUpBy(page, dashboard);
   const { database, clock } = dashboard.service.parts;
@@ -64,7 +64,7 @@ test("what was said is found while one types, and plays from there", async () =>
   expect(await field(page).inputValue()).toBe(SAID);
 }, 120_000);
 
-test("results are read by keyboard alone, in any language and script", async () => {
+test("results are usable with the keyboard, in any language and script", async () => {
   const id = await environmentId();
   const { service, url } = dashboard;
   for (const [language, filename, text] of TRANSCRIPTS) {
@@ -112,7 +112,7 @@ test("results are read by keyboard alone, in any language and script", async () 
   await page.getByRole("alert").getByText("Can't reach the server").waitFor();
 }, 60_000);
 
-test("nothing was complained of in any browser's console", () => {
+test("no page had an error or violated its Content-Security-Policy", () => {
   expect(dashboard.faults).toEqual([]);
 });
 

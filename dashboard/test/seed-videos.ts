@@ -5,7 +5,7 @@ import { insertVideo } from "../../server/src/videos/queries.ts";
 
 type Fields = Record<string, unknown>;
 
-/** Videos in every state, as rows alone: no worker has seen them, and none will. */
+/** Inserts rows of videos in every state. No worker processes them. */
 export async function seedEveryState({ parts }: Service, environmentId: string): Promise<void> {
   const db = parts.database.kysely;
   const add = async (filename: string, sizeBytes: number, transcription: Fields | null, uploaded = true) => {

@@ -13,13 +13,13 @@ async function endSessions(): Promise<void> {
   await dashboard.service.parts.database.kysely.deleteFrom("operator_session").execute();
 }
 
-test("a session that ends under an open page leads to the sign-in, and from there back", async () => {
+test("a session that ends while a page is open leads to the sign-in page, and from there back", async () => {
   const { page } = await dashboard.visit();
   await setUpBy(page, dashboard);
   const environmentId = /environments\/(\w+)/.exec(page.url())?.[1] ?? "";
   await seedEveryState(dashboard.service, environmentId);
   await page.getByRole("link", { name: "System" }).click();
-  await page.getByText("Queue is empty").waitFor();
+  await page.getByRole("region", { name: "Queue" }).waitFor();
   await endSessions();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   expect(new URL(page.url()).searchParams.get("next")).toBe("/system");
@@ -29,7 +29,7 @@ test("a session that ends under an open page leads to the sign-in, and from ther
   await page.getByRole("heading", { level: 1, name: "System" }).waitFor();
 });
 
-test("what one tab deletes is gone from another's list, and from its page, at once", async () => {
+test("a video deleted in one tab disappears from the list and page of other tabs", async () => {
   const { page: list, context } = await dashboard.visit();
   await signInBy(list, dashboard, OWNER);
   const [detail, third] = [await context.newPage(), await context.newPage()];
@@ -45,7 +45,7 @@ test("what one tab deletes is gone from another's list, and from its page, at on
   await row(list, "weekly.mp4").getByText("Next in queue").waitFor();
 });
 
-test("single keys lead through the list, until they are switched off; arrows do so from a video", async () => {
+test("single-key shortcuts move through the list until they are disabled; arrow keys move from a focused video", async () => {
   const { page } = await dashboard.visit();
   await signInBy(page, dashboard, OWNER);
   await row(page, "phone-recording").waitFor();
@@ -71,7 +71,7 @@ test("single keys lead through the list, until they are switched off; arrows do 
   await row(page, "weekly.mp4").waitFor();
 });
 
-test("a page that nobody sees lets its stream go, and shows what is so when it is seen again", async () => {
+test("a hidden page closes its stream, and refreshes when it is visible again", async () => {
   const { page } = await dashboard.visit();
   await page.clock.install();
   await signInBy(page, dashboard, OWNER);
@@ -98,7 +98,7 @@ test("a page that nobody sees lets its stream go, and shows what is so when it i
   await row(page, "renamed.mp4").first().waitFor();
 });
 
-test("names are shown as they are, whatever they hold", async () => {
+test("names are shown literally, whatever they contain", async () => {
   const { page } = await dashboard.visit();
   await signInBy(page, dashboard, OWNER);
   const names = ["<img src=x onerror=alert(1)>.mp4", "javascript:alert(1)", "\u202egnp.mp4", "اجتماع.mp4"];
@@ -110,7 +110,7 @@ test("names are shown as they are, whatever they hold", async () => {
   expect(await page.locator("main img").count()).toBe(0);
 });
 
-test("a secret is copied also where the browser gives the page no clipboard", async () => {
+test("a secret is copied even if the browser provides no clipboard API", async () => {
   const { page, context } = await dashboard.visit();
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: dashboard.url });
   await signInBy(page, dashboard, OWNER);
@@ -128,6 +128,6 @@ test("a secret is copied also where the browser gives the page no clipboard", as
   expect(await page.evaluate("window.clipboard.readText()")).toBe(key);
 });
 
-test("no page was faulty, and none wanted what its Content-Security-Policy forbids", () => {
+test("no page had an error or violated its Content-Security-Policy", () => {
   expect(dashboard.faults).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
 
 const dashboard = openDashboard();
 
-test("retention is set after a question that says how many videos it concerns, and the video's page tells of it", async () => {
+test("saving a retention rule asks for confirmation with the number of affected videos, and the video's page mentions the deletion", async () => {
   const { page } = await dashboard.visit();
   await setUpBy(page, dashboard);
   const { database, clock } = dashboard.service.parts;
@@ -52,7 +52,7 @@ test("retention is set after a question that says how many videos it concerns, a
   expect(dashboard.faults).toEqual([]);
 });
 
-test("websites that may upload are named, one that is no origin is refused in words, and the others are kept out", async () => {
+test("listed websites may upload, an invalid origin is rejected with a message, and other websites are blocked", async () => {
   const { page } = await dashboard.visit();
   await signInBy(page, dashboard, OWNER);
   await page.getByRole("link", { name: "Settings" }).click();

@@ -11,7 +11,7 @@ const panel = (page: Page) => page.getByRole("region", { name: "Uploads" });
 const row = (page: Page, name: string) =>
   page.getByRole("list", { name: "Videos" }).getByRole("listitem").filter({ hasText: name });
 
-test("an upload that a reload cut off goes on from where it was, once the same file is dropped again", async () => {
+test("an upload interrupted by a reload resumes when the same file is dropped again", async () => {
   const { page, context } = await dashboard.visit();
   page.on("dialog", (dialog) => dialog.accept());
   await setUpBy(page, dashboard);
@@ -38,14 +38,14 @@ test("an upload that a reload cut off goes on from where it was, once the same f
     uploadThroughput: -1,
   });
   const offsets: number[] = [];
-  let made = 0;
+  let created = 0;
   page.on("request", (request) => {
     if (request.method() === "PATCH") offsets.push(Number(request.headers()["upload-offset"]));
-    if (request.method() === "POST" && request.url().endsWith("/videos")) made += 1;
+    if (request.method() === "POST" && request.url().endsWith("/videos")) created += 1;
   });
   await drop(page, [file]);
   await panel(page).getByText("Uploaded").waitFor();
-  expect(made).toBe(0);
+  expect(created).toBe(0);
   expect(offsets).toHaveLength(1);
   expect(offsets[0]).toBeGreaterThan(0);
   expect(offsets[0]).toBeLessThan(file.bytes.length);
@@ -53,7 +53,7 @@ test("an upload that a reload cut off goes on from where it was, once the same f
   expect(await row(page, "long.mp4").count()).toBe(1);
 });
 
-test("several files are uploaded at once; one that is refused says why, and the others go on", async () => {
+test("several files upload at once; a rejected one shows the reason, and the others continue", async () => {
   const { page } = await dashboard.visit();
   await signInBy(page, dashboard, OWNER);
   const small = ["one.mp4", "two.mp4", "three.mp4", "four.mp4"].map((name) => ({
@@ -88,9 +88,9 @@ test("an upload that the server keeps busy with 409 and 423 is resumed, not rest
   const { page } = await dashboard.visit();
   await page.clock.install();
   await signInBy(page, dashboard, OWNER);
-  let made = 0;
+  let created = 0;
   page.on("request", (request) => {
-    if (request.method() === "POST" && request.url().endsWith("/videos")) made += 1;
+    if (request.method() === "POST" && request.url().endsWith("/videos")) created += 1;
   });
   const file = { name: "busy.mp4", bytes: randomBytes(1000) };
   for (const status of [423, 409]) {
@@ -107,21 +107,21 @@ test("an upload that the server keeps busy with 409 and 423 is resumed, not rest
   }
   await page.getByRole("button", { name: "Retry upload of busy.mp4" }).click();
   await panel(page).getByText("Uploaded").waitFor();
-  expect(made).toBe(1);
+  expect(created).toBe(1);
   expect(await row(page, "busy.mp4").count()).toBe(1);
 });
 
 test("a file that is added twice, here and in another tab, is uploaded once", async () => {
   const { page, context } = await dashboard.visit();
   await signInBy(page, dashboard, OWNER);
-  let made = 0;
+  let created = 0;
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
   await context.route("**/videos", async (route) => {
     if (route.request().method() === "POST") {
-      made += 1;
+      created += 1;
       await held;
     }
     await route.continue();
@@ -137,7 +137,7 @@ test("a file that is added twice, here and in another tab, is uploaded once", as
   await panel(other).getByText("This file is already being uploaded in another tab.").waitFor();
   release();
   await panel(page).getByText("Uploaded").waitFor();
-  expect(made).toBe(1);
+  expect(created).toBe(1);
   await row(page, "twice.mp4").waitFor();
   expect(await row(page, "twice.mp4").count()).toBe(1);
 
@@ -151,6 +151,6 @@ test("a file that is added twice, here and in another tab, is uploaded once", as
   await panel(page).getByText("Uploaded").waitFor();
 });
 
-test("no page was faulty, and none wanted what its Content-Security-Policy forbids", () => {
+test("no page had an error or violated its Content-Security-Policy", () => {
   expect(dashboard.faults).toEqual([]);
 });

@@ -8,7 +8,7 @@ import { VERIFICATION_CODE } from "../src/features/webhooks/verification-code.ts
 const body =
   '{"type":"transcriptions.transcription.completed","data":{"videoMetadata":{"filename":"años.mp4"}}}';
 const [before, secret] = [newSigningSecret(), newSigningSecret()];
-/** As during a rotation; whoever knows either secret must find its signature. */
+/** Signed with two secrets, as during a rotation. */
 const sign = (timestamp = new Date()) =>
   signWebhook({ id: "event_1", timestamp, body, secrets: [secret, before] });
 
@@ -30,7 +30,7 @@ print(json.dumps(verify(sys.argv[1], json.loads(sys.argv[2]), sys.argv[3].encode
   ],
 };
 
-/** Runs the code as its reader would, beside a folder where the packages are; gives what it prints. */
+/** Runs the code next to the installed packages and returns its output. */
 async function run(command: string[], known: string, headers: object, sent: string): Promise<unknown> {
   const [program = "", ...fixed] = command;
   const cwd = join(import.meta.dirname, "../..");
@@ -40,18 +40,18 @@ async function run(command: string[], known: string, headers: object, sent: stri
   return JSON.parse(stdout);
 }
 
-// Python's package can not be had where these tests run.
+// Python's package is not installed where these tests run.
 describe.for([
   ["Node with the package", CALLS.Node(VERIFICATION_CODE.Node.withPackage)],
-  ["Node alone", CALLS.Node(VERIFICATION_CODE.Node.standardLibrary)],
-  ["Python alone", CALLS.Python(VERIFICATION_CODE.Python.standardLibrary)],
+  ["Node, standard library", CALLS.Node(VERIFICATION_CODE.Node.standardLibrary)],
+  ["Python, standard library", CALLS.Python(VERIFICATION_CODE.Python.standardLibrary)],
 ] as const)("the code that the page shows for %s", ([, command]) => {
-  test("takes what is signed with the secret it knows, the new one or the one before", async () => {
+  test("accepts a signature of the current or the previous secret", async () => {
     expect(await run(command, secret, sign(), body)).toEqual(JSON.parse(body));
     expect(await run(command, before, sign(), body)).toEqual(JSON.parse(body));
   });
 
-  test("refuses another body, another secret, and what is old", async () => {
+  test("rejects another body, another secret and an old timestamp", async () => {
     const old = new Date(Date.now() - 600_000);
     await expect(run(command, secret, sign(), body.replace("completed", "failed"))).rejects.toThrow();
     await expect(run(command, newSigningSecret(), sign(), body)).rejects.toThrow();

@@ -36,7 +36,7 @@ const transcripts = fc.array(spoken, { minLength: 1, maxLength: 60 }).map((words
   transcript: parseTranscript(viewOf(words)),
 }));
 
-test("each word is found again by its place in its paragraph's text, and by its time", () => {
+test("each word is found by its offset in the paragraph's text and by its time", () => {
   fc.assert(
     fc.property(transcripts, ({ words, transcript }) => {
       let milliseconds = 0;
@@ -50,16 +50,16 @@ test("each word is found again by its place in its paragraph's text, and by its 
 
         milliseconds += pause;
         expect(transcript.starts[index]).toBe(milliseconds / 1000);
-        // Words that begin together are all over but the last.
-        const heard = wordAt(transcript, milliseconds / 1000);
-        expect(transcript.starts[heard]).toBe(milliseconds / 1000);
+        // Of words with the same start time, only the last one is active.
+        const active = wordAt(transcript, milliseconds / 1000);
+        expect(transcript.starts[active]).toBe(milliseconds / 1000);
         milliseconds += duration;
       });
     }),
   );
 });
 
-test("nothing is lit before the first word and in long pauses", () => {
+test("no word is active before the first word and during long pauses", () => {
   const transcript = parseTranscript({
     language: "en",
     words: ["One", " two"],
@@ -73,7 +73,7 @@ test("nothing is lit before the first word and in long pauses", () => {
   ]);
 });
 
-test("what is found reads as what was wanted, but for case and diacritics", () => {
+test("a match equals the query except for case and diacritics", () => {
   const plain = (text: string) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
   fc.assert(
     fc.property(transcripts, fc.nat(), fc.integer({ min: 1, max: 6 }), ({ transcript }, at, length) => {
@@ -108,7 +108,7 @@ test.each([
   expect(search.find(wanted).map(({ from, to }) => text.slice(from, to))).toEqual(found);
 });
 
-test("a selection is quoted with its time, a whole transcript with its paragraphs' times", () => {
+test("a selection is copied with its time range, a whole transcript with the time of each paragraph", () => {
   const transcript = parseTranscript({
     language: "en",
     words: ["One", " two", " three.", "Four", " five."],
@@ -122,7 +122,7 @@ test("a selection is quoted with its time, a whole transcript with its paragraph
   expect(textWithTimestamps(transcript)).toBe("[0:01] One two three.\n\n[1:04] Four five.");
 });
 
-test("the waveform's bars show every peak and which of them are speech", () => {
+test("the waveform's bars show every peak, and which bars are speech", () => {
   const peaks = Buffer.from([0, 10, 200, 20, 0, 0, 0, 100, 0, 0]).toString("base64");
   const waveform = parseWaveform({
     duration: 10,
@@ -134,11 +134,11 @@ test("the waveform's bars show every peak and which of them are speech", () => {
     ],
   });
   expect(barsOf(waveform, 5)).toEqual([
-    { height: 0.05, speech: true },
-    { height: 1, speech: true },
-    { height: 0, speech: false },
-    { height: 0.5, speech: true },
-    { height: 0, speech: false },
+    { height: 0.05, isSpeech: true },
+    { height: 1, isSpeech: true },
+    { height: 0, isSpeech: false },
+    { height: 0.5, isSpeech: true },
+    { height: 0, isSpeech: false },
   ]);
   expect(speechShare(waveform)).toEqual({ share: 0.5, pauses: 1 });
   fc.assert(

@@ -12,7 +12,7 @@ import { beginUpload, clickWord, untilTrue, watch, wordsOf } from "./video-page.
 
 const dashboard = openDashboard();
 const SAMPLE = readFileSync(join(import.meta.dirname, "../../demo/sample/sample.mp4"));
-/** From a word's time to its light, by the player's own clock. */
+/** The delay from a word's time to its highlight, by the player's clock. */
 const LIT_WITHIN_SECONDS = 0.15;
 
 let environmentId = "";
@@ -29,7 +29,7 @@ async function seeks(page: Page, seconds: number): Promise<void> {
   );
 }
 
-test("a page that is opened during the upload becomes the whole page without a reload", async () => {
+test("a page opened during the upload shows the transcript without a reload", async () => {
   const { page } = await dashboard.visit();
   await setUpBy(page, dashboard);
   environmentId = /environments\/(\w+)/.exec(page.url())?.[1] ?? "";
@@ -54,7 +54,7 @@ test("a page that is opened during the upload becomes the whole page without a r
   expect(await page.evaluate("window.notReloaded")).toBe(true);
 }, 120_000);
 
-test("words are lit in step with the playback, and the browser shows the captions", async () => {
+test("words are highlighted in step with playback, and the browser shows the captions", async () => {
   const { page } = await dashboard.visit();
   await signInBy(page, dashboard, OWNER);
   await page.goto(`${sampleUrl}?t=7.5`);
@@ -83,7 +83,7 @@ test("words are lit in step with the playback, and the browser shows the caption
   expect(new Set(samples.map(({ text }) => text)).size).toBeGreaterThan(6);
 }, 60_000);
 
-test("a click on a word, Enter on one, and the waveform's keys go there", async () => {
+test("clicking a word, pressing Enter on it, and the waveform's keys seek", async () => {
   const { page } = await dashboard.visit();
   await signInBy(page, dashboard, OWNER);
   await page.goto(sampleUrl);
@@ -156,7 +156,7 @@ test("the transcript is searched, copied and downloaded", async () => {
   }
 });
 
-test("a recording that the browser can not play keeps its transcript usable", async () => {
+test("the transcript works if the browser cannot play the recording", async () => {
   const folder = mkdtempSync(join(tmpdir(), "subtext-unplayable-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const sample = join(folder, "sample.mp4");
@@ -168,7 +168,7 @@ test("a recording that the browser can not play keeps its transcript usable", as
   const { page } = await dashboard.visit();
   await signInBy(page, dashboard, OWNER);
   for (const [filename, bytes, word] of [
-    // Chromium takes it for something else and plays noise.
+    // Chromium takes it for an MP3 and plays noise.
     ["broadcast.ts", remux("sample.ts", "-c", "copy"), "captions"],
     ["camera.avi", remux("sample.avi", "-t", "8", "-c:v", "copy", "-c:a", "pcm_s16le"), "uploaded"],
   ] as const) {
@@ -183,7 +183,7 @@ test("a recording that the browser can not play keeps its transcript usable", as
   expect(await accessibilityFaults(page)).toEqual([]);
 }, 120_000);
 
-test("what failed tells its reason, and completes when it is reprocessed after the cause is mended", async () => {
+test("a failed video shows the reason, and completes when it is retried after the cause is fixed", async () => {
   const broken = Buffer.from(SAMPLE);
   broken.fill(0, 0, 4096);
   const { videoId, send } = await beginUpload(dashboard, {
@@ -235,7 +235,7 @@ test("every state has its page, in both themes and on a phone", async () => {
   await transcript(page).waitFor({ state: "hidden" });
 }, 120_000);
 
-test("30,000 words stand in the document, are searched and scrolled to", async () => {
+test("30,000 words are in the document, can be searched and scrolled to", async () => {
   const sentence = "naïve captions follow every word that people say today. ";
   const text = sentence.repeat(30_000 / 9).trim();
   const { videoId } = await seedTranscript(dashboard.service, { environmentId, language: "en", text });
@@ -261,11 +261,11 @@ test("30,000 words stand in the document, are searched and scrolled to", async (
     return top > 0 && bottom < innerHeight;
   })()`;
   await untilTrue(page, isSeen);
-  // What is drawn at once decides whether it scrolls without a halt; how long that takes is measured elsewhere.
+  // Few laid-out paragraphs keep scrolling smooth; bench:transcript measures the time.
   expect(await page.evaluate("document.querySelectorAll('*').length")).toBeLessThan(6_000);
 }, 60_000);
 
-test("a viewer sees it all and is offered no change; the owner deletes it", async () => {
+test("a viewer sees everything and cannot change it; the owner deletes the video", async () => {
   const { page } = await dashboard.visit();
   await signInBy(page, dashboard, OWNER);
   await page.getByRole("link", { name: "Operators" }).click();
@@ -299,6 +299,6 @@ test("a viewer sees it all and is offered no change; the owner deletes it", asyn
   await page.getByRole("heading", { name: "Page not found" }).waitFor();
 });
 
-test("no page was faulty, and none wanted what its Content-Security-Policy forbids", () => {
+test("no page had an error or violated its Content-Security-Policy", () => {
   expect(dashboard.faults).toEqual([]);
 });

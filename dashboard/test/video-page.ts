@@ -5,11 +5,11 @@ import type { Dashboard } from "./open-dashboard.ts";
 
 export interface UploadTarget {
   videoId: string;
-  /** Sends all of it at once. */
+  /** Sends the whole file. */
   send(): Promise<void>;
 }
 
-/** A new video whose bytes are yet to be sent. */
+/** Creates a video without sending its bytes. */
 export async function beginUpload(
   { service: { parts } }: Dashboard,
   { environmentId, filename, bytes }: { environmentId: string; filename: string; bytes: Buffer },
@@ -31,7 +31,7 @@ export async function beginUpload(
   };
 }
 
-/** Waits for what an expression says on the page; playwright's own way is what the page's policy forbids. */
+/** Waits for an expression on the page. Playwright's `waitForFunction` violates the page's Content-Security-Policy. */
 export async function untilTrue(page: Page, expression: string): Promise<void> {
   await expect.poll(() => page.evaluate(`Boolean(${expression})`)).toBe(true);
 }
@@ -42,22 +42,22 @@ export interface SpokenWord {
   end: number;
 }
 
-/** Of the video that the page shows. */
+/** The transcript on the video's page. */
 export async function wordsOf(page: Page): Promise<SpokenWord[]> {
   return await page.evaluate(
     "fetch('/internal' + location.pathname + '/files/json').then((response) => response.json())",
   );
 }
 
-/** What is lit, by the player's time at each frame that was shown. */
+/** The highlighted word and the player's time at each frame. */
 export interface LitSample {
   seconds: number;
   text: string;
 }
 
 /**
- * Plays for a while and looks at every frame, after the page itself has: like the page it goes to the end of the
- * next frame's line whenever the player tells the time, else it would look before it.
+ * Plays for a while and samples every frame after the page has updated: like the page, it queues itself at the end of
+ * the next frame's callbacks on every time update, otherwise it would run before the page.
  */
 export async function watch(page: Page, forMs: number): Promise<LitSample[]> {
   return await page.evaluate(`(async () => {
@@ -82,7 +82,7 @@ export async function watch(page: Page, forMs: number): Promise<LitSample[]> {
   })()`);
 }
 
-/** Clicks in the middle of a word of the transcript. */
+/** Clicks the middle of a word in the transcript. */
 export async function clickWord(page: Page, word: string): Promise<void> {
   const point = await page.evaluate<{ x: number; y: number } | null>(`(() => {
     const root = document.querySelector("section[tabindex]");

@@ -22,7 +22,7 @@ function video(number: number, state: VideoState): VideoView {
   };
 }
 
-/** As the service answers: newest first, of one state, cut into pages; the first few of them. */
+/** The first pages of a list as the server returns them: newest first, in one state. */
 function listed(videos: VideoView[], state: VideoState | null, pages: number) {
   const all = videos
     .filter((each) => state === null || each.state === state)
@@ -36,7 +36,7 @@ function listed(videos: VideoView[], state: VideoState | null, pages: number) {
 const states = fc.constantFrom(...VIDEO_STATES.slice(0, 3));
 const world = fc.uniqueArray(fc.tuple(fc.nat(60), states), { selector: ([number]) => number, maxLength: 20 });
 
-test("after changes the pages hold what the service would list in their range, in its order", () => {
+test("after changes, the pages contain what the server would list in their range, in its order", () => {
   fc.assert(
     fc.property(
       world,
@@ -62,7 +62,7 @@ test("after changes the pages hold what the service would list in their range, i
         const expected = listed(after, state, 100)
           .flatMap(({ data }) => data)
           .filter(({ id }) => isWhole || id >= oldest);
-        // What left the list may have been the oldest that was known; what is newer than that is all there.
+        // A video that left the list may have been the oldest loaded one; all newer ones must be there.
         const floor = shown.at(-1)?.id ?? "";
         expect(shown).toEqual(isWhole ? expected : expected.filter(({ id }) => id >= floor));
       },
@@ -70,7 +70,7 @@ test("after changes the pages hold what the service would list in their range, i
   );
 });
 
-test("no page that was read is changed itself", () => {
+test("the loaded pages are not mutated", () => {
   const pages = listed([video(1, "pending"), video(2, "pending")], null, 1);
   const copy = structuredClone(pages);
   const videos = [video(2, "completed"), video(3, "uploading")];

@@ -14,7 +14,7 @@ const FIRST_LOAD_LIMIT_BYTES = 250 * 1024;
 
 const row = (page: Page, name: string) => page.getByRole("listitem").filter({ hasText: name });
 
-test("videos that are dropped are uploaded and transcribed before one's eyes, without a reload", async () => {
+test("dropped videos are uploaded and transcribed without a reload of the page", async () => {
   const { page } = await dashboard.visit();
   await setUpBy(page, dashboard);
   await page.getByText("No videos yet").waitFor();
@@ -27,7 +27,7 @@ test("videos that are dropped are uploaded and transcribed before one's eyes, wi
   ]);
   await page.getByRole("region", { name: "Uploads" }).getByText("Uploaded").waitFor();
 
-  // It is really transcribed, which takes what the machine has to spare.
+  // A real transcription, which is slow on a busy machine.
   await row(page, "sample.mp4").getByText("Completed").waitFor({ timeout: 100_000 });
   await row(page, "sample.mp4")
     .getByText(/English · \d+ words/)
@@ -42,7 +42,7 @@ test("videos that are dropped are uploaded and transcribed before one's eyes, wi
   expect(await row(page, "no video.mp4").count()).toBe(1);
 }, 120_000);
 
-test("while AI Transcription is off, what finishes uploading is not transcribed", async () => {
+test("uploads that finish while AI Transcription is off are not transcribed", async () => {
   const { page } = await dashboard.visit();
   await signInBy(page, dashboard, OWNER);
   await page.getByRole("link", { name: "Settings" }).click();
@@ -53,11 +53,11 @@ test("while AI Transcription is off, what finishes uploading is not transcribed"
 
   await page.getByRole("link", { name: "Videos" }).click();
   await page.getByText("AI Transcription is off").waitFor();
-  await drop(page, [{ name: "unheard.mp4", bytes: readFileSync(SAMPLE) }]);
-  await row(page, "unheard.mp4").getByText("Not transcribed").waitFor();
+  await drop(page, [{ name: "untranscribed.mp4", bytes: readFileSync(SAMPLE) }]);
+  await row(page, "untranscribed.mp4").getByText("Not transcribed").waitFor();
 });
 
-test("an environment is made and shows its own videos, in every state, in both themes and on a phone", async () => {
+test("a new environment shows its own videos in every state, in both themes and on a phone", async () => {
   const { page } = await dashboard.visit({ viewport: { width: 390, height: 844 }, hasTouch: true });
   await signInBy(page, dashboard, OWNER);
   await page.getByRole("button", { name: "Menu" }).click();
@@ -70,7 +70,7 @@ test("an environment is made and shows its own videos, in every state, in both t
 
   const environmentId = /environments\/(\w+)/.exec(page.url())?.[1] ?? "";
   await seedEveryState(dashboard.service, environmentId);
-  // By the stream: they were made behind the page's back.
+  // Inserted into the database, so the page learns of them from the stream.
   await row(page, "keynote.mkv").getByText("2nd in queue").waitFor();
   await row(page, "customer call").getByText("42%, about 40 s left").waitFor();
   await row(page, "b-roll").getByText("was the microphone muted?").waitFor();
@@ -81,7 +81,7 @@ test("an environment is made and shows its own videos, in every state, in both t
   }
 });
 
-test("the theme that is chosen is kept", async () => {
+test("the selected theme persists", async () => {
   const { page } = await dashboard.visit({ colorScheme: "light" });
   await signInBy(page, dashboard, OWNER);
   const background = () => page.evaluate("getComputedStyle(document.documentElement).backgroundColor");
@@ -94,7 +94,7 @@ test("the theme that is chosen is kept", async () => {
   expect(await background()).toBe(dark);
 });
 
-test("the first load is small: what the document names is at most 250 KB of compressed script", () => {
+test("the document loads at most 250 KB of compressed scripts", () => {
   const folder = inject("dashboardFolder");
   const document = readFileSync(join(folder, "index.html"), "utf8");
   const first = readdirSync(join(folder, "assets")).filter(
@@ -105,6 +105,6 @@ test("the first load is small: what the document names is at most 250 KB of comp
   expect(bytes.reduce((sum, each) => sum + each)).toBeLessThan(FIRST_LOAD_LIMIT_BYTES);
 });
 
-test("no page was faulty, and none wanted what its Content-Security-Policy forbids", () => {
+test("no page had an error or violated its Content-Security-Policy", () => {
   expect(dashboard.faults).toEqual([]);
 });

@@ -10,11 +10,11 @@ import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
 const dashboard = openDashboard({ WEBHOOK_ALLOW_HTTP: "true", WEBHOOK_ALLOW_NETWORKS: "127.0.0.1/32" });
 const answer = { status: 204, body: "" };
 let receiver: HttpReceiver;
-/** Of the endpoint that the first test makes. */
+/** The signing secret of the endpoint that the first test creates. */
 let endpointUrl: string;
 
 beforeAll(async () => {
-  // Whoever is asked to wait an hour does not send again by itself while a test looks.
+  // A Retry-After of one hour prevents automatic retries during a test.
   receiver = await startReceiver((_, response) => {
     response.writeHead(answer.status, { "retry-after": "3600" }).end(answer.body);
   });
@@ -30,7 +30,7 @@ async function openEndpoint(page: Page): Promise<void> {
   await page.getByRole("heading", { level: 1, name: "Webhook endpoint" }).waitFor();
 }
 
-test("an endpoint is made, its URL judged as it is typed, and a test event tells at once what came of it", async () => {
+test("an endpoint is created with a checked URL, and a test event shows its result", async () => {
   const { page } = await dashboard.visit();
   await setUpBy(page, dashboard);
   await page.getByRole("link", { name: "Webhooks" }).click();
@@ -69,7 +69,7 @@ test("an endpoint is made, its URL judged as it is typed, and a test event tells
   expect(await accessibilityFaults(page)).toEqual([]);
 });
 
-test("a delivery that failed is seen with what was sent and answered, sent again, and arrives, without a reload", async () => {
+test("a failed delivery shows its request and response, and arrives after a resend, without a reload", async () => {
   const { page } = await dashboard.visit();
   await signInBy(page, dashboard, OWNER);
   await openEndpoint(page);
@@ -102,7 +102,7 @@ test("a delivery that failed is seen with what was sent and answered, sent again
   expect(await page.evaluate("window.notReloaded")).toBe(true);
 });
 
-test("deliveries are narrowed by state and event, and what failed is sent again all at once", async () => {
+test("deliveries are filtered by state and event, and all failed ones are resent at once", async () => {
   const { page } = await dashboard.visit();
   await signInBy(page, dashboard, OWNER);
   await openEndpoint(page);
@@ -134,7 +134,7 @@ test("deliveries are narrowed by state and event, and what failed is sent again 
   await row(page, "Completed").getByText("Delivered").waitFor();
 });
 
-test("the secret is shown to its owner and rotated, and both secrets sign for a day", async () => {
+test("an owner views and rotates the secret, and both secrets sign for 24 hours", async () => {
   const { page } = await dashboard.visit();
   await signInBy(page, dashboard, OWNER);
   await openEndpoint(page);
@@ -164,7 +164,7 @@ test("the secret is shown to its owner and rotated, and both secrets sign for a 
   expect(await accessibilityFaults(page)).toEqual([]);
 });
 
-test("on a phone, in both themes, an endpoint is edited, disabled and taken into use again", async () => {
+test("an endpoint is edited, disabled and enabled on a phone, in both themes", async () => {
   const { page } = await dashboard.visit({ viewport: { width: 390, height: 844 }, hasTouch: true });
   await signInBy(page, dashboard, OWNER);
   await openEndpoint(page);
@@ -191,7 +191,7 @@ test("on a phone, in both themes, an endpoint is edited, disabled and taken into
   expect(await widthOfPage()).toBe(390);
 });
 
-test("a viewer sees endpoints and deliveries, never the secret, and is refused every change", async () => {
+test("a viewer sees endpoints and deliveries but no secret, and cannot change anything", async () => {
   const viewer = await addViewer(dashboard);
   const { page } = await dashboard.visit();
   await signInBy(page, dashboard, viewer);
@@ -204,16 +204,16 @@ test("a viewer sees endpoints and deliveries, never the secret, and is refused e
   expect(await accessibilityFaults(page)).toEqual([]);
   const id = endpointUrl.split("/").at(-1) ?? "";
   const refused = await page.evaluate(async (endpointId) => {
-    const asked = ["reveal-secret", "rotate-secret", "test"].map(async (deed) => {
-      const response = await fetch(`/internal/webhook-endpoints/${endpointId}/${deed}`, { method: "POST" });
+    const responses = ["reveal-secret", "rotate-secret", "test"].map(async (action) => {
+      const response = await fetch(`/internal/webhook-endpoints/${endpointId}/${action}`, { method: "POST" });
       return [response.status, ((await response.json()) as { code: string }).code];
     });
-    return await Promise.all(asked);
+    return await Promise.all(responses);
   }, id);
   expect(refused).toEqual(Array(3).fill([403, "owner_required"]));
 });
 
-test("an endpoint is not shown by way of another environment, and is gone once it is deleted", async () => {
+test("an endpoint is not shown in another environment, and not found once it is deleted", async () => {
   const { page } = await dashboard.visit();
   await signInBy(page, dashboard, OWNER);
   await page.goto(endpointUrl.replace(/env_\w+/, "env_01h455vb4pex5vsknk084sn02q"));
@@ -226,6 +226,6 @@ test("an endpoint is not shown by way of another environment, and is gone once i
   await page.getByText("Page not found").waitFor();
 });
 
-test("no page was faulty, and none wanted what its Content-Security-Policy forbids", () => {
+test("no page had an error or violated its Content-Security-Policy", () => {
   expect(dashboard.faults).toEqual([]);
 });

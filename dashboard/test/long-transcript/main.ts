@@ -15,8 +15,8 @@ import { buildDashboard } from "../build-dashboard.ts";
 import { measureTasks, type Tasks } from "./tasks.ts";
 
 /*
- * npm run bench:transcript: how the page of a three-hour video moves, in the browser's own account of its main
- * thread. Processor time is told beside the time by the clock, which another program may have stretched.
+ * npm run bench:transcript: main-thread tasks on the page of a three-hour video, from the browser's trace. CPU time is
+ * reported next to wall-clock time, which other programs may lengthen.
  */
 
 const OWNER = { name: "Olive Owner", email: "olive@subtext.example", password: "a long enough password" };
@@ -51,7 +51,8 @@ try {
   await page.getByRole("link", { name: "made.mp4" }).waitFor();
 
   const rows: Record<string, Tasks> = {};
-  for (const [name, deed] of Object.entries(deeds(page))) rows[name] = await measureTasks(devtools, deed);
+  for (const [name, action] of Object.entries(actions(page)))
+    rows[name] = await measureTasks(devtools, action);
   console.table(rows);
 } finally {
   await browser.close();
@@ -59,7 +60,7 @@ try {
   for (const made of [dataFolder, dashboardFolder]) await rm(made, { recursive: true, force: true });
 }
 
-function deeds(page: Page): Record<string, () => Promise<unknown>> {
+function actions(page: Page): Record<string, () => Promise<unknown>> {
   const text = page.locator("section[tabindex]");
   return {
     "open the page": async () => {

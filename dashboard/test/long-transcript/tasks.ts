@@ -1,15 +1,15 @@
 import type { CDPSession } from "playwright-core";
 
-/** What the page's main thread did meanwhile. */
+/** Tasks of the page's main thread. */
 export interface Tasks {
   "over 50 ms": number;
-  /** The longest, by the clock and by the processor. */
+  /** The longest, in wall-clock and CPU time. */
   "longest, ms": number;
   "longest, ms of processor": number;
   "all, ms of processor": number;
 }
 
-/** Long ones are what `PerformanceObserver` calls `longtask`. */
+/** Long tasks as defined by `PerformanceObserver`. */
 const LONG_MS = 50;
 
 interface TraceEvent {
@@ -17,20 +17,20 @@ interface TraceEvent {
   ph: string;
   pid: number;
   tid: number;
-  /** Microseconds, by the clock and by the thread's processor time. */
+  /** Microseconds of wall-clock and of thread CPU time. */
   dur?: number;
   tdur?: number;
   args?: { name?: string };
 }
 
-/** The browser's own account of the tasks of the busiest renderer's main thread, while the deed is done. */
-export async function measureTasks(devtools: CDPSession, deed: () => Promise<unknown>): Promise<Tasks> {
+/** Traces the tasks of the busiest renderer's main thread during an action. */
+export async function measureTasks(devtools: CDPSession, action: () => Promise<unknown>): Promise<Tasks> {
   const events: TraceEvent[] = [];
   const collect = ({ value }: { value: object[] }) => events.push(...(value as TraceEvent[]));
   devtools.on("Tracing.dataCollected", collect);
   const categories = ["disabled-by-default-devtools.timeline", "devtools.timeline", "toplevel"].join(",");
   await devtools.send("Tracing.start", { categories, transferMode: "ReportEvents" });
-  await deed();
+  await action();
   const complete = new Promise((resolve) => devtools.once("Tracing.tracingComplete", resolve));
   await devtools.send("Tracing.end");
   await complete;
@@ -46,7 +46,7 @@ export async function measureTasks(devtools: CDPSession, deed: () => Promise<unk
       ),
     )
     .sort((a, b) => b.length - a.length)[0];
-  if (!tasks?.length) throw new Error("the browser told of no task");
+  if (!tasks?.length) throw new Error("the trace contains no task");
   const clock = tasks.map(({ dur = 0 }) => dur / 1000);
   const processor = tasks.map(({ tdur = 0 }) => tdur / 1000);
   return {

@@ -1,7 +1,7 @@
 import { type Author, type Deed, writeDown } from "../../../server/src/audit/audit.ts";
 import type { Service } from "../../../server/src/main.ts";
 
-/** A day of a team, as the log would tell it; oldest first. */
+/** A team's day as audit events, oldest first. */
 export async function seedAudit(
   { parts }: Service,
   environment: { id: string; name: string },

@@ -4,7 +4,7 @@ import { createApiKey } from "../../../server/src/api-keys/api-keys.ts";
 import type { Service } from "../../../server/src/main.ts";
 import { createWebhookEndpoint } from "../../../server/src/webhooks/endpoints.ts";
 
-/** Settings of a service that may deliver to this machine. */
+/** Settings that allow deliveries to this machine. */
 export const LOCAL_WEBHOOKS = { WEBHOOK_ALLOW_HTTP: "true", WEBHOOK_ALLOW_NETWORKS: "127.0.0.1/32" };
 
 export interface Integrations {
@@ -12,7 +12,7 @@ export interface Integrations {
   stop(): void;
 }
 
-/** Keys, and an endpoint whose receiver is on this machine until it is stopped. */
+/** Creates keys, and an endpoint whose receiver runs on this machine until it is stopped. */
 export async function makeIntegrations({ parts }: Service, environmentId: string): Promise<Integrations> {
   const { database, clock, endpointPolicy: policy } = parts;
   const deps = { db: database.kysely, clock, policy };
@@ -37,7 +37,7 @@ export async function makeIntegrations({ parts }: Service, environmentId: string
   };
 }
 
-/** Gives the endpoint the address that a real one has, once all is delivered that is to be shown. */
+/** Replaces the endpoint's URL with a realistic one after the deliveries. */
 export async function nameEndpoint({ parts }: Service, endpointId: string): Promise<void> {
   const { kysely } = parts.database;
   const delivered = () =>

@@ -16,8 +16,8 @@ import { transcribeSample } from "./transcribe-sample.ts";
 
 const USAGE = `npm run screenshots -- <folder> [name…]
 
-Takes pictures of every page, light and dark, on a desktop and on a phone, of a service that is made for it.
-With names, of those pages alone. The name "readme" renews the pictures of the README, in docs/images.`;
+Takes screenshots of every page, or of the named ones, in both themes, on a desktop and on a phone, with sample data.
+The name "readme" updates the images of the README in docs/images.`;
 
 const OWNER = { name: "Olive Owner", email: "olive@subtext.example", password: "a long enough password" };
 const SIZES = {
@@ -25,7 +25,7 @@ const SIZES = {
   phone: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
 };
 
-/** Of the README, and so of its docs. */
+/** Images of the README and the docs. */
 const README_SHOTS = [
   { name: "videos", colorScheme: "light" },
   { name: "video", colorScheme: "dark" },
@@ -37,7 +37,7 @@ const README_FOLDER = join(import.meta.dirname, "../../../docs/images");
 interface Shot {
   name: string;
   path: string;
-  /** Resolves when what is to be seen is there. */
+  /** Resolves when the page has loaded. */
   ready(page: Page): Promise<unknown>;
   signedOut?: boolean;
 }
@@ -79,7 +79,7 @@ try {
   integrations.stop();
   await service.stop();
 
-  // Anew without workers: what is in the queue stays there.
+  // Restarted without workers, so that queued videos stay queued.
   service = await openService({ config, log, dashboardFolder });
   await seedDay(service, archive.id);
   await seedShowcase(service, production.id, sampleVideoId);
@@ -122,7 +122,7 @@ try {
   for (const made of [dataFolder, dashboardFolder]) await rm(made, { recursive: true, force: true });
 }
 
-/** A while after its beginning, when the player's controls have gone; a word is lit. */
+/** Seeks into the video and waits until the player's controls are hidden and a word is highlighted. */
 async function playing(page: Page): Promise<void> {
   await text("Highlight low-confidence words")(page);
   await page.evaluate(`(async () => {
@@ -160,13 +160,13 @@ async function shootAll(shots: Shot[], owner: typeof OWNER | null): Promise<void
       for (const { name, path, ready, ...shot } of wanted) {
         const { page } = shot.signedOut ? signedOut : signedIn;
         await page.goto(path);
-        // Of a page that was open already only the part behind # may have changed.
+        // If only the fragment differs, the page would not reload.
         await page.reload();
         await ready(page).catch((error) =>
           console.error(`${name}, ${size}: ${String(error).split("\n")[0]}`),
         );
         const file = join(resolve(folder!), `${name}-${size}-${colorScheme}.png`);
-        // As tall as the page: what sticks to the window's edges stands where it belongs then.
+        // As tall as the page, so that sticky elements are in their places.
         const height = await page.evaluate("document.documentElement.scrollHeight");
         await page.setViewportSize({ width: options.viewport.width, height: Number(height) });
         await page.screenshot({ path: file });
@@ -178,7 +178,7 @@ async function shootAll(shots: Shot[], owner: typeof OWNER | null): Promise<void
   }
 }
 
-/** One window's worth each, as WebP, which Chromium itself makes. */
+/** One viewport each, encoded as WebP by Chromium. */
 async function shootForReadme(shots: Shot[]): Promise<void> {
   for (const { name, colorScheme } of README_SHOTS) {
     const { path, ready } = shots.find((shot) => shot.name === name)!;

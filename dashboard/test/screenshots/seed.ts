@@ -11,11 +11,11 @@ interface Made {
   filename: string;
   megabytes: number;
   minutesAgo: number;
-  /** Columns of the transcription; null where AI Transcription was off, undefined while it is uploading. */
+  /** Columns of the transcription; null if AI Transcription was off, undefined during the upload. */
   transcription: Record<string, unknown> | null | undefined;
 }
 
-const heard = (language: string, minutes: number, words: number, speed = 31) => ({
+const completed = (language: string, minutes: number, words: number, speed = 31) => ({
   status: "COMPLETED",
   language,
   progress: 1,
@@ -38,31 +38,31 @@ const VIDEOS: Made[] = [
       "A recording whose name somebody wrote as if it were its summary, with all who were there, final version, really.mp4",
     megabytes: 93,
     minutesAgo: 345,
-    transcription: heard("en", 19, 2801),
+    transcription: completed("en", 19, 2801),
   },
   {
     filename: "اجتماع الفريق الأسبوعي.mp4",
     megabytes: 148,
     minutesAgo: 338,
-    transcription: heard("ar", 24, 2544),
+    transcription: completed("ar", 24, 2544),
   },
   {
     filename: "東京オフィス見学.mov",
     megabytes: 305,
     minutesAgo: 325,
-    transcription: heard("ja", 36, 8120),
+    transcription: completed("ja", 36, 8120),
   },
   {
     filename: "2026-11 all-hands.mp4",
     megabytes: 812,
     minutesAgo: 310,
-    transcription: heard("en", 62, 9214),
+    transcription: completed("en", 62, 9214),
   },
   {
     filename: "Entrevista con la directora.mov",
     megabytes: 231,
     minutesAgo: 240,
-    transcription: heard("es", 12.6, 1822),
+    transcription: completed("es", 12.6, 1822),
   },
   {
     filename: "Harbour b-roll, no sound.mp4",
@@ -74,20 +74,20 @@ const VIDEOS: Made[] = [
     filename: "Onboarding, day 1.mp4",
     megabytes: 344,
     minutesAgo: 190,
-    transcription: heard("en", 41, 6120),
+    transcription: completed("en", 41, 6120),
   },
   {
     filename: "Reunião de produto.webm",
     megabytes: 118,
     minutesAgo: 150,
-    transcription: heard("pt", 28, 3911),
+    transcription: completed("pt", 28, 3911),
   },
   { filename: "Before the switch.mp4", megabytes: 44, minutesAgo: 121, transcription: null },
   {
     filename: "Customer call, Nordwind.mp4",
     megabytes: 189,
     minutesAgo: 95,
-    transcription: heard("de", 33, 4027),
+    transcription: completed("de", 33, 4027),
   },
   {
     filename: "minutes.pdf.mp4",
@@ -103,7 +103,7 @@ const VIDEOS: Made[] = [
     filename: "Webinar, questions and answers.mkv",
     megabytes: 402,
     minutesAgo: 31,
-    transcription: heard("en", 47, 7215),
+    transcription: completed("en", 47, 7215),
   },
   {
     filename: "Design review, Tuesday.mp4",
@@ -126,7 +126,7 @@ const VIDEOS: Made[] = [
   { filename: "Field recording 014.mp4", megabytes: 520, minutesAgo: 0.5, transcription: undefined },
 ];
 
-/** A day of a busy, healthy service, as rows alone; what is in the queue is never taken up. */
+/** Inserts a day of a busy, healthy server. Queued videos are never processed. */
 export async function seedShowcase(
   service: Service,
   environmentId: string,
@@ -134,13 +134,13 @@ export async function seedShowcase(
 ): Promise<void> {
   const now = Date.now();
   for (const video of VIDEOS) await add(service, environmentId, now, video);
-  // What was really transcribed stands at the end of the list by its id, and shall by its time.
+  // The really transcribed video sorts last by its id, so its time must be the oldest too.
   const firstTime = new Date(now - 6 * HOUR_MS);
   const { kysely } = service.parts.database;
   await kysely.updateTable("video").set({ created_at: firstTime }).where("id", "=", sampleVideoId).execute();
 }
 
-/** The same hours of work over a day, in an environment that is not shown. */
+/** Fills the last 24 hours in an environment that is not shown. */
 export async function seedDay(service: Service, environmentId: string): Promise<void> {
   const now = Date.now();
   for (let hour = 23; hour >= 0; hour--) {
@@ -149,7 +149,7 @@ export async function seedDay(service: Service, environmentId: string): Promise<
       const failed = (hour * 7 + each) % 23 === 0;
       const transcription = failed
         ? { status: "FAILED", failure_code: "unreadable_media", failure_message: "" }
-        : heard(each % 4 === 0 ? "fr" : "en", 8 + ((hour + each * 5) % 40), 1500);
+        : completed(each % 4 === 0 ? "fr" : "en", 8 + ((hour + each * 5) % 40), 1500);
       const minutesAgo = hour * 60 + 5 + (each * 53) / count;
       await add(service, environmentId, now, {
         filename: `recording ${hour}-${each}.mp4`,
@@ -169,7 +169,7 @@ async function add(service: Service, environmentId: string, now: number, made: M
   await insertVideo(db, { id, environmentId, metadata: { filename: made.filename }, sizeBytes, now: at });
   const { transcription } = made;
   if (transcription === undefined) {
-    // A hole takes no space.
+    // A sparse file takes no space.
     const file = join(service.parts.config.dataFolder, "uploads", id);
     await writeFile(file, "");
     await truncate(file, Math.floor(sizeBytes * 0.37));

@@ -8,7 +8,7 @@ const SAMPLE = join(import.meta.dirname, "../../../demo/sample/sample.mp4");
 const LOOK_EVERY_MS = 500;
 
 /**
- * Has a service that runs transcribe the sample video as it is.
+ * Uploads the sample video to a running server and waits for its transcription.
  * @returns the video's id
  */
 export async function transcribeSample({ parts }: Service, environmentId: string): Promise<string> {
