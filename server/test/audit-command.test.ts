@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import type { AuditEntryView } from "../src/admin/contract/audit.ts";
-import { type Author, type Deed, writeDown } from "../src/audit/audit.ts";
+import { type AuditActor, type AuditEvent, recordAuditEvent } from "../src/audit/audit-events.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { runCommand } from "./support/run-command.ts";
 import { shareService } from "./support/service.ts";
@@ -9,7 +9,7 @@ const subtext = shareService();
 const DAY_MS = 86_400_000;
 /** More than one page of what the command asks for. */
 const OLD_ENTRIES = 120;
-const olive: Author = {
+const olive: AuditActor = {
   kind: "operator",
   id: "operator_olive",
   name: "olive@subtext.example",
@@ -18,9 +18,9 @@ const olive: Author = {
 
 beforeAll(async () => {
   const db = subtext.service.parts.database.kysely;
-  const write = (daysAgo: number, author: Author, deed: Deed) => {
+  const write = (daysAgo: number, actor: AuditActor, event: AuditEvent) => {
     const clock = { now: () => new Date(systemClock.now().getTime() - daysAgo * DAY_MS) };
-    return db.transaction().execute((tx) => writeDown({ tx, clock }, author, deed));
+    return db.transaction().execute((tx) => recordAuditEvent({ tx, clock }, actor, event));
   };
   for (let day = OLD_ENTRIES; day > 0; day--) await write(day, olive, { action: "operator.signed_in" });
   await write(0, { ...olive, id: "operator_oscar" }, { action: "operator.password_changed" });

@@ -6,7 +6,7 @@ import type { AuditEntryView, AuditPageView } from "../src/admin/contract/audit.
 import type { EnvironmentView } from "../src/admin/contract/environment.ts";
 import type { NewInvitationView } from "../src/admin/contract/operator.ts";
 import { SignInAudit } from "../src/admin/sign-in-audit.ts";
-import { writeDown } from "../src/audit/audit.ts";
+import { recordAuditEvent } from "../src/audit/audit-events.ts";
 import { forgetAuditEntries, listAuditOperators } from "../src/audit/queries.ts";
 import { sweep } from "../src/cleanup/sweep.ts";
 import { AUDIT_ACTIONS } from "../src/db/enums.ts";
@@ -386,8 +386,8 @@ describe("the log", () => {
     const db = database.kysely;
     const now = clock.now();
     const old = { now: () => new Date(now.getTime() - 31 * 86_400_000) };
-    const author = { kind: "command_line", id: null, name: null, address: null } as const;
-    await writeDown({ tx: db, clock: old }, author, { action: "service.set_up" });
+    const auditActor = { kind: "command_line", id: null, name: null, address: null } as const;
+    await recordAuditEvent({ tx: db, clock: old }, auditActor, { action: "service.set_up" });
     const before = await countRows();
     const run = (auditLogDays: number) =>
       sweep(

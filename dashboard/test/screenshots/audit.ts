@@ -1,4 +1,8 @@
-import { type Author, type Deed, writeDown } from "../../../server/src/audit/audit.ts";
+import {
+  type AuditActor,
+  type AuditEvent,
+  recordAuditEvent,
+} from "../../../server/src/audit/audit-events.ts";
 import type { Service } from "../../../server/src/main.ts";
 
 /** A team's day as audit events, oldest first. */
@@ -7,27 +11,27 @@ export async function seedAudit(
   environment: { id: string; name: string },
 ): Promise<void> {
   const { database, clock } = parts;
-  const olive: Author = {
+  const olive: AuditActor = {
     kind: "operator",
     id: "operator_01olive",
     name: "olive@subtext.example",
     address: "203.0.113.24",
   };
-  const marek: Author = {
+  const marek: AuditActor = {
     ...olive,
     id: "operator_01marek",
     name: "marek@subtext.example",
     address: "2001:db8::17",
   };
   const none = { id: null, name: null, address: null };
-  const key: Author = {
+  const key: AuditActor = {
     kind: "api_key",
     id: "key_01uploader",
     name: "Website backend",
     address: "198.51.100.8",
   };
   const hook = { id: "endpoint_01hook", name: "hooks.nordwind.example" };
-  const deeds: [Author, Deed][] = [
+  const events: [AuditActor, AuditEvent][] = [
     [olive, { action: "service.set_up" }],
     [olive, { action: "environment.created", environment, detail: { aiTranscription: true } }],
     [
@@ -80,5 +84,5 @@ export async function seedAudit(
     ],
     [marek, { action: "environment.transcription_changed", environment, detail: { from: true, to: false } }],
   ];
-  for (const [author, deed] of deeds) await writeDown({ tx: database.kysely, clock }, author, deed);
+  for (const [actor, event] of events) await recordAuditEvent({ tx: database.kysely, clock }, actor, event);
 }

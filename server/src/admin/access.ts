@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Author } from "../audit/audit.ts";
+import type { AuditActor } from "../audit/audit-events.ts";
 import { AppError } from "../lib/errors.ts";
 import type { OperatorSession, Operators } from "../operators/operators.ts";
 import type { Role } from "./contract/operation.ts";
@@ -75,7 +75,7 @@ async function authenticate(
 }
 
 /** The actor as the audit log records it. */
-export function auditActor(actor: Actor | null, { ip }: FastifyRequest): Author {
+export function auditActorOf(actor: Actor | null, { ip }: FastifyRequest): AuditActor {
   if (actor === null) return { kind: "stranger", id: null, name: null, address: ip };
   // The command line is on this machine, whichever address it connects from.
   if (actor === "command line") return { kind: "command_line", id: null, name: null, address: null };

@@ -1,6 +1,6 @@
 import { createApiKey } from "../api-keys/api-keys.ts";
 import { findApiKey, listApiKeys, pageOfApiKeys, revokeApiKey } from "../api-keys/queries.ts";
-import { writeDown } from "../audit/audit.ts";
+import { recordAuditEvent } from "../audit/audit-events.ts";
 import type { Db } from "../db/schema.ts";
 import { getEnvironment } from "../environments/environments.ts";
 import { cutPage, readPageRequest } from "../http/cursor.ts";
@@ -26,7 +26,7 @@ export function apiKeyHandlers({ db, clock }: { db: Db; clock: Clock }) {
       return { data: rows.map(viewApiKey), nextCursor };
     },
 
-    "POST /environments/:environment/api-keys": async ({ params, body, author, request }) => {
+    "POST /environments/:environment/api-keys": async ({ params, body, auditActor, request }) => {
       const environment = await getEnvironment(db, params.environment);
       const { name = "API key", permissions = ["get_video", "create_video"] } = body;
       const expiresAt = body.expiresAt === undefined ? null : futureDate(body.expiresAt, clock);
@@ -35,7 +35,7 @@ export function apiKeyHandlers({ db, clock }: { db: Db; clock: Clock }) {
           { db: tx, clock },
           { environmentId: environment.id, name, permissions, expiresAt },
         );
-        await writeDown({ tx, clock }, author, {
+        await recordAuditEvent({ tx, clock }, auditActor, {
           action: "api_key.created",
           environment,
           subject: { id: created.id, name },
@@ -47,7 +47,7 @@ export function apiKeyHandlers({ db, clock }: { db: Db; clock: Clock }) {
       return { ...viewApiKey((await findApiKey(db, id))!), key };
     },
 
-    "DELETE /api-keys/:id": async ({ params: { id }, author, request }) => {
+    "DELETE /api-keys/:id": async ({ params: { id }, auditActor, request }) => {
       await db.transaction().execute(async (tx) => {
         const key = isPlausibleId(id) ? await findApiKey(tx, id) : undefined;
         if (!key || !(await revokeApiKey(tx, id, clock.now()))) {
@@ -55,7 +55,7 @@ export function apiKeyHandlers({ db, clock }: { db: Db; clock: Clock }) {
         }
         // Revoking it again changes nothing.
         if (key.revoked_at !== null) return;
-        await writeDown({ tx, clock }, author, {
+        await recordAuditEvent({ tx, clock }, auditActor, {
           action: "api_key.revoked",
           environment: await getEnvironment(tx, key.environment_id),
           subject: { id, name: key.name },

@@ -1,5 +1,4 @@
-import { writeDown } from "../audit/audit.ts";
-import { environmentDeeds } from "../audit/environment-deeds.ts";
+import { environmentChanges, recordAuditEvent } from "../audit/audit-events.ts";
 import type { Db } from "../db/schema.ts";
 import {
   changeEnvironment,
@@ -20,23 +19,28 @@ export function environmentHandlers({ db, clock }: { db: Db; clock: Clock }) {
   return handlersOf({
     "GET /environments": async () => ({ data: (await listEnvironments(db)).map(viewEnvironment) }),
 
-    "POST /environments": async ({ body, author, request }) => {
+    "POST /environments": async ({ body, auditActor, request }) => {
       const { name, aiTranscription = false } = body;
       const row = await db.transaction().execute(async (tx) => {
         const environment = await createEnvironment({ db: tx, clock }, { name, aiTranscription });
         const detail = { aiTranscription };
-        await writeDown({ tx, clock }, author, { action: "environment.created", environment, detail });
+        await recordAuditEvent({ tx, clock }, auditActor, {
+          action: "environment.created",
+          environment,
+          detail,
+        });
         return environment;
       });
       request.log.info({ environmentId: row.id, aiTranscription }, "environment created");
       return viewEnvironment(row);
     },
 
-    "PATCH /environments/:environment": async ({ params, body, author, request }) => {
+    "PATCH /environments/:environment": async ({ params, body, auditActor, request }) => {
       const changed = await db.transaction().execute(async (tx) => {
         const before = await lockEnvironment(tx, params.environment);
         const after = await changeEnvironment(tx, before.id, body);
-        for (const deed of environmentDeeds(before, after)) await writeDown({ tx, clock }, author, deed);
+        for (const event of environmentChanges(before, after))
+          await recordAuditEvent({ tx, clock }, auditActor, event);
         return after;
       });
       request.log.info({ environmentId: changed.id, ...body }, "environment changed");

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Author } from "../audit/audit.ts";
+import type { AuditActor } from "../audit/audit-events.ts";
 import type { OperatorSession } from "../operators/operators.ts";
 import type { Actor } from "./access.ts";
 import { COMMAND_LINE_OPERATIONS } from "./command-line-operations.ts";
@@ -19,7 +19,7 @@ export interface Call<Key extends OperationKey> {
   body: BodyOf<AdminOperations[Key]>;
   actor: ActorOf<AdminOperations[Key]["role"]>;
   /** The actor as the audit log records it. */
-  author: Author;
+  auditActor: AuditActor;
   request: FastifyRequest;
   reply: FastifyReply;
 }

@@ -1,4 +1,4 @@
-import { writeDown } from "../audit/audit.ts";
+import { recordAuditEvent } from "../audit/audit-events.ts";
 import type { Db } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
@@ -16,10 +16,10 @@ export function operatorHandlers(deps: { db: Db; clock: Clock; operators: Operat
 
     "GET /operators": async () => ({ data: (await listOperators(db)).map(viewOperator) }),
 
-    "DELETE /operators/:id": async ({ params: { id }, author, request }) => {
+    "DELETE /operators/:id": async ({ params: { id }, auditActor, request }) => {
       if (!isPlausibleId(id)) throw new AppError("operator_not_found", "There is no such operator.");
       await operators.remove(id, (tx, { email, role }) =>
-        writeDown({ tx, clock }, author, {
+        recordAuditEvent({ tx, clock }, auditActor, {
           action: "operator.removed",
           subject: { id, name: email },
           detail: { role },
@@ -32,11 +32,11 @@ export function operatorHandlers(deps: { db: Db; clock: Clock; operators: Operat
       data: (await listInvitations(db, clock.now())).map(viewInvitation),
     }),
 
-    "POST /invitations": async ({ body, author, request }) => {
+    "POST /invitations": async ({ body, auditActor, request }) => {
       const { invitation, url } = await db.transaction().execute(async (tx) => {
         const created = await invite({ ...deps, db: tx }, body);
         const { id, email, role } = created.invitation;
-        await writeDown({ tx, clock }, author, {
+        await recordAuditEvent({ tx, clock }, auditActor, {
           action: "operator.invited",
           subject: { id, name: email },
           detail: { role },
@@ -47,22 +47,25 @@ export function operatorHandlers(deps: { db: Db; clock: Clock; operators: Operat
       return { ...viewInvitation(invitation), url };
     },
 
-    "DELETE /invitations/:id": async ({ params: { id }, author }) => {
+    "DELETE /invitations/:id": async ({ params: { id }, auditActor }) => {
       await db.transaction().execute(async (tx) => {
         const email = isPlausibleId(id) ? await deleteInvitation(tx, id) : undefined;
         if (email === undefined) {
           throw new AppError("invitation_not_found", "The invitation was already used or revoked.");
         }
-        await writeDown({ tx, clock }, author, {
+        await recordAuditEvent({ tx, clock }, auditActor, {
           action: "operator.invitation_revoked",
           subject: { id, name: email },
         });
       });
     },
 
-    "POST /operator/reset-password": async ({ body, author, request }) => {
+    "POST /operator/reset-password": async ({ body, auditActor, request }) => {
       const credentials = await operators.resetPassword(body.email ?? null, (tx, { id, email }) =>
-        writeDown({ tx, clock }, author, { action: "operator.password_reset", subject: { id, name: email } }),
+        recordAuditEvent({ tx, clock }, auditActor, {
+          action: "operator.password_reset",
+          subject: { id, name: email },
+        }),
       );
       request.log.warn("an operator's password was reset");
       return credentials;

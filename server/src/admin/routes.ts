@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from "fastify";
 import { validateRequest } from "../http/validate.ts";
 import { AppError } from "../lib/errors.ts";
-import { type AccessOptions, type Actor, auditActor, authorize, refuseOtherOrigins } from "./access.ts";
+import { type AccessOptions, type Actor, auditActorOf, authorize, refuseOtherOrigins } from "./access.ts";
 import { apiKeyHandlers } from "./api-keys.ts";
 import { auditHandlers } from "./audit.ts";
 import { type BackupDeps, backupHandlers } from "./backups.ts";
@@ -94,9 +94,9 @@ function routeOf(
     handler: async (request, reply) => {
       const actor = actors.get(request)!;
       const { params, query, body } = request;
-      const author = auditActor(actor, request);
+      const auditActor = auditActorOf(actor, request);
       // Authorized and validated above.
-      const result = await handle({ params, query, body, actor, author, request, reply } as never);
+      const result = await handle({ params, query, body, actor, auditActor, request, reply } as never);
       return response === RAW ? result : await reply.code(status ?? 200).send(result);
     },
   };

@@ -1,4 +1,4 @@
-import { writeDown } from "../audit/audit.ts";
+import { recordAuditEvent } from "../audit/audit-events.ts";
 import type { Db } from "../db/schema.ts";
 import { createEnvironment } from "../environments/environments.ts";
 import { listEnvironments } from "../environments/queries.ts";
@@ -21,15 +21,15 @@ export function setupHandlers(deps: { db: Db; clock: Clock; operators: Operators
     "POST /set-up": async ({ body, request, reply }) => {
       const { token, environment, ...operator } = body;
       const credentials = await operators.setUp(token, operator, async (tx, id) => {
-        const author = {
+        const auditActor = {
           kind: "operator",
           id,
           name: checkEmail(operator.email),
           address: request.ip,
         } as const;
-        await writeDown({ tx, clock }, author, { action: "service.set_up" });
+        await recordAuditEvent({ tx, clock }, auditActor, { action: "service.set_up" });
         if (!environment) return;
-        await writeDown({ tx, clock }, author, {
+        await recordAuditEvent({ tx, clock }, auditActor, {
           action: "environment.created",
           environment: await createEnvironment({ db: tx, clock }, environment),
           detail: { aiTranscription: environment.aiTranscription },
@@ -44,7 +44,7 @@ export function setupHandlers(deps: { db: Db; clock: Clock; operators: Operators
 
     "POST /join": async ({ body, request, reply }) => {
       const credentials = await acceptInvitation(deps, body, (tx, { id, email, role }) =>
-        writeDown(
+        recordAuditEvent(
           { tx, clock },
           { kind: "operator", id, name: email, address: request.ip },
           { action: "operator.joined", detail: { role } },

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { type Author, writeDown } from "../audit/audit.ts";
+import { type AuditActor, recordAuditEvent } from "../audit/audit-events.ts";
 import type { Db } from "../db/schema.ts";
 import { RateLimiter } from "../http/rate-limit.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -30,9 +30,9 @@ export class SignInAudit {
     if (response.ok && operator) {
       await this.#write(byOperator(operator, request), "operator.signed_in");
     } else if (response.status === 401 && this.#failures.take("all").allowed) {
-      const author: Author = { kind: "stranger", id: null, name: null, address: request.ip };
+      const auditActor: AuditActor = { kind: "stranger", id: null, name: null, address: request.ip };
       // An unknown email is not recorded: it may be a password typed into the wrong field.
-      await this.#write(author, "operator.sign_in_failed", operator);
+      await this.#write(auditActor, "operator.sign_in_failed", operator);
     }
   }
 
@@ -46,18 +46,18 @@ export class SignInAudit {
   }
 
   async #write(
-    author: Author,
+    auditActor: AuditActor,
     action: "operator.signed_in" | "operator.sign_in_failed" | "operator.password_changed",
     subject?: { id: string; email: string },
   ): Promise<void> {
     const { db, clock } = this.#deps;
-    await writeDown({ tx: db, clock }, author, {
+    await recordAuditEvent({ tx: db, clock }, auditActor, {
       action,
       ...(subject && { subject: { id: subject.id, name: subject.email } }),
     });
   }
 }
 
-function byOperator({ id, email }: { id: string; email: string }, { ip }: Client): Author {
+function byOperator({ id, email }: { id: string; email: string }, { ip }: Client): AuditActor {
   return { kind: "operator", id, name: email, address: ip };
 }

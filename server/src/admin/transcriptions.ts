@@ -1,4 +1,4 @@
-import { writeDownVideo } from "../audit/video-deeds.ts";
+import { recordVideoEvent } from "../audit/audit-events.ts";
 import type { Db, TranscriptionRow } from "../db/schema.ts";
 import { findTranscription, findTranscriptionOfVideo, listTranscriptions } from "../db/transcriptions.ts";
 import { getEnvironment } from "../environments/environments.ts";
@@ -25,10 +25,10 @@ export function transcriptionHandlers({ db, queue, clock }: { db: Db; queue: Que
 
     "GET /transcriptions/:id": async ({ params: { id } }) => describe(db, await getTranscription(db, id)),
 
-    "POST /transcriptions/:id/reprocess": async ({ params, author, request }) => {
+    "POST /transcriptions/:id/reprocess": async ({ params, auditActor, request }) => {
       const { id } = await getTranscription(db, params.id);
       const row = await reprocess({ db, queue, clock }, id, (tx, { environment_id, video_id }) =>
-        writeDownVideo({ tx, clock }, author, "transcription.reprocessed", {
+        recordVideoEvent({ tx, clock }, auditActor, "transcription.reprocessed", {
           environmentId: environment_id,
           videoId: video_id,
         }),

@@ -1,5 +1,5 @@
 import type { Locker } from "@tus/utils";
-import { writeDownVideo } from "../audit/video-deeds.ts";
+import { recordVideoEvent } from "../audit/audit-events.ts";
 import type { Db, TranscriptionRow, VideoRow } from "../db/schema.ts";
 import { listAttempts } from "../db/transcription-attempts.ts";
 import { findTranscriptionOfVideo } from "../db/transcriptions.ts";
@@ -35,21 +35,21 @@ export function videoDetailHandlers(deps: VideoDetailDeps) {
     "GET /environments/:environment/videos/:video": async ({ params }) =>
       await describe(deps, await findVideoOf(db, params)),
 
-    "DELETE /environments/:environment/videos/:video": async ({ params, author, request }) => {
+    "DELETE /environments/:environment/videos/:video": async ({ params, auditActor, request }) => {
       const { id, environment_id } = await findVideoOf(db, params);
       const subject = { environmentId: environment_id, videoId: id };
       await deleteVideo({ ...deps, log: request.log }, subject, (tx) =>
-        writeDownVideo({ tx, clock }, author, "video.deleted", subject),
+        recordVideoEvent({ tx, clock }, auditActor, "video.deleted", subject),
       );
       request.log.info({ videoId: id }, "video deleted by an operator");
     },
 
-    "POST /environments/:environment/videos/:video/reprocess": async ({ params, author, request }) => {
+    "POST /environments/:environment/videos/:video/reprocess": async ({ params, auditActor, request }) => {
       const video = await findVideoOf(db, params);
       const { id } = (await findTranscriptionOfVideo(db, video.id)) ?? noTranscription();
       const subject = { environmentId: video.environment_id, videoId: video.id };
       await reprocess(deps, id, (tx) =>
-        writeDownVideo({ tx, clock }, author, "transcription.reprocessed", subject),
+        recordVideoEvent({ tx, clock }, auditActor, "transcription.reprocessed", subject),
       );
       request.log.info({ transcriptionId: id }, "transcription reopened by an operator");
       return await describe(deps, video);

@@ -1,4 +1,4 @@
-import { writeDownEndpoint, writeDownEndpointChange } from "../audit/endpoint-deeds.ts";
+import { recordEndpointChange, recordEndpointEvent } from "../audit/audit-events.ts";
 import type { Db, Tx, WebhookEndpointRow } from "../db/schema.ts";
 import { getEnvironment } from "../environments/environments.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -32,14 +32,14 @@ export function webhookEndpointHandlers({ db, clock, policy }: WebhookEndpointDe
       return { data: await viewWithHealth({ db, clock }, rows) };
     },
 
-    "POST /environments/:environment/webhook-endpoints": async ({ params, body, author, request }) => {
+    "POST /environments/:environment/webhook-endpoints": async ({ params, body, auditActor, request }) => {
       const environment = await getEnvironment(db, params.environment);
       const created = await db.transaction().execute(async (tx) => {
         const row = await createWebhookEndpoint(
           { db: tx, clock, policy },
           { environmentId: environment.id, ...body },
         );
-        await writeDownEndpoint({ tx, clock }, author, "webhook_endpoint.created", row);
+        await recordEndpointEvent({ tx, clock }, auditActor, "webhook_endpoint.created", row);
         return row;
       });
       request.log.info({ endpointId: created.id, environmentId: environment.id }, "webhook endpoint created");
@@ -61,40 +61,40 @@ export function webhookEndpointHandlers({ db, clock, policy }: WebhookEndpointDe
     "GET /webhook-endpoints/:id": async ({ params: { id } }) =>
       await viewOneWithHealth({ db, clock }, await getEndpoint(db, id)),
 
-    "PATCH /webhook-endpoints/:id": async ({ params, body, author, request }) => {
+    "PATCH /webhook-endpoints/:id": async ({ params, body, auditActor, request }) => {
       const changed = await db.transaction().execute(async (tx) => {
         const { id } = await getEndpoint(tx, params.id);
         const row = await changeWebhookEndpoint({ tx, clock, policy }, id, body);
-        await writeDownEndpointChange({ tx, clock }, author, row, body);
+        await recordEndpointChange({ tx, clock }, auditActor, row, body);
         return row;
       });
       request.log.info({ endpointId: changed.id }, "webhook endpoint changed");
       return await viewOneWithHealth({ db, clock }, changed);
     },
 
-    "DELETE /webhook-endpoints/:id": async ({ params, author, request }) => {
+    "DELETE /webhook-endpoints/:id": async ({ params, auditActor, request }) => {
       const id = await db.transaction().execute(async (tx) => {
         const row = await getEndpoint(tx, params.id);
         if (await deleteWebhookEndpoint(tx, row.id)) {
-          await writeDownEndpoint({ tx, clock }, author, "webhook_endpoint.deleted", row);
+          await recordEndpointEvent({ tx, clock }, auditActor, "webhook_endpoint.deleted", row);
         }
         return row.id;
       });
       request.log.info({ endpointId: id }, "webhook endpoint deleted");
     },
 
-    "POST /webhook-endpoints/:id/reveal-secret": async ({ params: { id }, author, request }) => {
+    "POST /webhook-endpoints/:id/reveal-secret": async ({ params: { id }, auditActor, request }) => {
       const row = await getEndpoint(db, id);
-      await writeDownEndpoint({ tx: db, clock }, author, "webhook_endpoint.secret_revealed", row);
+      await recordEndpointEvent({ tx: db, clock }, auditActor, "webhook_endpoint.secret_revealed", row);
       request.log.info({ endpointId: row.id }, "signing secret shown");
       return representWebhookEndpointWithSecret(row, clock.now());
     },
 
-    "POST /webhook-endpoints/:id/rotate-secret": async ({ params, author, request }) => {
+    "POST /webhook-endpoints/:id/rotate-secret": async ({ params, auditActor, request }) => {
       const row = await db.transaction().execute(async (tx) => {
         const { id } = await getEndpoint(tx, params.id);
         const rotated = await rotateSecret({ tx, clock }, id);
-        await writeDownEndpoint({ tx, clock }, author, "webhook_endpoint.secret_rotated", rotated);
+        await recordEndpointEvent({ tx, clock }, auditActor, "webhook_endpoint.secret_rotated", rotated);
         return rotated;
       });
       request.log.info({ endpointId: row.id }, "signing secret rotated");

@@ -3,7 +3,7 @@ import type { Permission } from "@subtext/client/contract/permission";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import type { Authorize, Principal } from "../api-keys/authorize.ts";
 import type { KeyRow, KeyWithVideo, VideoWithTranscription } from "../api-keys/keyed-video-queries.ts";
-import type { Author } from "../audit/audit.ts";
+import type { AuditActor } from "../audit/audit-events.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import { answerOnce } from "../http/idempotency.ts";
 import { leaveBodiesAlone } from "../http/unread-bodies.ts";
@@ -28,7 +28,7 @@ export interface Call<O extends Operation> {
   request: FastifyRequest;
   reply: FastifyReply;
   /** Whose key it is, for the audit log. */
-  author: Author;
+  auditActor: AuditActor;
 }
 
 /**
@@ -60,8 +60,8 @@ export function serveVideo<const O extends Operation>(
 }
 
 /**
- * The same for a POST, whose work is one transaction: with an `Idempotency-Key` the deed and the record of its
- * answer become true together.
+ * The same for a POST, whose work is one transaction: with an `Idempotency-Key`, the work and the record of its
+ * response commit together.
  */
 export function serveOnce<const O extends Operation>(
   app: FastifyInstance,
@@ -121,7 +121,7 @@ function route<const O extends Operation, Key extends KeyRow>(
         body: request.body,
         request,
         reply,
-        author: { kind: "api_key", id: key.id, name: key.name, address: request.ip },
+        auditActor: { kind: "api_key", id: key.id, name: key.name, address: request.ip },
       } as Call<O>;
       const { status, body } = await answer(call, key);
       reply.code(status).header("cache-control", "no-store");

@@ -1,6 +1,6 @@
 import { OPERATIONS } from "@subtext/client/contract/operations";
 import type { FastifyInstance } from "fastify";
-import { writeDownEndpoint, writeDownEndpointChange } from "../audit/endpoint-deeds.ts";
+import { recordEndpointChange, recordEndpointEvent } from "../audit/audit-events.ts";
 import { cutPage, readPageRequest } from "../http/cursor.ts";
 import { readMoment } from "../http/timestamp.ts";
 import type { Queue } from "../queue/queue.ts";
@@ -38,9 +38,9 @@ export function registerWebhookEndpoints(
     app,
     deps,
     OPERATIONS.createWebhookEndpoint,
-    async ({ environmentId, body, tx, request, author }) => {
+    async ({ environmentId, body, tx, request, auditActor }) => {
       const row = await createWebhookEndpoint({ db: tx, clock, policy }, { environmentId, ...body });
-      await writeDownEndpoint({ tx, clock }, author, "webhook_endpoint.created", row);
+      await recordEndpointEvent({ tx, clock }, auditActor, "webhook_endpoint.created", row);
       request.log.info({ endpointId: row.id, environmentId }, "webhook endpoint created");
       return representWebhookEndpointWithSecret(row, clock.now());
     },
@@ -55,11 +55,11 @@ export function registerWebhookEndpoints(
     app,
     deps,
     OPERATIONS.updateWebhookEndpoint,
-    async ({ environmentId, params, body, request, author }) => {
+    async ({ environmentId, params, body, request, auditActor }) => {
       const changed = await db.transaction().execute(async (tx) => {
         const { id } = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
         const row = await changeWebhookEndpoint({ tx, clock, policy }, id, body);
-        await writeDownEndpointChange({ tx, clock }, author, row, body);
+        await recordEndpointChange({ tx, clock }, auditActor, row, body);
         return row;
       });
       request.log.info({ endpointId: changed.id }, "webhook endpoint changed");
@@ -67,26 +67,31 @@ export function registerWebhookEndpoints(
     },
   );
 
-  serve(app, deps, OPERATIONS.deleteWebhookEndpoint, async ({ environmentId, params, request, author }) => {
-    const id = await db.transaction().execute(async (tx) => {
-      const row = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
-      if (await deleteWebhookEndpoint(tx, row.id)) {
-        await writeDownEndpoint({ tx, clock }, author, "webhook_endpoint.deleted", row);
-      }
-      return row.id;
-    });
-    request.log.info({ endpointId: id }, "webhook endpoint deleted");
-    return undefined;
-  });
+  serve(
+    app,
+    deps,
+    OPERATIONS.deleteWebhookEndpoint,
+    async ({ environmentId, params, request, auditActor }) => {
+      const id = await db.transaction().execute(async (tx) => {
+        const row = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
+        if (await deleteWebhookEndpoint(tx, row.id)) {
+          await recordEndpointEvent({ tx, clock }, auditActor, "webhook_endpoint.deleted", row);
+        }
+        return row.id;
+      });
+      request.log.info({ endpointId: id }, "webhook endpoint deleted");
+      return undefined;
+    },
+  );
 
   serveOnce(
     app,
     deps,
     OPERATIONS.rotateWebhookSecret,
-    async ({ environmentId, params, tx, request, author }) => {
+    async ({ environmentId, params, tx, request, auditActor }) => {
       const { id } = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
       const row = await rotateSecret({ tx, clock }, id);
-      await writeDownEndpoint({ tx, clock }, author, "webhook_endpoint.secret_rotated", row);
+      await recordEndpointEvent({ tx, clock }, auditActor, "webhook_endpoint.secret_rotated", row);
       request.log.info({ endpointId: id }, "signing secret rotated");
       return representWebhookEndpointWithSecret(row, clock.now());
     },

@@ -104,7 +104,7 @@ async function requireNoEffect(
   id: string,
   retention: RetentionPolicy,
 ): Promise<void> {
-  const { days, deletes } = retention;
+  const { deletes } = retention;
   const { videos } = await client.send("GET /environments/:environment/retention-effect", {
     params: { environment: id },
     query: retention,

@@ -17,26 +17,26 @@ interface JsonAnswer {
 }
 
 /**
- * Does a deed in a transaction, once for each `Idempotency-Key`: its answer is recorded with it, so a crash
- * leaves both or neither, and for 24 hours the same request is answered with that record. A deed that fails
- * leaves none, and may be tried again with the same key.
+ * Runs an operation in a transaction, once for each `Idempotency-Key`. The response is recorded in the same transaction,
+ * so a crash leaves both or neither; for 24 hours the same request gets the recorded response. A failed operation records
+ * nothing and may be retried with the same key.
  *
  * @throws AppError `invalid_request`, `idempotency_key_reused`, `idempotency_key_in_use`
  */
 export async function answerOnce(
   { db, clock }: { db: Db; clock: Clock },
   { environmentId, request }: { environmentId: string; request: FastifyRequest },
-  deed: (tx: Tx) => Promise<JsonAnswer>,
+  operation: (tx: Tx) => Promise<JsonAnswer>,
 ): Promise<JsonAnswer & { repeated: boolean }> {
   const key = readIdempotencyKey(request);
   return await db.transaction().execute(async (tx) => {
-    if (key === null) return { ...(await deed(tx)), repeated: false };
+    if (key === null) return { ...(await operation(tx)), repeated: false };
     await holdIdempotencyKey(tx, environmentId, key);
     const fingerprint = fingerprintOf(request, request.body);
     const now = clock.now();
     const known = await findFirstAnswer(tx, { environmentId, key, fingerprint, now });
     if (known) return { status: known.status, body: known.body, repeated: true };
-    const answer = await deed(tx);
+    const answer = await operation(tx);
     await saveAnswer(tx, environmentId, key, { fingerprint, ...answer, now });
     return { ...answer, repeated: false };
   });

@@ -1,6 +1,5 @@
 import type { Logger } from "pino";
-import { SERVICE } from "../audit/audit.ts";
-import { writeDownEndpoint } from "../audit/endpoint-deeds.ts";
+import { recordEndpointEvent, SERVICE } from "../audit/audit-events.ts";
 import type { Db } from "../db/schema.ts";
 import { together } from "../lib/batcher.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -207,7 +206,7 @@ async function recordFailed(
     }
     const reason = disablingReason(next, failingSince, now);
     if (reason && (await disableEndpoint(tx, endpoint.id, reason, now))) {
-      await writeDownEndpoint({ tx, clock }, SERVICE, "webhook_endpoint.disabled", endpoint, { reason });
+      await recordEndpointEvent({ tx, clock }, SERVICE, "webhook_endpoint.disabled", endpoint, { reason });
     }
     return true;
   });

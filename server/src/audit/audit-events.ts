@@ -1,0 +1,122 @@
+import type { ActorKind, AuditAction, AuditDetail } from "../db/enums.ts";
+import type { Db, EnvironmentRow, Tx, WebhookEndpointRow } from "../db/schema.ts";
+import { findEnvironment } from "../environments/queries.ts";
+import type { Clock } from "../lib/clock.ts";
+import { newId } from "../lib/ids.ts";
+import { insertAuditEntry } from "./queries.ts";
+
+/** Who caused an audit event, and from where. */
+export interface AuditActor {
+  kind: ActorKind;
+  id: string | null;
+  name: string | null;
+  /** IP address; null for the service and the command line. */
+  address: string | null;
+}
+
+/** Subtext itself. */
+export const SERVICE: AuditActor = { kind: "service", id: null, name: null, address: null };
+
+export interface AuditEvent {
+  action: AuditAction;
+  environment?: { id: string; name: string };
+  /** `name` is null if it is not for the log. */
+  subject?: { id: string; name: string | null };
+  /** Never a secret, never words of a transcript. */
+  detail?: AuditDetail;
+}
+
+interface AuditDeps {
+  tx: Db | Tx;
+  clock: Clock;
+}
+
+/** Call it in the transaction of the change, so that no change happens without its event. */
+export async function recordAuditEvent(
+  { tx, clock }: AuditDeps,
+  actor: AuditActor,
+  { action, environment, subject, detail = {} }: AuditEvent,
+): Promise<void> {
+  await insertAuditEntry(tx, {
+    id: newId("audit"),
+    at: clock.now(),
+    action,
+    actor_kind: actor.kind,
+    actor_id: actor.id,
+    actor_name: actor.name,
+    address: actor.address,
+    environment_id: environment?.id ?? null,
+    environment_name: environment?.name ?? null,
+    subject_id: subject?.id ?? null,
+    subject_name: subject?.name ?? null,
+    detail: JSON.stringify(detail),
+  });
+}
+
+/** Records only the host of the endpoint's URL: paths and queries of such URLs are often secrets. */
+export async function recordEndpointEvent(
+  { tx, clock }: AuditDeps,
+  actor: AuditActor,
+  action: AuditAction,
+  { id, url, environment_id }: Pick<WebhookEndpointRow, "id" | "url" | "environment_id">,
+  detail: AuditDetail = {},
+): Promise<void> {
+  const environment = await findEnvironment(tx, environment_id);
+  await recordAuditEvent({ tx, clock }, actor, {
+    action,
+    subject: { id, name: new URL(url).host },
+    detail,
+    ...(environment && { environment }),
+  });
+}
+
+/** Records the names of the changed fields; the values only of `enabled` and `eventTypes`. */
+export async function recordEndpointChange(
+  deps: AuditDeps,
+  actor: AuditActor,
+  row: WebhookEndpointRow,
+  change: { enabled?: boolean; eventTypes?: readonly string[] },
+): Promise<void> {
+  const { enabled, eventTypes } = change;
+  await recordEndpointEvent(deps, actor, "webhook_endpoint.changed", row, {
+    changed: Object.keys(change).sort(),
+    ...(enabled !== undefined && { enabled }),
+    ...(eventTypes !== undefined && { eventTypes: [...eventTypes] }),
+  });
+}
+
+/** Records the video's id only, because file names may be confidential. */
+export async function recordVideoEvent(
+  { tx, clock }: AuditDeps,
+  actor: AuditActor,
+  action: AuditAction,
+  { environmentId, videoId }: { environmentId: string; videoId: string },
+): Promise<void> {
+  const environment = await findEnvironment(tx, environmentId);
+  await recordAuditEvent({ tx, clock }, actor, {
+    action,
+    subject: { id: videoId, name: null },
+    ...(environment && { environment }),
+  });
+}
+
+/** The events of a change of an environment; none for values that stayed the same. */
+export function environmentChanges(before: EnvironmentRow, after: EnvironmentRow): AuditEvent[] {
+  const environment = { id: after.id, name: after.name };
+  const changes: [AuditAction, AuditDetail[string], AuditDetail[string]][] = [
+    ["environment.transcription_changed", before.ai_transcription, after.ai_transcription],
+    ["environment.origins_changed", before.allowed_origins, after.allowed_origins],
+    ["environment.retention_changed", describeRetention(before), describeRetention(after)],
+  ];
+  return changes
+    .filter(([, from, to]) => JSON.stringify(from) !== JSON.stringify(to))
+    .map(([action, from, to]) => ({ action, environment, detail: { from: from ?? null, to: to ?? null } }));
+}
+
+/** `recording after 30 days`; null if everything is kept. */
+function describeRetention({
+  retention_days: days,
+  retention_deletes: deletes,
+}: EnvironmentRow): string | null {
+  return days === null ? null : `${deletes} after ${days} days`;
+}
