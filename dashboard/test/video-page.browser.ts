@@ -178,7 +178,7 @@ test("the transcript works if the browser cannot play the recording", async () =
     await page.getByText("Your browser can't play this format.").waitFor();
     await transcript(page).getByText("Welcome").waitFor();
     await clickWord(page, word);
-    await untilTrue(page, `String([...(CSS.highlights.get("subtext-lit") ?? [])]) === "${word}"`);
+    await untilTrue(page, `String([...(CSS.highlights.get("subtext-active") ?? [])]) === "${word}"`);
   }
   expect(await accessibilityFaults(page)).toEqual([]);
 }, 120_000);

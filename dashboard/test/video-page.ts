@@ -68,7 +68,7 @@ export async function watch(page: Page, forMs: number): Promise<LitSample[]> {
     let frame = 0;
     const look = () => {
       cancelAnimationFrame(frame);
-      const [range] = CSS.highlights.get("subtext-lit") ?? [];
+      const [range] = CSS.highlights.get("subtext-active") ?? [];
       samples.push({ seconds: video.currentTime, text: range?.toString() ?? "" });
       frame = requestAnimationFrame(look);
     };

@@ -127,7 +127,7 @@ async function playing(page: Page): Promise<void> {
   await text("Highlight low-confidence words")(page);
   await page.evaluate(`(async () => {
     const video = document.querySelector("video");
-    const isLit = () => (CSS.highlights.get("subtext-lit")?.size ?? 0) > 0;
+    const isLit = () => (CSS.highlights.get("subtext-active")?.size ?? 0) > 0;
     const until = performance.now() + 60_000;
     while (video.currentTime < ${PLAYED_FROM_SECONDS + 4} || !isLit()) {
       if (performance.now() > until) throw new Error("the video does not play");
