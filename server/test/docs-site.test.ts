@@ -9,7 +9,7 @@ import { shareService } from "./support/service.ts";
 
 const DOCS = join(import.meta.dirname, "../../docs");
 const pages = readdirSync(DOCS, { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith(".md"))
+  .filter((name) => name.endsWith(".md") && !/^decisions[./]/.test(name))
   .map((name) => `/docs/${name.slice(0, -3)}`.replace(/\/index$/, ""));
 const service = shareService({ start: false });
 

@@ -7,6 +7,9 @@ import { type MarkdownPage, plainText, renderMarkdown, type Target } from "./mar
 /** The page whose lists of links are the contents of all. */
 export const INDEX_PAGE = "index";
 
+/** Pages that are not served. */
+const FOR_DEVELOPERS = /^decisions[./]/;
+
 const IMAGE_TYPES: Record<string, string> = {
   ".svg": "image/svg+xml",
   ".webp": "image/webp",
@@ -35,6 +38,7 @@ export function openDocsLibrary(folder: string): DocsLibrary {
   const names = existsSync(folder)
     ? readdirSync(folder, { recursive: true, encoding: "utf8" })
         .map((name) => name.replaceAll("\\", "/"))
+        .filter((name) => !FOR_DEVELOPERS.test(name))
         .sort()
     : [];
   const pageNames = names.filter((name) => name.endsWith(".md")).map((name) => name.slice(0, -3));
