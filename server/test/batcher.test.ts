@@ -1,76 +1,76 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { together } from "../src/lib/batcher.ts";
+import { createBatcher } from "../src/lib/batcher.ts";
 
-const turn = () => new Promise((resolve) => setImmediate(resolve));
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-describe("what is asked together", () => {
-  test("is answered each by its own, in calls that began after it was asked and are no larger than allowed", async () => {
+describe("a batcher", () => {
+  test("returns each call's own result from batches that start after the call and respect both limits", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 60 }),
         fc.integer({ min: 1, max: 3 }),
         fc.integer({ min: 1, max: 7 }),
-        async (pauses, lanes, most) => {
+        async (pauses, maxConcurrency, maxBatchSize) => {
           let now = 0;
-          let underWay = 0;
-          const ask = together<{ name: number; askedAt: number }, string>(
-            async (asks) => {
-              const beganAt = ++now;
-              underWay += 1;
-              expect(underWay).toBeLessThanOrEqual(lanes);
-              expect(asks.length).toBeLessThanOrEqual(most);
-              for (const { askedAt } of asks) expect(askedAt).toBeLessThan(beganAt);
-              for (let turns = 0; turns < asks.length; turns++) await turn();
-              underWay -= 1;
-              return asks.map(({ name }) => `answer ${name}`);
+          let running = 0;
+          const load = createBatcher<{ name: number; calledAt: number }, string>(
+            async (items) => {
+              const startedAt = ++now;
+              running += 1;
+              expect(running).toBeLessThanOrEqual(maxConcurrency);
+              expect(items.length).toBeLessThanOrEqual(maxBatchSize);
+              for (const { calledAt } of items) expect(calledAt).toBeLessThan(startedAt);
+              for (let turns = 0; turns < items.length; turns++) await nextTurn();
+              running -= 1;
+              return items.map(({ name }) => `result ${name}`);
             },
-            { lanes, most },
+            { maxConcurrency, maxBatchSize },
           );
-          const answers: Promise<string>[] = [];
+          const results: Promise<string>[] = [];
           for (const [name, pause] of pauses.entries()) {
-            for (let turns = 0; turns < pause; turns++) await turn();
-            answers.push(ask({ name, askedAt: ++now }));
+            for (let turns = 0; turns < pause; turns++) await nextTurn();
+            results.push(load({ name, calledAt: ++now }));
           }
-          expect(await Promise.all(answers)).toEqual(pauses.map((_pause, name) => `answer ${name}`));
+          expect(await Promise.all(results)).toEqual(pauses.map((_pause, name) => `result ${name}`));
         },
       ),
       { numRuns: 50 },
     );
   });
 
-  test("goes in few calls where many ask while one is under way", async () => {
+  test("collects calls made during a batch into the next one", async () => {
     const sizes: number[] = [];
-    const ask = together<number, number>(
-      async (asks) => {
-        sizes.push(asks.length);
-        await turn();
-        return asks;
+    const load = createBatcher<number, number>(
+      async (items) => {
+        sizes.push(items.length);
+        await nextTurn();
+        return items;
       },
-      { lanes: 1, most: 100 },
+      { maxConcurrency: 1, maxBatchSize: 100 },
     );
-    const first = ask(0);
-    await turn();
-    await Promise.all([first, ...Array.from({ length: 40 }, (_none, name) => ask(name))]);
+    const first = load(0);
+    await nextTurn();
+    await Promise.all([first, ...Array.from({ length: 40 }, (_none, name) => load(name))]);
     expect(sizes).toEqual([1, 40]);
   });
 
-  test("fails alone if only it cannot be answered, also if it makes the whole call fail", async () => {
-    const ask = together<string, string>(
-      async (asks) => {
-        if (asks.includes("ruinous")) throw new Error("all");
-        return asks.map((name) => (name === "bad" ? Promise.reject(new Error("alone")) : name));
+  test("fails only the call whose item failed, even if that item fails the whole batch", async () => {
+    const load = createBatcher<string, string>(
+      async (items) => {
+        if (items.includes("fatal")) throw new Error("batch");
+        return items.map((name) => (name === "bad" ? Promise.reject(new Error("item")) : name));
       },
-      { lanes: 1, most: 10 },
+      { maxConcurrency: 1, maxBatchSize: 10 },
     );
-    expect(await Promise.allSettled([ask("good"), ask("bad")])).toMatchObject([
+    expect(await Promise.allSettled([load("good"), load("bad")])).toMatchObject([
       { value: "good" },
-      { reason: { message: "alone" } },
+      { reason: { message: "item" } },
     ]);
-    expect(await Promise.allSettled([ask("good"), ask("ruinous")])).toMatchObject([
+    expect(await Promise.allSettled([load("good"), load("fatal")])).toMatchObject([
       { value: "good" },
-      { reason: { message: "all" } },
+      { reason: { message: "batch" } },
     ]);
-    expect(await ask("good")).toBe("good");
+    expect(await load("good")).toBe("good");
   });
 });

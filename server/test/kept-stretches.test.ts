@@ -7,7 +7,7 @@ import type { Db } from "../src/db/schema.ts";
 import { listAttempts } from "../src/db/transcription-attempts.ts";
 import { keepStretch } from "../src/db/transcription-stretches.ts";
 import { newId } from "../src/lib/ids.ts";
-import { databaseAway } from "../src/lib/lost-connection.ts";
+import { databaseUnavailable } from "../src/lib/lost-connection.ts";
 import type { AttemptReport } from "../src/pipeline/attempt-report.ts";
 import { type PipelineDeps, runTranscription } from "../src/pipeline/run.ts";
 import { acceptUpload } from "../src/uploads/accept-upload.ts";
@@ -122,7 +122,7 @@ test("a completion whose answer was lost is reported as one", async () => {
         return () => ({
           async execute(work: Parameters<ReturnType<Db["transaction"]>["execute"]>[0]) {
             await db.transaction().execute(work);
-            throw databaseAway(null);
+            throw databaseUnavailable(null);
           },
         });
       }

@@ -53,14 +53,14 @@ test.each([
   },
 );
 
-test("the log tells an error of the service as it is", () => {
-  expect(logged(new Error('"quoted" things stay')).err.message).toBe('"quoted" things stay');
+test("the log leaves an error message unchanged", () => {
+  expect(logged(new Error('"quoted" text stays')).err.message).toBe('"quoted" text stays');
 });
 
-test("the log names levels by words, and says once what an error and its causes repeat", () => {
+test("the log names levels and omits messages that a cause repeats", () => {
   const cause = new Error("connect ECONNREFUSED");
-  const away = new Error("The database does not answer now.", { cause });
-  const { line, err } = logged(new Error("The database does not answer now.", { cause: away }));
+  const outage = new Error("The database is unavailable.", { cause });
+  const { line, err } = logged(new Error("The database is unavailable.", { cause: outage }));
   expect(JSON.parse(line).level).toBe("error");
-  expect(err.message).toBe("The database does not answer now.: connect ECONNREFUSED");
+  expect(err.message).toBe("The database is unavailable.: connect ECONNREFUSED");
 });

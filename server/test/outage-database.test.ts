@@ -40,7 +40,7 @@ async function startBehindProxy(): Promise<{ service: TestService; proxy: TcpPro
 
 const readyz = async ({ url }: TestService) => (await fetch(`${url}/readyz`)).status;
 
-describe.skipIf(!server)("a database that goes away and comes back", () => {
+describe.skipIf(!server)("a database that becomes unavailable and recovers", () => {
   test.each<[string, (proxy: TcpProxy) => Promise<void>]>([
     ["refuses connections", (proxy) => proxy.refuse()],
     ["is silent", (proxy) => proxy.hang()],
@@ -99,7 +99,7 @@ describe.skipIf(!server)("a database that goes away and comes back", () => {
     },
   );
 
-  test("ends no process by connections that are cut in the middle of transactions", async () => {
+  test("crashes no process when connections are closed in the middle of transactions", async () => {
     const { service, proxy, databaseUrl } = await startBehindProxy();
     const tenant = await createTenant(service, { aiTranscription: false });
     const videoId = await upload(service, tenant, Buffer.from("x"));
@@ -129,7 +129,7 @@ describe.skipIf(!server)("a database that goes away and comes back", () => {
     expect(await readyz(service)).toBe(200);
   });
 
-  test("that is slow answers late, and is not taken to be away for that", { timeout: 120_000 }, async () => {
+  test("answers late if it is slow, and still counts as available", { timeout: 120_000 }, async () => {
     const { service, proxy } = await startBehindProxy();
     const tenant = await createTenant(service, { aiTranscription: false });
     await proxy.slow(100);
@@ -144,7 +144,7 @@ describe.skipIf(!server)("a database that goes away and comes back", () => {
 });
 
 if (!server) {
-  describe("a database that goes away", () => {
+  describe("a database that becomes unavailable", () => {
     test.skip("is not tested: TEST_DATABASE_URL names no PostgreSQL", () => {});
   });
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { SearchPageView } from "../src/admin/contract/search.ts";
 import { sweep } from "../src/cleanup/sweep.ts";
 import type { Db } from "../src/db/schema.ts";
-import { databaseAway } from "../src/lib/lost-connection.ts";
+import { databaseUnavailable } from "../src/lib/lost-connection.ts";
 import { fileKey, filePrefix } from "../src/storage/transcript-files.ts";
 import { deleteVideoRows } from "../src/videos/queries.ts";
 import { codeOf, sendAsCommandLine } from "./operator-requests.ts";
@@ -356,7 +356,7 @@ describe("a transcript", () => {
     const { environmentId } = await createTenant(subtext);
     const seeded = await seedTranscript(subtext.service, { environmentId, language: "en", text: "Patient." });
     const db = atTransaction(1, () => {
-      throw databaseAway(null);
+      throw databaseUnavailable(null);
     });
     await expect(indexSeeded(subtext.service, seeded, { db, cameBack: 500 })).rejects.toThrow(
       "does not answer",

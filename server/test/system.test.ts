@@ -1,6 +1,9 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { fileURLToPath } from "node:url";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { seedEveryState } from "../../dashboard/test/seed-videos.ts";
 import type { SystemView } from "../src/admin/contract/system.ts";
 import type { VideoCountsView } from "../src/admin/contract/video.ts";
@@ -94,13 +97,18 @@ test("each folder's use is told, largest first, whatever its name", async () => 
   await rm(folder, { recursive: true });
 });
 
-test("the processes are this one and what it started", async () => {
+test("the processes include the service and its speech processes", async () => {
+  const main = fileURLToPath(new URL("../../speech/src/processes/process-main.ts", import.meta.url));
+  const speech = spawn(process.execPath, [main], { stdio: ["ignore", "ignore", "ignore", "ipc"] });
+  onTestFinished(() => void speech.kill("SIGKILL"));
+  await once(speech, "spawn");
   const processes = await describeProcesses(process.pid);
   expect(processes[0]).toMatchObject({ pid: process.pid, role: "service" });
   expect(processes[0]!.residentBytes).toBeGreaterThan(10_000_000);
+  expect(processes.find(({ pid }) => pid === speech.pid)).toMatchObject({ role: "speech" });
 });
 
-test("videos are counted by state, no further than is told", async () => {
+test("videos are counted by state, up to the limit", async () => {
   const counts = (
     await sendAsCommandLine(subtext, `/environments/${environmentId}/video-counts`)
   ).json<VideoCountsView>();

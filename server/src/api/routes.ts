@@ -5,7 +5,7 @@ import { findKeysWithVideos, type KeyAndVideoIds } from "../api-keys/keyed-video
 import { findApiKeys } from "../api-keys/queries.ts";
 import type { TokenLimits } from "../api-keys/token-limits.ts";
 import { validateRequest } from "../http/validate.ts";
-import { together } from "../lib/batcher.ts";
+import { createBatcher } from "../lib/batcher.ts";
 import { isPlausibleId } from "../lib/ids.ts";
 import type { Queue } from "../queue/queue.ts";
 import { registerUploads } from "../uploads/tus-endpoint.ts";
@@ -26,9 +26,12 @@ export interface PublicDeps extends Omit<VideosDeps, "authorize" | "authorizeVid
 export async function registerPublic(app: FastifyInstance, publicDeps: PublicDeps): Promise<void> {
   const { db, clock, limits } = publicDeps;
   // Requests of the same moment read their keys together; each is still read after its request came.
-  const read = { lanes: 2, most: 100 };
-  const findKey = together((ids: readonly string[]) => findApiKeys(db, ids), read);
-  const findWithVideo = together((asks: readonly KeyAndVideoIds[]) => findKeysWithVideos(db, asks), read);
+  const read = { maxConcurrency: 2, maxBatchSize: 100 };
+  const findKey = createBatcher((ids: readonly string[]) => findApiKeys(db, ids), read);
+  const findWithVideo = createBatcher(
+    (asks: readonly KeyAndVideoIds[]) => findKeysWithVideos(db, asks),
+    read,
+  );
   const keys = { db, clock, limits, findKey };
   const keysWithVideos = {
     ...keys,

@@ -1,8 +1,8 @@
 import type { PostgresPool } from "kysely";
 import pg from "pg";
 import type { Logger } from "pino";
-import { OutageWatch } from "../lib/circuit-breaker.ts";
-import { databaseAway, isLostConnection, namedDatabaseError } from "../lib/lost-connection.ts";
+import { CircuitBreaker } from "../lib/circuit-breaker.ts";
+import { databaseUnavailable, isLostConnection, toDatabaseError } from "../lib/lost-connection.ts";
 
 const ASK_TIMEOUT_MS = 5_000;
 /** Queries that may wait for a connection; the process has better use for its memory than for more. */
@@ -10,14 +10,14 @@ const MOST_WAITING = 1_000;
 
 /** Keeps queries from waiting for a database that is away, and connections that break from ending the process. */
 export class DatabaseWatch {
-  readonly #outages: OutageWatch;
+  readonly #circuit: CircuitBreaker;
 
   constructor(databaseUrl: string, log: Logger) {
-    this.#outages = new OutageWatch({
+    this.#circuit = new CircuitBreaker({
       name: "the database",
       log,
-      ask: () => askDatabase(databaseUrl),
-      away: databaseAway,
+      probe: () => probeDatabase(databaseUrl),
+      toError: databaseUnavailable,
     });
   }
 
@@ -25,10 +25,10 @@ export class DatabaseWatch {
   watch(client: pg.ClientBase): void {
     const watched = client as pg.Client;
     // The query that uses it fails as well; without a listener it would end the process.
-    watched.on("error", () => this.#outages.suspect());
+    watched.on("error", () => this.#circuit.markSuspect());
     const query = watched.query.bind(watched) as (...values: unknown[]) => unknown;
     watched.query = ((...values: unknown[]) => {
-      const answered = this.#outages.asked(() => void watched.end().catch(() => {}));
+      const answered = this.#circuit.track(() => void watched.end().catch(() => {}));
       const callback = values.at(-1);
       if (typeof callback === "function") {
         const settled = (...answer: unknown[]) => {
@@ -39,7 +39,7 @@ export class DatabaseWatch {
       }
       const answer = query(...values) as Promise<unknown>;
       return answer.finally(answered).catch((error) => {
-        throw namedDatabaseError(error);
+        throw toDatabaseError(error);
       });
     }) as typeof watched.query;
   }
@@ -49,15 +49,15 @@ export class DatabaseWatch {
     return {
       options: pool.options,
       connect: async () => {
-        this.#outages.assertThere();
+        this.#circuit.assertAvailable();
         if (pool.waitingCount >= MOST_WAITING)
-          throw databaseAway(new Error("too many queries wait for a connection"));
+          throw databaseUnavailable(new Error("too many queries wait for a connection"));
         try {
           return await pool.connect();
         } catch (error) {
           // It may as well be busy: then they can not have a connection in time.
-          if (isLostConnection(error)) this.#outages.suspect();
-          throw namedDatabaseError(error);
+          if (isLostConnection(error)) this.#circuit.markSuspect();
+          throw toDatabaseError(error);
         }
       },
       end: () => pool.end(),
@@ -65,11 +65,11 @@ export class DatabaseWatch {
   }
 
   close(): void {
-    this.#outages.close();
+    this.#circuit.close();
   }
 }
 
-async function askDatabase(connectionString: string): Promise<void> {
+async function probeDatabase(connectionString: string): Promise<void> {
   const client = new pg.Client({
     connectionString,
     application_name: "subtext-watch",

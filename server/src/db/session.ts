@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import pg from "pg";
 import type { Logger } from "pino";
-import { databaseAway, isLostConnection, namedDatabaseError } from "../lib/lost-connection.ts";
+import { databaseUnavailable, isLostConnection, toDatabaseError } from "../lib/lost-connection.ts";
 import type { Db } from "./schema.ts";
 
 /** What several processes on one PostgreSQL agree by: locks that end with their holder, and short messages. */
@@ -130,7 +130,7 @@ export async function openSession({
     { patient = false } = {},
   ): Promise<T> {
     const asked = client;
-    if (!asked) throw databaseAway(new Error("the connection for locks is being made anew"));
+    if (!asked) throw databaseUnavailable(new Error("the connection for locks is being made anew"));
     // Ends the connection: with an answer outstanding nobody could tell which locks it has.
     const impatience = patient ? undefined : setTimeout(() => asked.end().catch(() => {}), ANSWER_TIMEOUT_MS);
     try {
@@ -141,7 +141,7 @@ export async function openSession({
       );
       return (await answer).rows[0]!;
     } catch (error) {
-      throw namedDatabaseError(error);
+      throw toDatabaseError(error);
     } finally {
       clearTimeout(impatience);
     }

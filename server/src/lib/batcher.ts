@@ -1,61 +1,61 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { isOutage } from "./outages.ts";
 
-/**
- * Joins what is asked at the same moment into one call: while `lanes` calls are under way, asks wait, and go
- * together when one of them ends. Nothing is remembered: a call begins after all that it answers was asked, so
- * every answer is as fresh as one of its own would be.
- *
- * @param askAll gives the answers in the order of the asks; if it fails, each ask is made alone, unless the failure
- *   is an outage. If an answer of its own is a promise that fails, only that ask fails
- * @param most asks of one call
- */
-export function together<Ask, Answer>(
-  askAll: (asks: readonly Ask[]) => Promise<readonly (Answer | Promise<Answer>)[]>,
-  { lanes, most }: { lanes: number; most: number },
-): (ask: Ask) => Promise<Answer> {
-  const waiting: {
-    ask: Ask;
-    resolve: (answer: Answer | Promise<Answer>) => void;
-    reject: (reason: unknown) => void;
-  }[] = [];
-  let underWay = 0;
-  let isDue = false;
-  // A call belongs to none of those who ask, least of all to a transaction that one of them is in.
-  const apart = AsyncLocalStorage.snapshot();
+interface Pending<Item, Result> {
+  item: Item;
+  resolve: (result: Result | Promise<Result>) => void;
+  reject: (reason: unknown) => void;
+}
 
-  /** At the end of this turn of the event loop, so that what came in with it goes along. */
-  function begin(): void {
-    if (isDue || underWay >= lanes) return;
-    isDue = true;
+/**
+ * Coalesces concurrent calls into batches. Nothing is cached: a batch starts after all of its calls were made, so
+ * every result is as fresh as that of a separate call.
+ *
+ * @param runBatch returns the results in the order of the items; an element that is a rejected promise fails only its
+ *   own call. If the batch fails, each item is run separately, unless the failure is an outage
+ */
+export function createBatcher<Item, Result>(
+  runBatch: (items: readonly Item[]) => Promise<readonly (Result | Promise<Result>)[]>,
+  { maxConcurrency, maxBatchSize }: { maxConcurrency: number; maxBatchSize: number },
+): (item: Item) => Promise<Result> {
+  const queue: Pending<Item, Result>[] = [];
+  let running = 0;
+  let isScheduled = false;
+  // A batch belongs to none of its callers, so it must not run in a caller's transaction.
+  const runOutsideCaller = AsyncLocalStorage.snapshot();
+
+  /** Waits for the end of this turn of the event loop, so that calls of the same turn share a batch. */
+  function schedule(): void {
+    if (isScheduled || running >= maxConcurrency) return;
+    isScheduled = true;
     setImmediate(() => {
-      isDue = false;
-      void call();
+      isScheduled = false;
+      void run();
     });
   }
 
-  async function call(): Promise<void> {
-    const asked = waiting.splice(0, most);
-    underWay += 1;
+  async function run(): Promise<void> {
+    const batch = queue.splice(0, maxBatchSize);
+    running += 1;
     try {
-      const answers = await askAll(asked.map(({ ask }) => ask));
-      asked.forEach(({ resolve }, place) => void resolve(answers[place]!));
+      const results = await runBatch(batch.map(({ item }) => item));
+      batch.forEach(({ resolve }, index) => void resolve(results[index]!));
     } catch (error) {
-      const isShared = asked.length === 1 || isOutage(error);
-      for (const { ask, resolve, reject } of asked) {
-        if (isShared) reject(error);
-        // It may be the fault of one of them.
-        else await askAll([ask]).then(([answer]) => resolve(answer!), reject);
+      const failsAll = batch.length === 1 || isOutage(error);
+      for (const { item, resolve, reject } of batch) {
+        if (failsAll) reject(error);
+        // One item may have caused the failure.
+        else await runBatch([item]).then(([result]) => resolve(result!), reject);
       }
     } finally {
-      underWay -= 1;
-      if (waiting.length > 0) apart(begin);
+      running -= 1;
+      if (queue.length > 0) runOutsideCaller(schedule);
     }
   }
 
-  return (ask) =>
+  return (item) =>
     new Promise((resolve, reject) => {
-      waiting.push({ ask, resolve, reject });
-      apart(begin);
+      queue.push({ item, resolve, reject });
+      runOutsideCaller(schedule);
     });
 }

@@ -1,80 +1,79 @@
 import type { Logger } from "pino";
 import type { AppError } from "./errors.ts";
 
-/** An answer that takes longer makes one ask whether the other side is there at all. */
-const LATE_MS = 5_000;
-const LOOK_EVERY_MS = 1_000;
-/** While answers are late and the other side is there. */
-const ASK_AGAIN_MS = 5_000;
+/** A request that takes longer triggers a probe. */
+const SLOW_REQUEST_MS = 5_000;
+const CHECK_INTERVAL_MS = 1_000;
+/** Between probes while requests are slow but the dependency is available. */
+const SLOW_PROBE_INTERVAL_MS = 5_000;
 
-export interface Watched {
+export interface CircuitBreakerOptions {
   /** For the log: `the database`. */
   name: string;
   log: Logger | null;
-  /** Makes a connection of its own; rejects, within seconds, where nothing is there to answer. */
-  ask(): Promise<void>;
-  /** What callers are refused with. */
-  away(cause: unknown): AppError;
+  /** Opens a connection of its own. Rejects within seconds if the dependency does not respond. */
+  probe(): Promise<void>;
+  /** Creates the error with which callers are refused. */
+  toError(cause: unknown): AppError;
 }
 
-interface Question {
-  since: number;
-  end: (reason: AppError) => void;
+interface OpenRequest {
+  startedAt: number;
+  abort: (reason: AppError) => void;
 }
 
 /**
- * Knows whether what the service needs over a network is there. A connection over which nothing comes any more is
- * not noticed by itself for a quarter of an hour, and an answer may take long: so where one is late, another
- * connection is made, and only where that fails as well is the other side taken to be away. While it is, callers
- * are to be refused at once, and those that wait for answers are ended; one connection a second finds out when it
- * is back. The log has one line when the outage begins and one when it ends: every other line about it is for
- * debugging.
+ * Tracks whether a dependency on the network is available. TCP notices a dead connection only after about 15 minutes,
+ * and a response may legitimately be slow. If a request is slow, the breaker therefore probes over a new connection;
+ * the dependency counts as unavailable only if the probe fails. During an outage, callers are refused immediately,
+ * open requests are aborted, and one probe per second detects recovery. An outage is logged once when it begins and
+ * once when it ends; other log lines about it use level debug.
  */
-export class OutageWatch {
-  readonly #watched: Watched;
-  readonly #open = new Set<Question>();
+export class CircuitBreaker {
+  readonly #options: CircuitBreakerOptions;
+  readonly #open = new Set<OpenRequest>();
   readonly #timer: NodeJS.Timeout;
-  #away: { refusal: AppError; since: number } | null = null;
-  #asking: Promise<void> | null = null;
-  #askedAt = Number.NEGATIVE_INFINITY;
+  #outage: { error: AppError; since: number } | null = null;
+  #probing: Promise<void> | null = null;
+  #probedAt = Number.NEGATIVE_INFINITY;
   #closed = false;
 
-  constructor(watched: Watched) {
-    this.#watched = watched;
-    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
+  constructor(options: CircuitBreakerOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.#check(), CHECK_INTERVAL_MS);
     this.#timer.unref();
   }
 
-  /** @throws the refusal, while the other side is away */
-  assertThere(): void {
-    if (this.#away) throw this.#watched.away(this.#away.refusal.cause);
+  /** @throws the error of `toError` during an outage */
+  assertAvailable(): void {
+    if (this.#outage) throw this.#options.toError(this.#outage.error.cause);
   }
 
   /**
-   * Probes the other side now, to tell a failure of one request from an outage.
-   * @throws the refusal, if the other side is unavailable
+   * Probes the dependency now, to tell the failure of one request from an outage.
+   * @throws the error of `toError` if the dependency is unavailable
    */
-  async assertAnswers(): Promise<void> {
+  async probe(): Promise<void> {
     // A probe in progress may have begun before the failure.
-    await this.#asking;
-    await this.#ask();
-    this.assertThere();
+    await this.#probing;
+    await this.#probe();
+    this.assertAvailable();
   }
 
   /**
-   * Tells of a question that is put now.
-   * @param end called where nobody will answer it
-   * @returns to be called when it is answered, in whichever way
+   * Registers a request that starts now.
+   * @param abort called if an outage begins before the response
+   * @returns a function to call when the request ends, whether it succeeded or failed
    */
-  asked(end: (reason: AppError) => void): () => void {
-    const question = { since: performance.now(), end };
-    this.#open.add(question);
-    return () => void this.#open.delete(question);
+  track(abort: (reason: AppError) => void): () => void {
+    const request = { startedAt: performance.now(), abort };
+    this.#open.add(request);
+    return () => void this.#open.delete(request);
   }
 
-  /** Tells of a failure that may mean that the other side is away. */
-  suspect(): void {
-    void this.#ask();
+  /** Reports a failure that may be an outage. */
+  markSuspect(): void {
+    void this.#probe();
   }
 
   close(): void {
@@ -82,39 +81,39 @@ export class OutageWatch {
     clearInterval(this.#timer);
   }
 
-  #look(): void {
+  #check(): void {
     const now = performance.now();
-    const isLate = ({ since }: Question) => now - since > LATE_MS;
-    const late = now - this.#askedAt > ASK_AGAIN_MS && [...this.#open].some(isLate);
-    if (this.#away || late) void this.#ask();
+    const isSlow = ({ startedAt }: OpenRequest) => now - startedAt > SLOW_REQUEST_MS;
+    const needsProbe = now - this.#probedAt > SLOW_PROBE_INTERVAL_MS && [...this.#open].some(isSlow);
+    if (this.#outage || needsProbe) void this.#probe();
   }
 
-  #ask(): Promise<void> {
+  #probe(): Promise<void> {
     if (this.#closed) return Promise.resolve();
-    this.#asking ??= this.#askOnce().finally(() => {
-      this.#asking = null;
+    this.#probing ??= this.#probeOnce().finally(() => {
+      this.#probing = null;
     });
-    return this.#asking;
+    return this.#probing;
   }
 
-  async #askOnce(): Promise<void> {
-    this.#askedAt = performance.now();
-    const { name, log, ask, away } = this.#watched;
+  async #probeOnce(): Promise<void> {
+    this.#probedAt = performance.now();
+    const { name, log, probe, toError } = this.#options;
     try {
-      await ask();
-      if (this.#away && !this.#closed) {
-        const seconds = Math.round((performance.now() - this.#away.since) / 1000);
+      await probe();
+      if (this.#outage && !this.#closed) {
+        const seconds = Math.round((performance.now() - this.#outage.since) / 1000);
         log?.info({ seconds }, `${name} is available again`);
       }
-      this.#away = null;
-    } catch (error) {
+      this.#outage = null;
+    } catch (cause) {
       if (this.#closed) return;
-      if (!this.#away) log?.error({ err: error }, `${name} is unavailable`);
-      const refusal = away(error);
-      this.#away = { refusal, since: this.#away?.since ?? this.#askedAt };
-      for (const { since, end } of this.#open) {
-        // Whether it was done is not known, only that nobody will hear of it.
-        if (since <= this.#askedAt) end(refusal);
+      if (!this.#outage) log?.error({ err: cause }, `${name} is unavailable`);
+      const error = toError(cause);
+      this.#outage = { error, since: this.#outage?.since ?? this.#probedAt };
+      for (const { startedAt, abort } of this.#open) {
+        // The request may have taken effect; only its response is lost.
+        if (startedAt <= this.#probedAt) abort(error);
       }
     }
   }

@@ -1,4 +1,4 @@
-/** Time as the service sees it; tests give one that they move by hand. */
+/** The current time. Tests pass a clock that they set. */
 export interface Clock {
   now(): Date;
 }

@@ -1,8 +1,8 @@
 import { API_ERRORS } from "@subtext/client/contract/api-errors";
 
 /**
- * Every error that the service gives by name: those of the public API, and those that only operators and the
- * service itself meet. `docs/errors.md` explains each; a test holds the two together.
+ * Every error code: those of the public API, and those that only operators and the service itself see.
+ * `docs/errors.md` explains each code; a test compares the two.
  */
 export const APP_ERRORS = {
   ...API_ERRORS,
@@ -14,45 +14,57 @@ export const APP_ERRORS = {
     retryable: false,
     title: "Stored files are not deleted until the store is accepted",
   },
-  storage_changed: { status: 409, retryable: true, title: "The store was written to meanwhile" },
+  storage_changed: { status: 409, retryable: true, title: "The store was written to in the meantime" },
 
-  metrics_token_invalid: { status: 401, retryable: false, title: "The metrics need their token" },
+  metrics_token_invalid: { status: 401, retryable: false, title: "The metrics token is missing or wrong" },
 
   data_folder_in_use: { status: 503, retryable: true, title: "Another process uses the data folder" },
-  data_folder_mismatch: { status: 503, retryable: false, title: "The data folder is another database's" },
-  installation_missing: { status: 503, retryable: false, title: "There is no installation" },
-  database_version_mismatch: { status: 503, retryable: false, title: "The database is of another version" },
+  data_folder_mismatch: {
+    status: 503,
+    retryable: false,
+    title: "The data folder belongs to another database",
+  },
+  installation_missing: { status: 503, retryable: false, title: "No installation was found" },
+  database_version_mismatch: { status: 503, retryable: false, title: "The database has another version" },
   query_outside_transaction: { status: 500, retryable: false, title: "A query bypassed its transaction" },
 
   backup_not_possible: {
     status: 409,
     retryable: false,
-    title: "This database is backed up by its own tools",
+    title: "Use the tools of this database for backups",
   },
-  backup_running: { status: 409, retryable: true, title: "A backup is being made" },
-  backup_target_refused: { status: 409, retryable: false, title: "The backup can not be written there" },
+  backup_running: { status: 409, retryable: true, title: "A backup is in progress" },
+  backup_target_refused: { status: 409, retryable: false, title: "The backup cannot be written there" },
 
-  command_line_required: { status: 403, retryable: false, title: "Only the command line may do this" },
+  command_line_required: { status: 403, retryable: false, title: "Only the command line can do this" },
   sign_in_required: { status: 401, retryable: false, title: "Sign in first" },
-  sign_in_failed: { status: 401, retryable: false, title: "The email or the password is wrong" },
-  owner_required: { status: 403, retryable: false, title: "Only an owner may do this" },
-  set_up_link_invalid: { status: 403, retryable: false, title: "The set-up link does not hold (any more)" },
-  invitation_invalid: { status: 403, retryable: false, title: "The invitation does not hold (any more)" },
-  invitation_not_found: { status: 404, retryable: false, title: "There is no such invitation" },
-  operator_not_found: { status: 404, retryable: false, title: "There is no such operator" },
-  operator_email_taken: { status: 409, retryable: false, title: "There is an operator with this email" },
+  sign_in_failed: { status: 401, retryable: false, title: "The email or password is wrong" },
+  owner_required: { status: 403, retryable: false, title: "Only an owner can do this" },
+  set_up_link_invalid: { status: 403, retryable: false, title: "The setup link is invalid or expired" },
+  invitation_invalid: { status: 403, retryable: false, title: "The invitation is invalid or expired" },
+  invitation_not_found: { status: 404, retryable: false, title: "Invitation not found" },
+  operator_not_found: { status: 404, retryable: false, title: "Operator not found" },
+  operator_email_taken: {
+    status: 409,
+    retryable: false,
+    title: "An operator with this email already exists",
+  },
   last_owner: { status: 409, retryable: false, title: "One owner must remain" },
-  environment_not_found: { status: 404, retryable: false, title: "There is no such environment" },
+  environment_not_found: { status: 404, retryable: false, title: "Environment not found" },
   environment_name_taken: { status: 409, retryable: false, title: "The environment's name is taken" },
-  api_key_not_found: { status: 404, retryable: false, title: "There is no such API key" },
+  api_key_not_found: { status: 404, retryable: false, title: "API key not found" },
   api_key_limit_reached: {
     status: 409,
     retryable: false,
-    title: "There are as many API keys as may be",
+    title: "API key limit reached",
   },
-  recording_deleted: { status: 410, retryable: false, title: "The recording was deleted for its age" },
-  transcript_not_found: { status: 404, retryable: false, title: "There is no transcript (yet)" },
-  waveform_not_found: { status: 404, retryable: false, title: "There is no waveform (yet)" },
+  recording_deleted: {
+    status: 410,
+    retryable: false,
+    title: "The retention period of the recording has ended",
+  },
+  transcript_not_found: { status: 404, retryable: false, title: "There is no transcript yet" },
+  waveform_not_found: { status: 404, retryable: false, title: "There is no waveform yet" },
   transcription_not_failed: {
     status: 409,
     retryable: false,
@@ -67,7 +79,7 @@ export interface AppErrorOptions extends ErrorOptions {
   headers?: Record<string, string>;
 }
 
-/** An error with a name; `message` is for the client to read and tells nothing of the inside. */
+/** An error with a code. Clients see `message`, so it reveals no internals. */
 export class AppError extends Error {
   readonly code: AppErrorCode;
   readonly status: number;

@@ -2,14 +2,14 @@ import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "nod
 import { tryLock } from "fs-native-extensions";
 import { AppError } from "./errors.ts";
 
-/** Held until it is released or the process dies, however it dies: the kernel keeps it. */
+/** Held until it is released or the process ends: the lock belongs to the kernel. */
 export interface FolderLock {
   release(): void;
 }
 
 /**
- * Two processes on one database folder would lose rows that were acknowledged. The lock is a file beside the
- * folder, because the folder itself comes into being by a rename; the file stays when the lock is released.
+ * Locks a database folder: two processes that use the same folder would lose committed rows. The lock is a file
+ * next to the folder, because the folder itself is created by a rename. The file remains after the lock is released.
  *
  * @throws AppError `data_folder_in_use`
  */

@@ -1,4 +1,4 @@
 declare module "fs-native-extensions" {
-  /** False where another open file description holds the lock; the kernel releases it with the process. */
+  /** Returns false if another open file description holds the lock. The kernel releases it when the process ends. */
   export function tryLock(fileDescriptor: number): boolean;
 }

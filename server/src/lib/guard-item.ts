@@ -3,15 +3,15 @@ import { isOutage } from "./outages.ts";
 
 export interface ItemDeps {
   log: Logger;
-  /** Called for each row or file that a task could not process; `task` is one of a few names. */
+  /** Called for each row or file that a task could not process. `task` is a metric label. */
   onItemFailed?: ((task: string) => void) | undefined;
 }
 
 /**
  * Processes one of many rows or files. A failure is logged and counted, and the caller continues with the next.
- * @param item what it is, for the log
- * @returns undefined if it failed
- * @throws an outage, which all others would meet as well
+ * @param item identifies the row or file in the log
+ * @returns undefined if processing failed
+ * @throws an outage, because the remaining items would fail too
  */
 export async function guardItem<T>(
   { log, onItemFailed }: ItemDeps,
@@ -23,7 +23,7 @@ export async function guardItem<T>(
   } catch (error) {
     if (isOutage(error)) throw error;
     onItemFailed?.(item.task);
-    log.error({ err: error, ...item }, "an item could not be processed; the others are");
+    log.error({ err: error, ...item }, "an item could not be processed; continuing with the next");
     return undefined;
   }
 }

@@ -13,12 +13,12 @@ export type IdPrefix =
   | "session"
   | "audit";
 
-/** A TypeID: a prefix that tells the kind, and a UUIDv7 in base 32, so that ids sort by their making. */
+/** A TypeID: a prefix for the type and a UUIDv7 in base 32. Ids sort by creation time. */
 export function newId(prefix: IdPrefix): string {
   return typeid(prefix).toString();
 }
 
-/** Whether a text from outside can be an id at all; keeps odd bytes away from the database. */
+/** Checks untrusted text before it is used in a query, so that the database never sees invalid characters. */
 export function isPlausibleId(text: string): boolean {
   return /^[A-Za-z0-9_]{1,64}$/.test(text);
 }

@@ -1,12 +1,11 @@
 import { AppError } from "./errors.ts";
 
 /**
- * Of PostgreSQL: connection exceptions, insufficient resources, shut down, starting, become read-only, and ended
- * because the process, frozen perhaps, asked for nothing in the middle of a transaction.
+ * SQLSTATEs of connection exceptions, insufficient resources, shutdown, startup, a server that became read-only, and
+ * `idle_in_transaction_session_timeout`, which a suspended process exceeds.
  */
-const STATES = /^(?:08|53|57P0[123]|25006|25P03)/;
-/** Of the network. */
-const NETWORK = new Set([
+const SQL_STATES = /^(?:08|53|57P0[123]|25006|25P03)/;
+const NETWORK_CODES = new Set([
   "ECONNABORTED",
   "ECONNREFUSED",
   "ECONNRESET",
@@ -19,22 +18,22 @@ const NETWORK = new Set([
   "EPIPE",
   "ETIMEDOUT",
 ]);
-/** Of the driver and of the queue's library, which give these no codes. */
+/** Errors of the driver and of pg-boss that have no code. */
 const MESSAGES =
   /^(?:Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded when trying to connect|timeout expired|Query read timeout|LISTEN\/NOTIFY heartbeat timed out)/;
 
-/** Whether the database could not be asked, whatever the question was. */
+/** Whether the error means that the database is unreachable, as opposed to a failed query. */
 export function isLostConnection(error: unknown): boolean {
-  // The queue's library hands on copies of errors, which are no `Error`.
+  // pg-boss passes on copies of errors that are not instances of `Error`.
   const { code = "", message = "" } = (error ?? {}) as { code?: unknown; message?: unknown };
-  return STATES.test(String(code)) || NETWORK.has(String(code)) || MESSAGES.test(String(message));
+  return SQL_STATES.test(String(code)) || NETWORK_CODES.has(String(code)) || MESSAGES.test(String(message));
 }
 
-export function databaseAway(cause: unknown): AppError {
-  return new AppError("service_unavailable", "The database does not answer now.", { cause });
+export function databaseUnavailable(cause: unknown): AppError {
+  return new AppError("service_unavailable", "The database is unavailable.", { cause });
 }
 
-/** By the service's name where it is a lost connection, else as it is. */
-export function namedDatabaseError(error: unknown): unknown {
-  return isLostConnection(error) ? databaseAway(error) : error;
+/** Converts a lost connection to an AppError. Returns other errors unchanged. */
+export function toDatabaseError(error: unknown): unknown {
+  return isLostConnection(error) ? databaseUnavailable(error) : error;
 }

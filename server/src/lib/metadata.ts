@@ -3,16 +3,16 @@ import { AppError } from "./errors.ts";
 const MAX_METADATA_BYTES = 4096;
 
 /**
- * Holds metadata that comes from outside to what can be kept and sent back unchanged: 4 KB of JSON, and text
- * that PostgreSQL can keep, which is neither U+0000 nor half a character.
- * @param what for the message: whose metadata it is
+ * Checks that metadata from a client can be stored and returned unchanged: at most 4 KB of JSON, and no text that
+ * PostgreSQL cannot store (U+0000 and lone surrogates).
+ * @param what names the metadata in the message
  * @throws AppError `invalid_metadata`
  */
 export function checkMetadata(metadata: Record<string, unknown>, what: string): void {
   const json = JSON.stringify(metadata, (key, value: unknown) => {
     for (const text of [key, value]) {
       if (typeof text === "string" && (text.includes("\0") || !text.isWellFormed())) {
-        throw new AppError("invalid_metadata", `${what} may hold neither U+0000 nor lone surrogates.`);
+        throw new AppError("invalid_metadata", `${what} must not contain U+0000 or lone surrogates.`);
       }
     }
     return value;
@@ -21,7 +21,7 @@ export function checkMetadata(metadata: Record<string, unknown>, what: string): 
   if (bytes > MAX_METADATA_BYTES) {
     throw new AppError(
       "invalid_metadata",
-      `${what} may hold ${MAX_METADATA_BYTES} bytes; it holds ${bytes}.`,
+      `${what} is limited to ${MAX_METADATA_BYTES} bytes and has ${bytes}.`,
     );
   }
 }

@@ -8,8 +8,8 @@ const OUTAGES: ReadonlySet<string> = new Set<AppErrorCode>([
 ]);
 
 /**
- * Whether not the work failed but something that it needs is away: the database, the storage, room on a disk.
- * Such work is tried again for as long as that lasts, and it says nothing about the work.
+ * Whether work failed because a dependency is unavailable: the database, the storage, disk space. Such work is retried
+ * for as long as the outage lasts, and the failure does not count against it.
  */
 export function isOutage(error: unknown): error is AppError {
   return error instanceof AppError && isOutageCode(error.code);
@@ -20,8 +20,8 @@ export function isOutageCode(code: string): boolean {
 }
 
 /**
- * The level of a line about an error. An outage has two lines of its own, when it begins and when it ends, so every
- * other line about it is for debugging. A full disk has none.
+ * The level at which an error is logged. The circuit breaker logs the beginning and the end of an outage, so every
+ * other line about it has level debug. A full disk has no circuit breaker.
  */
 export function logLevelOf<Level extends "info" | "warn" | "error">(
   error: unknown,

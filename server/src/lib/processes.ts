@@ -8,14 +8,14 @@ interface Running {
   command: string[];
 }
 
-/** A process that works for the service. */
+/** The service itself or one of its child processes. */
 export interface ServiceProcess {
   pid: number;
   role: "service" | "speech" | "decoder";
   residentBytes: number;
 }
 
-/** A process and what it started that does the service's work; empty where the system has no `/proc`. */
+/** Lists a process and those of its descendants that have a role. Empty if the system has no `/proc`. */
 export async function describeProcesses(rootPid: number): Promise<ServiceProcess[]> {
   const names = await readdir("/proc").catch(() => []);
   const all = (await Promise.all(names.filter((name) => /^\d+$/.test(name)).map(readProcess))).filter(
@@ -30,7 +30,7 @@ export async function describeProcesses(rootPid: number): Promise<ServiceProcess
 }
 
 function roleOf(command: string[]): ServiceProcess["role"] | null {
-  if (command.some((part) => /speech[/\\]src[/\\]child[/\\]main\.[jt]s$/.test(part))) return "speech";
+  if (command.some((part) => /processes[/\\]process-main\.[jt]s$/.test(part))) return "speech";
   if (command.some((part) => /^ffmpeg/.test(basename(part)) || /media[/\\]node-av-child\.[jt]s$/.test(part)))
     return "decoder";
   return null;
@@ -44,14 +44,14 @@ async function readProcess(name: string): Promise<Running | null> {
     ]);
     return { ...readStatus(status), command: command.split("\0") };
   } catch {
-    // It ended while it was looked at.
+    // The process ended in the meantime.
     return null;
   }
 }
 
 /**
- * Reads `/proc/<pid>/status`. `stat` counts memory in pages, whose size differs between kernels.
- * @returns no memory for a process that is ending
+ * Parses `/proc/<pid>/status`. Unlike `stat`, it does not count memory in pages, whose size depends on the kernel.
+ * The memory of a process that is exiting is 0.
  */
 export function readStatus(status: string): { pid: number; parent: number; residentBytes: number } {
   const field = (name: string) => Number(new RegExp(`^${name}:\\s*(\\d+)`, "m").exec(status)?.[1] ?? 0);

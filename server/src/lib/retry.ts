@@ -2,53 +2,51 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { isOutage, logLevelOf } from "./outages.ts";
 
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 30_000;
-/** After that, what is waited with is made again one day; others may need the worker for what they can do. */
-const PATIENCE_MS = 10 * 60_000;
+const FIRST_DELAY_MS = 1_000;
+const MAX_DELAY_MS = 30_000;
+/** Beyond this, doing the work again later costs less than occupying the worker. */
+const TIMEOUT_MS = 10 * 60_000;
 
 /**
- * Does again what fails because something that it needs is away, for what was made before is dear: at the end of
- * an attempt, a whole recording has been listened to.
- * @throws what the last try threw; where the signal is aborted, its reason
+ * Retries work during an outage, because the results it would lose are expensive: at the end of an attempt, a whole
+ * recording has been transcribed.
+ * @throws the error of the last try, or the signal's reason if it is aborted
  */
-export async function patiently<T>(
+export async function retryWhileUnavailable<T>(
   work: () => Promise<T>,
   { signal, log }: { signal: AbortSignal; log: Logger },
-  patienceMs = PATIENCE_MS,
+  timeoutMs = TIMEOUT_MS,
 ): Promise<T> {
-  const deadline = performance.now() + patienceMs;
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+  const deadline = performance.now() + timeoutMs;
+  for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
     try {
       return await work();
     } catch (error) {
-      if (!isOutage(error) || performance.now() + pauseMs > deadline) throw error;
-      log[logLevelOf(error, "warn")](
-        { err: error, code: error.code, pauseMs },
-        "what this needs is away; it waits",
-      );
+      if (!isOutage(error) || performance.now() + delayMs > deadline) throw error;
+      log[logLevelOf(error, "warn")]({ err: error, code: error.code, delayMs }, "unavailable; retrying");
       signal.throwIfAborted();
-      await sleep(pauseMs, undefined, { signal });
+      await sleep(delayMs, undefined, { signal });
     }
   }
 }
 
 /**
- * Makes the move that ends an attempt, however long the database is away: a worker that does not make it is taken
- * for dead, and without the database there is nothing else to do.
- * @throws what the move throws; where the process is to end, the signal's reason
+ * Makes the state transition that ends an attempt, however long the database is unavailable: a worker that does not
+ * make it counts as lost, and without the database there is nothing else to do.
+ * @throws the error of the transition, or the signal's reason if the process shuts down
  */
-export async function lastly<T>(
+export async function retryUntilShutdown<T>(
   attempt: { shutdown: AbortSignal; log: Logger; metOutage: boolean },
-  move: () => Promise<T>,
+  transition: () => Promise<T>,
 ): Promise<T> {
-  const noting = async () => {
+  const work = async () => {
     try {
-      return await move();
+      return await transition();
     } catch (error) {
       attempt.metOutage ||= isOutage(error);
       throw error;
     }
   };
-  return await patiently(noting, { signal: attempt.shutdown, log: attempt.log }, Number.POSITIVE_INFINITY);
+  const { shutdown: signal, log } = attempt;
+  return await retryWhileUnavailable(work, { signal, log }, Number.POSITIVE_INFINITY);
 }

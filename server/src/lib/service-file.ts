@@ -1,31 +1,31 @@
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** How the command line on this machine reaches the service that runs on a data folder. */
+/** How the command line reaches the service that uses a data folder on this machine. */
 export interface RunningService {
-  /** Where it listens, as this machine reaches it: `http://127.0.0.1:8080`. */
+  /** For example `http://127.0.0.1:8080`. */
   url: string;
-  /** Whoever can read the file may do all that an operator may. */
+  /** Grants all permissions of an operator to anyone who can read the file. */
   token: string;
   pid: number;
 }
 
-/** Lasts while the service listens; one that is older was left by a process that died. */
+/** The file exists while the service listens. A crashed process leaves its file behind. */
 export async function writeServiceFile(dataFolder: string, service: RunningService): Promise<void> {
   const unfinished = join(dataFolder, `service.${service.pid}.unfinished`);
-  // A file that is there keeps its mode, so one that somebody else made is not written into.
+  // Writing to an existing file would keep its mode, which another user may have chosen.
   await rm(unfinished, { force: true });
   await writeFile(unfinished, `${JSON.stringify(service)}\n`, { mode: 0o600, flag: "wx" });
   await rename(unfinished, pathOf(dataFolder));
 }
 
-/** Removes the file where it is still the one of that process. */
+/** Removes the file unless another process has replaced it. */
 export async function removeServiceFile(dataFolder: string, token: string): Promise<void> {
   const running = await readServiceFile(dataFolder);
   if (running?.token === token) await rm(pathOf(dataFolder), { force: true });
 }
 
-/** Null where there is none, or none that can be read to its end. */
+/** Returns null if the file is missing or incomplete. */
 export async function readServiceFile(dataFolder: string): Promise<RunningService | null> {
   const text = await readFile(pathOf(dataFolder), "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;

@@ -10,13 +10,13 @@ export interface FairQueueLimits {
 
 interface Owner {
   running: number;
-  /** First come, first served; each begins a turn. */
+  /** In order of arrival; each function starts a turn. */
   waiting: (() => void)[];
 }
 
 /**
  * Runs a bounded number of turns concurrently and queues the rest, round-robin over their owners: an owner that
- * asks for thousands of turns delays the next turn of another by only one of its own.
+ * requests thousands of turns delays the next turn of another owner by at most one of its own.
  */
 export class FairQueue {
   readonly #limits: FairQueueLimits;
@@ -36,7 +36,7 @@ export class FairQueue {
    */
   async enter(owner: string, signal: AbortSignal): Promise<() => void> {
     if (this.#waiting >= this.#limits.maxWaiting) {
-      throw new AppError("service_unavailable", "Too many requests are waiting for their turn.");
+      throw new AppError("service_unavailable", "Too many requests are queued. Try again later.");
     }
     return await this.#wait(owner, signal);
   }

@@ -6,9 +6,9 @@ import { attemptBegunAt } from "../db/transcription-attempts.ts";
 import { lockTranscriptionOfJob, startAttempt, takeOverAttempt } from "../db/transcription-claims.ts";
 import { excuseLoss, findTranscription } from "../db/transcriptions.ts";
 import type { Clock } from "../lib/clock.ts";
-import { databaseAway } from "../lib/lost-connection.ts";
+import { databaseUnavailable } from "../lib/lost-connection.ts";
 import { isOutage } from "../lib/outages.ts";
-import { lastly } from "../lib/retry.ts";
+import { retryUntilShutdown } from "../lib/retry.ts";
 import type { Job, Queue } from "../queue/queue.ts";
 import { judge } from "./attempt-failure.ts";
 import { wakeParked } from "./wake-waiting.ts";
@@ -69,13 +69,13 @@ export async function claimTranscription(
  */
 async function wasMade({ db, log }: ClaimDeps, { row }: Claim, shutdown: AbortSignal): Promise<boolean> {
   const hold = { transcriptionId: row.id, attempt: row.attempt };
-  return await lastly({ shutdown, log: log.child(hold), metOutage: true }, async () => {
+  return await retryUntilShutdown({ shutdown, log: log.child(hold), metOutage: true }, async () => {
     const begunAt = await attemptBegunAt(db, hold);
     // Another's, of the same number.
     if (begunAt?.getTime() !== row.started_at?.getTime()) return false;
     const now = await findTranscription(db, row.id);
     if (now?.status === "PROCESSING" && now.attempt === row.attempt) return true;
-    const { failure } = judge(databaseAway(null));
+    const { failure } = judge(databaseUnavailable(null));
     await db.transaction().execute((tx) => excuseLoss(tx, hold, failure));
     return false;
   });

@@ -11,9 +11,9 @@ import {
   returnToPending,
   skipTranscription,
 } from "../db/transcriptions.ts";
-import { databaseAway } from "../lib/lost-connection.ts";
+import { databaseUnavailable } from "../lib/lost-connection.ts";
 import { isOutage, logLevelOf } from "../lib/outages.ts";
-import { lastly, patiently } from "../lib/retry.ts";
+import { retryUntilShutdown, retryWhileUnavailable } from "../lib/retry.ts";
 import { type Job, newJobId } from "../queue/queue.ts";
 import { insertSearchDocument } from "../search/document-queries.ts";
 import { filePrefix } from "../storage/transcript-files.ts";
@@ -139,7 +139,7 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
   const { row, hold, log } = attempt;
   const rendered = renderTranscript(transcript);
   const prefix = filePrefix(hold.transcriptionId, hold.attempt);
-  await patiently(() => storeTranscript(storage, prefix, rendered), attempt);
+  await retryWhileUnavailable(() => storeTranscript(storage, prefix, rendered), attempt);
   const waveformPrefix = await keepWaveform(deps, attempt);
 
   const now = clock.now();
@@ -168,7 +168,7 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
     await wakeParked({ tx, queue }, row.environment_id);
     return true;
   };
-  const completed = await lastly(attempt, () => db.transaction().execute(record));
+  const completed = await retryUntilShutdown(attempt, () => db.transaction().execute(record));
   if (!completed) return dropWork(attempt);
   const { language, duration, engine, stretches, stages } = transcript;
   const { wordCount } = rendered;
@@ -193,7 +193,7 @@ async function skip(
     await wakeParked({ tx, queue: deps.queue }, attempt.row.environment_id);
     return true;
   };
-  const skipped = await lastly(attempt, () => deps.db.transaction().execute(record));
+  const skipped = await retryUntilShutdown(attempt, () => deps.db.transaction().execute(record));
   if (!skipped) return dropWork(attempt);
   attempt.end = { outcome: "skipped", reason, transcript: null };
   attempt.log.info({ reason }, "transcription skipped");
@@ -257,7 +257,7 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
     await wakeParked({ tx, queue }, row.environment_id);
     return true;
   };
-  const moved = await lastly(attempt, () => db.transaction().execute(settle));
+  const moved = await retryUntilShutdown(attempt, () => db.transaction().execute(settle));
   if (!moved) return dropWork(attempt);
   const ended = backoffSeconds === undefined ? "failed" : "returned";
   attempt.end = { outcome: ended, reason: failure.code, transcript: null };
@@ -295,7 +295,7 @@ async function handBack({ db, queue, clock }: PipelineDeps, attempt: Attempt): P
     await wakeParked({ tx, queue }, row.environment_id);
     return true;
   };
-  const moved = await lastly(attempt, () => db.transaction().execute(moveBack));
+  const moved = await retryUntilShutdown(attempt, () => db.transaction().execute(moveBack));
   if (moved) attempt.end = { outcome: "handed_back", reason: null, transcript: null };
   log.info({ yielded }, "transcription handed back");
 }
@@ -306,13 +306,13 @@ async function handBack({ db, queue, clock }: PipelineDeps, attempt: Attempt): P
  */
 async function movedBefore(tx: Tx, { hold, metOutage }: Attempt, outcome: AttemptOutcome): Promise<boolean> {
   if (await hasEndedAs(tx, hold, outcome)) return true;
-  if (metOutage) await excuseLoss(tx, hold, judge(databaseAway(null)).failure);
+  if (metOutage) await excuseLoss(tx, hold, judge(databaseUnavailable(null)).failure);
   return false;
 }
 
 /** The queue, or another worker, has taken this one for dead. */
 async function giveUp(deps: PipelineDeps, attempt: Attempt): Promise<void> {
-  if (attempt.metOutage) await settleFault(deps, attempt, databaseAway(null));
+  if (attempt.metOutage) await settleFault(deps, attempt, databaseUnavailable(null));
   else dropWork(attempt);
 }
 

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { PgBoss } from "pg-boss";
 import type { Logger } from "pino";
-import { together } from "../lib/batcher.ts";
+import { createBatcher } from "../lib/batcher.ts";
 import { logLevelOf } from "../lib/outages.ts";
 import type { JobHandler } from "./queue.ts";
 
@@ -61,12 +61,12 @@ export class JobStream {
     this.#name = name;
     this.#log = log;
     this.#options = options;
-    this.#complete = together(
+    this.#complete = createBatcher(
       async (jobs: readonly HeldJob[]) => {
         await boss.complete(name, jobs.map(claimOf));
         return jobs.map(() => undefined);
       },
-      { lanes: 1, most: options.concurrency },
+      { maxConcurrency: 1, maxBatchSize: options.concurrency },
     );
   }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { Db } from "../db/schema.ts";
-import { OutageWatch } from "../lib/circuit-breaker.ts";
+import { CircuitBreaker } from "../lib/circuit-breaker.ts";
 import { AppError } from "../lib/errors.ts";
 import { lockFolder } from "../lib/folder-lock.ts";
 import { openDiskRecordingStore } from "./disk/disk-recording-store.ts";
@@ -63,17 +63,17 @@ async function openDiskStores(options: StoresOptions): Promise<Stores> {
   if (!options.create) await access(dataFolder).catch(() => Promise.reject(noInstallation(place)));
   // Uploads are written under locks of this process: two on one folder would write into each other's.
   const lock = lockFolder(join(dataFolder, "service"));
-  const outages = new OutageWatch({
+  const circuit = new CircuitBreaker({
     name: "the data folder",
     log,
-    async ask() {
+    async probe() {
       // An empty folder remains if a disk is no longer mounted.
       if ((await place.read(INSTALLATION)) === null) throw new Error(`${dataFolder} is not the data folder`);
       for (const folder of [uploadsFolder, filesFolder]) await probeFolder(folder);
     },
-    away: unavailable,
+    toError: unavailable,
   });
-  const assertAvailable = () => outages.assertAnswers();
+  const assertAvailable = () => circuit.probe();
   try {
     const ownership = await openOwnership(options, place);
     const sources = guardRemoval(await openDiskRecordingStore(uploadsFolder, assertAvailable), ownership);
@@ -91,12 +91,12 @@ async function openDiskStores(options: StoresOptions): Promise<Stores> {
       files: storage,
       ownership,
       async close() {
-        outages.close();
+        circuit.close();
         lock.release();
       },
     };
   } catch (error) {
-    outages.close();
+    circuit.close();
     lock.release();
     throw error;
   }

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { recordEndpointEvent, SERVICE } from "../audit/audit-events.ts";
 import type { Db } from "../db/schema.ts";
-import { together } from "../lib/batcher.ts";
+import { createBatcher } from "../lib/batcher.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type Job, newJobId, type Queue } from "../queue/queue.ts";
 import type { Storage } from "../storage/transcript-store.ts";
@@ -44,7 +44,7 @@ export interface DeliverDeps {
 }
 
 /** Rows of one read, or one write. */
-const MOST_TOGETHER = 50;
+const MAX_BATCH_SIZE = 50;
 
 /**
  * Makes one attempt of one delivery and settles what follows from it. A process that dies in between has
@@ -55,22 +55,25 @@ type Deliver = (job: Job, shutdown: AbortSignal) => Promise<void>;
 /** What attempts of the same moment read and write goes to the database together. */
 export function createDeliver(deps: DeliverDeps): Deliver {
   const { db } = deps;
-  const read = { lanes: 2, most: MOST_TOGETHER };
-  const findDue = together<DeliveryTurn, DueDelivery | undefined>(
+  const read = { maxConcurrency: 2, maxBatchSize: MAX_BATCH_SIZE };
+  const findDue = createBatcher<DeliveryTurn, DueDelivery | undefined>(
     (turns) => findDueDeliveries(db, turns),
     read,
   );
-  const findSubject = together<string, EventSubject | undefined>((ids) => findEventSubjects(db, ids), read);
-  const recordDelivered = together<SuccessfulAttempt, boolean>((attempts) => recordAll(db, attempts), {
-    lanes: 1,
-    most: MOST_TOGETHER,
+  const findSubject = createBatcher<string, EventSubject | undefined>(
+    (ids) => findEventSubjects(db, ids),
+    read,
+  );
+  const recordDelivered = createBatcher<SuccessfulAttempt, boolean>((attempts) => recordAll(db, attempts), {
+    maxConcurrency: 1,
+    maxBatchSize: MAX_BATCH_SIZE,
   });
-  const bringForward = together<string, void>(
+  const bringForward = createBatcher<string, void>(
     async (endpointIds) => {
       await bringWaitingForward(deps, endpointIds);
       return endpointIds.map(() => undefined);
     },
-    { lanes: 1, most: MOST_TOGETHER },
+    { maxConcurrency: 1, maxBatchSize: MAX_BATCH_SIZE },
   );
 
   return async (job, shutdown) => {

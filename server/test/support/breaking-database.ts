@@ -1,5 +1,5 @@
 import type { Db, Tx } from "../../src/db/schema.ts";
-import { databaseAway } from "../../src/lib/lost-connection.ts";
+import { databaseUnavailable } from "../../src/lib/lost-connection.ts";
 
 /**
  * A database over a connection that breaks once, when a transaction commits: `before` the commit, or `after`
@@ -18,10 +18,10 @@ export function breakingAtCommit(
     if (transactions !== skip + 1) return await db.transaction().execute(work);
     await db.transaction().execute(async (tx) => {
       await work(tx);
-      if (fault === "before") throw databaseAway(null);
+      if (fault === "before") throw databaseUnavailable(null);
     });
     await meanwhile();
-    throw databaseAway(null);
+    throw databaseUnavailable(null);
   };
   return new Proxy(db, {
     get(target, name) {

@@ -12,7 +12,7 @@ import {
 } from "@aws-sdk/client-s3";
 import type { Logger } from "pino";
 import type { BucketConfig } from "../../config/bucket.ts";
-import { OutageWatch } from "../../lib/circuit-breaker.ts";
+import { CircuitBreaker } from "../../lib/circuit-breaker.ts";
 import { AppError } from "../../lib/errors.ts";
 import { contentDisposition } from "../content-disposition.ts";
 import { isObjectFault, objectDenied, objectMissing, objectUnusable } from "../object-errors.ts";
@@ -46,26 +46,26 @@ export function openS3ObjectStore(config: BucketConfig, log: Logger | null = nul
   const presigner = new S3Client(clientConfig(config, config.publicEndpoint ?? config.endpoint));
   const signer = new UrlSigner(presigner, name);
   const fullKey = (key: string) => prefix + key;
-  const outages = new OutageWatch({
+  const circuit = new CircuitBreaker({
     name: "the bucket",
     log,
-    ask: () => probe(client, { Bucket: name, Key: fullKey(PROBES + randomUUID()) }),
+    probe: () => probe(client, { Bucket: name, Key: fullKey(PROBES + randomUUID()) }),
     // Only what the storage reported: the probe's own classification would repeat the message and name the probe object.
-    away: (error) => storageUnavailable(error instanceof AppError ? error.cause : error),
+    toError: (error) => storageUnavailable(error instanceof AppError ? error.cause : error),
   });
   const run: S3Bucket["run"] = async (operation, signal) => {
-    outages.assertThere();
+    circuit.assertAvailable();
     const ending = new AbortController();
-    const answered = outages.asked((reason) => ending.abort(reason));
+    const answered = circuit.track((reason) => ending.abort(reason));
     const abortSignal = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal;
     try {
       return await operation(client, { abortSignal });
     } catch (error) {
       if (ending.signal.aborted) throw ending.signal.reason;
       const named = storageError(error);
-      if (named instanceof AppError && named.code === "storage_unavailable") outages.suspect();
+      if (named instanceof AppError && named.code === "storage_unavailable") circuit.markSuspect();
       // A bucket that refuses every object is unavailable: its credentials are invalid, or a policy has changed.
-      else if (isObjectFault(named)) await outages.assertAnswers();
+      else if (isObjectFault(named)) await circuit.probe();
       throw named;
     } finally {
       answered();
@@ -76,7 +76,7 @@ export function openS3ObjectStore(config: BucketConfig, log: Logger | null = nul
     name,
     multipart: s3MultipartUploads({ name, prefix, run }),
     toStorageError: storageError,
-    assertAvailable: () => outages.assertAnswers(),
+    assertAvailable: () => circuit.probe(),
 
     async put(key, content) {
       const command = new PutObjectCommand({ Bucket: name, Key: fullKey(key), Body: content });
@@ -148,7 +148,7 @@ export function openS3ObjectStore(config: BucketConfig, log: Logger | null = nul
     },
 
     close() {
-      outages.close();
+      circuit.close();
       client.destroy();
       presigner.destroy();
     },
