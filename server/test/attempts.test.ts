@@ -475,7 +475,7 @@ describe("an attempt", () => {
       const { id } = await read();
       await db
         .updateTable("transcription")
-        .set({ status: "PROCESSING", losses })
+        .set({ status: "PROCESSING", losses, faults: losses })
         .where("id", "=", id)
         .execute();
       return await run(async () => FAKE_HEARING, { job: jobOf(await read()) });
@@ -483,6 +483,9 @@ describe("an attempt", () => {
     expect(await loseWorkers(10)).toMatchObject({ status: "FAILED", failure_code: "worker_lost" });
     expect(await reprocess({ db, queue, clock }, (await read()).id)).toMatchObject({ losses: 0, faults: 0 });
     expect(await loseWorkers((await read()).losses)).toMatchObject({ status: "COMPLETED", losses: 1 });
+    await expect(reprocess({ db, queue, clock }, (await read()).id)).rejects.toMatchObject({
+      code: "transcription_not_failed",
+    });
   });
 
   test("keeps the files that it is storing while a sweep runs", async () => {
