@@ -70,7 +70,7 @@ test("the doctor reports memory that is too small under its own name, with the s
     { status: "ok" },
   ]);
   expect(await findingsWith(900)).toMatchObject([
-    { status: "missing", detail: expect.stringContaining("needs 1240 MiB"), remedy: expect.any(String) },
+    { status: "missing", detail: expect.stringContaining("needs 1148 MiB"), remedy: expect.any(String) },
     { status: "missing", detail: expect.stringContaining("memory"), remedy: "See memory." },
   ]);
 });

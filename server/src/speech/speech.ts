@@ -77,11 +77,11 @@ export async function describeMemory(
   const { speechProcesses, speechThreads } = config;
   const engines = chooseEngines(config.engine, availableEngines(config, models));
   const wanted = { processes: speechProcesses, threads: speechThreads };
-  const { processes, threads } = await planParallelism(engines, { ...wanted, memory });
-  const fitting = `Speech processes that fit: ${processes} of ${speechProcesses}, with ${threads} of ${speechThreads} threads each`;
+  const { processes, threads, batchShare } = await planParallelism(engines, { ...wanted, memory });
+  const fitting = `Speech processes that fit: ${processes} of ${speechProcesses}, with ${threads} of ${speechThreads} threads and ${batchShare * 100} % of a full batch each`;
   return {
     text: `${fitting}; ${memory.source} is ${Math.floor(memory.bytes / 1024 ** 2)} MiB.`,
-    reduced: processes < speechProcesses || threads < speechThreads,
+    reduced: processes < speechProcesses || threads < speechThreads || batchShare < 1,
   };
 }
 

@@ -1,3 +1,4 @@
+import { readMemoryLimit } from "../processes/memory-limit.ts";
 import { runCommandLine } from "./program.ts";
 
 // A reader that has seen enough (`| head`) is no error.
@@ -11,6 +12,7 @@ const exitCode = await runCommandLine(process.argv.slice(2), {
   err: (text) => process.stderr.write(text),
   // Terminals that do not know their width say 0.
   errColumns: () => (process.stderr.isTTY ? process.stderr.columns || 80 : null),
+  memoryLimit: () => readMemoryLimit(),
 });
 // What failed half way may have left parts open that would keep the process alive.
 if (exitCode === 0) process.exitCode = 0;

@@ -3,7 +3,6 @@ import { constants as osConstants } from "node:os";
 import { basename, resolve } from "node:path";
 import { getSystemErrorMessage } from "node:util";
 import { SpeechError } from "../errors.ts";
-import { readMemoryLimit } from "../processes/memory-limit.ts";
 import { createSpeech, type Speech } from "../processes/process-pool.ts";
 import type { TranscribeResult } from "../transcript.ts";
 import { findEngines } from "./find-engines.ts";
@@ -81,7 +80,7 @@ async function openSpeech(
 ): Promise<Speech> {
   const { threads, memoryLimitBytes, ffmpegPath, quiet } = settings;
   const parts = await findEngines(settings);
-  const limit = readMemoryLimit();
+  const limit = terminal.memoryLimit();
   stop.throwIfAborted();
   const speech = createSpeech({
     parts: () => parts,

@@ -1,6 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { EngineParts } from "./engine-parts.ts";
+import { moonshinePaths } from "./moonshine/model-paths.ts";
 import { findGraphs } from "./whisper/graph-files.ts";
 
 /**
@@ -12,6 +13,14 @@ export async function modelFileBytes({ multilingual }: EngineParts): Promise<num
   if (multilingual?.kind !== "whisper") return 0;
   const { encoderPath, decoderPath } = await findGraphs(multilingual.folder, undefined);
   const sizes = await Promise.all([encoderPath, decoderPath].map(graphBytes));
+  return sizes.reduce((sum, bytes) => sum + bytes, 0);
+}
+
+/** Bytes of the bundled engine's files. @throws the system's error if the package is incomplete */
+export async function bundledFileBytes(): Promise<number> {
+  const sizes = await Promise.all(
+    Object.values(moonshinePaths()).map(async (path) => (await stat(path)).size),
+  );
   return sizes.reduce((sum, bytes) => sum + bytes, 0);
 }
 

@@ -29,13 +29,17 @@ export function readMemoryLimit(root = "/"): MemoryLimit | null {
     const isV2 = controllers === "";
     if (!isV2 && !controllers.split(",").includes("memory")) continue;
     const folder = isV2 ? "sys/fs/cgroup" : "sys/fs/cgroup/memory";
-    const file = isV2 ? "memory.max" : "memory.limit_in_bytes";
+    // Above `memory.high` the kernel slows processes down until they hardly run.
+    const files = isV2 ? ["memory.max", "memory.high"] : ["memory.limit_in_bytes"];
     const names = path.split("/").filter((name) => name !== "");
     for (let depth = names.length; depth >= 0; depth--) {
       const cgroup = `/${names.slice(0, depth).join("/")}`;
-      // "max", or an absurdly large number, is no limit.
-      const bytes = Number.parseInt(read(join(folder, cgroup, file)), 10);
-      if (bytes > 0) limits.push({ bytes, source: `the memory limit of its container or cgroup ${cgroup}` });
+      for (const file of files) {
+        // "max", or an absurdly large number, is no limit.
+        const bytes = Number.parseInt(read(join(folder, cgroup, file)), 10);
+        if (bytes > 0)
+          limits.push({ bytes, source: `the memory limit of its container or cgroup ${cgroup}` });
+      }
     }
   }
   return limits.toSorted((a, b) => a.bytes - b.bytes)[0] ?? null;

@@ -1,42 +1,48 @@
 import type { EngineParts } from "../engines/engine-parts.ts";
-import { modelFileBytes } from "../engines/model-file-bytes.ts";
+import { bundledFileBytes, modelFileBytes } from "../engines/model-file-bytes.ts";
 import { SpeechError } from "../errors.ts";
 import type { MemoryLimit } from "./memory-limit.ts";
 
-/** The bundled engine's copy of its model, with a batch: measured 270 MB and 130 MB. */
-const BYTES_PER_THREAD = 400_000_000;
-/** Threads that every limit has room for. */
-const THREADS_INCLUDED = 2;
 /**
- * While a model is loaded, what was read of it, the copy with its outputs added, what the runtime makes of it
- * and that packed for its processor lie side by side.
+ * Memory of a loaded model for each byte of its files: what was read, the graph with its outputs added, the runtime's
+ * copy and the weights packed for its processor. Measured.
  */
-const MEMORY_PER_MODEL_BYTE = 4;
-/** Batches of such a model are bounded by half a gigabyte; what it computes meanwhile comes on top. */
-const MODEL_WORK_BYTES = 800_000_000;
+const BUNDLED_PER_FILE_BYTE = 9.6;
+const WHISPER_PER_FILE_BYTE = 4;
+/** Memory of a full batch. Measured for the bundled engine; Whisper's batches are bounded by this many bytes. */
+const BUNDLED_BATCH_BYTES = 130_000_000;
+const WHISPER_BATCH_BYTES = 512 * 1024 ** 2;
+/** What a Whisper encoder computes at a time, of any batch. */
+const WHISPER_ENCODER_BYTES = 263_000_000;
+/** A speech process without its models, and the decoder beside it: 12 hours take up to 150 MB. */
+const PROCESS_BYTES = 250_000_000;
+const DECODER_BYTES = 150_000_000;
+
+/** Parts of a full batch that are tried before a recording is refused. */
+const BATCH_SHARES = [1, 1 / 2, 1 / 4];
+
+/** The bundled engine on one thread. */
+const BYTES_PER_THREAD = 400_000_000;
+/** Threads that `memoryLimitBytes` includes. */
+const THREADS_INCLUDED = 2;
 
 /**
  * Bytes that a speech process may take beyond one that has two threads and the bundled engine.
  * @param threads Threads that its models may use.
- * @param modelBytes Of the files from which it loads a model; 0 where it loads none.
+ * @param modelBytes Of the files from which it loads a Whisper model; 0 if it loads none.
  */
 export function furtherBytes(threads: number, modelBytes: number): number {
   const forThreads = Math.max(0, threads - THREADS_INCLUDED) * BYTES_PER_THREAD;
-  return forThreads + bytesForModel(modelBytes);
+  return forThreads + whisperBytes(modelBytes, 1);
 }
 
-function bytesForModel(modelBytes: number): number {
-  return modelBytes === 0 ? 0 : modelBytes * MEMORY_PER_MODEL_BYTE + MODEL_WORK_BYTES;
-}
-
-/** What a speech process takes without its models, and the decoder that it starts. */
-const PROCESS_BYTES = 400_000_000;
-
-/** How many recordings at once, and threads for each, fit into the memory that there is. */
+/** How many recordings at once, and threads and batches for each, fit into the memory that there is. */
 export interface Parallelism {
   processes: number;
   threads: number;
-  /** What each process, with its decoder, may take. */
+  /** Part of a full batch, 0 … 1. */
+  batchShare: number;
+  /** What each process may take, without its decoder. */
   processBytes: number;
 }
 
@@ -53,25 +59,39 @@ export async function planParallelism(
   engines: EngineParts,
   { processes, threads, memory }: { processes: number; threads: number; memory: MemoryBudget },
 ): Promise<Parallelism> {
-  const bundled = engines.bundled && (engines.multilingual === null || engines.bundledTakesEnglish);
+  const loadsBundled = engines.bundled && (engines.multilingual === null || engines.bundledTakesEnglish);
+  const bundledBytes = loadsBundled ? await bundledFileBytes() : 0;
   const modelBytes = await modelFileBytes(engines);
-  return fitParallelism({ processes, threads, modelBytes, bundled }, memory);
+  return fitParallelism({ processes, threads, modelBytes, bundledBytes }, memory);
+}
+
+/** Bytes of the files from which models are loaded; 0 for a model that is not loaded. */
+interface ModelBytes {
+  bundledBytes: number;
+  modelBytes: number;
 }
 
 /**
- * Returns the parallelism that was asked for, or as much of it as fits: fewer processes first, then fewer threads.
- * @throws SpeechError `insufficient_memory` if one process with one thread does not fit
+ * Returns the parallelism that was asked for, or as much of it as fits: fewer processes first, then fewer threads,
+ * then smaller batches.
+ * @throws SpeechError `insufficient_memory` if one process with one thread and the smallest batches does not fit
  */
 export function fitParallelism(
-  asked: { processes: number; threads: number; modelBytes: number; bundled: boolean },
+  asked: { processes: number; threads: number } & ModelBytes,
   { bytes, source, reservedBytes }: MemoryBudget,
 ): Parallelism {
   const available = bytes - reservedBytes;
-  for (let threads = asked.threads; threads > 0; threads--) {
-    const processes = Math.min(asked.processes, Math.floor(available / neededBytes({ ...asked, threads })));
-    if (processes > 0) return { processes, threads, processBytes: Math.floor(available / processes) };
+  const fewerThreads = Array.from({ length: asked.threads }, (_, index) => asked.threads - index);
+  const choices = [
+    ...fewerThreads.map((threads) => ({ threads, batchShare: 1 })),
+    ...BATCH_SHARES.map((batchShare) => ({ threads: 1, batchShare })),
+  ];
+  for (const choice of choices) {
+    const processes = Math.min(asked.processes, Math.floor(available / neededBytes(asked, choice)));
+    if (processes === 0) continue;
+    return { ...choice, processes, processBytes: Math.floor(available / processes) - DECODER_BYTES };
   }
-  const wanted = reservedBytes + neededBytes({ ...asked, threads: 1 });
+  const wanted = reservedBytes + neededBytes(asked, choices.at(-1)!);
   const has = Math.floor(bytes / 1024 ** 2);
   const wants = Math.ceil(wanted / 1024 ** 2);
   const otherwise = asked.modelBytes > 0 ? ", or choose a smaller model" : "";
@@ -81,8 +101,17 @@ export function fitParallelism(
   );
 }
 
-/** @param models.modelBytes of the files from which a model is loaded; 0 where none is */
-function neededBytes(models: { threads: number; modelBytes: number; bundled: boolean }): number {
-  const bundledBytes = models.bundled ? models.threads * BYTES_PER_THREAD : 0;
-  return PROCESS_BYTES + bundledBytes + bytesForModel(models.modelBytes);
+/** One process and the decoder beside it. */
+function neededBytes(
+  { bundledBytes, modelBytes }: ModelBytes,
+  { threads, batchShare }: { threads: number; batchShare: number },
+): number {
+  const ofThread =
+    bundledBytes === 0 ? 0 : bundledBytes * BUNDLED_PER_FILE_BYTE + BUNDLED_BATCH_BYTES * batchShare;
+  return PROCESS_BYTES + DECODER_BYTES + threads * ofThread + whisperBytes(modelBytes, batchShare);
+}
+
+function whisperBytes(modelBytes: number, batchShare: number): number {
+  if (modelBytes === 0) return 0;
+  return modelBytes * WHISPER_PER_FILE_BYTE + WHISPER_ENCODER_BYTES + WHISPER_BATCH_BYTES * batchShare;
 }

@@ -8,19 +8,21 @@ import { openLanedEngine } from "./worker-engine.ts";
 export interface OpenEnginesOptions {
   /** Threads that all models together may use at a time. */
   threads: number;
+  /** Part of a full batch, to save memory; 1 if left out. */
+  batchShare?: number;
 }
 
 /**
  * Loads what there is to listen with. An engine that no recording would be heard with is left aside.
  * @throws SpeechError `model_unusable`
  */
-export async function openEngines(parts: EngineParts, { threads }: OpenEnginesOptions): Promise<Engines> {
+export async function openEngines(parts: EngineParts, options: OpenEnginesOptions): Promise<Engines> {
   const { bundledTakesEnglish, remedy } = parts;
   const multilingual =
-    parts.multilingual === null ? null : await openMultilingual(parts.multilingual, threads);
+    parts.multilingual === null ? null : await openMultilingual(parts.multilingual, options);
   const listens = parts.bundled && (multilingual === null || bundledTakesEnglish);
   try {
-    const bundled = listens ? await openBundled(threads) : null;
+    const bundled = listens ? await openBundled(options) : null;
     return { bundled, multilingual, bundledTakesEnglish, remedy };
   } catch (error) {
     await multilingual?.close();
@@ -28,16 +30,16 @@ export async function openEngines(parts: EngineParts, { threads }: OpenEnginesOp
   }
 }
 
-async function openBundled(lanes: number): Promise<Engine> {
+async function openBundled({ threads, ...batches }: OpenEnginesOptions): Promise<Engine> {
   const model = await readMoonshineInThread();
-  return await openLanedEngine({ kind: "moonshine", model, threads: 1 }, lanes);
+  return await openLanedEngine({ kind: "moonshine", model, threads: 1, ...batches }, threads);
 }
 
-async function openMultilingual(part: MultilingualPart, threads: number): Promise<Engine> {
+async function openMultilingual(part: MultilingualPart, options: OpenEnginesOptions): Promise<Engine> {
   switch (part.kind) {
     case "whisper":
       // One copy of the weights: they are large, and so are the products that its threads share.
-      return await openLanedEngine({ kind: "whisper", folder: part.folder, threads }, 1);
+      return await openLanedEngine({ kind: "whisper", folder: part.folder, ...options }, 1);
     case "openai":
       return await openOpenAi(part);
   }

@@ -81,11 +81,11 @@ class Transcriber {
   }
 }
 
-async function load({ engines, threads, ffmpegPath }: SpeechParts): Promise<LoadedParts> {
+async function load({ engines, threads, batchShare, ffmpegPath }: SpeechParts): Promise<LoadedParts> {
   send({ type: "loading", modelBytes: await modelFileBytes(engines) });
   const decoder = await openDecoder(ffmpegPath === null ? {} : { ffmpegPath });
   const voiceActivity = await openVoiceActivityLane();
-  return { decoder, voiceActivity, engines: await openEngines(engines, { threads }) };
+  return { decoder, voiceActivity, engines: await openEngines(engines, { threads, batchShare }) };
 }
 
 function describe({ multilingual, bundled }: Engines) {

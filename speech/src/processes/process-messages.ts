@@ -9,6 +9,8 @@ export interface SpeechParts {
   engines: EngineParts;
   /** Threads that its models may use. */
   threads: number;
+  /** Part of a full batch, 0 … 1. */
+  batchShare: number;
   /** Null to look for ffmpeg in the usual folders. */
   ffmpegPath: string | null;
 }

@@ -140,17 +140,18 @@ class SpeechProcesses implements Speech {
     seat.outdated = false;
     const engines = this.#options.parts();
     if (!memory) {
-      seat.next = { parts: { engines, threads }, processBytes: Number.POSITIVE_INFINITY };
+      seat.next = { parts: { engines, threads, batchShare: 1 }, processBytes: Number.POSITIVE_INFINITY };
       return true;
     }
     const fitting = await planParallelism(engines, { processes, threads, memory });
-    if (fitting.processes < processes || fitting.threads < threads) {
+    if (fitting.processes < processes || fitting.threads < threads || fitting.batchShare < 1) {
       log?.(
-        `Memory is enough for ${fitting.processes} of ${processes} processes, ${fitting.threads} of ${threads} threads.`,
+        `Memory is enough for ${fitting.processes} of ${processes} processes, ${fitting.threads} of ${threads} threads and ${fitting.batchShare * 100} % of a full batch.`,
       );
     }
     this.#usableSeats = fitting.processes;
-    seat.next = { parts: { engines, threads: fitting.threads }, processBytes: fitting.processBytes };
+    const { batchShare, processBytes } = fitting;
+    seat.next = { parts: { engines, threads: fitting.threads, batchShare }, processBytes };
     return this.#seats.indexOf(seat) < fitting.processes;
   }
 

@@ -5,8 +5,8 @@ import type { ErrorMessage } from "./process-messages.ts";
 /** What one lane loads. */
 export type LanePart =
   | { kind: "voiceActivity" }
-  | { kind: "moonshine"; model: MoonshineModel; threads: number }
-  | { kind: "whisper"; folder: string; threads: number };
+  | { kind: "moonshine"; model: MoonshineModel; threads: number; batchShare?: number }
+  | { kind: "whisper"; folder: string; threads: number; batchShare?: number };
 
 /** What a lane says of the engine that it has loaded. */
 export interface LaneDescription {

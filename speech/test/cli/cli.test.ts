@@ -11,6 +11,7 @@ import { paragraphsOf } from "../../src/cli/paragraphs.ts";
 import { runCommandLine } from "../../src/cli/program.ts";
 import { showTranscription } from "../../src/cli/transcription-display.ts";
 import { KNOWN_MODELS } from "../../src/models/catalog.ts";
+import type { MemoryLimit } from "../../src/processes/memory-limit.ts";
 import { listeningModel, listeningRecording } from "../support/language-recordings.ts";
 import { decoders } from "../support/media-decoding.ts";
 import { ModelHub } from "../support/model-hub.ts";
@@ -73,7 +74,11 @@ function start(args: readonly string[], { env = {}, cwd = folder }: Run = {}) {
 const run = (args: readonly string[], options?: Run) => start(["--threads", "1", ...args], options).ended;
 
 /** The same in this process, for what needs none of its own: commands that start no engine. */
-async function call(args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
+async function call(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  memoryLimit: MemoryLimit | null = null,
+): Promise<Outcome> {
   const seen = { out: "", err: "" };
   const exitCode = await runCommandLine(args, {
     env: { XDG_CACHE_HOME: join(folder, "cache"), ...env },
@@ -84,9 +89,19 @@ async function call(args: readonly string[], env: Record<string, string> = {}): 
       seen.err += text;
     },
     errColumns: () => null,
+    memoryLimit: () => memoryLimit,
   });
   return { exitCode, ...seen };
 }
+
+test("a recording is not begun if its speech process does not fit into memory", async () => {
+  const limit = { bytes: 300_000_000, source: "the memory limit of its container" };
+  const { exitCode, out, err } = await call([short], {}, limit);
+  expect({ exitCode, out }).toEqual({ exitCode: 1, out: "" });
+  expect(err).toMatch(
+    /insufficient_memory: Transcription needs \d+ MiB of memory, and the memory limit of its/,
+  );
+});
 
 describe("recordings", () => {
   test("are written down as text, a paragraph for each stretch between pauses, and nothing else", async () => {

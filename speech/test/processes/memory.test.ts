@@ -40,6 +40,15 @@ describe("the memory limit", () => {
     });
   });
 
+  test("is the one at which the kernel slows the processes down, if it is smaller", () => {
+    write("proc/self/cgroup", "0::/subtext.service\n");
+    write("sys/fs/cgroup/subtext.service/memory.max", `${900 * MB}\n`);
+    write("sys/fs/cgroup/subtext.service/memory.high", "max\n");
+    expect(readMemoryLimit(root)?.bytes).toBe(900 * MB);
+    write("sys/fs/cgroup/subtext.service/memory.high", `${800 * MB}\n`);
+    expect(readMemoryLimit(root)?.bytes).toBe(800 * MB);
+  });
+
   test("is that of a container, which sees its own cgroup as the root", () => {
     write("proc/self/cgroup", "0::/\n");
     write("sys/fs/cgroup/memory.max", `${700 * MB}\n`);
@@ -61,7 +70,7 @@ describe("parallelism", () => {
     source: "the limit",
     reservedBytes: 500 * MB,
   });
-  const asked = { processes: 4, threads: 2, modelBytes: 0, bundled: true };
+  const asked = { processes: 4, threads: 2, modelBytes: 0, bundledBytes: 28 * MB };
 
   test("is as asked for if it fits", () => {
     expect(fitParallelism(asked, budget(6000))).toMatchObject({ processes: 4, threads: 2 });
@@ -69,7 +78,19 @@ describe("parallelism", () => {
 
   test("has fewer processes, then fewer threads, if it does not", () => {
     expect(fitParallelism(asked, budget(3000))).toMatchObject({ processes: 2, threads: 2 });
-    expect(fitParallelism(asked, budget(1400))).toMatchObject({ processes: 1, threads: 1 });
+    expect(fitParallelism(asked, budget(1400))).toMatchObject({ processes: 1, threads: 1, batchShare: 1 });
+  });
+
+  test("has smaller batches before a recording is refused", () => {
+    expect(fitParallelism(asked, budget(1260))).toMatchObject({ processes: 1, threads: 1, batchShare: 0.5 });
+    const large = { ...asked, modelBytes: 300 * MB };
+    expect(fitParallelism(large, budget(3400))).toMatchObject({ processes: 1, threads: 1, batchShare: 1 });
+    expect(fitParallelism(large, budget(2900))).toMatchObject({ processes: 1, threads: 1, batchShare: 0.25 });
+  });
+
+  test("leaves room for the decoder beside each process", () => {
+    const { processes, processBytes } = fitParallelism(asked, budget(3000));
+    expect(processes * (processBytes + 150 * MB)).toBeLessThanOrEqual(2500 * MB);
   });
 
   test("never takes more than there is", () => {
@@ -82,7 +103,7 @@ describe("parallelism", () => {
   test("fails with the size that would do if not even one thread fits", () => {
     const failing = () => fitParallelism({ ...asked, modelBytes: 500 * MB }, budget(2000));
     expect(failing).toThrow(expect.objectContaining({ code: "insufficient_memory", retryable: false }));
-    expect(failing).toThrow(/needs 3911 MiB of memory, and the limit is 1907 MiB\. Raise it to 3911 MiB/);
+    expect(failing).toThrow(/needs 3432 MiB of memory, and the limit is 1907 MiB\. Raise it to 3432 MiB/);
   });
 });
 

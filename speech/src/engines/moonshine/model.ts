@@ -1,11 +1,10 @@
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { LlamaTokenizer } from "llama-tokenizer-js";
 import { SpeechError } from "../../errors.ts";
 import { addLikeliestOutputs } from "../../onnx/argmax-outputs.ts";
 import { addCrossAttentionOutputs } from "../../onnx/cross-attention-outputs.ts";
 import { keepKeysTurned } from "../../onnx/transposed-keys.ts";
+import { moonshinePaths } from "./model-paths.ts";
 
 /** Moonshine's files, ready to be loaded by as many threads as want to. */
 export interface MoonshineModel {
@@ -20,11 +19,10 @@ export interface MoonshineModel {
 /** @throws SpeechError `model_unusable` where the model's package is missing or its files are damaged. */
 export async function readMoonshine(): Promise<MoonshineModel> {
   try {
-    const entry = import.meta.resolve("@moonshine-ai/moonshine-js");
-    const folder = fileURLToPath(new URL("model/tiny/quantized/", entry));
-    const exported = await readFile(join(folder, "decoder_model_merged.onnx"));
+    const { encoderPath, decoderPath } = moonshinePaths();
+    const exported = await readFile(decoderPath);
     return {
-      encoderPath: join(folder, "encoder_model.onnx"),
+      encoderPath,
       decoder: addLikeliestOutputs(keepKeysTurned(addCrossAttentionOutputs(exported))),
       pieces: new LlamaTokenizer().vocabById,
     };

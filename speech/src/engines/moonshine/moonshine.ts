@@ -49,10 +49,12 @@ export interface MoonshineOptions {
   model: MoonshineModel;
   /** Threads that one run may use. */
   threads: number;
+  /** Part of a full batch, to save memory; 1 if left out. */
+  batchShare?: number;
 }
 
 /** @throws SpeechError `model_unusable` where its files are damaged. */
-export async function openMoonshine({ model, threads }: MoonshineOptions): Promise<Engine> {
+export async function openMoonshine({ model, threads, batchShare = 1 }: MoonshineOptions): Promise<Engine> {
   const options = {
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
@@ -72,7 +74,7 @@ export async function openMoonshine({ model, threads }: MoonshineOptions): Promi
       // Lets the quantised output projection be unpacked once at load rather than at every token.
       extra: { session: { disable_quant_qdq: "1", intra_op } },
     });
-    return new Moonshine(encoder, describeDecoder(decoder), model.pieces);
+    return new Moonshine(encoder, describeDecoder(decoder), model.pieces, MAX_BATCH_SECONDS * batchShare);
   } catch (error) {
     if (error instanceof SpeechError) throw error;
     throw new SpeechError("model_unusable", "The moonshine model cannot be loaded.", { cause: error });
@@ -86,8 +88,15 @@ class Moonshine implements Engine {
   readonly #encoder: InferenceSession;
   readonly #decoder: Seq2SeqDecoder;
   readonly #pieces: readonly string[];
+  readonly #maxBatchSeconds: number;
 
-  constructor(encoder: InferenceSession, decoder: Seq2SeqDecoder, pieces: readonly string[]) {
+  constructor(
+    encoder: InferenceSession,
+    decoder: Seq2SeqDecoder,
+    pieces: readonly string[],
+    maxBatchSeconds: number,
+  ) {
+    this.#maxBatchSeconds = maxBatchSeconds;
     this.#encoder = encoder;
     this.#decoder = decoder;
     this.#pieces = pieces;
@@ -95,7 +104,7 @@ class Moonshine implements Engine {
 
   async hear(utterances: readonly Utterance[], { signal }: HearOptions): Promise<Hearing[]> {
     const hearings = new Map<Utterance, Hearing>();
-    for (const batch of batchesOfLikeLength(utterances)) {
+    for (const batch of batchesOfLikeLength(utterances, this.#maxBatchSeconds)) {
       signal.throwIfAborted();
       const encoderStates = await this.#encode(batch, signal);
       const sequences = await decodeSequences(this.#decoder, {
@@ -186,7 +195,7 @@ class Moonshine implements Engine {
  * The decoder takes no mask either. Zero states are attended to, but say nothing: measured on 200 made
  * utterances, up to twice the length did no harm, three times added 2 wrong words in 100.
  */
-function batchesOfLikeLength(utterances: readonly Utterance[]): Utterance[][] {
+function batchesOfLikeLength(utterances: readonly Utterance[], maxSeconds: number): Utterance[][] {
   const batches: Utterance[][] = [];
   const longestFirst = utterances.toSorted((a, b) => b.samples.length - a.samples.length);
   for (const utterance of longestFirst) {
@@ -195,7 +204,7 @@ function batchesOfLikeLength(utterances: readonly Utterance[]): Utterance[][] {
     const fits =
       batch !== undefined &&
       batch.length < MAX_BATCH &&
-      (batch.length + 1) * longest <= MAX_BATCH_SECONDS * SAMPLE_RATE &&
+      (batch.length + 1) * longest <= maxSeconds * SAMPLE_RATE &&
       utterance.samples.length * MAX_PADDED_RATIO >= longest;
     if (fits) batch.push(utterance);
     else batches.push([utterance]);

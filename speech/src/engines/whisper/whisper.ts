@@ -41,15 +41,17 @@ export interface WhisperOptions {
   folder: string;
   /** Threads that one run may use. */
   threads: number;
+  /** Part of a full batch, to save memory; 1 if left out. */
+  batchShare?: number;
   /** Which export of the graphs to take where there are several: `quantized`, `fp16`, … */
   variant?: string;
 }
 
 /** @throws SpeechError `model_unusable`, naming the file and what is wrong with it. */
 export async function openWhisper(options: WhisperOptions): Promise<Engine> {
-  const { folder, threads, variant } = options;
+  const { folder, threads, variant, batchShare = 1 } = options;
   const model = await readWhisperModel(folder, variant === undefined ? {} : { variant });
-  return new Whisper(model, await openGraphs(model, threads));
+  return new Whisper(model, await openGraphs(model, threads), MAX_BATCH_BYTES * batchShare);
 }
 
 class Whisper implements Engine {
@@ -69,7 +71,7 @@ class Whisper implements Engine {
   readonly #states = new WeakMap<Utterance, Tensor>();
   readonly #detected = new WeakMap<Utterance, LanguageProbabilities>();
 
-  constructor(model: WhisperModel, graphs: WhisperGraphs) {
+  constructor(model: WhisperModel, graphs: WhisperGraphs, maxBatchBytes: number) {
     const { tokens } = model;
     const isMultilingual = tokens.languages.size > 0;
     this.#model = model;
@@ -81,7 +83,7 @@ class Whisper implements Engine {
     // shorter too. Timestamps serve where there is no attention to go by.
     this.#timestamps = tokens.firstTimestamp !== null && (!hasAttention || tokens.noTimestamps === null);
     this.#rules = tokenRules(model, this.#timestamps);
-    this.#batchRows = rowsWithin(MAX_BATCH_BYTES, {
+    this.#batchRows = rowsWithin(maxBatchBytes, {
       model,
       decoder: graphs.decoder,
       heads: this.#wordTimes.heads.length,

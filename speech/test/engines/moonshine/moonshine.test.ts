@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { InferenceSession } from "onnxruntime-node";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Engine, Hearing } from "../../../src/engines/engine.ts";
 import { readMoonshine } from "../../../src/engines/moonshine/model.ts";
 import { openMoonshine } from "../../../src/engines/moonshine/moonshine.ts";
@@ -51,6 +52,22 @@ test("hears the same of each recording whatever is heard before it or beside it"
   for (const utterance of utterances) alone.push(...(await engine.hear([utterance], { signal })));
   const beside = await Promise.all(utterances.map((utterance) => engine.hear([utterance], { signal })));
   expect(beside.flat()).toEqual(alone);
+});
+
+test("has fewer utterances in a batch if memory is short", async () => {
+  const { prototype } = InferenceSession as unknown as { prototype: InferenceSession };
+  const run = vi.spyOn(prototype, "run");
+  const reduced = await openMoonshine({ model: await readMoonshine(), threads: 2, batchShare: 1 / 4 });
+  const utterances = clips.slice(0, 8).map(({ samples }) => ({ samples, start: 0 }));
+  const largestBatch = async (recognizer: Engine) => {
+    run.mockClear();
+    await recognizer.hear(utterances, { signal });
+    return Math.max(...run.mock.calls.map(([feeds]) => feeds.encoder_hidden_states?.dims[0] ?? 0));
+  };
+  const [full, small] = [await largestBatch(engine), await largestBatch(reduced)];
+  run.mockRestore();
+  await reduced.close();
+  expect(small).toBeLessThanOrEqual(full / 2);
 });
 
 test("puts words where they are said", () => {
