@@ -215,12 +215,12 @@ export const mutations: Mutation[] = [
       '    .where("id", "=", videoId)\n',
     ],
   ]),
+  ...of("server/src/uploads/upload-store.ts", UPLOADS, [["Date.now() - idleMs", "Date.now()"]]),
   ...of("server/src/uploads/disk-upload-store.ts", UPLOADS, [
-    ["Date.now() - idleMs", "Date.now()"],
     ["recordActivity(this.#db, uploadId, readable)", "readable"],
   ]),
   ...of(
-    "server/src/uploads/part-buffer.ts",
+    "server/src/storage/part-buffer.ts",
     ["server/test/part-buffer.test.ts"],
     [
       ["if (this.#chunkBytes <= MEMORY_BYTES) return;", "return;"],
@@ -230,7 +230,7 @@ export const mutations: Mutation[] = [
     ],
   ),
   ...of(
-    "server/src/uploads/object-upload.ts",
+    "server/src/storage/object-upload.ts",
     ["server/test/part-buffer.test.ts"],
     [
       ["Math.floor(bytes / partBytes)", "9"],
