@@ -4,13 +4,13 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { writePlainTypes } from "./plain-types.ts";
 
-const ROOM = join(import.meta.dirname, "..");
-/** Of the contract the SDK runs with this alone; the rest was read for its types. */
-const KEPT_OF_CONTRACT = ["api-errors.js", "api-errors.d.ts"];
+const CLIENT = join(import.meta.dirname, "..");
+/** The files of the contract that the SDK needs at run time; the others provide types. */
+const CONTRACT_FILES = ["api-errors.js", "api-errors.d.ts"];
 
 /**
- * Makes the folder that is published, `npm publish client/dist`: JavaScript, types, a `package.json` of its own.
- * Here the workspace is imported as its sources, which no published package may be.
+ * Builds the folder for `npm publish client/dist`: JavaScript, types and a `package.json` of its own. Inside this
+ * repository the workspace is imported as TypeScript.
  */
 export function buildPackage(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
@@ -18,28 +18,28 @@ export function buildPackage(folder: string): void {
     dirname(createRequire(import.meta.url).resolve("typescript/package.json")),
     "bin/tsc",
   );
-  execFileSync(process.execPath, [compiler, "-p", ROOM, "--outDir", folder], { stdio: "inherit" });
+  execFileSync(process.execPath, [compiler, "-p", CLIENT, "--outDir", folder], { stdio: "inherit" });
   for (const name of readdirSync(join(folder, "contract"))) {
-    if (!KEPT_OF_CONTRACT.includes(name)) rmSync(join(folder, "contract", name));
+    if (!CONTRACT_FILES.includes(name)) rmSync(join(folder, "contract", name));
   }
   rmSync(join(folder, "types.js"));
   writeFileSync(join(folder, "types.d.ts"), writePlainTypes());
   for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
-    if (name.endsWith(".d.ts")) nameJavaScript(join(folder, name));
+    if (name.endsWith(".d.ts")) rewriteImports(join(folder, name));
   }
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(describePackage(), null, 2)}\n`);
-  cpSync(join(ROOM, "README.md"), join(folder, "README.md"));
-  cpSync(join(ROOM, "../LICENSE"), join(folder, "LICENSE"));
+  cpSync(join(CLIENT, "README.md"), join(folder, "README.md"));
+  cpSync(join(CLIENT, "../LICENSE"), join(folder, "LICENSE"));
 }
 
-/** The compiler rewrites imports of `.ts` in JavaScript, and leaves them in declarations. */
-function nameJavaScript(file: string): void {
+/** The compiler rewrites imports of `.ts` in JavaScript, but not in declarations. */
+function rewriteImports(file: string): void {
   writeFileSync(file, readFileSync(file, "utf8").replaceAll(/(from "\.[^"]*)\.ts"/g, '$1.js"'));
 }
 
 function describePackage(): object {
   const { name, version, description, license, keywords } = JSON.parse(
-    readFileSync(join(ROOM, "package.json"), "utf8"),
+    readFileSync(join(CLIENT, "package.json"), "utf8"),
   );
   return {
     name,
@@ -56,4 +56,4 @@ function describePackage(): object {
   };
 }
 
-if (import.meta.main) buildPackage(join(ROOM, "dist"));
+if (import.meta.main) buildPackage(join(CLIENT, "dist"));

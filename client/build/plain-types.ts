@@ -5,7 +5,7 @@ import { Problem } from "../src/contract/problem.ts";
 import { TranscriptWord } from "../src/contract/transcription.ts";
 import { WEBHOOK_EVENTS } from "../src/contract/webhook.ts";
 
-/** As much of JSON Schema as the contract is written in; whatever else there is stops the build. */
+/** The part of JSON Schema that the contract uses; anything else fails the build. */
 interface Schema {
   $id?: string;
   description?: string;
@@ -29,8 +29,8 @@ export function writePlainTypes(): string {
   write(TranscriptWord as Schema, named);
   return [
     ...[...named].map(([name, text]) => `export type ${name} = ${text};`),
-    `/** Every body that a webhook endpoint can be sent, told apart by \`type\`. */\nexport type WebhookEvent = ${events.join(" | ")};`,
-    `/** What each operation of the API takes and gives, by its id. */\nexport interface Operations {\n${indented(operations)}\n}`,
+    `/** Every body that a webhook endpoint can receive, discriminated by \`type\`. */\nexport type WebhookEvent = ${events.join(" | ")};`,
+    `/** Input and output of each operation of the API, by its id. */\nexport interface Operations {\n${indented(operations)}\n}`,
     "",
   ].join("\n\n");
 }
@@ -55,7 +55,7 @@ function indented(fields: string[]): string {
   return fields.map((field) => `  ${field.replaceAll("\n", "\n  ")}`).join("\n");
 }
 
-/** A schema with a name is written once, among the named ones, and else referred to. */
+/** A schema with an id is written once and referenced elsewhere. */
 function write(schema: Schema, named: Map<string, string>): string {
   const { $id } = schema;
   if ($id === undefined) return writeWhole(schema, named);
@@ -66,8 +66,8 @@ function write(schema: Schema, named: Map<string, string>): string {
 function writeWhole(schema: Schema, named: Map<string, string>): string {
   const { type, anyOf, items, properties, patternProperties } = schema;
   if (schema.const !== undefined) return JSON.stringify(schema.const);
-  const words = schema.enum ?? schema["x-extensible-enum"];
-  if (words) return words.map((word) => JSON.stringify(word)).join(" | ");
+  const literals = schema.enum ?? schema["x-extensible-enum"];
+  if (literals) return literals.map((literal) => JSON.stringify(literal)).join(" | ");
   if (anyOf) return anyOf.map((choice) => write(choice, named)).join(" | ");
   if (type === "array" && items) return `(${write(items, named)})[]`;
   if (type === "object" && properties) return writeObject(properties, schema.required ?? [], named);
@@ -78,7 +78,7 @@ function writeWhole(schema: Schema, named: Map<string, string>): string {
   if (type === "integer" || type === "number") return "number";
   if (type === "string" || type === "boolean" || type === "null") return type;
   if (Object.keys(schema).every((key) => key === "description")) return "unknown";
-  throw new Error(`no type is known for ${JSON.stringify(schema)}`);
+  throw new Error(`no TypeScript type for ${JSON.stringify(schema)}`);
 }
 
 function writeObject(

@@ -41,13 +41,13 @@ export class Subtext {
     const isBare = !(username || password || search || hash || /\/api\/v1\/?$/.test(pathname));
     requireArgument(isBare, "baseUrl", "an address without password, query, fragment and `/api/v1`");
     const isKey = apiKey === null || (typeof apiKey === "string" && /^[!-~]+$/.test(apiKey));
-    requireArgument(isKey, "apiKey", "an API key, or null if a proxy of yours adds it");
+    requireArgument(isKey, "apiKey", "an API key, or null if your own proxy adds it");
     requireDuration(timeoutMs, "timeoutMs");
     requireArgument(fetch === undefined || typeof fetch === "function", "fetch", "a function");
     const transport = new Transport({
       baseUrl: baseUrl.replace(/\/+$/, ""),
       apiKey,
-      // Called as a method of something else, the fetch of browsers throws.
+      // Browsers throw if fetch is called as a method of another object.
       fetch: fetch ?? ((url, init) => globalThis.fetch(url, init)),
       timeoutMs,
       retry: readRetryPolicy(retry),

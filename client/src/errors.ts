@@ -1,27 +1,30 @@
 import { API_ERRORS, type ApiErrorCode } from "./contract/api-errors.ts";
 
-/** What can go wrong on this side, beside the errors that the API names. */
+/** Errors of the client, in addition to those of the API. */
 export const CLIENT_ERRORS = {
   invalid_argument: { retryable: false, title: "An argument is missing or has the wrong type" },
-  connection_failed: { retryable: true, title: "The service could not be reached, or the connection broke" },
-  request_timed_out: { retryable: true, title: "The service did not answer in time" },
-  unexpected_response: { retryable: false, title: "The answer is not one of the service's" },
-  unexpected_redirect: { retryable: false, title: "The address answers with a redirect; `baseUrl` is wrong" },
-  wait_timed_out: { retryable: true, title: "The transcription did not end in the time given" },
-  transcription_not_completed: { retryable: false, title: "There are no files unless it is COMPLETED" },
+  connection_failed: { retryable: true, title: "The service is unreachable, or the connection broke" },
+  request_timed_out: { retryable: true, title: "The service did not respond in time" },
+  unexpected_response: { retryable: false, title: "The response does not come from the service" },
+  unexpected_redirect: { retryable: false, title: "The server redirects; `baseUrl` is wrong" },
+  wait_timed_out: { retryable: true, title: "The transcription did not finish within the timeout" },
+  transcription_not_completed: { retryable: false, title: "Only COMPLETED transcriptions have files" },
   upload_file_differs: {
     retryable: false,
     title: "The upload was created for another file: its size or name differs",
   },
-  webhook_body_not_raw: { retryable: false, title: "The body was parsed before it was verified" },
-  webhook_secret_invalid: { retryable: false, title: "A signing secret is `whsec_` and base64" },
+  webhook_body_not_raw: { retryable: false, title: "The body was parsed before verification" },
+  webhook_secret_invalid: {
+    retryable: false,
+    title: "The signing secret is not `whsec_` followed by base64",
+  },
   webhook_header_missing: { retryable: false, title: "A `webhook-…` header is missing or malformed" },
-  webhook_too_old: { retryable: false, title: "The webhook was signed too long ago, or is of the future" },
-  webhook_signature_invalid: { retryable: false, title: "No signature fits any of the secrets" },
-  webhook_payload_invalid: { retryable: false, title: "What was signed is no event" },
+  webhook_too_old: { retryable: false, title: "The webhook's timestamp is too old, or in the future" },
+  webhook_signature_invalid: { retryable: false, title: "No signature matches any of the secrets" },
+  webhook_payload_invalid: { retryable: false, title: "The signed body is not an event" },
 } as const satisfies Record<string, { retryable: boolean; title: string }>;
 
-/** The name of an error of this side. */
+/** The code of a client error. */
 export type ClientErrorCode = keyof typeof CLIENT_ERRORS;
 
 /** A newer service may send a code that is not listed: keep a default branch. */
@@ -29,7 +32,7 @@ export type ErrorCode = ApiErrorCode | ClientErrorCode;
 
 export interface ErrorFacts {
   code: ErrorCode;
-  /** For people; the code's title unless said. */
+  /** A message for humans; the code's title by default. */
   detail?: string | undefined;
   status?: number | undefined;
   requestId?: string | undefined;
@@ -38,20 +41,20 @@ export interface ErrorFacts {
   cause?: unknown;
 }
 
-/** Every error that this package throws, but for the reason of a signal that you abort. */
+/** Every error that this package throws, except the reason of an aborted signal. */
 export class SubtextError extends Error {
   override readonly name = "SubtextError";
-  /** Stable: what to decide by. */
+  /** Stable; use it for decisions. */
   readonly code: ErrorCode;
-  /** What happened, for people; it may change. */
+  /** A message for humans; may change. */
   readonly detail: string;
-  /** Of the answer; null where none came. */
+  /** Status of the response; null without a response. */
   readonly status: number | null;
-  /** Names the request in the service's log; null where no answer came, or where it may not be read. */
+  /** Identifies the request in the service's log; null without a response, or if CORS hides it. */
   readonly requestId: string | null;
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;
-  /** When to ask again, where the service told it. */
+  /** The service's `Retry-After`, if it sent one. */
   readonly retryAfterMs: number | null;
 
   constructor(facts: ErrorFacts) {

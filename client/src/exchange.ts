@@ -3,23 +3,23 @@ import { readRetryAfterMs } from "./retry.ts";
 import { abortAfter } from "./timers.ts";
 import type { Problem } from "./types.ts";
 
-/** As much of `fetch` as is used; anything of this form can be injected. */
+/** The part of `fetch` that the client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface ExchangeOptions {
-  /** For one request with its answer's body. */
+  /** Of one request including its response body. */
   timeoutMs: number;
   signal?: AbortSignal | undefined;
 }
 
-/** Answers of proxies and gateways, which carry none of the service's codes, that may pass. */
-const PASSING_STATUSES = [408, 425, 429, 500, 502, 503, 504];
+/** Statuses of proxies and gateways, without one of the service's codes, that are worth a retry. */
+const RETRYABLE_STATUSES = [408, 425, 429, 500, 502, 503, 504];
 
 /**
- * Makes one request and reads its answer.
+ * Sends one request and reads its response.
  *
- * @param read takes what is wanted of a 2xx answer
- * @throws SubtextError where no answer came in time or another one; the signal's reason where it is aborted
+ * @param read reads the body of a 2xx response
+ * @throws SubtextError if no 2xx response arrives in time; the signal's reason if it is aborted
  */
 export async function exchange<T>(
   fetch: Fetch,
@@ -32,7 +32,7 @@ export async function exchange<T>(
   const timeout = abortAfter(timeoutMs);
   const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
   try {
-    // A redirected POST would come as a GET, and a key is for nobody else.
+    // Following a redirect would turn a POST into a GET, and could send the key to another host.
     const response = await fetch(url, { ...init, redirect: "manual", signal: either });
     if (response.ok) return await read(response);
     throw errorOf(response, await response.text());
@@ -56,7 +56,7 @@ export async function readJson(response: Response): Promise<unknown> {
       code: "unexpected_response",
       status,
       requestId,
-      detail: "No JSON came.",
+      detail: "The response is not JSON.",
       cause,
     });
   }
@@ -64,24 +64,24 @@ export async function readJson(response: Response): Promise<unknown> {
 
 function errorOf(response: Response, text: string): SubtextError {
   const { status, headers } = response;
-  const told = {
+  const facts = {
     status,
     requestId: headers.get("x-request-id") ?? undefined,
     retryAfterMs: readRetryAfterMs(headers, Date.now()) ?? undefined,
   };
   if (response.type === "opaqueredirect" || (status >= 300 && status < 400)) {
-    return new SubtextError({ ...told, code: "unexpected_redirect" });
+    return new SubtextError({ ...facts, code: "unexpected_redirect" });
   }
   const problem = readProblem(headers, text);
   if (problem) {
     const { code, detail, requestId } = problem;
-    return new SubtextError({ ...told, code: code as ErrorCode, detail, requestId });
+    return new SubtextError({ ...facts, code: code as ErrorCode, detail, requestId });
   }
   return new SubtextError({
-    ...told,
+    ...facts,
     code: "unexpected_response",
-    detail: `HTTP ${status} came, and no word of the service.`,
-    retryable: PASSING_STATUSES.includes(status),
+    detail: `Unexpected response (HTTP ${status}).`,
+    retryable: RETRYABLE_STATUSES.includes(status),
   });
 }
 

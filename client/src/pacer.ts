@@ -1,4 +1,4 @@
-import { LONGEST_TIMER_MS } from "./timers.ts";
+import { MAX_TIMER_MS } from "./timers.ts";
 
 /** Concurrent requests until the first response has reported the rate limit. */
 const MAX_IN_FLIGHT_UNKNOWN = 8;
@@ -85,7 +85,7 @@ export class Pacer {
     clearTimeout(this.#timer);
     for (let delayMs = this.#delayMs(); delayMs !== null; delayMs = this.#delayMs()) {
       if (delayMs > 0) {
-        this.#timer = setTimeout(() => this.#advance(), Math.min(Math.ceil(delayMs), LONGEST_TIMER_MS));
+        this.#timer = setTimeout(() => this.#advance(), Math.min(Math.ceil(delayMs), MAX_TIMER_MS));
         return;
       }
       const isBackground = this.#isBackgroundNext();

@@ -4,7 +4,7 @@ export interface Page<Item> {
   nextCursor: string | null;
 }
 
-/** A list that is read page by page, as far as it is looked at: `for await (const item of list)`. */
+/** A list that loads its pages as it is iterated: `for await (const item of list)`. */
 export class PagedList<Item> implements AsyncIterable<Item> {
   readonly #readPage: (cursor: string | undefined) => Promise<Page<Item>>;
   readonly #cursor: string | undefined;
@@ -14,7 +14,7 @@ export class PagedList<Item> implements AsyncIterable<Item> {
     this.#cursor = cursor;
   }
 
-  /** One page alone: the first, or that of the `cursor` that was asked for. */
+  /** One page: the first, or that of the given `cursor`. */
   page(): Promise<Page<Item>> {
     return this.#readPage(this.#cursor);
   }

@@ -2,13 +2,13 @@ import { SubtextError } from "./errors.ts";
 import { sleep } from "./timers.ts";
 
 export interface RetryPolicy {
-  /** How often a failed request is retried. Waiting for a rate limit does not count; 0 turns that off, too. */
+  /** Retries of a failed request. Waiting for a rate limit does not count; 0 turns that off too. */
   maxRetries: number;
-  /** Before the first retry; twice as long before each after it. */
+  /** Before the first retry; doubles with every further retry. */
   firstDelayMs: number;
-  /** The backoff grows no longer than this. */
+  /** The longest backoff. */
   maxDelayMs: number;
-  /** Where `Retry-After` asks for a longer wait, the error is thrown at once instead. */
+  /** If `Retry-After` asks for a longer wait, the error is thrown at once. */
   maxRetryAfterMs: number;
 }
 
@@ -20,22 +20,22 @@ export const DEFAULT_RETRY_POLICY: RetryPolicy = {
 };
 
 /**
- * How long to wait before a request is made again: exponential backoff, of which half is left to chance so that
- * clients which failed together do not come back together; never sooner than the service asked for.
+ * The delay before a retry: exponential backoff, half of it random so that clients that failed together do not retry
+ * together; never shorter than `Retry-After`.
  *
  * @param failures so far, from 1
- * @param chance 0 … 1
- * @returns null where the service asked for a longer wait than the policy allows
+ * @param random 0 … 1
+ * @returns null if the service asks for a longer wait than the policy allows
  */
 export function retryDelayMs(
   policy: RetryPolicy,
   failures: number,
   retryAfterMs: number | null,
-  chance: number,
+  random: number,
 ): number | null {
   if (retryAfterMs !== null && retryAfterMs > policy.maxRetryAfterMs) return null;
   const backoffMs = Math.min(policy.firstDelayMs * 2 ** (failures - 1), policy.maxDelayMs);
-  return Math.max(backoffMs * (0.5 + chance / 2), (retryAfterMs ?? 0) + (backoffMs * chance) / 2);
+  return Math.max(backoffMs * (0.5 + random / 2), (retryAfterMs ?? 0) + (backoffMs * random) / 2);
 }
 
 /** The attempts of one call. */
@@ -43,7 +43,7 @@ export class Retries {
   readonly #policy: RetryPolicy;
   readonly #signal: AbortSignal | undefined;
   #failures = 0;
-  #refusals = 0;
+  #rateLimits = 0;
 
   constructor(policy: RetryPolicy, signal: AbortSignal | undefined) {
     this.#policy = policy;
@@ -53,7 +53,7 @@ export class Retries {
   /** Starts counting again, after progress. */
   reset(): void {
     this.#failures = 0;
-    this.#refusals = 0;
+    this.#rateLimits = 0;
   }
 
   /**
@@ -64,13 +64,13 @@ export class Retries {
     this.#signal?.throwIfAborted();
     const { maxRetries } = this.#policy;
     if (!(error instanceof SubtextError) || !error.retryable || maxRetries === 0) throw error;
-    // What does not exist yet takes longer than a transient fault.
+    // A resource that does not exist yet takes longer than a transient failure.
     if (error.status === 404) throw error;
-    const isRefusal = error.status === 429 && error.retryAfterMs !== null;
-    if (isRefusal) this.#refusals += 1;
+    const isRateLimited = error.status === 429 && error.retryAfterMs !== null;
+    if (isRateLimited) this.#rateLimits += 1;
     else this.#failures += 1;
     if (this.#failures > maxRetries) throw error;
-    const count = isRefusal ? this.#refusals : this.#failures;
+    const count = isRateLimited ? this.#rateLimits : this.#failures;
     const delayMs = retryDelayMs(this.#policy, count, error.retryAfterMs, Math.random());
     if (delayMs === null) throw error;
     await sleep(delayMs, this.#signal);
@@ -78,15 +78,15 @@ export class Retries {
 }
 
 /**
- * @param nowMs used where the answer does not tell its own time, which a date is of
- * @returns milliseconds; null where the header is missing or says nothing that can be read
+ * @param nowMs used for dates if the response has no `Date` header
+ * @returns milliseconds; null if the header is missing or malformed
  */
 export function readRetryAfterMs(headers: Headers, nowMs: number): number | null {
   const value = headers.get("retry-after")?.trim() ?? "";
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
-  // Date.parse alone makes a date of almost any number.
+  // Date.parse accepts almost any number as a date.
   const dateMs = /^[A-Z][a-z]{2}/.test(value) ? Date.parse(value) : Number.NaN;
   if (Number.isNaN(dateMs)) return null;
-  const answeredMs = Date.parse(headers.get("date") ?? "");
-  return Math.max(0, dateMs - (Number.isNaN(answeredMs) ? nowMs : answeredMs));
+  const respondedMs = Date.parse(headers.get("date") ?? "");
+  return Math.max(0, dateMs - (Number.isNaN(respondedMs) ? nowMs : respondedMs));
 }

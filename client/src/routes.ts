@@ -2,8 +2,8 @@ import { requireArgument } from "./arguments.ts";
 import type { Operations } from "./types.ts";
 
 /**
- * How each operation is asked for. The schemas stay out of the SDK, so method and path stand here once more;
- * the compiler refuses whatever differs from the contract, and whatever it lacks.
+ * Method and path of each operation. They repeat the contract, because the SDK does not bundle its schemas; the compiler
+ * rejects missing and different ones.
  */
 export const ROUTES: { [Id in keyof Operations]: `${Operations[Id]["method"]} ${Operations[Id]["path"]}` } = {
   listVideos: "GET /api/v1/videos",
@@ -24,8 +24,8 @@ export const ROUTES: { [Id in keyof Operations]: `${Operations[Id]["method"]} ${
 };
 
 /**
- * A path with its variables filled in, and its query.
- * @throws SubtextError `invalid_argument` for an identifier that would make it another path
+ * Fills in the variables of a path and appends the query.
+ * @throws SubtextError `invalid_argument` for an identifier that would lead to another path
  */
 export function fillRoute(
   path: string,
@@ -34,7 +34,7 @@ export function fillRoute(
 ): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = params[name];
-    // URLs are resolved: "." and ".." would ask for what stands above, "" for the list.
+    // "." and ".." would resolve to a parent path, "" to the list.
     const isIdentifier =
       typeof value === "string" && !/^\.{0,2}$/.test(value) && !/\p{Surrogate}/u.test(value);
     requireArgument(isIdentifier, name, "an identifier");

@@ -1,12 +1,12 @@
-/** Timers take no more: of anything longer they make a millisecond. */
-export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** The longest delay of a timer; a longer one fires at once. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Aborts after so long; of what is longer than timers take, `Infinity` among it, never. */
+/** Aborts after a delay; never if it is longer than `MAX_TIMER_MS`, e.g. `Infinity`. */
 export function abortAfter(durationMs: number): AbortSignal {
-  return durationMs > LONGEST_TIMER_MS ? new AbortController().signal : AbortSignal.timeout(durationMs);
+  return durationMs > MAX_TIMER_MS ? new AbortController().signal : AbortSignal.timeout(durationMs);
 }
 
-/** @throws the signal's reason where it is aborted */
+/** @throws the signal's reason if it is aborted */
 export function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {
@@ -22,7 +22,7 @@ export function sleep(durationMs: number, signal?: AbortSignal): Promise<void> {
         signal?.removeEventListener("abort", abort);
         resolve();
       },
-      Math.min(durationMs, LONGEST_TIMER_MS),
+      Math.min(durationMs, MAX_TIMER_MS),
     );
     signal?.addEventListener("abort", abort, { once: true });
   });

@@ -10,16 +10,16 @@ import type { TranscriptWord } from "./types.ts";
 type FileFormat = keyof CompletedTranscription["files"];
 
 export interface WaitOptions extends RequestOptions {
-  /** For the whole wait, which else ends with the transcription alone. */
+  /** Timeout of the whole wait; none by default. */
   waitTimeoutMs?: number | undefined;
 }
 
-/** Where the service does not say when to ask again. */
+/** Used if the service sends no `Retry-After`. */
 const POLL_MS = 2_000;
-/** Whatever it, or a proxy before it, says. */
-const [SHORTEST_POLL_MS, LONGEST_POLL_MS] = [500, 60_000];
+/** Limits for the `Retry-After` of the service or a proxy. */
+const [MIN_POLL_MS, MAX_POLL_MS] = [500, 60_000];
 /** The longer a wait lasts, the less often it polls: it notices the end at most 10% late. */
-const [BACKOFF_SHARE, LONGEST_BACKOFF_MS] = [0.1, 30_000];
+const [BACKOFF_SHARE, MAX_BACKOFF_MS] = [0.1, 30_000];
 
 /** `subtext.transcriptions`. Everything needs `get_video`. */
 export class Transcriptions {
@@ -49,13 +49,13 @@ export class Transcriptions {
     requireDuration(waitTimeoutMs, "waitTimeoutMs");
     requireSignal(signal);
     const timeout = waitTimeoutMs === undefined ? undefined : abortAfter(waitTimeoutMs);
-    const either = AbortSignal.any([signal, timeout].filter((one) => one !== undefined));
-    const beganMs = performance.now();
+    const either = AbortSignal.any([signal, timeout].filter((each) => each !== undefined));
+    const startMs = performance.now();
     try {
       for (;;) {
         const { ended, retryAfterMs } = await this.#poll(videoId, { ...rest, signal: either });
         if (ended) return ended;
-        await sleep(pollDelayMs(retryAfterMs, performance.now() - beganMs), either);
+        await sleep(pollDelayMs(retryAfterMs, performance.now() - startMs), either);
       }
     } catch (error) {
       signal?.throwIfAborted();
@@ -85,14 +85,14 @@ export class Transcriptions {
     }
   }
 
-  /** The words with their times. @throws SubtextError `transcription_not_completed` */
+  /** The words with their timings. @throws SubtextError `transcription_not_completed` */
   async words(videoId: string, options: RequestOptions = {}): Promise<TranscriptWord[]> {
     return await this.#fetchFile(videoId, "json", options, async (response) => {
       return (await readJson(response)) as TranscriptWord[];
     });
   }
 
-  /** The captions, WebVTT. @throws SubtextError `transcription_not_completed` */
+  /** The captions as WebVTT. @throws SubtextError `transcription_not_completed` */
   vtt(videoId: string, options: RequestOptions = {}): Promise<string> {
     return this.#fetchFile(videoId, "vtt", options, (response) => response.text());
   }
@@ -102,7 +102,7 @@ export class Transcriptions {
     return this.#fetchFile(videoId, "txt", options, (response) => response.text());
   }
 
-  /** A URL may end while it waits for its turn, so every try takes a new one. */
+  /** A URL may expire before its request is sent, so every attempt uses a new one. */
   async #fetchFile<T>(
     videoId: string,
     format: FileFormat,
@@ -113,7 +113,7 @@ export class Transcriptions {
     const { fetch, retry, ...defaults } = this.#transport.options;
     const { signal, timeoutMs = defaults.timeoutMs } = options;
     const retries = new Retries(retry, signal);
-    for (let refusals = 0; ; ) {
+    for (let rejections = 0; ; ) {
       const { files, status } = await this.get(videoId, options);
       if (!files) {
         throw new SubtextError({
@@ -124,8 +124,8 @@ export class Transcriptions {
       try {
         return await exchange(fetch, files[format].url, {}, { timeoutMs, signal }, read);
       } catch (error) {
-        if (error instanceof SubtextError && error.status === 403 && refusals === 0) {
-          refusals += 1;
+        if (error instanceof SubtextError && error.status === 403 && rejections === 0) {
+          rejections += 1;
           continue;
         }
         await retries.pause(error);
@@ -135,6 +135,6 @@ export class Transcriptions {
 }
 
 function pollDelayMs(retryAfterMs: number | null, elapsedMs: number): number {
-  const backoffMs = Math.min(elapsedMs * BACKOFF_SHARE, LONGEST_BACKOFF_MS);
-  return Math.min(Math.max(retryAfterMs ?? POLL_MS, backoffMs, SHORTEST_POLL_MS), LONGEST_POLL_MS);
+  const backoffMs = Math.min(elapsedMs * BACKOFF_SHARE, MAX_BACKOFF_MS);
+  return Math.min(Math.max(retryAfterMs ?? POLL_MS, backoffMs, MIN_POLL_MS), MAX_POLL_MS);
 }

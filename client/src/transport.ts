@@ -6,19 +6,19 @@ import { Retries, type RetryPolicy } from "./retry.ts";
 import { fillRoute, ROUTES } from "./routes.ts";
 import type { Operations } from "./types.ts";
 
-/** For any call. */
+/** Options of every call. */
 export interface RequestOptions {
-  /** Ends the call, with its retries; the call then throws the signal's reason. */
+  /** Aborts the call and its retries; the call then throws the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** For each request of the call. */
+  /** Timeout of each request of the call. */
   timeoutMs?: number | undefined;
 }
 
-/** For a call that makes or does something. */
+/** Options of calls that create or trigger something. */
 export interface PostOptions extends RequestOptions {
   /**
-   * The service does a deed once for each key and answers a repetition as it did the first, for 24 hours. Every
-   * call makes a key of its own; give one where the call itself may be repeated, as after a crash.
+   * The service runs an operation once per key and repeats its response to retries for 24 hours. Every call creates
+   * its own key; pass one if the call itself may be repeated, e.g. after a crash.
    */
   idempotencyKey?: string | undefined;
 }
@@ -37,7 +37,7 @@ interface Call<Id extends keyof Operations> {
   body?: Operations[Id]["body"];
 }
 
-/** Calls the operations of the contract: with the key, typed, and again where it helps. */
+/** Typed, authenticated calls of the API with retries and rate limiting. */
 export class Transport {
   readonly options: TransportOptions;
   readonly #pacer = new Pacer();
@@ -76,7 +76,7 @@ export class Transport {
         accept: "application/json",
         ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
         ...(body !== undefined && { "content-type": "application/json" }),
-        // The same for every retry: all of them are one deed.
+        // The same for every retry: all of them are one operation.
         ...(method === "POST" && { "idempotency-key": idempotencyKey ?? newIdempotencyKey() }),
       },
       ...(body !== undefined && { body: toJson(body) }),
@@ -87,7 +87,7 @@ export class Transport {
       return response;
     };
     const retries = new Retries(retry, signal);
-    let mayBeDone = false;
+    let mayHaveSucceeded = false;
     for (;;) {
       await this.#pacer.begin({ isBackground, signal });
       try {
@@ -96,11 +96,16 @@ export class Transport {
           headers: response.headers,
         })).finally(() => this.#pacer.end());
       } catch (error) {
-        // A deletion whose answer was lost: by then it is gone, as was asked.
-        if (method === "DELETE" && mayBeDone && error instanceof SubtextError && error.status === 404) {
+        // The response of an earlier attempt was lost, but the deletion succeeded.
+        if (
+          method === "DELETE" &&
+          mayHaveSucceeded &&
+          error instanceof SubtextError &&
+          error.status === 404
+        ) {
           return { body: undefined as Operations[Id]["success"], headers: new Headers() };
         }
-        mayBeDone ||= !(error instanceof SubtextError) || error.status === null || error.status >= 500;
+        mayHaveSucceeded ||= !(error instanceof SubtextError) || error.status === null || error.status >= 500;
         await retries.pause(error);
       }
     }
@@ -113,13 +118,13 @@ function toJson(value: unknown): string {
   } catch (cause) {
     throw new SubtextError({
       code: "invalid_argument",
-      detail: `No JSON can be made of it: ${cause}.`,
+      detail: `The value cannot be serialized as JSON: ${cause}.`,
       cause,
     });
   }
 }
 
-/** `crypto.randomUUID` is missing on pages that came without TLS. */
+/** `crypto.randomUUID` is missing on pages loaded without TLS. */
 function newIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -8,11 +8,11 @@ import type * as webhook from "./contract/webhook.ts";
 import type * as endpoint from "./contract/webhook-endpoint.ts";
 
 /*
- * All that the SDK takes from the schemas of the contract. The published package has this one file written out
- * as plain types (see `client/build`), so that it needs no schema library; a test holds the two together.
+ * Everything that the SDK derives from the schemas of the contract. The published package contains this file as plain
+ * types (see `client/build`), so that it needs no schema library; a test compares the two.
  */
 
-/** What each operation of the API takes and gives, by its id. */
+/** Input and output of each operation of the API, by its id. */
 export type Operations = {
   -readonly [Id in keyof typeof OPERATIONS]: {
     method: (typeof OPERATIONS)[Id]["method"];
@@ -53,7 +53,7 @@ export type TranscriptionFailedEvent = Static<typeof webhook.TranscriptionFailed
 export type TranscriptionSkippedEvent = Static<typeof webhook.TranscriptionSkippedEvent>;
 export type WebhookTestEvent = Static<typeof webhook.WebhookTestEvent>;
 
-/** Every body that a webhook endpoint can be sent, told apart by `type`. */
+/** Every body that a webhook endpoint can receive, discriminated by `type`. */
 export type WebhookEvent = {
   [Type in keyof typeof webhook.WEBHOOK_EVENTS]: Static<(typeof webhook.WEBHOOK_EVENTS)[Type]>;
 }[keyof typeof webhook.WEBHOOK_EVENTS];

@@ -12,7 +12,7 @@ import { type ExchangeOptions, exchange, type Fetch } from "./exchange.ts";
 import { Retries, type RetryPolicy } from "./retry.ts";
 
 export interface UploadProgress {
-  /** That the service has. */
+  /** Bytes that the service has received. */
   sentBytes: number;
   totalBytes: number;
 }
@@ -21,32 +21,31 @@ export interface UploadOptions {
   onProgress?: ((progress: UploadProgress) => void) | undefined;
   signal?: AbortSignal | undefined;
   fetch?: Fetch | undefined;
-  /** Tries are counted anew whenever some of the file has arrived. */
+  /** The count of retries restarts whenever more of the file has arrived. */
   retry?: Partial<RetryPolicy> | undefined;
-  /** The largest piece of the file in one request, where a proxy bounds them; 64 MiB unless said. */
+  /** The largest chunk per request, if a proxy limits the size of requests; 64 MiB by default. */
   maxPieceBytes?: number | undefined;
   /** For each request; by default 60 s for a chunk and 30 s to ask for the offset. */
   timeoutMs?: number | undefined;
-  /** True where nothing was sent to this URL before, which saves a request. */
+  /** True if nothing was sent to this URL before, which saves a request. */
   isNew?: boolean | undefined;
 }
 
-const FIRST_PIECE_BYTES = 1 << 20;
-const MIN_PIECE_BYTES = 1 << 16;
-const MAX_PIECE_BYTES = 1 << 26;
-/** `fetch` tells nothing while it sends, so pieces of a few seconds are what progress is told by. */
-const QUICK_PIECE_MS = 2_000;
-const SLOW_PIECE_MS = 8_000;
-const PIECE_TIMEOUT_MS = 60_000;
+const FIRST_CHUNK_BYTES = 1 << 20;
+const MIN_CHUNK_BYTES = 1 << 16;
+const MAX_CHUNK_BYTES = 1 << 26;
+/** `fetch` reports no progress while it sends, so chunks of a few seconds are the unit of progress. */
+const FAST_CHUNK_MS = 2_000;
+const SLOW_CHUNK_MS = 8_000;
+const CHUNK_TIMEOUT_MS = 60_000;
 const OFFSET_TIMEOUT_MS = 30_000;
 const TUS = { "tus-resumable": "1.0.0" };
 
 /**
- * Uploads a file to the URL that `videos.create` gave, without a key, on from where an earlier upload of it
- * ended. It goes in pieces (tus 1.0), whose size follows the speed of the network; where a connection is cut,
- * the service is asked what has arrived, and the rest is sent.
+ * Uploads a file to a URL of `videos.create`, without a key. Sends chunks (tus 1.0) whose size adapts to the network.
+ * After a broken connection, and when called again, it asks for the offset and resumes there.
  *
- * @throws SubtextError; the signal's reason where it is aborted. Either way it can be called again.
+ * @throws SubtextError; the signal's reason if it is aborted. It can be called again in both cases.
  */
 export async function uploadTo(
   uploadUrl: string,
@@ -57,18 +56,18 @@ export async function uploadTo(
   const file = toBlob(input);
   requireObject(options, "options");
   requireSignal(options.signal);
-  const { onProgress, signal, timeoutMs, isNew = false, maxPieceBytes = MAX_PIECE_BYTES } = options;
+  const { onProgress, signal, timeoutMs, isNew = false, maxPieceBytes = MAX_CHUNK_BYTES } = options;
   const retry = readRetryPolicy(options.retry);
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
   const totalBytes = file.size;
-  // An empty file is complete once the service is asked for its offset.
+  // Asking for the offset completes the upload of an empty file.
   let offset = isNew && totalBytes > 0 ? 0 : null;
   let furthest = 0;
-  let pieceBytes = Math.min(FIRST_PIECE_BYTES, maxPieceBytes);
+  let chunkBytes = Math.min(FIRST_CHUNK_BYTES, maxPieceBytes);
   const retries = new Retries(retry, signal);
   for (;;) {
     try {
-      offset ??= await askOffset(fetch, uploadUrl, file, {
+      offset ??= await fetchOffset(fetch, uploadUrl, file, {
         timeoutMs: timeoutMs ?? OFFSET_TIMEOUT_MS,
         signal,
       });
@@ -78,27 +77,27 @@ export async function uploadTo(
       }
       onProgress?.({ sentBytes: offset, totalBytes });
       if (offset === totalBytes) return;
-      const beganMs = performance.now();
-      offset = await sendPiece(fetch, uploadUrl, offset, file.slice(offset, offset + pieceBytes), {
-        timeoutMs: timeoutMs ?? PIECE_TIMEOUT_MS,
+      const startMs = performance.now();
+      offset = await sendChunk(fetch, uploadUrl, offset, file.slice(offset, offset + chunkBytes), {
+        timeoutMs: timeoutMs ?? CHUNK_TIMEOUT_MS,
         signal,
       });
-      const tookMs = performance.now() - beganMs;
-      if (tookMs < QUICK_PIECE_MS) pieceBytes = Math.min(pieceBytes * 2, maxPieceBytes);
-      else if (tookMs > SLOW_PIECE_MS) pieceBytes = halved(pieceBytes);
+      const durationMs = performance.now() - startMs;
+      if (durationMs < FAST_CHUNK_MS) chunkBytes = Math.min(chunkBytes * 2, maxPieceBytes);
+      else if (durationMs > SLOW_CHUNK_MS) chunkBytes = halved(chunkBytes);
     } catch (error) {
       await retries.pause(error);
       offset = null;
-      pieceBytes = halved(pieceBytes);
+      chunkBytes = halved(chunkBytes);
     }
   }
 }
 
-function halved(pieceBytes: number): number {
-  return Math.max(Math.ceil(pieceBytes / 2), Math.min(pieceBytes, MIN_PIECE_BYTES));
+function halved(chunkBytes: number): number {
+  return Math.max(Math.ceil(chunkBytes / 2), Math.min(chunkBytes, MIN_CHUNK_BYTES));
 }
 
-async function askOffset(fetch: Fetch, url: string, file: Blob, limits: ExchangeOptions): Promise<number> {
+async function fetchOffset(fetch: Fetch, url: string, file: Blob, limits: ExchangeOptions): Promise<number> {
   const init = { method: "HEAD", headers: TUS };
   try {
     return await exchange(fetch, url, init, limits, async (response) => {
@@ -106,9 +105,9 @@ async function askOffset(fetch: Fetch, url: string, file: Blob, limits: Exchange
       return readOffset(response, 0, file.size);
     });
   } catch (error) {
-    // The answer to HEAD has no body, so the code that goes with its status is missing.
+    // A response to HEAD has no body, so the code is derived from its status.
     if (!(error instanceof SubtextError) || error.status === null) throw error;
-    const code = CODES_OF_HEAD[error.status];
+    const code = HEAD_ERROR_CODES[error.status];
     if (!code) throw error;
     throw new SubtextError({
       code,
@@ -124,7 +123,7 @@ async function askOffset(fetch: Fetch, url: string, file: Blob, limits: Exchange
   }
 }
 
-const CODES_OF_HEAD: Record<number, ApiErrorCode> = {
+const HEAD_ERROR_CODES: Record<number, ApiErrorCode> = {
   403: "upload_url_invalid",
   404: "upload_not_found",
   410: "upload_expired",
@@ -141,22 +140,22 @@ function isUploadOf(file: Blob, headers: Headers): boolean {
   return file.name === "" || new TextDecoder().decode(bytes) === file.name;
 }
 
-/** @returns where the upload stands after it */
-async function sendPiece(
+/** @returns the offset after the chunk */
+async function sendChunk(
   fetch: Fetch,
   url: string,
   offset: number,
-  piece: Blob,
+  chunk: Blob,
   limits: ExchangeOptions,
 ): Promise<number> {
   const init = {
     method: "PATCH",
     headers: { ...TUS, "upload-offset": String(offset), "content-type": "application/offset+octet-stream" },
-    body: piece,
+    body: chunk,
   };
   return await exchange(fetch, url, init, limits, async (response) =>
-    // A piece of which nothing was taken, again and again, would never end.
-    readOffset(response, offset + 1, offset + piece.size),
+    // At least one byte must be accepted, or the loop would never end.
+    readOffset(response, offset + 1, offset + chunk.size),
   );
 }
 
@@ -164,5 +163,9 @@ function readOffset({ headers, status }: Response, least: number, most: number):
   const text = headers.get("upload-offset") ?? "";
   const offset = Number(text);
   if (/^\d+$/.test(text) && offset >= least && offset <= most) return offset;
-  throw new SubtextError({ code: "unexpected_response", status, detail: "No offset of the upload came." });
+  throw new SubtextError({
+    code: "unexpected_response",
+    status,
+    detail: "The response has no valid Upload-Offset.",
+  });
 }

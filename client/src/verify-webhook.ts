@@ -3,7 +3,7 @@ import { SubtextError } from "./errors.ts";
 import type { Completed } from "./states.ts";
 import type { TranscriptionCompletedEvent, WebhookEvent } from "./types.ts";
 
-/** For servers that have no `Request`: the headers as they came, and the body before anything parsed it. */
+/** For servers without `Request`: the headers and the raw, unparsed body. */
 export interface RawWebhook {
   headers:
     | { get(name: string): string | null }
@@ -12,36 +12,36 @@ export interface RawWebhook {
 }
 
 export interface VerifyOptions {
-  /** How old, or how far of the future, a webhook may be; 300 s unless said. */
+  /** The maximum age of a webhook, or distance into the future; 300 s by default. */
   toleranceSeconds?: number | undefined;
   now?: Date | undefined;
 }
 
-/** A `WebhookEvent`, which has files where it tells of a COMPLETED transcription. */
+/** A `WebhookEvent` whose completed transcriptions always have files. */
 export type ReceivedEvent =
   | Exclude<WebhookEvent, TranscriptionCompletedEvent>
   | (Omit<TranscriptionCompletedEvent, "data"> & { data: Completed<TranscriptionCompletedEvent["data"]> });
 
 export interface VerifiedWebhook {
-  /** Of the event, the same at every attempt: what you have seen before is a repetition. */
+  /** Identifies the event; the same for every attempt, so use it to detect duplicates. */
   id: string;
   /** When this attempt was made. */
   sentAt: Date;
   event: ReceivedEvent;
 }
 
-/** Under this name its type is not known everywhere. */
+/** `CryptoKey` is not a global type in every environment. */
 type HmacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 const TOLERANCE_SECONDS = 300;
-/** Of Standard Webhooks; a shorter one is a piece of a secret. */
+/** The minimum of Standard Webhooks; a shorter secret is truncated. */
 const MIN_SECRET_BYTES = 24;
 const SECRET_PREFIX = "whsec_";
 const SIGNATURE_PREFIX = "v1,";
 
 /**
- * Verifies a webhook as Standard Webhooks 1.0 asks (HMAC-SHA256 over `id.timestamp.body`), and only then reads
- * it. The comparison is Web Crypto's, which takes the same time wherever signatures differ.
+ * Verifies a webhook according to Standard Webhooks 1.0 (HMAC-SHA256 over `id.timestamp.body`) before parsing it. Web
+ * Crypto compares the signatures in constant time.
  *
  * @param webhook a `Request`, whose body is read, or headers and raw body
  * @param secrets `whsec_…`; during a rotation both, in any order
@@ -79,7 +79,10 @@ export async function verifyWebhook(
 
 async function importKey(secret: unknown): Promise<HmacKey> {
   if (typeof secret !== "string" || secret === "") {
-    throw new SubtextError({ code: "webhook_secret_invalid", detail: "`secrets` holds no signing secret." });
+    throw new SubtextError({
+      code: "webhook_secret_invalid",
+      detail: "`secrets` contains no signing secret.",
+    });
   }
   try {
     const encoded = secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret;
@@ -87,7 +90,7 @@ async function importKey(secret: unknown): Promise<HmacKey> {
     if (bytes.length < MIN_SECRET_BYTES) throw new TypeError("too short");
     return await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
   } catch {
-    // Whatever is told of the fault may hold some of the secret.
+    // The cause may contain a part of the secret.
     throw new SubtextError({ code: "webhook_secret_invalid" });
   }
 }
@@ -105,7 +108,7 @@ async function isSigned(signed: Uint8Array<ArrayBuffer>, header: string, keys: H
 }
 
 function readHeader(headers: RawWebhook["headers"], name: string): string {
-  // Not by their class: frameworks bring Headers of their own.
+  // Not `instanceof`: frameworks bring their own Headers.
   const value =
     typeof headers.get === "function"
       ? headers.get(name)
@@ -126,8 +129,7 @@ async function readBody(webhook: Request | RawWebhook): Promise<Uint8Array<Array
   if ("arrayBuffer" in webhook && !webhook.bodyUsed) return new Uint8Array(await webhook.arrayBuffer());
   throw new SubtextError({
     code: "webhook_body_not_raw",
-    detail:
-      "Hand over the body as it came, as text or bytes: what was parsed or read before can not be verified.",
+    detail: "Pass the raw body as text or bytes: a body that was parsed or read before cannot be verified.",
   });
 }
 

@@ -11,9 +11,9 @@ export interface VideoUploadOptions
   extends PostOptions,
     Readonly<{ [Name in keyof NewVideoOptions]: NewVideoOptions[Name] | undefined }> {
   onProgress?: ((progress: UploadProgress) => void) | undefined;
-  /** With the upload's URL, by which `uploadTo` takes the upload up again after this program has ended. */
+  /** Receives the upload URL, with which `uploadTo` can resume the upload after a restart of the program. */
   onCreated?: ((created: CreatedVideo) => void) | undefined;
-  /** The largest piece of the file in one request, where a proxy bounds them. */
+  /** The largest chunk per request, if a proxy limits the size of requests. */
   maxPieceBytes?: number | undefined;
 }
 
@@ -40,8 +40,8 @@ export class Videos {
   }
 
   /**
-   * Makes a video, and a URL to which a browser may upload its bytes without a key: hand that to `uploadTo`,
-   * tus-js-client or Uppy. Needs `create_video`.
+   * Creates a video with a URL to which a browser may upload without a key, using `uploadTo`, tus-js-client or
+   * Uppy. Needs `create_video`.
    */
   async create(video: NewVideo, options: PostOptions = {}): Promise<CreatedVideo> {
     requireObject(video, "video");
@@ -54,10 +54,10 @@ export class Videos {
   }
 
   /**
-   * Makes a video and uploads its bytes, on through cut connections. Needs `create_video`.
+   * Creates a video and uploads its file, resuming after broken connections. Needs `create_video`.
    *
-   * @param input a `File` of a page; a `Blob`, such as Node's `openAsBlob` creates without reading the file; or bytes
-   * @returns the id of the video, whose transcription has then begun
+   * @param input a `File`; a `Blob`, e.g. of Node's `openAsBlob`, which does not read the file into memory; or bytes
+   * @returns the id of the video, which is now queued for transcription
    */
   async upload(input: FileInput, options: VideoUploadOptions = {}): Promise<{ videoId: string }> {
     const file = toBlob(input);

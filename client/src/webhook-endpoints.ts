@@ -37,7 +37,7 @@ export class WebhookEndpoints {
     );
   }
 
-  /** The answer holds the signing secret, this once. */
+  /** Only this response and `rotateSecret` contain the signing secret. */
   async create(endpoint: NewWebhookEndpoint, options: PostOptions = {}): Promise<WebhookEndpointWithSecret> {
     requireObject(endpoint, "endpoint");
     return await this.#transport.call("createWebhookEndpoint", { body: endpoint }, options);
@@ -47,7 +47,7 @@ export class WebhookEndpoints {
     return this.#transport.call("getWebhookEndpoint", { params: { endpointId } }, options);
   }
 
-  /** What is left out stays as it is. */
+  /** Omitted fields keep their values. */
   async update(
     endpointId: string,
     change: WebhookEndpointChange,
@@ -65,17 +65,17 @@ export class WebhookEndpoints {
     await this.#transport.call("deleteWebhookEndpoint", { params: { endpointId } }, options);
   }
 
-  /** Makes a new secret, shown this once; for 24 hours both sign every delivery. */
+  /** Creates a new secret, shown only once; for 24 hours both secrets sign every delivery. */
   rotateSecret(endpointId: string, options: PostOptions = {}): Promise<WebhookEndpointWithSecret> {
     return this.#transport.call("rotateWebhookSecret", { params: { endpointId } }, options);
   }
 
-  /** Sends an event of the type `webhooks.endpoint.test`. */
+  /** Sends an event of type `webhooks.endpoint.test`. */
   sendTestEvent(endpointId: string, options: PostOptions = {}): Promise<Delivery> {
     return this.#transport.call("sendTestEvent", { params: { endpointId } }, options);
   }
 
-  /** What was sent and what it was answered, newest first. */
+  /** Deliveries with their attempts, newest first. */
   listDeliveries(
     endpointId: string,
     query: Operations["listDeliveries"]["query"] = {},
@@ -93,12 +93,12 @@ export class WebhookEndpoints {
     );
   }
 
-  /** Sends one event again, under the same `webhook-id`. */
+  /** Resends an event with the same `webhook-id`. */
   redeliver(endpointId: string, deliveryId: string, options: PostOptions = {}): Promise<Delivery> {
     return this.#transport.call("redeliver", { params: { endpointId, deliveryId } }, options);
   }
 
-  /** Resends what failed, was canceled or is waiting for a retry since then; call again while `hasMore`. */
+  /** Resends deliveries since then that failed, were canceled or wait for a retry; repeat while `hasMore`. */
   async redeliverFailed(
     endpointId: string,
     since: RedeliverFailed,

@@ -17,7 +17,7 @@ import { createLog } from "@subtext/server/telemetry/log";
 import { createWebhookEndpoint } from "@subtext/server/webhooks/endpoints";
 import * as tus from "tus-js-client";
 import { Receiver } from "./receiver.ts";
-import { progressLine, say, table } from "./terminal.ts";
+import { printStep, progressLine, table } from "./terminal.ts";
 import { renderWatchPage } from "./watch-page.ts";
 
 const SAMPLE = join(import.meta.dirname, "../sample/sample.mp4");
@@ -28,7 +28,7 @@ const receiver = new Receiver();
 let service: Service | undefined;
 try {
   const baseUrl = await startService();
-  await showMainJob(baseUrl);
+  await runDemo(baseUrl);
   if (!options.exit) await untilInterrupted();
 } finally {
   receiver.close();
@@ -42,63 +42,69 @@ async function startService(): Promise<string> {
     PORT: String(port),
     DATA_DIR: dataFolder,
     FFMPEG_PATH: process.env.FFMPEG_PATH,
-    // The sample is in English, and a look around is no reason to fetch hundreds of megabytes.
+    // The sample is in English, so the multilingual model's hundreds of megabytes are not needed.
     MODEL_DOWNLOAD: "off",
     LOG_LEVEL: process.env.LOG_LEVEL ?? "warn",
-    // The receiver of this demo listens on this machine, where webhooks do not go otherwise.
+    // Webhooks to loopback addresses are blocked by default; the demo's receiver listens on this machine.
     WEBHOOK_ALLOW_HTTP: "true",
     WEBHOOK_ALLOW_NETWORKS: "127.0.0.1/32",
   });
   service = await openService({ config, log: createLog(config.logLevel) });
   await service.start();
-  say("The service runs", config.publicUrl);
+  printStep("The service is running", config.publicUrl);
   return config.publicUrl;
 }
 
-/** Everything from here on speaks HTTP, as an integrator would; only keys and toggles are set up inside. */
-async function showMainJob(baseUrl: string): Promise<void> {
+/** Uses HTTP like an integrator, except to create the environment, the key and the endpoint. */
+async function runDemo(baseUrl: string): Promise<void> {
   const { database, endpointPolicy: policy } = running().parts;
   const deps = { db: database.kysely, clock: systemClock, policy };
   const receiverUrl = await receiver.listen();
 
   const environment = await createEnvironment(deps, { name: "Demo", aiTranscription: true });
-  say("An environment with AI Transcription on", environment.id);
+  printStep("An environment with AI Transcription on", environment.id);
   const { key } = await createApiKey(deps, {
     environmentId: environment.id,
     name: "demo",
     permissions: ["create_video", "get_video"],
     expiresAt: null,
   });
-  say("An API key", `${key.slice(0, 20)}…`);
+  printStep("An API key", `${key.slice(0, 20)}…`);
   const endpoint = await createWebhookEndpoint(deps, {
     environmentId: environment.id,
     url: `${receiverUrl}/webhook`,
     metadata: { receiver: "demo" },
   });
   receiver.expectSignedWith(endpoint.secret);
-  say("A webhook endpoint", `${receiverUrl}/webhook`);
+  printStep("A webhook endpoint", `${receiverUrl}/webhook`);
 
   const videoId = await upload(baseUrl, key);
   const uploadedAt = performance.now();
-  say("Uploaded over tus", videoId);
+  printStep("Uploaded over tus", videoId);
   const webhook = await watchUntilReceived(videoId);
-  say("The webhook came, its signature holds (standardwebhooks)", `${webhook.payload.type}, ${webhook.id}`);
+  printStep(
+    "The webhook arrived with a valid signature (standardwebhooks)",
+    `${webhook.payload.type}, ${webhook.id}`,
+  );
 
   const transcription = await readTranscription(baseUrl, key, videoId);
   const { vtt, json, txt } = await fetchFiles(transcription);
   const words = JSON.parse(json) as Word[];
-  say(
+  printStep(
     "Read with the API key",
     `${transcription.status}, language ${transcription.language}, ${transcription.wordCount} words, ${transcription.duration} s`,
   );
-  say("Fetched from the signed URLs", `VTT ${vtt.length}, JSON ${json.length}, TXT ${txt.length} characters`);
+  printStep(
+    "Fetched from the signed URLs",
+    `VTT ${vtt.length}, JSON ${json.length}, TXT ${txt.length} characters`,
+  );
 
   console.log(`\n${txt.trim().replace(/^/gm, "    ")}\n`);
   table(
     ["word", "start", "end"],
     words.slice(0, 8).map(({ word, start, end }) => [word, `${start.toFixed(3)} s`, `${end.toFixed(3)} s`]),
   );
-  await showWhereTimeWent(videoId, { seconds: (webhook.at - uploadedAt) / 1000 });
+  await printTimings(videoId, { seconds: (webhook.at - uploadedAt) / 1000 });
 
   const video = await readFile(SAMPLE);
   receiver.show(async () => {
@@ -111,10 +117,10 @@ async function showMainJob(baseUrl: string): Promise<void> {
     });
   }, video);
   if (options.exit) return;
-  say("Watch it with its captions", receiverUrl);
+  printStep("Watch it with its captions", receiverUrl);
   console.log(`  or upload a video of your own with any tus client to ${baseUrl}/api/v1/uploads`);
   console.log(`  with the header  Authorization: Bearer ${key}`);
-  console.log("  Ctrl-C ends the demo and removes what it made.");
+  console.log("  Ctrl-C stops the demo and deletes its data.");
 }
 
 async function upload(baseUrl: string, key: string): Promise<string> {
@@ -141,13 +147,13 @@ async function upload(baseUrl: string, key: string): Promise<string> {
 async function watchUntilReceived(videoId: string) {
   const line = progressLine("Transcribing");
   const failed = Promise.withResolvers<never>();
-  const look = async () => {
+  const check = async () => {
     const row = await findTranscriptionOfVideo(running().parts.database.kysely, videoId);
     if (row) line.show(row.progress, row.status);
     if (row?.status !== "FAILED") return;
     throw new Error(`the transcription failed: ${row.failure_code}: ${row.failure_message}`);
   };
-  const timer = setInterval(() => look().catch(failed.reject), 200);
+  const timer = setInterval(() => check().catch(failed.reject), 200);
   try {
     return await Promise.race([receiver.received, failed.promise]);
   } finally {
@@ -161,7 +167,7 @@ async function readTranscription(baseUrl: string, key: string, videoId: string):
     headers: { authorization: `Bearer ${key}` },
   });
   if (!response.ok)
-    throw new Error(`the read endpoint answered ${response.status}: ${await response.text()}`);
+    throw new Error(`the read endpoint responded with ${response.status}: ${await response.text()}`);
   return (await response.json()) as Transcription;
 }
 
@@ -170,14 +176,14 @@ async function fetchFiles({ files }: Transcription): Promise<{ vtt: string; json
   const [vtt, json, txt] = await Promise.all(
     [files.vtt, files.json, files.txt].map(async ({ url }) => {
       const response = await fetch(url);
-      if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+      if (!response.ok) throw new Error(`${url} responded with ${response.status}`);
       return await response.text();
     }),
   );
   return { vtt: vtt ?? "", json: json ?? "", txt: txt ?? "" };
 }
 
-async function showWhereTimeWent(videoId: string, total: { seconds: number }): Promise<void> {
+async function printTimings(videoId: string, total: { seconds: number }): Promise<void> {
   const row = await findTranscriptionOfVideo(running().parts.database.kysely, videoId);
   if (!row?.stages || !row.started_at || !row.finished_at || row.duration === null) return;
   const { probe, decode, voiceActivity, engine, total: speech } = row.stages;
@@ -193,21 +199,18 @@ async function showWhereTimeWent(videoId: string, total: { seconds: number }): P
       [`decode (${row.decoder})`, seconds(decode)],
       ["voice activity", seconds(voiceActivity)],
       [`engine (${row.engine})`, seconds(engine)],
-      [
-        "start of the engine's process, captions, storage",
-        seconds(Math.max(0, worked - Math.min(speech, worked))),
-      ],
+      ["engine start-up, captions, storage", seconds(Math.max(0, worked - Math.min(speech, worked)))],
       ["from completion to the verified webhook", seconds(Math.max(0, total.seconds - queued - worked))],
-      ["in all, from the last byte uploaded", seconds(total.seconds)],
+      ["total, from the last uploaded byte", seconds(total.seconds)],
     ],
   );
   console.log(
-    `\n  ${(row.duration / total.seconds).toFixed(0)} × real time; a first video also waits for the model to load.\n`,
+    `\n  ${(row.duration / total.seconds).toFixed(0)}× real time; the first video also waits for the model to load.\n`,
   );
 }
 
 function running(): Service {
-  if (!service) throw new Error("the service does not run");
+  if (!service) throw new Error("the service is not running");
   return service;
 }
 

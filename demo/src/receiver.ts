@@ -11,8 +11,8 @@ export interface ReceivedWebhook {
 }
 
 /**
- * What an integrator would run: takes webhooks at `/webhook`, verified with the package `standardwebhooks`,
- * and gives a page at `/` to watch the result.
+ * An integrator's server: receives webhooks at `/webhook`, verified with the package `standardwebhooks`, and serves a
+ * page at `/` with the result.
  */
 export class Receiver {
   readonly #server: Server;
@@ -37,7 +37,7 @@ export class Receiver {
           response.writeHead(404).end();
         }
       } catch (error) {
-        console.error(`The receiver refused a request: ${error instanceof Error ? error.message : error}`);
+        console.error(`The receiver rejected a request: ${error instanceof Error ? error.message : error}`);
         response.writeHead(400).end();
       }
     });
@@ -48,12 +48,12 @@ export class Receiver {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** The secret that the service gave for this endpoint. */
+  /** Sets the endpoint's signing secret. */
   expectSignedWith(secret: string): void {
     this.#secret = secret;
   }
 
-  /** The first webhook whose signature holds. */
+  /** The first webhook with a valid signature. */
   get received(): Promise<ReceivedWebhook> {
     return this.#received;
   }
@@ -69,7 +69,7 @@ export class Receiver {
   }
 
   async #verify(request: IncomingMessage): Promise<ReceivedWebhook> {
-    if (!this.#secret) throw new Error("a webhook came before its secret was known");
+    if (!this.#secret) throw new Error("a webhook arrived before its secret was set");
     const body = await text(request);
     const header = (name: string) => String(request.headers[name] ?? "");
     const payload = new Webhook(this.#secret).verify(body, {
@@ -81,7 +81,7 @@ export class Receiver {
   }
 }
 
-/** Browsers seek in a video by ranges. */
+/** Browsers need ranges to seek in a video. */
 function sendRange(
   request: IncomingMessage,
   response: import("node:http").ServerResponse,

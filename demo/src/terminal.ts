@@ -1,19 +1,19 @@
 const interactive = process.stdout.isTTY;
 const BAR_WIDTH = 30;
 
-/** One finished step and what came of it. */
-export function say(step: string, result: string): void {
+/** Prints a finished step and its result. */
+export function printStep(step: string, result: string): void {
   console.log(`✓ ${step}: ${result}`);
 }
 
-/** A line that moves where there is a terminal, and is silent where the output goes to a file. */
+/** A progress bar; prints nothing if the output is not a terminal. */
 export function progressLine(label: string): { show(fraction: number, note?: string): void; end(): void } {
   return {
     show(fraction, note = "") {
       if (!interactive) return;
       const filled = Math.round(Math.min(Math.max(fraction, 0), 1) * BAR_WIDTH);
       const bar = "█".repeat(filled) + "░".repeat(BAR_WIDTH - filled);
-      process.stdout.write(`\r\x1b[K  ${label} ${bar} ${Math.round(fraction * 100)} % ${note}`);
+      process.stdout.write(`\r\x1b[K  ${label} ${bar} ${Math.round(fraction * 100)}% ${note}`);
     },
     end() {
       if (interactive) process.stdout.write("\r\x1b[K");

@@ -1,6 +1,6 @@
 import type { Word } from "@subtext/captions/words";
 
-/** A page that plays the video with its captions beside its words, the spoken one lit. */
+/** A page with the video, its captions and its words, which highlights the spoken word. */
 export function renderWatchPage({
   videoUrl,
   vttUrl,
@@ -38,17 +38,17 @@ export function renderWatchPage({
   <track default kind="captions" srclang="${escapeHtml(language)}" label="Captions" src="${escapeHtml(vttUrl)}">
 </video>
 <p>${spans.join(" ")}</p>
-<small>A click on a word plays from there. The caption file's address lives for 5 minutes; load the page again for a new one.</small>
+<small>Click a word to play from there. The caption file's URL expires after 5 minutes; reload the page for a new one.</small>
 <script>
   const video = document.querySelector("video");
   const words = [...document.querySelectorAll("p span")];
   for (const word of words) word.onclick = () => { video.currentTime = word.dataset.start; video.play(); };
-  const light = () => {
+  const highlight = () => {
     const now = video.currentTime;
     for (const word of words) word.classList.toggle("spoken", now >= word.dataset.start && now < word.dataset.end);
-    requestAnimationFrame(light);
+    requestAnimationFrame(highlight);
   };
-  light();
+  highlight();
 </script>
 </body>
 </html>

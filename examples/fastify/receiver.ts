@@ -9,10 +9,10 @@ const seen = new Set<string>();
 const app = fastify({ requestTimeout: 30_000 });
 
 app.setErrorHandler((error, _request, reply) => {
-  const isRefused = error instanceof SubtextError && error.code !== "webhook_secret_invalid";
-  if (!isRefused) console.error(error);
-  // Anything but 2xx makes the service retry later; 500 says that the fault is on this side.
-  return reply.code(isRefused ? 400 : 500).send();
+  const isInvalid = error instanceof SubtextError && error.code !== "webhook_secret_invalid";
+  if (!isInvalid) console.error(error);
+  // Anything but 2xx makes the service retry later; 500 means that the fault is on this side.
+  return reply.code(isInvalid ? 400 : 500).send();
 });
 
 await app.register(async (webhooks) => {
@@ -43,7 +43,7 @@ async function handleEvent(event: ReceivedEvent): Promise<void> {
   const { videoId, language, files } = event.data;
   // The URLs expire after five minutes: fetch the content now, and keep that.
   const file = await fetch(files.txt.url, { signal: AbortSignal.timeout(30_000) });
-  if (!file.ok) throw new Error(`The transcript's URL answered ${file.status}.`);
+  if (!file.ok) throw new Error(`The transcript's URL responded with ${file.status}.`);
   console.log(JSON.stringify({ videoId, language, text: await file.text() }));
 }
 

@@ -1,4 +1,4 @@
-// The API without the client, but for its types: what any language with HTTP can do.
+// The API without the client except for its types: any language with HTTP can do this.
 // `SUBTEXT_URL=… SUBTEXT_API_KEY=… node transcribe.ts meeting.mp4`
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
@@ -11,13 +11,13 @@ const file = await readFile(path);
 
 const TIMEOUT_MS = 30_000;
 
-/** A problem (RFC 9457) says in `code` what went wrong. */
+/** An error response is a problem (RFC 9457); its `code` says what went wrong. */
 async function check(response: Response): Promise<Response> {
   if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
   return response;
 }
 
-// 1. A video, and a URL for its bytes. The key makes a repetition of this request the same deed.
+// 1. Create a video with an upload URL. The idempotency key makes retries of this request safe.
 const created = await check(
   await fetch(`${baseUrl}/api/v1/videos`, {
     method: "POST",
@@ -32,7 +32,7 @@ const created = await check(
 );
 const { video, upload } = (await created.json()) as CreatedVideo;
 
-// 2. The bytes (tus 1.0). After a cut connection, `Upload-Offset` of a HEAD says where to go on.
+// 2. Upload the file (tus 1.0). After a broken connection, a HEAD returns the `Upload-Offset` to resume from.
 await check(
   await fetch(upload.url, {
     method: "PATCH",
@@ -45,7 +45,7 @@ await check(
   }),
 );
 
-// 3. The transcription, asked for as often as `Retry-After` says. A webhook spares you this.
+// 3. Poll the transcription as often as `Retry-After` says. A webhook makes this unnecessary.
 for (;;) {
   const url = `${baseUrl}/api/v1/videos/${video.id}/transcription`;
   const response = await check(
@@ -57,7 +57,7 @@ for (;;) {
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
     continue;
   }
-  // 4. The files, at once: their URLs live for five minutes, and need no key.
+  // 4. Fetch the files now: their URLs expire after five minutes, and need no key.
   const text = files
     ? await (await check(await fetch(files.txt.url, { signal: AbortSignal.timeout(TIMEOUT_MS) }))).text()
     : null;

@@ -1,7 +1,7 @@
 import { type ReceivedEvent, SubtextError, verifyWebhook } from "@subtext/client";
 
-// In a Next.js app this file is `app/webhooks/subtext/route.ts`. A route handler takes a `Request` and gives a
-// `Response`, and so do Cloudflare Workers, Deno, Bun, Hono, SvelteKit, Remix and Astro.
+// In a Next.js app this file is `app/webhooks/subtext/route.ts`. A route handler takes a `Request` and returns a
+// `Response`, like Cloudflare Workers, Deno, Bun, Hono, SvelteKit, Remix and Astro.
 
 /** An event may arrive more than once. In production, use a table with a unique column. */
 const seen = new Set<string>();
@@ -19,9 +19,9 @@ export async function POST(request: Request): Promise<Response> {
     if (isNew) void handleOnce(id, event);
     return new Response(null, { status: 204 });
   } catch (error) {
-    // Anything but 2xx makes the service retry later; 500 says that the fault is on this side.
-    const isRefused = error instanceof SubtextError && error.code !== "webhook_secret_invalid";
-    if (isRefused) return new Response(error.code, { status: 400 });
+    // Anything but 2xx makes the service retry later; 500 means that the fault is on this side.
+    const isInvalid = error instanceof SubtextError && error.code !== "webhook_secret_invalid";
+    if (isInvalid) return new Response(error.code, { status: 400 });
     console.error(error);
     return new Response(null, { status: 500 });
   }
@@ -41,9 +41,9 @@ async function handleEvent(event: ReceivedEvent): Promise<void> {
   switch (event.type) {
     case "transcriptions.transcription.completed": {
       const { videoId, language, files } = event.data;
-      // The URLs live for five minutes: fetch the content now, and keep that.
+      // The URLs expire after five minutes: fetch the content now, and keep that.
       const file = await fetch(files.txt.url, { signal: AbortSignal.timeout(30_000) });
-      if (!file.ok) throw new Error(`The transcript's URL answered ${file.status}.`);
+      if (!file.ok) throw new Error(`The transcript's URL responded with ${file.status}.`);
       console.log(JSON.stringify({ videoId, language, text: await file.text() }));
       break;
     }

@@ -1,4 +1,4 @@
-"""Takes the webhooks of Subtext that a caller verifies, and reads the transcript that each reports."""
+"""Receives webhooks of Subtext, verified by the caller's function, and downloads the transcripts."""
 
 import json
 import os
@@ -12,22 +12,22 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 MAX_BODY_BYTES = 1_000_000
 TIMEOUT_SECONDS = 30
 
-# An event may come more than once. Use a table with a unique column in production.
+# An event may arrive more than once. In production, use a table with a unique column.
 SEEN = set()
 SEEN_LOCK = threading.Lock()
 WORKERS = ThreadPoolExecutor(max_workers=4)
 
 
 def read_secrets():
-    """Of your webhook endpoint; during a rotation the new and the old one, separated by a space."""
+    """The signing secret of your webhook endpoint; during a rotation, the new and the old one, separated by a space."""
     secrets = os.environ.get("SUBTEXT_WEBHOOK_SECRET", "").split()
     if not secrets:
-        print("SUBTEXT_WEBHOOK_SECRET is missing: every webhook is answered 500", file=sys.stderr, flush=True)
+        print("SUBTEXT_WEBHOOK_SECRET is missing: every webhook gets a 500 response", file=sys.stderr, flush=True)
     return secrets
 
 
 def listen(verify):
-    """Listens until it is stopped. `verify(headers, body)` returns the event, or None if the signature is wrong."""
+    """Serves until it is stopped. `verify(headers, body)` returns the event, or None if the signature is invalid."""
 
     class Receiver(BaseHTTPRequestHandler):
         # For each read and write of the connection.
@@ -41,12 +41,12 @@ def listen(verify):
             length = self.headers.get("content-length", "")
             if not length.isdecimal() or int(length) > MAX_BODY_BYTES:
                 return 413
-            # Verified over the bytes as they came; they are parsed once the signature is found right.
+            # The signature covers the raw bytes, so they are parsed only after verification.
             body = self.rfile.read(int(length))
             try:
                 event = verify(self.headers, body)
             except Exception:
-                # Anything but 2xx makes the service try again later; 500 says that the fault is on this side.
+                # Anything but 2xx makes the service retry later; 500 means that the fault is on this side.
                 traceback.print_exc()
                 return 500
             if event is None:
@@ -55,7 +55,7 @@ def listen(verify):
             with SEEN_LOCK:
                 is_new = event_id not in SEEN
                 SEEN.add(event_id)
-            # In another thread: the work may take longer than the service waits for the response.
+            # In another thread: processing may take longer than the service waits.
             if is_new:
                 WORKERS.submit(handle_once, event_id, event)
             return 204
@@ -72,7 +72,7 @@ def handle_once(event_id, event):
     try:
         handle_event(event)
     except Exception:
-        # Redelivered from the dashboard, it is handled again. A job queue would retry by itself.
+        # Redeliver it from the dashboard to handle it again. A job queue would retry automatically.
         with SEEN_LOCK:
             SEEN.discard(event_id)
         traceback.print_exc()
@@ -82,7 +82,7 @@ def handle_event(event):
     if event["type"] != "transcriptions.transcription.completed":
         return
     data = event["data"]
-    # The URLs live for five minutes: fetch the content now, and keep that. An error status raises.
+    # The URLs expire after five minutes: fetch the content now, and keep that. An error status raises.
     with urllib.request.urlopen(data["files"]["txt"]["url"], timeout=TIMEOUT_SECONDS) as response:
         text = response.read().decode()
     print(json.dumps({"videoId": data["videoId"], "language": data["language"], "text": text}), flush=True)

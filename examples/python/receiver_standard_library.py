@@ -1,4 +1,4 @@
-"""Receives webhooks of Subtext with nothing but Python's standard library, after the Standard Webhooks text."""
+"""Receives webhooks of Subtext, verified according to Standard Webhooks with only Python's standard library."""
 
 import base64
 import binascii
@@ -14,7 +14,7 @@ TOLERANCE_SECONDS = 300
 
 
 def verify(headers, body):
-    """Returns the event if one of the signatures fits one of the secrets and it was signed just now."""
+    """Returns the event if a signature matches one of the secrets and the timestamp is recent."""
     if not KEYS or not all(KEYS):
         raise RuntimeError("SUBTEXT_WEBHOOK_SECRET is missing or empty")
     event_id, timestamp = headers["webhook-id"] or "", headers["webhook-timestamp"] or ""

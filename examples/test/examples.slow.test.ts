@@ -15,21 +15,21 @@ const SAMPLE = join(EXAMPLES, "../demo/sample/sample.mp4");
 
 const service = shareService();
 
-interface Told {
+interface Transcript {
   videoId: string;
   language: string;
   text: string;
 }
 
 /** Uploads and waits with plain fetch, as its own process. */
-async function transcribe({ key }: Tenant): Promise<Told & { status: string }> {
+async function transcribe({ key }: Tenant): Promise<Transcript & { status: string }> {
   const { stdout } = await run(process.execPath, [join(EXAMPLES, "fetch/transcribe.ts"), SAMPLE], {
     env: { ...process.env, SUBTEXT_URL: service.url, SUBTEXT_API_KEY: key },
   });
   return JSON.parse(stdout);
 }
 
-/** The lines that a program prints, as JSON, one after the other. */
+/** Reads a program's output line by line as JSON. */
 function linesOf(child: ChildProcess): () => Promise<Record<string, unknown>> {
   let errors = "";
   child.stderr?.on("data", (chunk) => {
@@ -45,7 +45,7 @@ function linesOf(child: ChildProcess): () => Promise<Record<string, unknown>> {
 
 interface Receiver {
   url: string;
-  /** What it prints next. */
+  /** The next printed line. */
   next(): Promise<Record<string, unknown>>;
 }
 
@@ -60,7 +60,7 @@ async function startProgram(command: string, program: string, port: number, secr
   return next;
 }
 
-/** In place of Next.js: gives the route's handler a `Request`, and sends its `Response`. */
+/** Stands in for Next.js: passes the route's handler a `Request` and sends its `Response`. */
 async function startRoute(port: number, secret: string) {
   vi.stubEnv("SUBTEXT_WEBHOOK_SECRET", secret);
   const { promise, resolve } = Promise.withResolvers<Record<string, unknown>>();
@@ -80,7 +80,7 @@ async function startRoute(port: number, secret: string) {
   return () => promise;
 }
 
-/** An endpoint of the tenant, and what receives at its address. */
+/** Creates an endpoint of the tenant and starts its receiver. */
 async function subscribe(
   tenant: Tenant,
   start: (port: number, secret: string) => Promise<Receiver["next"]>,
@@ -92,7 +92,7 @@ async function subscribe(
   return { url, next: await start(port, secret) };
 }
 
-/** What anybody could send. */
+/** Sends a webhook with an invalid signature. */
 async function forge(url: string): Promise<number> {
   const headers = {
     "content-type": "application/json",
@@ -103,12 +103,12 @@ async function forge(url: string): Promise<number> {
   return (await fetch(url, { method: "POST", headers, body: "{}" })).status;
 }
 
-/** Each refuses a forged webhook, and tells of the real one what was read with plain fetch. */
+/** Expects each receiver to reject a forged webhook, and to print the transcript that plain fetch reads. */
 async function expectDelivered(tenant: Tenant, receivers: Receiver[]): Promise<void> {
   for (const { url } of receivers) expect(await forge(url)).toBe(400);
-  const { status, ...told } = await transcribe(tenant);
-  expect([status, told.language]).toEqual(["COMPLETED", "en"]);
-  for (const { next } of receivers) expect(await next()).toEqual(told);
+  const { status, ...transcript } = await transcribe(tenant);
+  expect([status, transcript.language]).toEqual(["COMPLETED", "en"]);
+  for (const { next } of receivers) expect(await next()).toEqual(transcript);
 }
 
 const hasPython = (module: string) =>
@@ -118,7 +118,7 @@ const hasPython = (module: string) =>
   );
 
 describe("the examples", () => {
-  test("with Express, Fastify and a route of Next.js take a real delivery, and no forged one", async () => {
+  test("with Express, Fastify and a route of Next.js accept a real delivery and reject a forged one", async () => {
     const tenant = await createTenant(service);
     const inNode = (program: string) =>
       subscribe(tenant, (...listen) => startProgram(process.execPath, program, ...listen));
@@ -133,7 +133,7 @@ describe("the examples", () => {
     ["hmac", "python/receiver_standard_library.py"],
     ["standardwebhooks", "python/receiver.py"],
   ] as const)(
-    "in Python with %s take a real delivery, and no forged one",
+    "in Python with %s accept a real delivery and reject a forged one",
     async ([module, program], { skip }) => {
       if (!(await hasPython(module))) skip(`there is no python3 with ${module}`);
       const tenant = await createTenant(service);

@@ -11,15 +11,15 @@ export const API_ERRORS = {
   upload_incomplete: { status: 404, retryable: true, title: "The video is still uploading" },
   route_not_found: { status: 404, retryable: false, title: "There is nothing at this address" },
   method_not_allowed: { status: 405, retryable: false, title: "The method is not allowed here" },
-  invalid_request: { status: 400, retryable: false, title: "The request is not well formed" },
-  invalid_metadata: { status: 400, retryable: false, title: "The metadata is not acceptable" },
-  request_timeout: { status: 408, retryable: true, title: "The request took too long to come" },
+  invalid_request: { status: 400, retryable: false, title: "The request is malformed" },
+  invalid_metadata: { status: 400, retryable: false, title: "The metadata is invalid" },
+  request_timeout: { status: 408, retryable: true, title: "The request took too long to arrive" },
   payload_too_large: { status: 413, retryable: false, title: "The request is too large" },
   headers_too_large: { status: 431, retryable: false, title: "The request's headers are too large" },
   unsupported_media_type: { status: 415, retryable: false, title: "The content type is not supported" },
   rate_limited: { status: 429, retryable: true, title: "Too many requests" },
   internal_error: { status: 500, retryable: true, title: "Something went wrong on our side" },
-  service_unavailable: { status: 503, retryable: true, title: "The service can not answer now" },
+  service_unavailable: { status: 503, retryable: true, title: "The service is unavailable" },
 
   idempotency_key_reused: {
     status: 422,
@@ -34,37 +34,37 @@ export const API_ERRORS = {
 
   upload_not_found: { status: 404, retryable: false, title: "There is no such upload" },
   upload_expired: { status: 410, retryable: false, title: "The upload has expired" },
-  upload_conflict: { status: 409, retryable: true, title: "The upload stands at another offset" },
+  upload_conflict: { status: 409, retryable: true, title: "The upload is at another offset" },
   open_upload_limit_reached: {
     status: 409,
     retryable: true,
-    title: "There are as many unfinished uploads as may be",
+    title: "The limit of unfinished uploads is reached",
   },
   upload_locked: { status: 423, retryable: true, title: "The upload is being written to" },
   upload_rejected: { status: 400, retryable: false, title: "The upload request is not valid tus 1.0" },
-  upload_version_unsupported: { status: 412, retryable: false, title: "Only tus 1.0.0 is spoken here" },
+  upload_version_unsupported: { status: 412, retryable: false, title: "Only tus 1.0.0 is supported" },
   upload_url_invalid: { status: 403, retryable: false, title: "The upload URL was altered" },
   origin_not_allowed: { status: 403, retryable: false, title: "Pages of this origin may not do this" },
-  storage_full: { status: 507, retryable: true, title: "There is no space left" },
-  storage_unavailable: { status: 503, retryable: true, title: "The storage does not answer" },
+  storage_full: { status: 507, retryable: true, title: "No storage space is left" },
+  storage_unavailable: { status: 503, retryable: true, title: "The storage is unavailable" },
   storage_object_denied: { status: 503, retryable: true, title: "The storage denies access to the file" },
   storage_object_unusable: { status: 503, retryable: true, title: "The storage cannot serve the file" },
 
   file_url_invalid: { status: 403, retryable: false, title: "The file URL was altered" },
   file_url_expired: { status: 403, retryable: false, title: "The file URL has expired" },
   file_not_found: { status: 404, retryable: false, title: "There is no such file" },
-  range_not_satisfiable: { status: 416, retryable: false, title: "The range lies outside the file" },
+  range_not_satisfiable: { status: 416, retryable: false, title: "The range is outside the file" },
 
   webhook_endpoint_not_found: { status: 404, retryable: false, title: "There is no such webhook endpoint" },
   webhook_endpoint_limit_reached: {
     status: 409,
     retryable: false,
-    title: "There are as many webhook endpoints as may be",
+    title: "The limit of webhook endpoints is reached",
   },
   webhook_endpoint_disabled: { status: 409, retryable: false, title: "The webhook endpoint is disabled" },
   webhook_url_rejected: { status: 400, retryable: false, title: "The webhook URL is not acceptable" },
   delivery_not_found: { status: 404, retryable: false, title: "There is no such delivery" },
 } as const satisfies Record<string, { status: number; retryable: boolean; title: string }>;
 
-/** The name of an error of the public API. */
+/** The code of an error of the public API. */
 export type ApiErrorCode = keyof typeof API_ERRORS;

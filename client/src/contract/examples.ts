@@ -1,4 +1,4 @@
-/** What the documentation shows. A test holds each against its schema. */
+/** The examples in the documentation. A test validates each against its schema. */
 
 const fileUrl = (format: string, contentType: string) =>
   `https://subtext.example.com/files/transcripts/transcription_01kaj8z5v6f9fb8q2c3x4n7m0t/1/transcript.${format}?expires=1767323345&name=meeting.en.${format}&type=${encodeURIComponent(contentType)}&signature=J7b0…`;

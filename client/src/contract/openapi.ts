@@ -49,13 +49,13 @@ export function openApi({ version, serverUrl }: { version: string; serverUrl: st
         apiKey: {
           type: "http",
           scheme: "bearer",
-          description: "An API key, `subtext_…`, of one environment with the permissions it was made with",
+          description: "An API key, `subtext_…`, of one environment, with its permissions",
         },
         uploadUrl: {
           type: "apiKey",
           in: "query",
           name: "signature",
-          description: "The upload URL of `POST /api/v1/videos`, whole as it is",
+          description: "The upload URL of `POST /api/v1/videos`, unchanged",
         },
       },
     },
@@ -153,7 +153,7 @@ function describeHeaders(operation: Operation): Json[] {
       in: "header",
       required: false,
       description:
-        "Up to 255 printable ASCII characters, new for every deed. For 24 hours the same request with the same key is answered as the first was and does nothing.",
+        "Up to 255 printable ASCII characters, new for every operation. For 24 hours, the same request with the same key returns the first response and does nothing.",
       schema: { type: "string", minLength: 1, maxLength: 255 },
     },
   ];
@@ -217,10 +217,10 @@ function describeEvent(type: SentEventType, schema: TSchema, components: Map<str
     schema: { type: "string" },
   });
   return {
-    // A name that generators of code can take: `onTranscriptionsTranscriptionCompleted`.
+    // A valid name for code generators: `onTranscriptionsTranscriptionCompleted`.
     operationId: `on${type.replaceAll(/(?:^|\.)(\w)/g, (_match, letter: string) => letter.toUpperCase())}`,
     summary: type,
-    description: `Sent as Standard Webhooks asks, at least once and in no promised order. Only 2xx within ${WEBHOOK_TIMEOUT_SECONDS} seconds is success; redirects are not followed.`,
+    description: `Sent according to Standard Webhooks, at least once, in no guaranteed order. Only 2xx within ${WEBHOOK_TIMEOUT_SECONDS} seconds counts as success; redirects are not followed.`,
     security: [],
     parameters: [
       header("webhook-id", "The event's id; the same at every attempt"),
@@ -235,9 +235,9 @@ function describeEvent(type: SentEventType, schema: TSchema, components: Map<str
       content: { "application/json": { schema: referOpen(schema, components), example: EVENTS[type] } },
     },
     responses: {
-      "2XX": { description: "Taken" },
-      "410": { description: "Nothing is wanted any more: the endpoint is disabled" },
-      default: { description: "Tried again on the schedule; `Retry-After` is honoured" },
+      "2XX": { description: "Received" },
+      "410": { description: "Disables the endpoint" },
+      default: { description: "Retried on the schedule; `Retry-After` is honored" },
     },
   };
 }
@@ -260,7 +260,7 @@ function withoutClosedObjects(value: unknown): unknown {
   );
 }
 
-/** A schema with a name goes to the components and is referred to, wherever it stands. */
+/** A schema with an id becomes a component, which is referenced. */
 function refer(schema: TSchema, components: Map<string, Json>): Json {
   const { $id, ...rest } = schema as TSchema & { $id?: string };
   if ($id === undefined) return inside(rest, components);

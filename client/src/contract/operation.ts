@@ -2,28 +2,28 @@ import type { Static, TSchema } from "typebox";
 import type { ApiErrorCode } from "./api-errors.ts";
 import type { Permission } from "./permission.ts";
 
-/** Who may ask: `key` with `Authorization: Bearer`, `key or url` also by a signed URL, `url` by that alone. */
+/** Authentication: `key` in `Authorization: Bearer`, `key or url` also by a signed URL, `url` only by a signed URL. */
 export type Access = "key" | "key or url" | "url";
 
-/** One operation of the public API: what the server registers, OpenAPI tells and the client calls. */
+/** An operation of the public API, from which the server's route, OpenAPI and the client's call are derived. */
 export interface Operation {
   id: string;
   method: "GET" | "HEAD" | "POST" | "PATCH" | "DELETE";
-  /** With `{name}` for what varies; every value of it is a text that is looked up, never parsed. */
+  /** With `{name}` for variables, whose values are looked up as text, never parsed. */
   path: string;
   group: "Videos" | "Transcriptions" | "Uploads" | "Webhook endpoints" | "Files";
   summary: string;
   description: string;
   access: Access;
-  /** Null where no key is asked for. */
+  /** Null if no key is required. */
   permission: Permission | null;
-  /** By name in the path. */
+  /** Descriptions of the path's variables. */
   params?: Record<string, string>;
   query?: TSchema;
   body?: TSchema;
-  /** What a client may send as the body; every one of them passes `body`. */
+  /** An example that is valid for `body`. */
   bodyExample?: unknown;
-  /** Of bodies that are no JSON. */
+  /** For bodies that are not JSON. */
   bodyMediaType?: string;
   requestHeaders?: Record<string, { description: string; required: boolean; example: string }>;
   success: {
@@ -31,15 +31,15 @@ export interface Operation {
     description: string;
     body: TSchema | null;
     example?: unknown;
-    /** Of a body that is a file: what it holds, by the media type that it may have. */
+    /** For a body that is a file: its schema by media type. */
     files?: Record<string, TSchema>;
     headers?: Record<string, string>;
   };
-  /** Those of its own; `errorCodesOf` adds what any request may meet. */
+  /** The operation's own errors; `errorCodesOf` adds those of every request. */
   errors: readonly ApiErrorCode[];
-  /** Whether the rate limit of the key counts it. */
+  /** Whether it counts toward the key's rate limit. */
   rateLimited: boolean;
-  /** What it answers instead of any 5xx: stock clients take one for the end of what they ask about. */
+  /** Replaces any 5xx, because stock clients give up on one. */
   insteadOfFault?: ApiErrorCode;
 }
 
@@ -50,18 +50,18 @@ export type QueryOf<O extends Operation> = O extends { query: infer S } ? Schema
 export type BodyOf<O extends Operation> = O extends { body: infer S } ? SchemaOf<S> : undefined;
 export type SuccessOf<O extends Operation> = SchemaOf<O["success"]["body"]>;
 
-/** Whether a retry with the same `Idempotency-Key` is answered as the first request was. */
+/** Whether a retry with the same `Idempotency-Key` gets the first request's response. */
 export function isIdempotent({ method }: Operation): boolean {
   return method === "POST";
 }
 
-/** Every error that an operation may answer with, without repetition. */
+/** All errors of an operation, without duplicates. */
 export function errorCodesOf(operation: Operation): ApiErrorCode[] {
   const { access, permission, body, errors, insteadOfFault } = operation;
   const codes: ApiErrorCode[] = [];
   if (access !== "url") codes.push("missing_api_key", "invalid_api_key", "rate_limited");
   if (permission !== null) codes.push("insufficient_permission");
-  // What is no HTTP, names no host, or has a path that can not be decoded: before anything is looked up.
+  // Invalid HTTP, a missing host, or a path that cannot be decoded.
   codes.push("invalid_request");
   if (body) codes.push("request_timeout", "payload_too_large", "unsupported_media_type");
   if (isIdempotent(operation)) codes.push("idempotency_key_reused", "idempotency_key_in_use");

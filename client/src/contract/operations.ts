@@ -41,7 +41,7 @@ const endpoint = {
 } as const;
 const endpointId = { endpointId: "Identifier of the endpoint" };
 
-/** The operations that speak JSON, by their ids. */
+/** The JSON operations, by their ids. */
 export const OPERATIONS = {
   listVideos: {
     ...video,
@@ -62,13 +62,13 @@ export const OPERATIONS = {
     path: "/api/v1/videos",
     summary: "Create a video for a direct upload",
     description:
-      "Answers with a short-lived upload URL that a browser may use without a key: give it to tus-js-client or Uppy as `uploadUrl`. It takes this one video and exactly `sizeBytes` bytes. The upload must begin before `expiresAt`; once begun, it may take as long as any other.",
+      "Returns a short-lived upload URL that a browser can use without a key: pass it to tus-js-client or Uppy as `uploadUrl`. It accepts exactly `sizeBytes` bytes of this video. The upload must start before `expiresAt`; after that it may take as long as any other.",
     permission: "create_video",
     body: NewVideo,
     bodyExample: NEW_VIDEO,
     success: {
       status: 201,
-      description: "The video, and where its bytes go",
+      description: "The video and its upload URL",
       body: CreatedVideo,
       example: CREATED_VIDEO,
     },
@@ -81,7 +81,7 @@ export const OPERATIONS = {
     path: "/api/v1/videos/{videoId}",
     summary: "Get a video",
     description:
-      "One video, with the state of its transcription: why it failed or was skipped, and whether it is incomplete.",
+      "A video with the state of its transcription: why it failed or was skipped, and whether it is incomplete.",
     permission: "get_video",
     params: videoId,
     success: { status: 200, description: "The video", body: Video, example: VIDEO },
@@ -94,10 +94,10 @@ export const OPERATIONS = {
     path: "/api/v1/videos/{videoId}",
     summary: "Delete a video",
     description:
-      "Removes the recording, its transcription and files, and what was to be told of it: deliveries that wait are not made any more. Also while it uploads or is transcribed, which ends at once. From then on it is as if it had never been; an attempt of a webhook that is on its way may still arrive.",
+      "Deletes the recording, its transcription and files, and cancels pending webhook deliveries. A running upload or transcription stops immediately. A webhook attempt that is already in flight may still arrive.",
     permission: "delete_video",
     params: videoId,
-    success: { status: 204, description: "It is gone", body: null },
+    success: { status: 204, description: "Deleted", body: null },
     errors: ["video_not_found"],
   },
   getTranscription: {
@@ -107,14 +107,14 @@ export const OPERATIONS = {
     group: "Transcriptions",
     summary: "Get the transcription of a video",
     description:
-      "Answers 200 in every state. File URLs are made anew by every call and live for 5 minutes. While PENDING or PROCESSING, `Retry-After` tells when to ask again.",
+      "Responds with 200 in every state. Every call returns new file URLs, which are valid for 5 minutes. While PENDING or PROCESSING, `Retry-After` says when to poll again.",
     access: "key",
     permission: "get_video",
     rateLimited: true,
     params: videoId,
     success: {
       status: 200,
-      description: "The transcription, in whichever state",
+      description: "The transcription in any state",
       body: Transcription,
       example: TRANSCRIPTION,
       headers: { "Retry-After": "Seconds; while PENDING or PROCESSING, and with `upload_incomplete`" },
@@ -143,7 +143,7 @@ export const OPERATIONS = {
     method: "POST",
     path: "/api/v1/webhook-endpoints",
     summary: "Create a webhook endpoint",
-    description: "Subscribes a URL to events. The answer holds the signing secret, this once.",
+    description: "Subscribes a URL to events. Only this response contains the signing secret.",
     body: NewWebhookEndpoint,
     bodyExample: NEW_ENDPOINT,
     success: {
@@ -160,7 +160,7 @@ export const OPERATIONS = {
     method: "GET",
     path: "/api/v1/webhook-endpoints/{endpointId}",
     summary: "Get a webhook endpoint",
-    description: "One endpoint, and whether it is well.",
+    description: "An endpoint and its health.",
     params: endpointId,
     success: { status: 200, description: "The endpoint", body: WebhookEndpoint, example: ENDPOINT },
     errors: ["webhook_endpoint_not_found"],
@@ -172,13 +172,13 @@ export const OPERATIONS = {
     path: "/api/v1/webhook-endpoints/{endpointId}",
     summary: "Update a webhook endpoint",
     description:
-      "Changes what is given. Deliveries that wait go to the new URL. Enabled again, the endpoint gets what happens from then on; ask for the rest with `redeliver-failed`.",
+      "Changes the given fields. Pending deliveries go to the new URL. A re-enabled endpoint receives events from then on; use `redeliver-failed` for earlier ones.",
     params: endpointId,
     body: WebhookEndpointChange,
     bodyExample: { enabled: true },
     success: {
       status: 200,
-      description: "The endpoint as it is now",
+      description: "The updated endpoint",
       body: WebhookEndpoint,
       example: ENDPOINT,
     },
@@ -190,9 +190,9 @@ export const OPERATIONS = {
     method: "DELETE",
     path: "/api/v1/webhook-endpoints/{endpointId}",
     summary: "Delete a webhook endpoint",
-    description: "Nothing is sent to it any more; its deliveries are forgotten.",
+    description: "Stops all deliveries to the endpoint and deletes its delivery history.",
     params: endpointId,
-    success: { status: 204, description: "It is gone", body: null },
+    success: { status: 204, description: "Deleted", body: null },
     errors: ["webhook_endpoint_not_found"],
   },
   rotateWebhookSecret: {
@@ -202,7 +202,7 @@ export const OPERATIONS = {
     path: "/api/v1/webhook-endpoints/{endpointId}/rotate-secret",
     summary: "Rotate the signing secret",
     description:
-      "Makes a new secret, shown this once. For 24 hours both sign every delivery, so a receiver that knows either finds its signature right. A second rotation within that time ends the oldest secret at once.",
+      "Creates a new secret, shown only once. For 24 hours both secrets sign every delivery, so a receiver with either one can verify it. A second rotation within that time ends the oldest secret immediately.",
     params: endpointId,
     success: {
       status: 200,
@@ -219,11 +219,11 @@ export const OPERATIONS = {
     path: "/api/v1/webhook-endpoints/{endpointId}/test",
     summary: "Send a test event",
     description:
-      "Sends an event of the type `webhooks.endpoint.test` by the same way as any other: signed, tried again, listed. Nothing else has this type, so receivers can tell it.",
+      "Sends an event of type `webhooks.endpoint.test`, which is signed, retried and listed like any other. No other event has this type.",
     params: endpointId,
     success: {
       status: 202,
-      description: "The delivery that was begun",
+      description: "The new delivery",
       body: Delivery,
       example: TEST_DELIVERY,
     },
@@ -235,7 +235,7 @@ export const OPERATIONS = {
     method: "GET",
     path: "/api/v1/webhook-endpoints/{endpointId}/deliveries",
     summary: "List deliveries",
-    description: "What was sent to an endpoint and what it answered, newest first.",
+    description: "The deliveries to an endpoint with their responses, newest first.",
     params: endpointId,
     query: DeliveryListQuery,
     success: { status: 200, description: "A page of deliveries", body: DeliveryPage, example: DELIVERY_PAGE },
@@ -248,9 +248,9 @@ export const OPERATIONS = {
     path: "/api/v1/webhook-endpoints/{endpointId}/deliveries/{deliveryId}/redeliver",
     summary: "Redeliver one event",
     description:
-      "Sends the event again, now, under the same `webhook-id` and with the whole schedule of attempts before it, in whichever state the delivery is.",
+      "Resends the event now with the same `webhook-id` and a new retry schedule, whatever the state of the delivery.",
     params: { ...endpointId, deliveryId: "Identifier of the delivery" },
-    success: { status: 202, description: "The delivery as it is now", body: Delivery, example: NEW_DELIVERY },
+    success: { status: 202, description: "The updated delivery", body: Delivery, example: NEW_DELIVERY },
     errors: ["webhook_endpoint_not_found", "delivery_not_found", "webhook_endpoint_disabled"],
   },
   redeliverFailed: {
@@ -266,7 +266,7 @@ export const OPERATIONS = {
     bodyExample: { since: "2026-01-01T00:00:00.000Z" },
     success: {
       status: 202,
-      description: "How many deliveries begin anew",
+      description: "The number of deliveries that are resent",
       body: Redelivering,
       example: { count: 12, hasMore: false },
     },

@@ -3,17 +3,17 @@ import { type TSchema, Type } from "typebox";
 export const DEFAULT_PAGE_SIZE = 25;
 export const MAX_PAGE_SIZE = 100;
 
-/** How every list is asked for. */
+/** The query of every list. */
 export const PAGE_QUERY = {
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: MAX_PAGE_SIZE,
-      description: `Items on a page; ${DEFAULT_PAGE_SIZE} unless said`,
+      description: `Items per page; ${DEFAULT_PAGE_SIZE} by default`,
     }),
   ),
   cursor: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: "`nextCursor` of the page before; opaque" }),
+    Type.String({ minLength: 1, maxLength: 200, description: "`nextCursor` of the previous page; opaque" }),
   ),
 };
 
@@ -23,7 +23,7 @@ export function pageOf<Item extends TSchema>(id: string, item: Item) {
     {
       data: Type.Array(item),
       nextCursor: Type.Union([Type.String(), Type.Null()], {
-        description: "Asks for the next page as `cursor`; null on the last page",
+        description: "The `cursor` of the next page; null on the last page",
       }),
     },
     { $id: id, additionalProperties: false },

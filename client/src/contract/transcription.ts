@@ -41,7 +41,7 @@ export type SkipReason = (typeof SKIP_REASONS)[number];
 export const TranscriptionFailure = Type.Object(
   {
     code: oneOfKnown(FAILURE_CODES, "Stable; see the failure reasons"),
-    message: Type.String({ description: "For people; may change" }),
+    message: Type.String({ description: "A message for humans; may change" }),
   },
   { $id: "TranscriptionFailure", additionalProperties: false },
 );
@@ -51,7 +51,7 @@ export const SkipReason = oneOfKnown(
   "`no_audio_track`, `empty_audio_track` (a track without samples) or `silent_audio_track` (digital silence)",
 );
 
-/** The three forms of a transcript, with the media type that each has. */
+/** The three formats of a transcript and their media types. */
 export const FILE_CONTENT_TYPES = {
   vtt: "text/vtt",
   json: "application/json",
@@ -63,7 +63,7 @@ export const FILE_FORMATS = Object.keys(FILE_CONTENT_TYPES) as FileFormat[];
 const TranscriptionFile = <Format extends FileFormat>(format: Format) =>
   Type.Object(
     {
-      url: Type.String({ format: "uri", description: "Gives the file without a key, for 5 minutes" }),
+      url: Type.String({ format: "uri", description: "Downloads the file without a key, for 5 minutes" }),
       expiresAt: timestamp("When the URL ends, ISO 8601 UTC with milliseconds"),
       contentType: Type.Literal(FILE_CONTENT_TYPES[format]),
     },
@@ -75,7 +75,7 @@ export const TranscriptionFiles = Type.Object(
   { $id: "TranscriptionFiles", additionalProperties: false },
 );
 
-/** What `GET /api/v1/videos/{videoId}/transcription` answers with: exactly ten fields, always all there. */
+/** What `GET /api/v1/videos/{videoId}/transcription` answers with: exactly ten fields, all of them always present. */
 export const Transcription = Type.Object(
   {
     id: Type.String({ description: "Identifier of the transcription" }),
@@ -95,23 +95,23 @@ export const Transcription = Type.Object(
   { $id: "Transcription", additionalProperties: false },
 );
 
-/** A spoken word, as the json file has it. */
+/** A spoken word in the JSON file. */
 export const TranscriptWord = Type.Object(
   {
-    word: Type.String({ minLength: 1, description: "As written, with its punctuation" }),
+    word: Type.String({ minLength: 1, description: "As written, with punctuation" }),
     start: Type.Number({
       minimum: 0,
-      description: "Seconds of the media; not before the end of the word before",
+      description: "In seconds; not before the previous word's end",
     }),
-    end: Type.Number({ minimum: 0, description: "Seconds of the media; not before `start`" }),
+    end: Type.Number({ minimum: 0, description: "In seconds; not before `start`" }),
   },
   { $id: "TranscriptWord", additionalProperties: false },
 );
 
-/** What each file holds, by its format. */
+/** The content of each file, by its format. */
 export const FILE_CONTENTS = {
   vtt: Type.String({ description: "WebVTT captions" }),
-  json: Type.Array(TranscriptWord, { description: "The words in speaking order" }),
+  json: Type.Array(TranscriptWord, { description: "The words in spoken order" }),
   txt: Type.String({ description: "The transcript as plain text" }),
 } as const satisfies Record<FileFormat, TSchema>;
 

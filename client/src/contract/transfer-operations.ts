@@ -1,7 +1,7 @@
 import type { Operation } from "./operation.ts";
 import { FILE_CONTENT_TYPES, FILE_CONTENTS, FILE_FORMATS } from "./transcription.ts";
 
-const TUS = { "Tus-Resumable": { description: "The protocol's version", required: true, example: "1.0.0" } };
+const TUS = { "Tus-Resumable": { description: "The protocol version", required: true, example: "1.0.0" } };
 const uploadId = { uploadId: "Identifier of the upload, which is the video's" };
 
 const upload = {
@@ -33,25 +33,25 @@ export const UPLOAD_OPERATIONS = {
     path: "/api/v1/uploads",
     summary: "Create an upload (tus)",
     description:
-      "tus creation, with a key: `endpoint` of a tus client. The upload's id is the video's id. With an `Idempotency-Key`, a client that repeats its request gets the upload that the first one created, so that no second video is made.",
+      "tus creation, with a key: `endpoint` of a tus client. The upload's id is the video's id. With an `Idempotency-Key`, a client that repeats its request gets the upload that the first one created, so no second video is created.",
     access: "key",
     params: {},
     requestHeaders: {
       ...TUS,
       "Upload-Length": {
-        description: "Bytes in all; or `Upload-Defer-Length: 1`",
+        description: "Total size in bytes; or `Upload-Defer-Length: 1`",
         required: false,
         example: "18934221",
       },
       "Upload-Metadata": {
-        description: "Keys with values in base64, parted by commas; 4 KB in all",
+        description: "Keys with base64 values, separated by commas; at most 4 KB in total",
         required: false,
         example: "filename bWVldGluZy5tcDQ=,customer NDI=",
       },
     },
     success: {
       status: 201,
-      description: "The upload is made",
+      description: "The upload was created",
       body: null,
       headers: { Location: "The upload's address, relative", "Upload-Expires": EXPIRY },
     },
@@ -73,10 +73,10 @@ export const UPLOAD_OPERATIONS = {
     method: "HEAD",
     path: "/api/v1/uploads/{uploadId}",
     summary: "Ask how far an upload is (tus)",
-    description: "With a key, or with the upload URL of `POST /api/v1/videos`. Refusals have no body.",
+    description: "With a key, or with the upload URL of `POST /api/v1/videos`. Error responses have no body.",
     success: {
       status: 200,
-      description: "Where the upload stands",
+      description: "The offset of the upload",
       body: null,
       headers: { "Upload-Offset": "Bytes that are here", "Upload-Length": "Bytes in all" },
     },
@@ -90,15 +90,15 @@ export const UPLOAD_OPERATIONS = {
     path: "/api/v1/uploads/{uploadId}",
     summary: "Upload a piece (tus)",
     description:
-      "Bytes from `Upload-Offset` on. With the last of them the video is uploaded, and its transcription begins.",
+      "Appends bytes at `Upload-Offset`. The last byte completes the upload and queues the transcription.",
     requestHeaders: {
       ...TUS,
-      "Upload-Offset": { description: "Where these bytes belong", required: true, example: "0" },
+      "Upload-Offset": { description: "The offset of the first byte", required: true, example: "0" },
     },
     bodyMediaType: "application/offset+octet-stream",
     success: {
       status: 204,
-      description: "The bytes are here",
+      description: "The bytes were received",
       body: null,
       headers: { "Upload-Offset": "Bytes that are here", "Upload-Expires": EXPIRY },
     },
@@ -120,13 +120,13 @@ export const UPLOAD_OPERATIONS = {
     method: "DELETE",
     path: "/api/v1/uploads/{uploadId}",
     summary: "Give an upload up (tus)",
-    description: "While it runs; a video that has been uploaded is deleted at `/api/v1/videos/{videoId}`.",
-    success: { status: 204, description: "It is gone", body: null },
+    description: "Cancels an unfinished upload. To delete an uploaded video, use `/api/v1/videos/{videoId}`.",
+    success: { status: 204, description: "Deleted", body: null },
     errors: [...ofUpload, "upload_rejected", ...ofStorage],
   },
 } as const satisfies Record<string, Operation>;
 
-/** What file URLs answer. Their form is the storage's: never build one, take it from a transcription. */
+/** File URLs. Their format depends on the storage: take them from a transcription, never build one. */
 export const FILE_OPERATIONS = {
   getFile: {
     id: "getFile",
@@ -135,7 +135,7 @@ export const FILE_OPERATIONS = {
     group: "Files",
     summary: "Fetch a transcript file",
     description:
-      "The URLs of `files` of a transcription, whole as they are: without a key, for 5 minutes, from any page, with ranges. Where files are kept in a bucket, the bucket answers instead.",
+      "The URLs in `files` of a transcription, used unchanged: without a key, for 5 minutes, from any origin, with ranges. If files are stored in a bucket, the bucket responds instead.",
     access: "url",
     permission: null,
     rateLimited: false,

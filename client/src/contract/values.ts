@@ -4,12 +4,12 @@ export function nullable<T extends TSchema>(schema: T, description: string) {
   return Type.Union([schema, Type.Null()], { description });
 }
 
-/** A moment, ISO 8601 UTC with milliseconds. */
+/** A timestamp in ISO 8601 UTC with milliseconds. */
 export function timestamp(description = "ISO 8601 UTC with milliseconds") {
   return Type.String({ format: "date-time", description });
 }
 
-/** One of a few words. */
+/** A closed enum. */
 export function oneOf<Word extends string>(words: readonly Word[], description?: string): TEnum<Word[]> {
   return Type.Enum([...words], { type: "string", ...(description !== undefined && { description }) });
 }

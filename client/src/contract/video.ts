@@ -3,7 +3,7 @@ import { PAGE_QUERY, pageOf } from "./page.ts";
 import { SkipReason, TRANSCRIPTION_STATUSES, Transcription, TranscriptionFailure } from "./transcription.ts";
 import { nullable, oneOf, timestamp } from "./values.ts";
 
-/** What the uploader attached. Values are text as it was sent; null where a key came without a value. */
+/** Metadata sent with the upload. Values are text as sent; null for a key without a value. */
 export const VideoMetadata = Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
   $id: "VideoMetadata",
   description:
@@ -71,7 +71,7 @@ export const NewVideo = Type.Object(
     sizeBytes: Type.Integer({
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: "Exactly how many bytes will be uploaded; the upload URL takes no more and no less",
+      description: "The exact size of the file; the upload URL accepts no more and no less",
     }),
     filename: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
     metadata: Type.Optional(
@@ -85,14 +85,14 @@ export const NewVideo = Type.Object(
       Type.Integer({
         minimum: 60,
         maximum: 86_400,
-        description: `How long the upload may be begun; ${DEFAULT_UPLOAD_URL_SECONDS} unless said`,
+        description: `How long the upload URL can be used to start the upload; ${DEFAULT_UPLOAD_URL_SECONDS} by default`,
       }),
     ),
   },
   { $id: "NewVideo", additionalProperties: false },
 );
 
-/** Where the bytes of a new video go. */
+/** The upload URL of a new video. */
 export const UploadTicket = Type.Object(
   {
     url: Type.String({

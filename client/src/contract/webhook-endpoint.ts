@@ -10,10 +10,10 @@ const url = Type.String({
 const eventTypes = Type.Array(oneOf(EVENT_TYPES), {
   minItems: 1,
   uniqueItems: true,
-  description: "The kinds of event that are sent",
+  description: "The types of events to send",
 });
 const metadata = Type.Record(Type.String(), Type.Unknown(), {
-  description: "Any JSON object; comes back with every event, 4 KB in all",
+  description: "Any JSON object of at most 4 KB; included with every event",
 });
 
 export const WebhookEndpoint = Type.Object(
@@ -23,7 +23,7 @@ export const WebhookEndpoint = Type.Object(
     url,
     eventTypes,
     metadata,
-    enabled: Type.Boolean({ description: "False where nothing is sent any more" }),
+    enabled: Type.Boolean({ description: "False if deliveries are stopped" }),
     disabledAt: nullable(timestamp(), "Null while enabled"),
     disabledReason: nullable(Type.String(), "For people: who disabled it, and why; null while enabled"),
     failingSince: nullable(
@@ -42,7 +42,7 @@ export const WebhookEndpoint = Type.Object(
 export const WebhookEndpointWithSecret = Type.Object(
   {
     ...WebhookEndpoint.properties,
-    secret: Type.String({ description: "`whsec_…`, signs every delivery; it is shown this once" }),
+    secret: Type.String({ description: "`whsec_…`, signs every delivery; shown only once" }),
   },
   { $id: "WebhookEndpointWithSecret", additionalProperties: false },
 );
@@ -58,7 +58,7 @@ export const NewWebhookEndpoint = Type.Object(
       Type.Array(oneOf(EVENT_TYPES), {
         minItems: 1,
         uniqueItems: true,
-        description: "The completed event alone unless said",
+        description: "Only the completed event by default",
       }),
     ),
     metadata: Type.Optional(metadata),
@@ -72,13 +72,13 @@ export const WebhookEndpointChange = Type.Object(
     eventTypes: Type.Optional(eventTypes),
     metadata: Type.Optional(metadata),
     enabled: Type.Optional(
-      Type.Boolean({ description: "True takes a disabled endpoint into use again, false stops it" }),
+      Type.Boolean({ description: "True enables the endpoint again, false disables it" }),
     ),
   },
   {
     $id: "WebhookEndpointChange",
     additionalProperties: false,
-    description: "What is left out stays as it is",
+    description: "Omitted fields keep their values",
   },
 );
 
@@ -91,7 +91,7 @@ export const DeliveryAttempt = Type.Object(
     attemptedAt: timestamp(),
     latencyMs: Type.Integer({
       minimum: 0,
-      description: "Until the answer's headers were there, or the failure",
+      description: "Until the response headers arrived, or the attempt failed",
     }),
     statusCode: nullable(Type.Integer(), "Of the answer; null where none came"),
     failure: nullable(
@@ -106,7 +106,7 @@ export const DeliveryAttempt = Type.Object(
   { $id: "DeliveryAttempt", additionalProperties: false },
 );
 
-/** A delivery that is sent again and again may have any number of them. */
+/** A delivery that is resent repeatedly may have any number of attempts. */
 export const MAX_LISTED_ATTEMPTS = 50;
 
 export const Delivery = Type.Object(
@@ -125,7 +125,7 @@ export const Delivery = Type.Object(
     finishedAt: nullable(timestamp(), "Null while pending"),
     attempts: Type.Array(DeliveryAttempt, {
       maxItems: MAX_LISTED_ATTEMPTS,
-      description: `The latest ${MAX_LISTED_ATTEMPTS}, in the order in which they were made`,
+      description: `The latest ${MAX_LISTED_ATTEMPTS}, oldest first`,
     }),
   },
   { $id: "Delivery", additionalProperties: false },
@@ -147,9 +147,9 @@ export const RedeliverFailed = Type.Object(
 
 export const Redelivering = Type.Object(
   {
-    count: Type.Integer({ minimum: 0, description: "Deliveries that begin anew by this call" }),
+    count: Type.Integer({ minimum: 0, description: "Deliveries resent by this call" }),
     hasMore: Type.Boolean({
-      description: `True where a call reached its limit of ${MAX_REDELIVERIES}; ask again`,
+      description: `True if the call reached its limit of ${MAX_REDELIVERIES}; call again`,
     }),
   },
   { $id: "Redelivering", additionalProperties: false },

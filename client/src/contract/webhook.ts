@@ -3,7 +3,7 @@ import { SkipReason, Transcription, TranscriptionFailure } from "./transcription
 import { timestamp } from "./values.ts";
 import { VideoMetadata } from "./video.ts";
 
-/** The kinds of event that a webhook endpoint can subscribe to. */
+/** The event types that a webhook endpoint can subscribe to. */
 export const EVENT_TYPES = [
   "transcriptions.transcription.completed",
   "transcriptions.transcription.failed",
@@ -11,15 +11,15 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Of the event that is sent on demand alone, to see whether an endpoint is reached. */
+/** The type of test events, which are sent only on demand. */
 export const TEST_EVENT_TYPE = "webhooks.endpoint.test";
 export type SentEventType = EventType | typeof TEST_EVENT_TYPE;
 
-/** For one attempt: name, connection, request and the answer's headers. */
+/** Of one attempt: DNS, connection, request and the response headers. */
 export const WEBHOOK_TIMEOUT_SECONDS = 15;
 
 const EndpointMetadata = Type.Record(Type.String(), Type.Unknown(), {
-  description: "The endpoint's own object",
+  description: "The endpoint's metadata",
 });
 
 function eventOf<const Kind extends SentEventType, Data extends TProperties>(
@@ -76,18 +76,18 @@ export interface WebhookPayload {
   /** When the event happened, ISO 8601 UTC with milliseconds. */
   timestamp: string;
   data: Transcription & {
-    /** What the uploader attached to the video. */
+    /** The metadata sent with the upload. */
     videoMetadata: VideoMetadata;
-    /** Of `.failed` alone. */
+    /** Only in `.failed`. */
     error?: { code: string; message: string };
-    /** Of `.skipped` alone. */
+    /** Only in `.skipped`. */
     reason?: string;
   };
-  /** The endpoint's own object. */
+  /** The endpoint's metadata. */
   metadata: Record<string, unknown>;
 }
 
-/** Every body that an endpoint can be sent, told apart by `type`. */
+/** Every body that an endpoint can receive, discriminated by `type`. */
 export type WebhookEvent =
   | Static<typeof TranscriptionCompletedEvent>
   | Static<typeof TranscriptionFailedEvent>
