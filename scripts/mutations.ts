@@ -147,10 +147,22 @@ export const mutations: Mutation[] = [
     ],
   ),
   ...of(
+    "server/src/queue/fair-queueing.ts",
+    ["server/test/fair-queueing.test.ts"],
+    [
+      ["greatest(queue.finish_tag, (select virtual_time from clock))", "queue.finish_tag"],
+      ["set virtual_time = ${start}::bigint where", "set virtual_time = virtual_time where"],
+      ["Math.min(old, virtualTime)", "0"],
+      ["if (start != null) await vacate", "if (start === 0) await vacate"],
+      ["Math.max(MIN_PRIORITY, -Math.ceil(", "(-Math.ceil("],
+      ["next = start + Math.ceil(charge / weight);", "next = start + charge;"],
+    ],
+  ),
+  ...of(
     "server/src/db/lost-jobs.ts",
     ["server/test/lost-jobs.test.ts"],
     [
-      ["where status in ('PENDING', 'PROCESSING') and parked_at", "where status = 'PENDING' and parked_at"],
+      ["where status in ('PENDING', 'PROCESSING') and not", "where status = 'PENDING' and not"],
       ['.where("status", "in", ["PENDING", "PROCESSING"])', '.where("status", "=", "PENDING")'],
     ],
   ),

@@ -55,10 +55,19 @@ export async function fillBacklog(
     select video_id, environment_id, '{}', 1, at, at, true from backlog`.execute(tx);
     await sql`insert into transcription (id, video_id, environment_id, status, job_id, stages, created_at, queued_at)
     select id, video_id, environment_id, 'PENDING', job_id, 'null', at, at from backlog`.execute(tx);
-    await sql`insert into pgboss.job (id, name, data, created_on, start_after, keep_until, expire_seconds, heartbeat_seconds,
-      retry_limit, retry_delay, retry_backoff, policy)
-    select job_id, 'transcribe', jsonb_build_object('subjectId', id), at, at, at + interval '1 year', 3600, 10,
-      1000, 1, true, 'standard' from backlog`.execute(tx);
+    await sql`create temporary table tagged on commit drop as
+    select backlog.*, (row_number() over (partition by environment_id order by n) - 1) * 1000 as start from backlog`.execute(
+      tx,
+    );
+    await sql`insert into environment_queue (environment_id, finish_tag)
+    select environment_id, max(start) + 1000 from tagged group by environment_id`.execute(tx);
+    await sql`insert into pgboss.job (id, name, data, priority, group_id, created_on, start_after, keep_until,
+      expire_seconds, heartbeat_seconds, retry_limit, retry_delay, retry_backoff, policy)
+    select job_id, 'transcribe', jsonb_build_object('subjectId', id,
+        'tag', jsonb_build_object('start', start, 'work', 1000, 'charge', 1000)),
+      -start / 1000, environment_id, at, at, at + interval '1 year', 3600, 10, 1000, 1, true, 'standard' from tagged`.execute(
+      tx,
+    );
   });
   await sql`analyze`.execute(db);
 }

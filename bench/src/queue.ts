@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import type { Database } from "@subtext/server/db/database";
 import { migrate } from "@subtext/server/db/migrate";
 import { openDatabase } from "@subtext/server/db/open";
 import type { Schema } from "@subtext/server/db/schema";
@@ -15,7 +16,7 @@ import { createEndpointPolicy } from "@subtext/server/webhooks/guard-url";
 import { sql } from "kysely";
 import pg from "pg";
 import { measureApiUnderWork } from "./api-under-work.ts";
-import { measureBacklog, quantile } from "./queue-backlog.ts";
+import { type Backlog, type BacklogResult, measureBacklog, quantile, type Times } from "./queue-backlog.ts";
 import { measureCost, startReceiver } from "./queue-cost.ts";
 import { acceptVideos, type QueueParts } from "./queue-videos.ts";
 import { CONCURRENCY, HEARING_MS, startWorkers, stopWorkers } from "./queue-workers.ts";
@@ -24,13 +25,16 @@ import { printTable } from "./table.ts";
 /**
  * The queue alone, on the PostgreSQL of `--database-url`, where it makes databases of its own and removes them: how
  * soon what is enqueued starts; what 1, 2 and 4 worker processes make of it with an engine that only waits; what
- * PostgreSQL does for one video; how fast the API answers while workers run at full (in `--rounds`); and what a claim
- * and a list cost with a long backlog. `--only` takes `workers`, `cost`, `api` or `backlog`. Statements are counted where the server loads pg_stat_statements. `scripts/start-postgres FOLDER` prints such an address.
+ * PostgreSQL does for one video; how fast the API answers while workers run at full (in `--rounds`); and what fetching,
+ * claiming and listing cost with up to `--backlog` videos queued, also on the embedded database (up to 100,000; `--json`
+ * prints it as JSON). `--only` takes `workers`, `cost`, `api` or `backlog`. Statements are counted if the server loads
+ * pg_stat_statements. `scripts/start-postgres FOLDER` prints such an address.
  */
 const { values } = parseArgs({
   options: {
     "database-url": { type: "string" },
-    backlog: { type: "string", default: "100000" },
+    backlog: { type: "string", default: "1000000" },
+    json: { type: "boolean", default: false },
     rounds: { type: "string", default: "3" },
     only: { type: "string" },
   },
@@ -58,31 +62,72 @@ try {
     );
   }
   if (wants("backlog")) {
-    const sizes = [1_000, Number(values.backlog)];
-    const cases = sizes.flatMap((rows) => [
-      { rows, environments: 1, flood: false },
-      { rows, environments: Math.min(5_000, rows / 10), flood: false },
-      { rows, environments: Math.min(5_000, rows / 10), flood: true },
-    ]);
-    const lines: string[][] = [];
-    for (const shape of cases) {
-      await withDatabase(server, async ({ parts, url }) => {
-        lines.push(await measureBacklog(parts, url, shape));
+    const results: BacklogResult[] = [];
+    for (const backlog of backlogs(Number(values.backlog))) {
+      await withDatabase(server, async ({ parts, database }) => {
+        results.push(await measureBacklog(parts, database, backlog));
       });
     }
-    printTable(
-      "With a backlog: p50 and p99 of a claim (with its job's fetch), p50 of a page of 50 videos",
-      ["queued", "environments", "a flood of one in front", "claim p50", "p99", "page p50"],
-      lines,
-    );
+    for (const backlog of backlogs(Math.min(100_000, Number(values.backlog)))) {
+      await withEmbeddedDatabase(async ({ parts, database }) => {
+        results.push(await measureBacklog(parts, database, backlog));
+      });
+    }
+    if (values.json) console.log(JSON.stringify(results, null, 2));
+    else printBacklogs(results);
   }
 } finally {
   await rm(folder, { recursive: true, force: true });
 }
 
+function backlogs(most: number): Backlog[] {
+  const sizes = [1_000, 10_000, 100_000, 1_000_000].filter((rows) => rows <= most);
+  const one = { environments: 1, flood: false, claimedBefore: 0 };
+  return [
+    ...sizes.map((rows) => ({ ...one, rows })),
+    { rows: sizes.at(-1)!, environments: 1_000, flood: true, claimedBefore: 0 },
+    { rows: sizes.at(-1)! + 100_000, environments: 1_000, flood: false, claimedBefore: 100_000 },
+  ];
+}
+
+function printBacklogs(results: BacklogResult[]): void {
+  const ms = ({ p50, p99 }: Times) => [`${p50.toFixed(2)} ms`, `${p99.toFixed(2)} ms`];
+  printTable(
+    "With a backlog: p50 and p99 of the fetch statement, of the claim's transaction, and of a page of 50 videos",
+    [
+      "database",
+      "queued",
+      "environments",
+      "flood",
+      "claimed before",
+      "fetch",
+      "p99",
+      "claim",
+      "p99",
+      "page",
+      "p99",
+    ],
+    results.map((each) => [
+      each.database,
+      String(each.rows - each.claimedBefore),
+      String(each.environments),
+      each.flood ? "yes" : "no",
+      String(each.claimedBefore),
+      ...ms(each.fetch),
+      ...ms(each.claimTransaction),
+      ...ms(each.page),
+    ]),
+  );
+}
+
+interface Opened {
+  parts: QueueParts;
+  database: Database<Schema>;
+}
+
 async function withDatabase(
   url: string,
-  measure: (database: { parts: QueueParts; url: string }) => Promise<void>,
+  measure: (opened: Opened & { url: string }) => Promise<void>,
 ): Promise<void> {
   const name = `bench_queue_${process.pid}_${Date.now()}`;
   const admin = new pg.Client({ connectionString: url });
@@ -90,18 +135,33 @@ async function withDatabase(
   await admin.query(`create database ${name}`);
   const own = new URL(url);
   own.pathname = `/${name}`;
+  try {
+    await withOpenDatabase(own.href, folder, (opened) => measure({ ...opened, url: own.href }));
+  } finally {
+    await admin.query(`drop database ${name} with (force)`);
+    await admin.end();
+  }
+}
+
+async function withEmbeddedDatabase(measure: (opened: Opened) => Promise<void>): Promise<void> {
+  await withOpenDatabase(null, await mkdtemp(join(folder, "embedded-")), measure);
+}
+
+async function withOpenDatabase(
+  databaseUrl: string | null,
+  databaseFolder: string,
+  measure: (opened: Opened) => Promise<void>,
+): Promise<void> {
   const log = createLog("error");
-  const database = await openDatabase<Schema>({ databaseUrl: own.href, folder, log });
+  const database = await openDatabase<Schema>({ databaseUrl, folder: join(databaseFolder, "database"), log });
   await migrate(database.kysely);
   const queue = new Queue(database.boss, database.kind, log);
   await queue.start();
   try {
-    await measure({ parts: { db: database.kysely, queue, clock: systemClock }, url: own.href });
+    await measure({ parts: { db: database.kysely, queue, clock: systemClock }, database });
   } finally {
     await queue.stop(1_000);
     await database.close();
-    await admin.query(`drop database ${name} with (force)`);
-    await admin.end();
   }
 }
 

@@ -32,8 +32,9 @@ import { removeServiceFile, writeServiceFile } from "./lib/service-file.ts";
 import { openApps } from "./open-apps.ts";
 import { type Operators, openOperators } from "./operators/operators.ts";
 import { RunningAttempts } from "./pipeline/running-attempts.ts";
-import { lead, type Office } from "./queue/leader-election.ts";
+import { type LeaderTask, lead } from "./queue/leader-election.ts";
 import { Queue } from "./queue/queue.ts";
+import { startQueueMaintenance } from "./queue/queue-maintenance.ts";
 import type { Models } from "./speech/models.ts";
 import { describeEngines, describeMemory, openModels, openSpeech } from "./speech/speech.ts";
 import { openStores, type Stores } from "./storage/open-stores.ts";
@@ -262,7 +263,7 @@ async function wire(
   telemetry.register(listening);
 
   const shutdown = new AbortController();
-  let sweeper: Office | undefined;
+  let leader: LeaderTask | undefined;
   let stopped: Promise<void> | undefined;
   return {
     parts: {
@@ -308,8 +309,9 @@ async function wire(
           shutdown.signal,
         );
       }
-      const sweep = () =>
-        startSweeping(
+      const leadTasks = () => {
+        const maintenance = startQueueMaintenance({ db, queue, log });
+        const sweeper = startSweeping(
           {
             db,
             queue,
@@ -325,7 +327,14 @@ async function wire(
           },
           SWEEP_EVERY_MS,
         );
-      sweeper = session ? lead({ session, log }, "sweep", sweep) : sweep();
+        return {
+          async stop() {
+            await maintenance.stop();
+            await sweeper.stop();
+          },
+        };
+      };
+      leader = session ? lead({ session, log }, "sweep", leadTasks) : leadTasks();
       await listening.listen({ host: config.host, port: config.port });
       if (config.role === "worker") log.info({ port: config.port }, "this worker tells here how it is");
       else {
@@ -354,7 +363,7 @@ async function wire(
       ["health", () => (listening === app ? undefined : closeApp(listening))],
       ["model", () => models.stop()],
       ["backup", () => backups.stop()],
-      ["sweep", () => sweeper?.stop()],
+      ["sweep", () => leader?.stop()],
       ["queue", () => queue.stop(STOP_WITHIN_MS)],
       ["speech", () => speech.close()],
       ["telemetry", () => telemetry.close()],

@@ -56,6 +56,7 @@ export async function startWork(deps: WorkDeps, shutdown: AbortSignal): Promise<
   await queue.work({
     transcribe: {
       concurrency,
+      groupConcurrency: deps.maxConcurrentPerEnvironment,
       run: counted("transcribe", async (job) => {
         await outagePause.untilOver(AbortSignal.any([shutdown, job.signal]));
         await running.run(job, (its) => runTranscription(pipeline, its, shutdown));
@@ -68,6 +69,7 @@ export async function startWork(deps: WorkDeps, shutdown: AbortSignal): Promise<
     },
     index: {
       concurrency: 1,
+      groupConcurrency: null,
       run: counted("index", (job) => indexTranscript({ db, storage, clock, log }, job, shutdown)),
     },
   });

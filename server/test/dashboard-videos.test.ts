@@ -5,6 +5,7 @@ import type { UploadOfferView, VideoPageView, VideoView } from "../src/admin/con
 import { VIDEO_STATES } from "../src/db/enums.ts";
 import { setUploadOrigins } from "../src/environments/environments.ts";
 import { newId } from "../src/lib/ids.ts";
+import { enqueue } from "../src/queue/transcription-jobs.ts";
 import { insertVideo } from "../src/videos/queries.ts";
 import { codeOf, sendAsCommandLine } from "./operator-requests.ts";
 import { createTenant, shareService } from "./support/service.ts";
@@ -15,6 +16,7 @@ let environmentId: string;
 beforeAll(async () => {
   ({ environmentId } = await createTenant(subtext));
   await seedEveryState(subtext.service, environmentId);
+  await enqueuePending(environmentId);
 });
 
 async function list(query = "", environment = environmentId): Promise<VideoPageView> {
@@ -55,33 +57,45 @@ test("videos are listed newest first with all that is to be told of their state"
   expect(named("before")).toMatchObject({ state: "untranscribed", transcription: null });
 });
 
-test("places in the queue are those of environments that take turns, the one with the least at work first", async () => {
-  const { kysely } = subtext.service.parts.database;
-  const { environmentId: busy } = await createTenant(subtext);
-  const { environmentId: idle } = await createTenant(subtext);
-  for (const environment of [busy, idle]) await seedEveryState(subtext.service, environment);
-  const ofIdle = kysely.deleteFrom("transcription").where("environment_id", "=", idle);
-  await ofIdle.where("status", "=", "PROCESSING").execute();
-  const parked = kysely.updateTable("transcription").set({ parked_at: new Date() });
-  await parked.where("environment_id", "=", environmentId).where("status", "=", "PENDING").execute();
+test("places in the queue are the order in which workers claim: environments take turns", async () => {
+  const { environmentId: one } = await createTenant(subtext);
+  const { environmentId: other } = await createTenant(subtext);
+  await seedEveryState(subtext.service, one);
+  await enqueuePending(one);
+  await seedEveryState(subtext.service, other);
+  await enqueuePending(other);
 
   const waiting = async (environment: string) => {
     const { data } = await list("?state=pending", environment);
     return data.map(({ filename, queuePlace }) => [filename, queuePlace]);
   };
-  expect(await waiting(idle)).toEqual([
-    ["keynote.mkv", 3],
+  expect(await waiting(environmentId)).toEqual([
+    ["keynote.mkv", 4],
     ["weekly.mp4", 1],
   ]);
-  expect(await waiting(busy)).toEqual([
-    ["keynote.mkv", 4],
+  expect(await waiting(one)).toEqual([
+    ["keynote.mkv", 5],
     ["weekly.mp4", 2],
   ]);
-  expect(await waiting(environmentId)).toEqual([
-    ["keynote.mkv", null],
-    ["weekly.mp4", null],
+  expect(await waiting(other)).toEqual([
+    ["keynote.mkv", 6],
+    ["weekly.mp4", 3],
   ]);
 });
+
+async function enqueuePending(environment: string): Promise<void> {
+  const { database, queue } = subtext.service.parts;
+  const pending = await database.kysely
+    .selectFrom("transcription")
+    .select(["id as transcriptionId", "job_id as jobId", "environment_id as environmentId"])
+    .where("environment_id", "=", environment)
+    .where("status", "=", "PENDING")
+    .orderBy("created_at")
+    .execute();
+  for (const job of pending) {
+    await database.kysely.transaction().execute((tx) => enqueue({ tx, queue }, job));
+  }
+}
 
 test("each state lists its own videos and no others, by pages that leave none out", async () => {
   const seen: string[] = [];

@@ -66,11 +66,7 @@ async function fail(transcriptionId: string): Promise<void> {
     .selectAll()
     .where("id", "=", transcriptionId)
     .executeTakeFirstOrThrow();
-  const row = await kysely
-    .transaction()
-    .execute((tx) =>
-      startAttempt(tx, { chosen: waiting, named: waiting, jobId: waiting.job_id, now: new Date() }),
-    );
+  const row = await kysely.transaction().execute((tx) => startAttempt(tx, waiting, new Date()));
   const failure = { code: "unreadable_media", message: "The file holds neither picture nor sound." };
   await kysely.transaction().execute((tx) =>
     failTranscription(tx, { transcriptionId, attempt: row.attempt }, failure, {

@@ -2,6 +2,7 @@ import type { KeptStretch } from "@subtext/speech/checkpoints/checkpoint";
 import { SpeechError } from "@subtext/speech/errors";
 import type { Speech } from "@subtext/speech/processes/process-pool";
 import type { TranscribeResult } from "@subtext/speech/transcript";
+import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import type { Db } from "../src/db/schema.ts";
 import { listAttempts } from "../src/db/transcription-attempts.ts";
@@ -10,6 +11,7 @@ import { newId } from "../src/lib/ids.ts";
 import { databaseUnavailable } from "../src/lib/lost-connection.ts";
 import type { AttemptReport } from "../src/pipeline/attempt-report.ts";
 import { type PipelineDeps, runTranscription } from "../src/pipeline/run.ts";
+import type { JobTag } from "../src/queue/fair-queueing.ts";
 import { acceptUpload } from "../src/uploads/accept-upload.ts";
 import { FAKE_HEARING } from "./support/fake-hearing.ts";
 import { createTenant, MovableClock, shareService } from "./support/service.ts";
@@ -20,23 +22,17 @@ type FakeHearing = (options: Hearing) => Promise<TranscribeResult>;
 
 const service = shareService({ start: false });
 
-const MINUTE_MS = 60_000;
 const stretch = (settledSeconds: number): KeptStretch => ({
   settledSeconds,
   answers: `heard ${settledSeconds}`,
 });
 const crash = () => new SpeechError("engine_crashed", "It ended.");
 
-async function pendingTranscription() {
+async function pendingTranscription({ sizeBytes = 1 } = {}) {
   const { database, queue, log, storage, sources } = service.service.parts;
   const clock = new MovableClock();
   const db = database.kysely;
-  // What other tests left has no turn.
-  await db
-    .updateTable("transcription")
-    .set({ parked_at: new Date() })
-    .where("status", "=", "PENDING")
-    .execute();
+  await sql`delete from pgboss.job where name = 'transcribe'`.execute(db);
   const tenant = await createTenant(service);
   const videoId = newId("video");
   await db
@@ -45,11 +41,11 @@ async function pendingTranscription() {
       id: videoId,
       environment_id: tenant.environmentId,
       metadata: "{}",
-      size_bytes: 1,
+      size_bytes: sizeBytes,
       created_at: clock.now(),
     })
     .execute();
-  await acceptUpload({ db, queue, clock }, { videoId, sizeBytes: 1 });
+  await acceptUpload({ db, queue, clock }, { videoId, sizeBytes });
   const read = () =>
     db.selectFrom("transcription").selectAll().where("video_id", "=", videoId).executeTakeFirstOrThrow();
   const run = async (hear: FakeHearing, options: Partial<PipelineDeps & { shutdown: AbortSignal }> = {}) => {
@@ -71,7 +67,11 @@ async function pendingTranscription() {
       speech: { ...service.service.parts.speech, transcribe: (_path, hearing) => hear(hearing) },
       ...options,
     };
-    const job = { id: job_id, subjectId: id, signal: new AbortController().signal };
+    const { rows } = await sql<{ data: { tag: JobTag } }>`
+      update pgboss.job set state = 'active' where name = 'transcribe' and id = ${job_id} returning data`.execute(
+      db,
+    );
+    const job = { id: job_id, subjectId: id, tag: rows[0]!.data.tag, signal: new AbortController().signal };
     await runTranscription(deps, job, options.shutdown ?? new AbortController().signal);
     return await read();
   };
@@ -274,66 +274,127 @@ describe("faults and lost workers", () => {
 });
 
 describe("a long recording", () => {
-  /** Keeps a stretch, then another so many minutes later. */
-  const working = (there: Pending, minutes: number, then: FakeHearing) =>
+  /** Writes a checkpoint, then another after so many seconds of work. */
+  const working = (there: Pending, seconds: number, then: FakeHearing) =>
     keeping(there, [300], async (options) => {
-      there.clock.advance(minutes * MINUTE_MS);
+      there.clock.advance(seconds * 1000);
       return await keeping(there, [600], then)(options);
     });
+  /** Enqueues a video of this size; the estimated work is a second for each megabyte. */
+  const enqueueOther = async ({ db, clock }: Pending, environmentId: string, sizeBytes: number) => {
+    const { queue } = service.service.parts;
+    const videoId = newId("video");
+    await db
+      .insertInto("video")
+      .values({
+        id: videoId,
+        environment_id: environmentId,
+        metadata: "{}",
+        size_bytes: sizeBytes,
+        created_at: clock.now(),
+      })
+      .execute();
+    await acceptUpload({ db, queue, clock }, { videoId, sizeBytes });
+    // Long enough that no idle worker is about to claim it.
+    await sql`update pgboss.job set start_after = now() - interval '1 minute' where name = 'transcribe'`.execute(
+      db,
+    );
+  };
+  const environmentOf = async ({ read }: Pending) => (await read()).environment_id;
+  const LONG = 3_600_000_000;
+  const SHORT = 10_000_000;
 
-  test("makes way after ten minutes of work when others wait, at no cost, and goes on from there", async () => {
-    const there = await pendingTranscription();
-    const asked: string[] = [];
-    const shouldYield = async (id: string) => asked.push(id) > 0;
-    const row = await there.run(working(there, 10, untilAborted), { shouldYield });
+  test("yields at the first checkpoint after a slice if a video of another environment waits", async () => {
+    const there = await pendingTranscription({ sizeBytes: LONG });
+    await enqueueOther(there, (await createTenant(service)).environmentId, LONG);
+    const row = await there.run(working(there, 60, untilAborted));
     expect(row).toMatchObject({ status: "PENDING", faults: 0, losses: 0, failure_code: null });
-    expect(asked).toEqual([row.id]);
     const [attempt] = await listAttempts(there.db, row.id);
     expect(attempt).toMatchObject({ outcome: "yielded", failure_code: null, retry_at: null });
-    const done = await there.run(
-      async (options) => {
-        expect(settledOf(options)).toEqual([300, 600]);
-        return FAKE_HEARING;
-      },
-      { shouldYield },
-    );
+    expect(await claimOrder(there.db)).toEqual([expect.any(String), row.id]);
+    const done = await there.run(async (options) => {
+      expect(settledOf(options)).toEqual([300, 600]);
+      return FAKE_HEARING;
+    });
     expect(done).toMatchObject({ status: "COMPLETED", attempt: 2 });
   });
 
-  test("goes behind those that wait", async () => {
-    const there = await pendingTranscription();
-    const { due_at: before } = await there.read();
-    await there.run(working(there, 10, untilAborted), { shouldYield: async () => true });
-    const { due_at } = await there.read();
-    expect(due_at!.getTime()).toBeGreaterThan(before!.getTime());
-  });
-
-  test("is not asked to make way before, however often it keeps something", async () => {
-    const there = await pendingTranscription();
-    const shouldYield = () => Promise.reject(new Error("must not be asked"));
-    expect(
-      await there.run(
-        working(there, 9.9, async () => FAKE_HEARING),
-        { shouldYield },
-      ),
-    ).toMatchObject({
-      status: "COMPLETED",
+  test("yields to a shorter video of its own environment, but not to a long one", async () => {
+    const there = await pendingTranscription({ sizeBytes: LONG });
+    const environmentId = await environmentOf(there);
+    await enqueueOther(there, environmentId, LONG);
+    const charged = await chargedSlices(there);
+    const slices = working(there, 60, async (options) => {
+      await untilCharged(there, charged + 1);
+      options.signal.throwIfAborted();
+      await enqueueOther(there, environmentId, SHORT);
+      there.clock.advance(60_000);
+      return await keeping(there, [900], untilAborted)(options);
     });
-    expect(service.logged()).not.toContain("must not be asked");
+    expect(await there.run(slices)).toMatchObject({ status: "PENDING", attempt: 1 });
   });
 
-  test("goes on where nobody waits", async () => {
-    const there = await pendingTranscription();
-    const asked = Promise.withResolvers<void>();
-    const shouldYield = async () => {
-      asked.resolve();
-      return false;
+  test("does not yield before it has used up its slice", async () => {
+    const there = await pendingTranscription({ sizeBytes: LONG });
+    await enqueueOther(there, (await createTenant(service)).environmentId, SHORT);
+    const charged = await chargedSlices(there);
+    const row = await there.run(working(there, 59, async () => FAKE_HEARING));
+    expect(row).toMatchObject({ status: "COMPLETED", attempt: 1 });
+    expect(await chargedSlices(there)).toBe(charged);
+  });
+
+  test("works for six times as long as it took to resume before it yields", async () => {
+    const there = await pendingTranscription({ sizeBytes: LONG });
+    await enqueueOther(there, (await createTenant(service)).environmentId, SHORT);
+    const charged = await chargedSlices(there);
+    const slow: FakeHearing = async (options) => {
+      options.onProgress?.({ done: 0, duration: 3600, remainingSeconds: null });
+      there.clock.advance(20_000);
+      options.onProgress?.({ done: 1, duration: 3600, remainingSeconds: 3600 });
+      there.clock.advance(115_000);
+      return await keeping(there, [300], async ({ signal }) => {
+        signal.throwIfAborted();
+        expect(await chargedSlices(there)).toBe(charged);
+        there.clock.advance(10_000);
+        return await keeping(there, [600], untilAborted)(options);
+      })(options);
     };
-    const hear = working(there, 10, async ({ signal }) => {
-      await asked.promise;
-      signal.throwIfAborted();
-      return FAKE_HEARING;
-    });
-    expect(await there.run(hear, { shouldYield })).toMatchObject({ status: "COMPLETED", attempt: 1 });
+    expect(await there.run(slow)).toMatchObject({ status: "PENDING", attempt: 1 });
+  });
+
+  test("is charged for each slice also if nobody waits", async () => {
+    const there = await pendingTranscription({ sizeBytes: LONG });
+    const charged = await chargedSlices(there);
+    const row = await there.run(
+      working(there, 60, async ({ signal }) => {
+        await untilCharged(there, charged + 1);
+        signal.throwIfAborted();
+        return FAKE_HEARING;
+      }),
+    );
+    expect(row).toMatchObject({ status: "COMPLETED", attempt: 1 });
   });
 });
+
+/** Finish tag of the environment, in slices of a minute. */
+async function chargedSlices({ db, read }: Pending): Promise<number> {
+  const { environment_id } = await read();
+  const { finish_tag } = await db
+    .selectFrom("environment_queue")
+    .select("finish_tag")
+    .where("environment_id", "=", environment_id)
+    .executeTakeFirstOrThrow();
+  return finish_tag / 60_000;
+}
+
+async function untilCharged(there: Pending, slices: number): Promise<void> {
+  while ((await chargedSlices(there)) < slices) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** Transcriptions in the order in which workers claim them. */
+async function claimOrder(db: Pending["db"]): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select data->>'subjectId' as id from pgboss.job where name = 'transcribe' and state < 'active'
+    order by priority desc, created_on`.execute(db);
+  return rows.map(({ id }) => id);
+}

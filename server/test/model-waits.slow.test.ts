@@ -1,12 +1,13 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { wakeWaiting } from "../src/pipeline/wake-waiting.ts";
+import { enqueue } from "../src/queue/transcription-jobs.ts";
 import { createTenant, shareService } from "./support/service.ts";
 
 const service = shareService({ start: false });
 const WAITING = 260;
 
-test("all that wait for the model are woken, each once, however many they are and many of one moment", async () => {
+test("all that wait for the model become due with new tags, however many they are and many of one moment", async () => {
   const { environmentId } = await createTenant(service);
   const { database, queue, log } = service.service.parts;
   const db = database.kysely;
@@ -19,19 +20,34 @@ test("all that wait for the model are woken, each once, however many they are an
     select 'transcription_' || number, 'video_' || number, ${environmentId}, 'PENDING', gen_random_uuid(),
       date_trunc('second', now()) + number / 120 * interval '1 ms', now() + interval '1 hour', 'language_unsupported'
     from ${numbers}`.execute(db);
+  await db.transaction().execute(async (tx) => {
+    const rows = await tx.selectFrom("transcription").select(["id", "job_id"]).execute();
+    for (const { id: transcriptionId, job_id: jobId } of rows) {
+      await enqueue({ tx, queue }, { jobId, transcriptionId, environmentId, delayMs: 3_600_000 });
+    }
+  });
   const states = async () => {
-    const { rows } = await sql<{ waiting: number; jobs: number }>`
+    const { rows } = await sql<{ waiting: number; due: number; tags: number }>`
       select
         (select count(*) from transcription where due_at is not null) as waiting,
-        (select count(*) from pgboss.job join transcription on job_id = job.id) as jobs`.execute(db);
-    const { rows: sent } = await sql<{ count: number }>`
-      select count(*) from pgboss.job where name = 'transcribe'`.execute(db);
-    return { ...rows[0], sent: sent[0]?.count };
+        (select count(*) from pgboss.job join transcription on job_id = job.id where start_after <= now()) as due,
+        (select count(distinct data->'tag'->>'start') from pgboss.job where name = 'transcribe') as tags`.execute(
+      db,
+    );
+    return rows[0];
   };
 
   await wakeWaiting({ db, queue, log }, AbortSignal.abort());
-  expect(await states()).toEqual({ waiting: WAITING, jobs: 0, sent: 0 });
+  expect(await states()).toEqual({ waiting: WAITING, due: 0, tags: WAITING });
 
+  // Meanwhile, other environments have been served.
+  const virtualTime = 10_000_000;
+  await db.updateTable("queue_clock").set({ virtual_time: virtualTime }).execute();
   await wakeWaiting({ db, queue, log }, new AbortController().signal);
-  expect(await states()).toEqual({ waiting: 0, jobs: WAITING, sent: WAITING });
+  expect(await states()).toEqual({ waiting: 0, due: WAITING, tags: WAITING });
+  const { rows } = await sql<{ first: number }>`
+    select min((data->'tag'->>'start')::bigint) as first from pgboss.job where name = 'transcribe'`.execute(
+    db,
+  );
+  expect(rows[0]!.first).toBe(virtualTime);
 });

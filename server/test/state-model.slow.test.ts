@@ -128,7 +128,7 @@ test("whatever workers, leases, people and the clock do, each transcription is m
           const after = await see(world);
           verify(world, before, after);
           if (actions.length === 1) {
-            if (only?.do === "take") verifyClaim(world, before, after);
+            if (only?.do === "take") verifyClaim(before, after);
             if (only?.do === "end" && running) verifyEnd(running, only.how, before, after);
           }
           before = after;

@@ -12,7 +12,9 @@ import { runTranscription } from "../src/pipeline/run.ts";
 import { RunningAttempts } from "../src/pipeline/running-attempts.ts";
 import { sweepLostJobs } from "../src/pipeline/sweep-jobs.ts";
 import { wakeWaiting } from "../src/pipeline/wake-waiting.ts";
+import type { JobTag } from "../src/queue/fair-queueing.ts";
 import type { Job } from "../src/queue/queue.ts";
+import { maintainQueue } from "../src/queue/queue-maintenance.ts";
 import type { Sources } from "../src/storage/recording-store.ts";
 import { acceptUpload } from "../src/uploads/accept-upload.ts";
 import { deleteVideo } from "../src/videos/delete-video.ts";
@@ -97,6 +99,20 @@ export class StateWorld {
     return rows;
   }
 
+  /** Start tags of living jobs, by their transcriptions' ids. */
+  async startTags(): Promise<Map<string, number>> {
+    const { rows } = await sql<{ id: string; start: number }>`
+      select transcription.id, (data->'tag'->>'start')::bigint as start
+      from pgboss.job join transcription on job_id = job.id
+      where name = 'transcribe' and state <= 'active'`.execute(this.#db);
+    return new Map(rows.map(({ id, start }) => [id, start]));
+  }
+
+  async virtualTime(): Promise<number> {
+    const row = await this.#db.selectFrom("queue_clock").select("virtual_time").executeTakeFirstOrThrow();
+    return row.virtual_time;
+  }
+
   async attemptsOf(id: string): Promise<{ number: number; outcome: string | null }[]> {
     return await this.#db
       .selectFrom("transcription_attempt")
@@ -135,13 +151,16 @@ export class StateWorld {
 
   /** A worker gets the job. Resolves when it is at its attempt, or has found nothing to do. */
   async take(jobId: string): Promise<void> {
-    const { rows } = await sql<{ subjectId: string; claim: number }>`
+    const { rows } = await sql<{ subjectId: string; tag: JobTag; claim: number }>`
       update pgboss.job set state = 'active', retry_count = retry_count + 1
       where name = 'transcribe' and id = ${jobId} and state in ('created', 'retry')
-      returning data->>'subjectId' as "subjectId", retry_count as claim`.execute(this.#db);
+      returning data->>'subjectId' as "subjectId", data->'tag' as tag, retry_count as claim`.execute(
+      this.#db,
+    );
     const [taken] = rows;
     if (!taken) return;
-    const job: Job = { id: jobId, subjectId: taken.subjectId, signal: new AbortController().signal };
+    const { subjectId, tag } = taken;
+    const job: Job = { id: jobId, subjectId, tag, signal: new AbortController().signal };
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
     const shutdown = new AbortController();
     const { promise: heard, resolve, reject } = Promise.withResolvers<TranscribeResult>();
@@ -157,7 +176,6 @@ export class StateWorld {
       maxDurationSeconds: 60,
       maxConcurrentPerEnvironment: this.cap,
       modelIsComing: () => modelIsComing,
-      shouldYield: async () => true,
       sources: fakeSources,
       /** A stand-in for the engine: it hears what the test lets it hear. */
       speech: {
@@ -181,9 +199,12 @@ export class StateWorld {
                 modelIsComing = true;
                 reject(new SpeechError("language_unsupported", "Not English."));
               } else if (how === "yield") {
-                // Kept after it has worked long enough to make way.
+                await this.#enqueueDecoy();
+                options.onProgress?.({ done: 0, duration: null, remainingSeconds: null });
+                options.onProgress?.({ done: 1, duration: null, remainingSeconds: null });
+                // More than a slice of work, however long it took to get here.
+                this.advance(100_000);
                 options.onStretch?.(FAKE_STRETCH);
-                this.advance(601);
               } else {
                 shutdown.abort(new Error("stopping"));
                 reject(shutdown.signal.reason);
@@ -203,6 +224,14 @@ export class StateWorld {
       .then(async () => await this.#finishJob(jobId, taken.claim))
       .finally(() => running && this.#leave(running));
     await Promise.race([begun, ended]);
+  }
+
+  /** A job of another environment, which comes before all others, for no transcription. */
+  async #enqueueDecoy(): Promise<void> {
+    await sql`insert into pgboss.job (name, data, priority, group_id, start_after)
+      values ('transcribe', '{"subjectId": ""}', 1000000, 'decoy', now() - interval '1 minute')`.execute(
+      this.#db,
+    );
   }
 
   /** Once or twice: it may be told to end by two at the same time. */
@@ -243,7 +272,9 @@ export class StateWorld {
   async sweep(): Promise<void> {
     const { queue, log } = this.#parts;
     const deps = { db: this.#db, queue, log, clock: this.#clock };
-    await sweepLostJobs(deps, new AbortController().signal);
+    const { signal } = new AbortController();
+    await sweepLostJobs(deps, signal);
+    await maintainQueue(deps, signal);
   }
 
   async modelArrives(): Promise<void> {
@@ -258,11 +289,10 @@ export class StateWorld {
   }
 
   async delete({ environment_id: environmentId, video_id: videoId }: TranscriptionRow): Promise<void> {
-    const { queue, storage, log } = this.#parts;
+    const { storage, log } = this.#parts;
     await deleteVideo(
       {
         db: this.#db,
-        queue,
         storage,
         log,
         sources: fakeSources,

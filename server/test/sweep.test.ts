@@ -212,13 +212,11 @@ describe("one item that cannot be processed", () => {
     const { queue } = service.service.parts;
     await sql`delete from pgboss.job where name = 'transcribe'`.execute(db);
     const lost = await findTranscriptionsWithoutJob(db);
-    const send: Queue["send"] = async (tx, name, job) => {
-      if (job.subjectId === lost[0]!.id) throw new Error("it cannot be sent");
-      await queue.send(tx, name, job);
+    const send: Queue["sendTranscription"] = async (tx, job) => {
+      if (job.transcriptionId === lost[0]!.id) throw new Error("it cannot be sent");
+      await queue.sendTranscription(tx, job);
     };
-    const refusing = new Proxy(queue, {
-      get: (target, name) => (name === "send" ? send : Reflect.get(target, name)),
-    });
+    const refusing = { sendTranscription: send } as Queue;
     expect(await sweepWith(service, { queue: refusing })).toEqual(["lost_jobs"]);
     expect((await findTranscriptionsWithoutJob(db)).map(({ id }) => id)).toEqual([lost[0]!.id]);
   });

@@ -139,7 +139,7 @@ describe("a deleted video", () => {
       .executeTakeFirstOrThrow();
     const claimed = await db()
       .transaction()
-      .execute((tx) => startAttempt(tx, { chosen: row, named: row, jobId: row.job_id, now: clock.now() }));
+      .execute((tx) => startAttempt(tx, row, clock.now()));
     const prefix = `transcripts/${row.id}/1`;
     const { storage } = service.service.parts;
     await storage.put(`${prefix}/transcript.vtt`, Buffer.from("WEBVTT\n"));

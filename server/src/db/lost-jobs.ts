@@ -11,7 +11,7 @@ export interface NamedJob {
 export interface JobLoss extends NamedJob {
   /** Until the next job is due, by the database's clock; null for at once. */
   delayMs: number | null;
-  /** What the job is counted with; see `JobStreamOptions`. */
+  /** The environment of a transcription, the endpoint of a delivery. */
   group: string | null;
 }
 
@@ -22,27 +22,13 @@ const msUntil = (time: string) => sql`extract(epoch from ${sql.ref(time)} - now(
 /** pg-boss forgets jobs that failed too often or waited too long; rows wait for ever. */
 const HELD = sql`('created', 'retry', 'active')`;
 
-/**
- * One that is parked has no job, and needs one where nothing goes on in its environment that would end and wake it:
- * the first of them is told.
- */
 export async function findTranscriptionsWithoutJob(db: Db): Promise<JobLoss[]> {
   const { rows } = await sql<JobLoss>`
-    (
-      select id, job_id as "jobId", ${msUntil("due_at")} as "delayMs", null as "group" from transcription
-      where status in ('PENDING', 'PROCESSING') and parked_at is null and not exists (
-        select from pgboss.job where name = 'transcribe' and job.id = job_id and state in ${HELD}
-      )
-      limit ${MOST_LOSSES}
+    select id, job_id as "jobId", ${msUntil("due_at")} as "delayMs", environment_id as "group" from transcription
+    where status in ('PENDING', 'PROCESSING') and not exists (
+      select from pgboss.job where name = 'transcribe' and job.id = job_id and state in ${HELD}
     )
-    union all (
-      select distinct on (environment_id) id, job_id, null::float8, null from transcription as parked
-      where status = 'PENDING' and parked_at is not null and not exists (
-        select from transcription as other where other.environment_id = parked.environment_id
-          and (other.status = 'PROCESSING' or (other.status = 'PENDING' and other.parked_at is null))
-      )
-      order by environment_id, coalesce(due_at, created_at), id limit ${MOST_LOSSES}
-    )`.execute(db);
+    limit ${MOST_LOSSES}`.execute(db);
   return rows;
 }
 
@@ -70,7 +56,7 @@ export async function replaceTranscriptionJob(
 ): Promise<boolean> {
   const row = await tx
     .updateTable("transcription")
-    .set({ job_id: newId, parked_at: null })
+    .set({ job_id: newId })
     .where("id", "=", id)
     .where("job_id", "=", jobId)
     .where("status", "in", ["PENDING", "PROCESSING"])

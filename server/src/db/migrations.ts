@@ -7,6 +7,7 @@ import { dashboard } from "./migration-dashboard.ts";
 import { deletions } from "./migration-deletions.ts";
 import { earlyDeliveries } from "./migration-early-deliveries.ts";
 import { eventTypes } from "./migration-event-types.ts";
+import { fairQueueing } from "./migration-fair-queueing.ts";
 import { housekeeping } from "./migration-housekeeping.ts";
 import { search } from "./migration-search.ts";
 import { sessionHashes } from "./migration-security.ts";
@@ -38,6 +39,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   "0017_audio_track": { up: audioTrack },
   "0019_early_deliveries": { up: earlyDeliveries },
   "0020_upload_activity": { up: uploadActivity },
+  "0021_fair_queueing": { up: fairQueueing },
 };
 
 async function first(db: Kysely<unknown>): Promise<void> {

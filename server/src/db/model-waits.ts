@@ -28,6 +28,7 @@ export async function noteWait(tx: Tx, jobId: string, failure: Failure): Promise
 
 /** One that waits for the model, with the job that comes for it later. */
 export interface WaitForModel extends NamedJob {
+  environmentId: string;
   createdAt: Date;
 }
 
@@ -38,9 +39,8 @@ export async function findWaitsForModel(
 ): Promise<WaitForModel[]> {
   return await db
     .selectFrom("transcription")
-    .select(["id", "job_id as jobId", "created_at as createdAt"])
+    .select(["id", "job_id as jobId", "environment_id as environmentId", "created_at as createdAt"])
     .where("status", "=", "PENDING")
-    .where("parked_at", "is", null)
     .where("failure_code", "in", MENDED_BY_MODEL)
     .$if(after !== null, (query) =>
       query.where(sql<boolean>`(created_at, id) > (${after!.createdAt}, ${after!.id})`),
@@ -51,11 +51,11 @@ export async function findWaitsForModel(
     .execute();
 }
 
-/** The transcription is due at once, under a new job; false where somebody has moved it meanwhile. */
-export async function endWaitForModel(tx: Tx, { id, jobId }: NamedJob, newId: string): Promise<boolean> {
+/** The transcription is due; false if it has changed in the meantime. */
+export async function endWaitForModel(tx: Tx, { id, jobId }: NamedJob): Promise<boolean> {
   const row = await tx
     .updateTable("transcription")
-    .set({ job_id: newId, due_at: null })
+    .set({ due_at: null })
     .where("id", "=", id)
     .where("job_id", "=", jobId)
     .where("status", "=", "PENDING")

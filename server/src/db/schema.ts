@@ -51,6 +51,8 @@ export interface Schema {
   tombstone: TombstoneTable;
   unknown_file: UnknownFileTable;
   store_record: StoreRecordTable;
+  environment_queue: EnvironmentQueueTable;
+  queue_clock: QueueClockTable;
 }
 
 /** The open database, outside any transaction. */
@@ -144,13 +146,10 @@ interface TranscriptionTable {
   created_at: Date;
   /** When it became PENDING last; null for what was accepted by a release that did not keep it. */
   queued_at: ColumnType<Date | null, Date | undefined, Date>;
-  /**
-   * Its place among those that wait, and no attempt begins sooner, by the database's clock; null where that is
-   * `created_at`.
-   */
+  /** No attempt starts before this time, by the database's clock; null if there is no such time. */
   due_at: ColumnType<Date | null, Date | undefined, Date | null>;
-  /** Since when it waits, without a job, for its environment to be below its cap; null where it does not. */
-  parked_at: ColumnType<Date | null, never, Date | null>;
+  /** Used only by releases before fair queueing. */
+  parked_at: ColumnType<Date | null, never, never>;
   started_at: Date | null;
   finished_at: Date | null;
   /** As the video's. */
@@ -438,6 +437,28 @@ interface StoreRecordTable {
   token: string;
   /** By the database's clock. */
   advanced_at: Date;
+}
+
+/** What fair queueing knows of an environment. Tags are in the units of `fair-queueing.ts`. */
+interface EnvironmentQueueTable {
+  environment_id: string;
+  /** Share of the work relative to other environments, 1 to 100. */
+  weight: Generated<number>;
+  /** Finish tag of the job that was enqueued last. */
+  finish_tag: Generated<number>;
+  /** Queued jobs with at least this start tag must be retagged; null if there are none. */
+  retag_from: number | null;
+  /** Moving average over completed transcriptions; null before the first. */
+  work_seconds_per_byte: number | null;
+}
+
+/** One row. */
+interface QueueClockTable {
+  only: GeneratedAlways<boolean>;
+  /** The largest start tag of a claimed job. */
+  virtual_time: Generated<number>;
+  /** The tag whose priority is 0. */
+  base: Generated<number>;
 }
 
 export type StoreRecordRow = Selectable<StoreRecordTable>;

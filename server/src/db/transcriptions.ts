@@ -25,7 +25,6 @@ export async function insertPendingTranscription(
       stages: "null",
       created_at: row.now,
       queued_at: row.now,
-      due_at: sql<Date>`now()`,
     })
     .execute();
 }
@@ -194,7 +193,6 @@ export interface Return {
   counts: boolean;
   /** The next attempt begins so much later; null for at once. */
   retryAfterMs: number | null;
-  /** Whether it goes behind those that wait by now; else it keeps its place, where it may go on at once. */
   yields?: boolean;
   now: Date;
 }
@@ -205,7 +203,6 @@ export async function returnToPending(
   hold: Hold,
   { jobId, failure, counts, retryAfterMs, yields = false, now }: Return,
 ): Promise<boolean> {
-  const movesBack = retryAfterMs !== null || yields;
   const ended = await moved(
     held(tx, hold).set((set) => ({
       status: "PENDING",
@@ -214,7 +211,7 @@ export async function returnToPending(
       remaining_seconds: null,
       queued_at: now,
       started_at: null,
-      ...(movesBack && { due_at: sql<Date>`now() + ${retryAfterMs ?? 0} * interval '1 millisecond'` }),
+      ...(retryAfterMs !== null && { due_at: sql<Date>`now() + ${retryAfterMs} * interval '1 millisecond'` }),
       ...(failure &&
         counts && {
           faults: set("faults", "+", 1),
@@ -274,7 +271,7 @@ export async function reopenFailedTranscription(
       failure_code: null,
       failure_message: null,
       queued_at: now,
-      due_at: sql<Date>`now()`,
+      due_at: null,
       started_at: null,
       finished_at: null,
     })

@@ -1,24 +1,28 @@
 import type { Logger } from "pino";
-import { lockProcessingCount, park } from "../db/environment-cap.ts";
-import { chooseTranscription } from "../db/fair-choice.ts";
 import type { Db, TranscriptionRow, Tx } from "../db/schema.ts";
 import { attemptBegunAt } from "../db/transcription-attempts.ts";
-import { lockTranscriptionOfJob, startAttempt, takeOverAttempt } from "../db/transcription-claims.ts";
+import {
+  lockTranscriptionOfJob,
+  renameJob,
+  startAttempt,
+  takeOverAttempt,
+} from "../db/transcription-claims.ts";
 import { excuseLoss, findTranscription } from "../db/transcriptions.ts";
 import type { Clock } from "../lib/clock.ts";
 import { databaseUnavailable } from "../lib/lost-connection.ts";
 import { isOutage } from "../lib/outages.ts";
 import { retryUntilShutdown } from "../lib/retry.ts";
-import type { Job, Queue } from "../queue/queue.ts";
+import { advanceVirtualTime, lockProcessingCount } from "../queue/fair-queueing.ts";
+import { type Job, newJobId, type Queue } from "../queue/queue.ts";
+import { requeue } from "../queue/transcription-jobs.ts";
 import { judge } from "./attempt-failure.ts";
-import { wakeParked } from "./wake-waiting.ts";
 
 export interface ClaimDeps {
   db: Db;
   queue: Queue;
   clock: Clock;
   log: Logger;
-  /** Transcriptions of one environment that are PROCESSING at a time, in all processes; null for any number. */
+  /** Attempts of one environment that run at a time, in all processes; null for any number. */
   maxConcurrentPerEnvironment: number | null;
 }
 
@@ -31,35 +35,31 @@ export interface Claim {
   metOutage?: boolean;
 }
 
+/** Until a claim is tried again that found its environment at the cap. */
+const CAP_BACKOFF_MS = 2_000;
+
 /**
- * PENDING → PROCESSING for the transcription whose turn it is. A job is a ticket: it says that something waits,
- * and its worker takes what is fairest. The one that named the job gets the job of the one that is taken, so that
- * each that waits is still named by one job. A transcription that is PROCESSING under this job is one whose
- * worker died: it is taken over, and the loss is counted.
- *
- * Locks: first the row of the job, which is waited for with nothing else in hand; then the row that is chosen,
- * which is not waited for; then, where there is a cap, the environment's lock, whose holder waits for nothing.
+ * PENDING → PROCESSING for the job's transcription. A transcription that is PROCESSING under this job is one whose worker
+ * crashed: it is taken over, and the crash is counted.
  * @param shutdown aborted when this process must hand its work back
- * @returns undefined where this job has nothing to do (any more)
+ * @returns undefined if this job has nothing to do (any more)
  */
 export async function claimTranscription(
   deps: ClaimDeps,
   job: Job,
   shutdown: AbortSignal,
 ): Promise<Claim | undefined> {
-  for (;;) {
-    let claim: Claim | undefined | "overtaken";
-    try {
-      await deps.db.transaction().execute(async (tx) => {
-        claim = await tryClaim(deps, tx, job.id);
-      });
-    } catch (error) {
-      if (claim === undefined || claim === "overtaken" || !isOutage(error)) throw error;
-      if (!(await wasMade(deps, claim, shutdown))) throw error;
-      return { ...claim, metOutage: true };
-    }
-    if (claim !== "overtaken") return claim;
+  let claim: Claim | undefined;
+  try {
+    await deps.db.transaction().execute(async (tx) => {
+      claim = await tryClaim(deps, tx, job);
+    });
+  } catch (error) {
+    if (claim === undefined || !isOutage(error)) throw error;
+    if (!(await wasMade(deps, claim, shutdown))) throw error;
+    return { ...claim, metOutage: true };
   }
+  return claim;
 }
 
 /**
@@ -81,26 +81,26 @@ async function wasMade({ db, log }: ClaimDeps, { row }: Claim, shutdown: AbortSi
   });
 }
 
-/** @returns `overtaken` where another worker filled the environment's cap meanwhile: there is a choice to make anew */
-async function tryClaim(deps: ClaimDeps, tx: Tx, jobId: string): Promise<Claim | undefined | "overtaken"> {
-  const { maxConcurrentPerEnvironment: cap } = deps;
-  const now = deps.clock.now();
-  const named = await lockTranscriptionOfJob(tx, jobId);
-  if (!named) return undefined;
-  if (named.status === "PROCESSING") {
-    return { row: await takeOverAttempt(tx, named, now), lostSince: named.started_at };
+async function tryClaim(
+  { queue, clock, maxConcurrentPerEnvironment: cap }: ClaimDeps,
+  tx: Tx,
+  { id: jobId, tag = null }: Job,
+): Promise<Claim | undefined> {
+  const now = clock.now();
+  const row = await lockTranscriptionOfJob(tx, jobId);
+  if (!row) return undefined;
+  if (row.status === "PROCESSING") {
+    return { row: await takeOverAttempt(tx, row, now), lostSince: row.started_at };
   }
-
-  // That its job has come makes it due.
-  const chosen = (await chooseTranscription(tx, cap)) ?? named;
-  const processing = cap === null ? 0 : await lockProcessingCount(tx, chosen.environment_id);
-  if (cap !== null && processing >= cap) {
-    if (chosen.id !== named.id) return "overtaken";
-    await park(tx, named.id, now);
+  const { id: transcriptionId, environment_id: environmentId } = row;
+  // The queue keeps to the cap too, but workers that fetch at the same time do not see each other.
+  if (cap !== null && (await lockProcessingCount(tx, environmentId)) >= cap) {
+    const jobId = newJobId();
+    await renameJob(tx, transcriptionId, jobId);
+    await requeue({ tx, queue }, { jobId, transcriptionId, environmentId, tag, delayMs: CAP_BACKOFF_MS });
     return undefined;
   }
-  const row = await startAttempt(tx, { chosen, named, jobId, now });
-  // As long as there is room; so a cap that was made higher is felt at once.
-  if (cap === null || processing + 1 < cap) await wakeParked({ tx, queue: deps.queue }, row.environment_id);
-  return { row, lostSince: null };
+  const claimed = await startAttempt(tx, row, now);
+  if (tag) await advanceVirtualTime(tx, tag);
+  return { row: claimed, lostSince: null };
 }

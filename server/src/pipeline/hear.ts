@@ -3,13 +3,13 @@ import type { Speech } from "@subtext/speech/processes/process-pool";
 import type { TranscribeResult } from "@subtext/speech/transcript";
 import type { Waveform } from "@subtext/speech/waveform";
 import type { Logger } from "pino";
-import { othersWait } from "../db/fair-choice.ts";
 import type { Db, TranscriptionRow } from "../db/schema.ts";
 import { noteDecoded } from "../db/transcription-attempts.ts";
 import { keepStretch, readKeptStretches } from "../db/transcription-stretches.ts";
 import { type Hold, reportProgress } from "../db/transcriptions.ts";
 import type { Clock } from "../lib/clock.ts";
 import { isOutage, logLevelOf } from "../lib/outages.ts";
+import { type JobTag, MIN_SLICE_SECONDS, startSlice, UNITS_PER_SECOND } from "../queue/fair-queueing.ts";
 import type { Sources } from "../storage/recording-store.ts";
 import { WorkProgress } from "./work-progress.ts";
 
@@ -19,13 +19,17 @@ export interface HearDeps {
   sources: Sources;
   clock: Clock;
   maxDurationSeconds: number;
-  /** Whether others would go on if this transcription made way; asks the database unless told otherwise. */
-  shouldYield?: (transcriptionId: string) => Promise<boolean>;
+  /** Attempts of one environment that run at a time, in all processes; null for any number. */
+  maxConcurrentPerEnvironment: number | null;
 }
 
 /** An attempt as far as hearing goes. */
 export interface HearingAttempt {
   row: TranscriptionRow;
+  /** Of the job; changed here with each slice of work. */
+  tag: JobTag | null;
+  /** Whether earlier attempts have left checkpoints; set here. */
+  resumes: boolean;
   hold: Hold;
   log: Logger;
   /** Aborted when this attempt must end. */
@@ -45,28 +49,28 @@ export interface HearingAttempt {
   decodedAt: Date | null;
 }
 
-/**
- * Going on costs a fetch and a decoding of the whole recording, a minute or two of the longest: an attempt works
- * for so long, counted from the first that it hears anew, before it makes way.
- */
-const YIELD_AFTER_MS = 10 * 60_000;
+/** A recording yields after so many times the work that resuming it cost: it loses at most a seventh of its throughput. */
+const RESUME_COSTS_PER_SLICE = 6;
 
 /** Speech to text, from what earlier attempts have kept of it. */
 export async function hear(deps: HearDeps, attempt: HearingAttempt): Promise<TranscribeResult> {
   const { row, hold, log, signal, replaced } = attempt;
   const kept = await readKeptStretches(deps.db, row.id);
+  attempt.resumes = kept.length > 0;
   if (kept.length > 0) log.info({ stretches: kept.length }, "what was heard before is gone on from");
   const source = await deps.sources.open(row.video_id, signal);
   attempt.fetchedAt = deps.clock.now();
   const work = new WorkProgress();
+  const pace = new SlicePace(row.started_at ?? attempt.fetchedAt, deps.clock);
   try {
     return await deps.speech.transcribe(source.path, {
       maxDurationSeconds: deps.maxDurationSeconds,
       signal,
       kept,
-      onStretch: keeper(deps, attempt),
+      onStretch: keeper(deps, attempt, pace),
       onProgress: (report) => {
-        const { duration, remainingSeconds } = report;
+        const { done, duration, remainingSeconds } = report;
+        pace.note(done, remainingSeconds);
         const progress = work.after(report, performance.now());
         reportProgress(deps.db, hold, { progress, remainingSeconds, duration })
           .then((stillHeld) => stillHeld || replaced.abort())
@@ -89,21 +93,77 @@ export async function hear(deps: HearDeps, attempt: HearingAttempt): Promise<Tra
   }
 }
 
+/** How far an attempt is in its slice of work; see `startSlice`. */
+class SlicePace {
+  readonly #clock: Clock;
+  readonly #startedAt: Date;
+  /** Of the media, when this attempt began. */
+  #doneBefore: number | null = null;
+  /** Since when this attempt does work that no earlier one has done. */
+  #sliceStartedAt: Date | null = null;
+  #resumeSeconds = 0;
+  remainingSeconds: number | null = null;
+
+  constructor(startedAt: Date, clock: Clock) {
+    this.#startedAt = startedAt;
+    this.#clock = clock;
+  }
+
+  note(done: number, remainingSeconds: number | null): void {
+    this.remainingSeconds = remainingSeconds;
+    this.#doneBefore ??= done;
+    if (done > this.#doneBefore) this.#beginSlice();
+  }
+
+  #beginSlice(): void {
+    if (this.#sliceStartedAt) return;
+    this.#sliceStartedAt = this.#clock.now();
+    this.#resumeSeconds = (this.#sliceStartedAt.getTime() - this.#startedAt.getTime()) / 1000;
+  }
+
+  get sliceSeconds(): number {
+    return Math.max(MIN_SLICE_SECONDS, RESUME_COSTS_PER_SLICE * this.#resumeSeconds);
+  }
+
+  /** Work in this slice so far. A checkpoint is new work too. */
+  usedSeconds(): number {
+    this.#beginSlice();
+    return (this.#clock.now().getTime() - this.#sliceStartedAt!.getTime()) / 1000;
+  }
+
+  next(): void {
+    this.#sliceStartedAt = this.#clock.now();
+  }
+}
+
 function keeper(
-  { db, clock, shouldYield = (id) => othersWait(db, id) }: HearDeps,
+  { db, maxConcurrentPerEnvironment: cap }: HearDeps,
   attempt: HearingAttempt,
+  pace: SlicePace,
 ): (stretch: KeptStretch) => void {
-  const { hold, log, replaced, yields } = attempt;
+  const { row, hold, log, replaced, yields } = attempt;
   let number = 0;
-  let firstAt: Date | null = null;
   const keep = async (stretch: KeptStretch) => {
-    firstAt ??= clock.now();
     number += 1;
     const faults = await keepStretch(db, hold, number, stretch);
     if (faults === null) return replaced.abort();
     attempt.faults = faults;
-    if (clock.now().getTime() - firstAt.getTime() < YIELD_AFTER_MS) return;
-    if (await shouldYield(hold.transcriptionId)) yields.abort(new Error("others wait"));
+    const usedSeconds = pace.usedSeconds();
+    const { sliceSeconds, remainingSeconds } = pace;
+    if (usedSeconds < sliceSeconds) return;
+    pace.next();
+    const slice = await db.transaction().execute((tx) =>
+      startSlice(tx, {
+        environmentId: row.environment_id,
+        usedSeconds,
+        chargedSeconds: attempt.tag ? attempt.tag.charge / UNITS_PER_SECOND : 0,
+        remainingSeconds: remainingSeconds ?? sliceSeconds,
+        sliceSeconds,
+        cap,
+      }),
+    );
+    attempt.tag = slice.tag;
+    if (slice.yields) yields.abort(new Error("others wait"));
   };
   // What can not be kept is heard again where this attempt is lost; that is no reason to end it.
   return (stretch) =>

@@ -3,6 +3,7 @@ import { findTranscription, reopenFailedTranscription } from "../db/transcriptio
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { newJobId, type Queue } from "../queue/queue.ts";
+import { enqueue } from "../queue/transcription-jobs.ts";
 import { lockRecording } from "../videos/retention-queries.ts";
 
 /**
@@ -23,7 +24,7 @@ export async function reprocess(
     const jobId = newJobId();
     const row = await reopenFailedTranscription(tx, transcriptionId, jobId, clock.now());
     if (!row) return undefined;
-    await queue.send(tx, "transcribe", { id: jobId, subjectId: row.id });
+    await enqueue({ tx, queue }, { jobId, transcriptionId: row.id, environmentId: row.environment_id });
     await also(tx, row);
     return row;
   });

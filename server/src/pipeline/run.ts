@@ -14,7 +14,9 @@ import {
 import { databaseUnavailable } from "../lib/lost-connection.ts";
 import { isOutage, logLevelOf } from "../lib/outages.ts";
 import { retryUntilShutdown, retryWhileUnavailable } from "../lib/retry.ts";
+import { recordWork, vacate } from "../queue/fair-queueing.ts";
 import { type Job, newJobId } from "../queue/queue.ts";
+import { enqueue, requeue } from "../queue/transcription-jobs.ts";
 import { insertSearchDocument } from "../search/document-queries.ts";
 import { filePrefix } from "../storage/transcript-files.ts";
 import type { Storage } from "../storage/transcript-store.ts";
@@ -24,7 +26,7 @@ import { type AttemptReport, couldBeginAt, lostAttempt, type ReportedOutcome } f
 import { type ClaimDeps, claimTranscription } from "./claim.ts";
 import { type HearDeps, type HearingAttempt, hear } from "./hear.ts";
 import { renderTranscript, storeTranscript, storeWaveform } from "./render.ts";
-import { wakeParked, wakeWaiting } from "./wake-waiting.ts";
+import { wakeWaiting } from "./wake-waiting.ts";
 
 export interface PipelineDeps extends ClaimDeps, HearDeps {
   storage: Storage;
@@ -82,6 +84,8 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
   const signal = AbortSignal.any([shutdown, job.signal, replaced.signal, yields.signal]);
   const attempt: Attempt = {
     row,
+    tag: job.tag ?? null,
+    resumes: false,
     queuedAt: claim.lostSince ? row.started_at : couldBeginAt(row),
     hold,
     log,
@@ -165,7 +169,8 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
     const jobId = newJobId();
     await insertSearchDocument(tx, { transcriptionId: row.id, environmentId: row.environment_id, jobId });
     await queue.send(tx, "index", { id: jobId, subjectId: row.id });
-    await wakeParked({ tx, queue }, row.environment_id);
+    if (!attempt.resumes)
+      await recordWork(tx, row.video_id, (now.getTime() - row.started_at!.getTime()) / 1000);
     return true;
   };
   const completed = await retryUntilShutdown(attempt, () => db.transaction().execute(record));
@@ -190,7 +195,6 @@ async function skip(
     await emitEvent({ tx, queue: deps.queue, now }, attempt.row, "transcriptions.transcription.skipped", {
       reason,
     });
-    await wakeParked({ tx, queue: deps.queue }, attempt.row.environment_id);
     return true;
   };
   const skipped = await retryUntilShutdown(attempt, () => deps.db.transaction().execute(record));
@@ -245,7 +249,18 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
         return await movedBefore(tx, attempt, "returned");
       }
       if (waitsForModel && modelIsComing) await noteWait(tx, jobId, failure);
-      await queue.send(tx, "transcribe", { id: jobId, subjectId: row.id, delayMs: retryAfterMs });
+      const job = {
+        jobId,
+        transcriptionId: row.id,
+        environmentId: row.environment_id,
+        delayMs: retryAfterMs,
+      };
+      if (counts) await requeue({ tx, queue }, { ...job, tag: attempt.tag });
+      else {
+        // After an outage, many that have waited for long would otherwise come before all others.
+        if (attempt.tag) await vacate(tx, row.environment_id, attempt.tag);
+        await enqueue({ tx, queue }, job);
+      }
     } else {
       const { transcribedAt } = attempt;
       const failed = await failTranscription(tx, hold, failure, { waveformPrefix, transcribedAt, now });
@@ -254,7 +269,6 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
       const detail = { error: failure, duration: failed.duration };
       await emitEvent({ tx, queue, now }, row, "transcriptions.transcription.failed", detail);
     }
-    await wakeParked({ tx, queue }, row.environment_id);
     return true;
   };
   const moved = await retryUntilShutdown(attempt, () => db.transaction().execute(settle));
@@ -271,10 +285,7 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
   if (waitsForModel && modelIsComing && !deps.modelIsComing()) await wakeWaiting(deps, attempt.shutdown);
 }
 
-/**
- * PROCESSING → PENDING, for another process to take up at once or, where it makes way, behind those that wait;
- * costs the video none of its attempts.
- */
+/** PROCESSING → PENDING at a shutdown, or to yield. Does not count as a failure. */
 async function handBack({ db, queue, clock }: PipelineDeps, attempt: Attempt): Promise<void> {
   const { row, hold, log } = attempt;
   const yielded = attempt.yields.signal.aborted;
@@ -291,8 +302,8 @@ async function handBack({ db, queue, clock }: PipelineDeps, attempt: Attempt): P
     if (!(await returnToPending(tx, hold, back))) {
       return await movedBefore(tx, attempt, yielded ? "yielded" : "handed_back");
     }
-    await queue.send(tx, "transcribe", { id: jobId, subjectId: hold.transcriptionId });
-    await wakeParked({ tx, queue }, row.environment_id);
+    const { id: transcriptionId, environment_id: environmentId } = row;
+    await requeue({ tx, queue }, { jobId, transcriptionId, environmentId, tag: attempt.tag });
     return true;
   };
   const moved = await retryUntilShutdown(attempt, () => db.transaction().execute(moveBack));

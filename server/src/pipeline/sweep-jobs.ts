@@ -10,6 +10,7 @@ import type { Db, Tx } from "../db/schema.ts";
 import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
 import { isOutage } from "../lib/outages.ts";
 import { newJobId, type Queue, type QueueName } from "../queue/queue.ts";
+import { enqueue } from "../queue/transcription-jobs.ts";
 import {
   findDocumentsWithoutJob,
   insertMissingDocuments,
@@ -66,12 +67,12 @@ async function replaceJob(
   const { id: subjectId, delayMs, group } = loss;
   const replaced = await db.transaction().execute(async (tx) => {
     if (!(await replace(tx, loss, jobId))) return false;
-    await queue.send(tx, name, {
-      id: jobId,
-      subjectId,
-      ...(delayMs !== null && { delayMs }),
-      ...(group !== null && { group }),
-    });
+    if (name === "transcribe") {
+      await enqueue({ tx, queue }, { jobId, transcriptionId: subjectId, environmentId: group!, delayMs });
+    } else {
+      const schedule = { ...(delayMs !== null && { delayMs }), ...(group !== null && { group }) };
+      await queue.send(tx, name, { id: jobId, subjectId, ...schedule });
+    }
     return true;
   });
   if (replaced) log.warn({ queue: name, subjectId }, "a lost job was replaced");

@@ -1,22 +1,22 @@
-import type { Logger } from "pino";
-import { unparkOldest } from "../db/environment-cap.ts";
 import { endWaitForModel, findWaitsForModel, type WaitForModel } from "../db/model-waits.ts";
-import type { Db, Tx } from "../db/schema.ts";
+import type { Db } from "../db/schema.ts";
 import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
-import { newJobId, type Queue } from "../queue/queue.ts";
+import type { Queue } from "../queue/queue.ts";
+import { bringForward } from "../queue/transcription-jobs.ts";
 
-/** Read at a time: a model that is long in coming may have a hundred thousand wait for it. */
+interface WakeDeps extends ItemDeps {
+  db: Db;
+  queue: Queue;
+}
+
+/** Read at a time: a hundred thousand may wait for a model that takes long to download. */
 const BATCH = 200;
 
 /**
- * Has every transcription that waits for the speech model tried at once, by whichever process takes it: the model
- * has come, or will not come soon. The jobs that would have come for them later find themselves replaced.
- * @param shutdown ends it before the next; who waits is tried later all the same
+ * Makes every transcription due that waits for the speech model: the model is installed, or will not be soon.
+ * @param shutdown ends it before the next; the rest is retried later anyway
  */
-export async function wakeWaiting(
-  deps: { db: Db; queue: Queue } & ItemDeps,
-  shutdown: AbortSignal,
-): Promise<void> {
+export async function wakeWaiting(deps: WakeDeps, shutdown: AbortSignal): Promise<void> {
   let after: WaitForModel | null = null;
   for (;;) {
     const batch: WaitForModel[] = await findWaitsForModel(deps.db, { after, limit: BATCH });
@@ -29,27 +29,11 @@ export async function wakeWaiting(
   }
 }
 
-async function wake(
-  { db, queue, log }: { db: Db; queue: Queue; log: Logger },
-  wait: WaitForModel,
-): Promise<void> {
-  const jobId = newJobId();
+async function wake({ db, queue, log }: WakeDeps, wait: WaitForModel): Promise<void> {
+  const { id: transcriptionId, jobId, environmentId } = wait;
   await db.transaction().execute(async (tx) => {
-    if (!(await endWaitForModel(tx, wait, jobId))) return;
-    await queue.send(tx, "transcribe", { id: jobId, subjectId: wait.id });
-    log.info({ transcriptionId: wait.id }, "a transcription waits for the speech model no longer");
+    if (!(await endWaitForModel(tx, wait))) return;
+    await bringForward({ tx, queue }, { jobId, transcriptionId, environmentId });
+    log.info({ transcriptionId }, "a transcription waits for the speech model no longer");
   });
-}
-
-/**
- * Has the next transcription of the environment tried that waits for it to be below its cap. Part of every
- * transaction that ends an attempt.
- */
-export async function wakeParked(
-  { tx, queue }: { tx: Tx; queue: Queue },
-  environmentId: string,
-): Promise<void> {
-  const jobId = newJobId();
-  const id = await unparkOldest(tx, environmentId, jobId);
-  if (id !== undefined) await queue.send(tx, "transcribe", { id: jobId, subjectId: id });
 }

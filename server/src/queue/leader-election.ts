@@ -4,8 +4,8 @@ import { logLevelOf } from "../lib/outages.ts";
 
 const LOOK_EVERY_MS = 30_000;
 
-/** Work that one process does for all, as long as it does it. */
-export interface Office {
+/** Work that one process does for all. */
+export interface LeaderTask {
   stop(): Promise<void>;
 }
 
@@ -25,9 +25,9 @@ export function lead(
     lookEveryMs?: number;
   },
   name: string,
-  begin: () => Office,
-): Office {
-  let office: Office | null = null;
+  begin: () => LeaderTask,
+): LeaderTask {
+  let office: LeaderTask | null = null;
   let stopped = false;
   let looking: Promise<void> = Promise.resolve();
 

@@ -11,8 +11,8 @@ export interface QueueDepth {
     waitingSince: Date | null;
     /** Wait for the time of their next attempt. */
     delayed: number;
-    /** Wait because the environment has as many at work as it may. */
-    parked: number;
+    /** Would be worked on if the environment were below its cap. */
+    capped: number;
   }[];
   processing: number;
   deliveries: {
@@ -25,18 +25,26 @@ export interface QueueDepth {
   };
 }
 
-/** Reads the rows that wait and no others. */
-export async function queueDepth(db: Db, now: Date): Promise<QueueDepth> {
+/**
+ * Reads the rows that wait and no others.
+ * @param cap attempts of one environment that may run at a time; null for any number
+ */
+export async function queueDepth(db: Db, now: Date, cap: number | null): Promise<QueueDepth> {
   const { rows: environments } = await sql<QueueDepth["environments"][number]>`
     select
-      count(*) filter (where not parked and since <= ${now}::timestamptz)::int as waiting,
-      min(since) filter (where not parked and since <= ${now}::timestamptz) as "waitingSince",
-      count(*) filter (where not parked and since > ${now}::timestamptz)::int as delayed,
-      count(*) filter (where parked)::int as parked
+      count(*) filter (where not capped and since <= ${now}::timestamptz)::int as waiting,
+      min(since) filter (where not capped and since <= ${now}::timestamptz) as "waitingSince",
+      count(*) filter (where since > ${now}::timestamptz)::int as delayed,
+      count(*) filter (where capped and since <= ${now}::timestamptz)::int as capped
     from (
-      select environment_id, parked_at is not null as parked,
+      select environment_id, coalesce(processing >= ${cap}::int, false) as capped,
         greatest(coalesce(queued_at, created_at), due_at) as since
-      from transcription where status = 'PENDING'
+      from transcription
+      left join (
+        select environment_id, count(*) as processing from transcription
+        where status = 'PROCESSING' group by environment_id
+      ) as busy using (environment_id)
+      where status = 'PENDING'
     ) as pending
     group by environment_id
   `.execute(db);

@@ -3,6 +3,7 @@ import { type ConstructorOptions, fromKysely, PgBoss } from "pg-boss";
 import type { Logger } from "pino";
 import type { Tx } from "../db/schema.ts";
 import { logLevelOf } from "../lib/outages.ts";
+import type { JobTag } from "./fair-queueing.ts";
 import { JobStream, type JobStreamOptions } from "./job-stream.ts";
 
 /** One piece of work, handed to one worker at a time; it comes back when that worker dies. */
@@ -13,6 +14,23 @@ export interface Job {
   subjectId: string;
   /** Aborted when the queue takes the job away from this worker. */
   signal: AbortSignal;
+  /** Of a transcription's job; null if a release before fair queueing enqueued it. */
+  tag?: JobTag | null;
+}
+
+interface JobData {
+  subjectId: string;
+  tag?: JobTag;
+}
+
+interface TaggedJob {
+  id: string;
+  transcriptionId: string;
+  environmentId: string;
+  tag: JobTag;
+  priority: number;
+  /** As for `send`. */
+  delayMs?: number | null;
 }
 
 /** As the queue hands it to a worker. */
@@ -24,9 +42,14 @@ export interface HandedJob extends Job {
 export type JobHandler = (job: HandedJob) => Promise<void>;
 
 interface QueueHandlers {
-  transcribe: { run: JobHandler; concurrency: number };
+  transcribe: {
+    run: JobHandler;
+    concurrency: number;
+    /** Jobs of one environment at a time, in all processes; null for any number, which is cheaper to fetch. */
+    groupConcurrency: number | null;
+  };
   deliver: JobStreamOptions;
-  index: { run: JobHandler; concurrency: number };
+  index: { run: JobHandler; concurrency: number; groupConcurrency: null };
 }
 
 export type QueueName = keyof QueueHandlers;
@@ -109,11 +132,12 @@ export class Queue {
   async work({ deliver, ...handlers }: QueueHandlers): Promise<void> {
     this.#deliveries = new JobStream(this.#boss, "deliver", this.#log, deliver);
     this.#deliveries.start();
-    for (const [name, { run, concurrency }] of Object.entries(handlers)) {
-      await this.#boss.work<{ subjectId: string }>(
+    for (const [name, { run, concurrency, groupConcurrency }] of Object.entries(handlers)) {
+      await this.#boss.work<JobData>(
         name,
         {
           localConcurrency: concurrency,
+          ...(groupConcurrency !== null && { groupConcurrency }),
           pollingIntervalSeconds: 0.5,
           // A job that comes back from a dead worker sends no notification.
           notifyPollingIntervalSeconds: 0.5,
@@ -123,7 +147,7 @@ export class Queue {
           if (!job) return;
           try {
             const { id, data, signal, retryCount: cameBack } = job;
-            await run({ id, subjectId: data.subjectId, signal, cameBack });
+            await run({ id, subjectId: data.subjectId, tag: data.tag ?? null, signal, cameBack });
           } catch (error) {
             this.#log[logLevelOf(error, "warn")](
               { err: error, queue: name, jobId: job.id },
@@ -139,7 +163,7 @@ export class Queue {
   /** Enqueues with the transaction: the job exists if and only if the transaction commits. */
   async send(
     tx: Tx,
-    name: QueueName,
+    name: Exclude<QueueName, "transcribe">,
     job: {
       id: string;
       subjectId: string;
@@ -160,6 +184,30 @@ export class Queue {
       },
     );
     if (name === "deliver") this.#deliveries?.expect();
+  }
+
+  /** As `send`; see `transcription-jobs.ts`. */
+  async sendTranscription(tx: Tx, { id, transcriptionId, tag, delayMs, ...job }: TaggedJob): Promise<void> {
+    const data: JobData = { subjectId: transcriptionId, tag };
+    await this.#boss.send("transcribe", data, {
+      id,
+      db: fromKysely(tx),
+      priority: job.priority,
+      group: { id: job.environmentId },
+      ...(delayMs && delayMs > 0 && { startAfter: delayMs / 1000 }),
+    });
+  }
+
+  /** Changes a job that waits, with the transaction. */
+  async updateTranscription(tx: Tx, { id, transcriptionId, tag, delayMs, ...job }: TaggedJob): Promise<void> {
+    const data: JobData = { subjectId: transcriptionId, tag };
+    await this.#boss.update("transcribe", data, {
+      id,
+      db: fromKysely(tx),
+      priority: job.priority,
+      group: { id: job.environmentId },
+      ...(delayMs != null && { startAfter: delayMs / 1000 }),
+    });
   }
 
   /** Takes no more jobs; those that are running go on. */

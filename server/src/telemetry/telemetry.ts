@@ -68,10 +68,10 @@ export async function openTelemetry(deps: TelemetryDeps): Promise<Telemetry> {
 }
 
 async function startMetrics({ config, ...deps }: TelemetryDeps): Promise<Metrics | null> {
-  const { metricsToken: token, role, dataFolder } = config;
+  const { metricsToken: token, role, dataFolder, maxConcurrentPerEnvironment } = config;
   if (token === null) return null;
   const { openMetrics } = await import("./metrics/metrics.ts");
-  return openMetrics({ ...deps, role, dataFolder, token });
+  return openMetrics({ ...deps, role, dataFolder, token, maxConcurrentPerEnvironment });
 }
 
 async function startTraces({ config, log, version }: TelemetryDeps): Promise<Traces | null> {

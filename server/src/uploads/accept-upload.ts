@@ -4,6 +4,7 @@ import { lockAiTranscription } from "../environments/queries.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { newJobId, type Queue } from "../queue/queue.ts";
+import { enqueue } from "../queue/transcription-jobs.ts";
 import { completeUpload, lockOpenUpload } from "../videos/queries.ts";
 import type { AcceptedReport } from "./accepted-report.ts";
 
@@ -43,7 +44,7 @@ export async function acceptUpload(
       jobId,
       now,
     });
-    await queue.send(tx, "transcribe", { id: jobId, subjectId: transcriptionId });
+    await enqueue({ tx, queue }, { jobId, transcriptionId, environmentId: video.environment_id });
     return { video, transcriptionId };
   });
   if (taken?.transcriptionId) {

@@ -1,8 +1,7 @@
 import type { Locker } from "@tus/utils";
 import type { Db, Tx } from "../db/schema.ts";
 import type { RunningAttempts } from "../pipeline/running-attempts.ts";
-import { wakeParked } from "../pipeline/wake-waiting.ts";
-import type { Queue } from "../queue/queue.ts";
+import { removeQueuedJob } from "../queue/fair-queueing.ts";
 import type { Sources } from "../storage/recording-store.ts";
 import { TRANSCRIPTS_PREFIX } from "../storage/transcript-files.ts";
 import type { Storage } from "../storage/transcript-store.ts";
@@ -10,7 +9,6 @@ import { deleteVideoRows } from "./queries.ts";
 
 export interface DeleteVideoDeps {
   db: Db;
-  queue: Queue;
   sources: Sources;
   storage: Storage;
   locker: Locker;
@@ -27,14 +25,13 @@ export interface DeleteVideoDeps {
  * @returns false where the environment has no such video
  */
 export async function deleteVideo(
-  { db, queue, sources, storage, locker, running, log }: DeleteVideoDeps,
+  { db, sources, storage, locker, running, log }: DeleteVideoDeps,
   { environmentId, videoId }: { environmentId: string; videoId: string },
   also: (tx: Tx) => Promise<unknown> = async () => {},
 ): Promise<boolean> {
   const deleted = await db.transaction().execute(async (tx) => {
     const rows = await deleteVideoRows(tx, environmentId, videoId);
-    // It made room, or its job would have been the one to find the room.
-    if (rows?.transcription) await wakeParked({ tx, queue }, environmentId);
+    if (rows?.transcription) await removeQueuedJob(tx, environmentId, rows.transcription.job_id);
     if (rows) await also(tx);
     return rows;
   });

@@ -3,10 +3,8 @@ import type { VideoState } from "../db/enums.ts";
 import type { Db, VideoRow } from "../db/schema.ts";
 import { listVideos } from "./queries.ts";
 
-/** Places in the queue are counted so far; whoever waits behind is told no number, */
+/** Videos further back are not given a place. */
 const COUNTED_PLACES = 1_000;
-/** and nobody where more environments wait. */
-const COUNTED_ENVIRONMENTS = 300;
 
 /** Videos of an environment in one state, or all, newest first; each state is read from an index of its own. */
 export async function listVideosInState(
@@ -38,43 +36,15 @@ const STATUSES = {
   skipped: "SKIPPED",
 } as const;
 
-/**
- * The first in the queue, of all environments, in the order in which workers take them: each time one of the
- * environment that has the fewest at work, and of that the one that waits longest. 1 is next. By the videos' ids.
- */
+/** Places in the queue of all environments, in the order in which workers claim; 1 is next. By the videos' ids. */
 export async function queuePlaces(db: Db): Promise<Map<string, { place: number; environmentId: string }>> {
   const { rows } = await sql<{ videoId: string; environmentId: string }>`
-    with recursive waiting (environment_id, number) as (
-      (select environment_id, 1 from transcription
-        where status = 'PENDING' and parked_at is null order by environment_id limit 1)
-      union all
-      select (select environment_id from transcription
-        where status = 'PENDING' and parked_at is null and environment_id > waiting.environment_id
-        order by environment_id limit 1), number + 1
-      from waiting where environment_id is not null and number <= ${COUNTED_ENVIRONMENTS}
-    ),
-    environment as (
-      select environment_id, ${COUNTED_PLACES} / count(*) over () + 20 as depth, (
-        select count(*) from transcription
-        where environment_id = waiting.environment_id and status = 'PROCESSING'
-      ) as processing
-      from waiting
-      where environment_id is not null
-        and (select max(number) from waiting) <= ${COUNTED_ENVIRONMENTS}
-    )
-    select video_id as "videoId", environment_id as "environmentId"
-    from environment cross join lateral (
-      select video_id, id, since, row_number() over (order by since, id) as turn from (
-        select video_id, id, coalesce(due_at, created_at) as since from transcription
-        where environment_id = environment.environment_id and status = 'PENDING' and parked_at is null
-        order by coalesce(due_at, created_at), id limit environment.depth
-      ) as first
-    ) as line
-    -- Beyond, another environment's line may be cut.
-    where processing + turn <= depth + (select min(processing) from environment)
-    order by processing + turn, since, id
-    limit ${COUNTED_PLACES}
-  `.execute(db);
+    select video_id as "videoId", environment_id as "environmentId" from (
+      select id, priority, created_on from pgboss.job
+      where name = 'transcribe' and state < 'active' and not blocked and start_after <= now()
+      order by priority desc, created_on limit ${COUNTED_PLACES}
+    ) as job join transcription on job_id = job.id and status = 'PENDING'
+    order by priority desc, created_on`.execute(db);
   return new Map(
     rows.map(({ videoId, environmentId }, index) => [videoId, { place: index + 1, environmentId }]),
   );

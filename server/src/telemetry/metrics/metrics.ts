@@ -40,6 +40,7 @@ export interface MetricsDeps {
   log: Logger;
   version: string;
   role: Role;
+  maxConcurrentPerEnvironment: number | null;
   dataFolder: string;
   /** What a scrape must show. */
   token: string;
@@ -58,6 +59,7 @@ export interface Metrics {
 
 export function openMetrics(deps: MetricsDeps): Metrics {
   const { database, workers, ownership, clock, log, version, role, dataFolder, token } = deps;
+  const { maxConcurrentPerEnvironment } = deps;
   const registry = new Registry();
   new Gauge({
     name: "subtext_build_info",
@@ -78,7 +80,10 @@ export function openMetrics(deps: MetricsDeps): Metrics {
   const setConnections = tellConnections(registry);
   const own = watchProcess(registry, () => describeProcesses(process.pid), dataFolder);
   const depth = new LookedUp({
-    look: async () => ({ ...(await queueDepth(database.kysely, clock.now())), workers: await workers() }),
+    look: async () => ({
+      ...(await queueDepth(database.kysely, clock.now(), maxConcurrentPerEnvironment)),
+      workers: await workers(),
+    }),
     holdMs: HOLD_MS,
     patienceMs: PATIENCE_MS,
     staleMs: STALE_MS,

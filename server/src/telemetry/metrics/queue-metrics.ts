@@ -16,7 +16,7 @@ export function tellQueue(
   const up = gauge("subtext_database_up", "1 where the database answered this process in time, else 0.");
   const transcriptions = gauge(
     "subtext_queue_transcriptions",
-    "Transcriptions that wait for a worker, for the time of their next attempt (delayed), for their environment to be below its cap (parked), or are worked on.",
+    "Transcriptions that wait for a worker, for the time of their next attempt (delayed), for their environment to be below its cap (capped), or are worked on.",
     "status",
   );
   const oldest = gauge(
@@ -56,7 +56,7 @@ export function tellQueue(
     const ages = depth.environments.flatMap(({ waitingSince }) =>
       waitingSince ? [secondsSince(waitingSince, now)] : [],
     );
-    for (const status of ["waiting", "delayed", "parked"] as const) {
+    for (const status of ["waiting", "delayed", "capped"] as const) {
       transcriptions.set(
         { status },
         depth.environments.reduce((sum, environment) => sum + environment[status], 0),

@@ -1,0 +1,85 @@
+import { sql } from "kysely";
+import type { Db, Tx } from "../db/schema.ts";
+import { assignTag, estimateWork, type JobTag, priorityOfTag, vacate } from "./fair-queueing.ts";
+import type { Queue } from "./queue.ts";
+
+export interface TranscriptionJob {
+  /** Of the job, which the transcription names as its own. */
+  jobId: string;
+  transcriptionId: string;
+  environmentId: string;
+  delayMs?: number | null;
+}
+
+/** Enqueues a transcription behind what its environment has queued. */
+export async function enqueue(
+  { tx, queue }: { tx: Tx; queue: Queue },
+  { jobId, transcriptionId, environmentId, delayMs = null }: TranscriptionJob,
+): Promise<void> {
+  const workSeconds = await estimateWork(tx, transcriptionId);
+  const { tag, priority } = await assignTag(tx, environmentId, { workSeconds });
+  await queue.sendTranscription(tx, { id: jobId, transcriptionId, environmentId, tag, priority, delayMs });
+}
+
+/** Enqueues a transcription again with the tag that it has. */
+export async function requeue(
+  { tx, queue }: { tx: Tx; queue: Queue },
+  { tag, ...job }: TranscriptionJob & { tag: JobTag | null },
+): Promise<void> {
+  if (tag === null) return await enqueue({ tx, queue }, job);
+  const { jobId, transcriptionId, environmentId, delayMs = null } = job;
+  const priority = await priorityOfTag(tx, tag);
+  await queue.sendTranscription(tx, { id: jobId, transcriptionId, environmentId, tag, priority, delayMs });
+}
+
+/**
+ * Makes a job due that waits for a later time, with a new tag: jobs that have waited for long would otherwise all come
+ * before those of other environments.
+ */
+export async function bringForward(
+  { tx, queue }: { tx: Tx; queue: Queue },
+  { jobId, transcriptionId, environmentId }: TranscriptionJob,
+): Promise<void> {
+  const { rows } = await sql<{ start: number | null }>`
+    select (data->'tag'->>'start')::bigint as start from pgboss.job
+    where name = 'transcribe' and id = ${jobId} and state < 'active' for update`.execute(tx);
+  // A worker has claimed it, or reconciliation will replace it.
+  if (rows.length === 0) return;
+  const start = rows[0]!.start;
+  if (start !== null) await vacate(tx, environmentId, { start });
+  const workSeconds = await estimateWork(tx, transcriptionId);
+  const { tag, priority } = await assignTag(tx, environmentId, { workSeconds });
+  await queue.updateTranscription(tx, {
+    id: jobId,
+    transcriptionId,
+    environmentId,
+    tag,
+    priority,
+    delayMs: 0,
+  });
+}
+
+const UNTAGGED_BATCH = 100;
+
+/** Tags jobs that a process of the release before has enqueued. */
+export async function tagUntagged(
+  { db, queue }: { db: Db; queue: Queue },
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    const tagged = await db.transaction().execute(async (tx) => {
+      const { rows } = await sql<TranscriptionJob>`
+        select job.id as "jobId", transcription.id as "transcriptionId", environment_id as "environmentId"
+        from pgboss.job join transcription on transcription.job_id = job.id
+        where name = 'transcribe' and state < 'active' and not blocked and priority >= 0 and not data ? 'tag'
+        order by job.created_on limit ${UNTAGGED_BATCH} for update of job skip locked`.execute(tx);
+      for (const { jobId, transcriptionId, environmentId } of rows) {
+        const workSeconds = await estimateWork(tx, transcriptionId);
+        const { tag, priority } = await assignTag(tx, environmentId, { workSeconds });
+        await queue.updateTranscription(tx, { id: jobId, transcriptionId, environmentId, tag, priority });
+      }
+      return rows.length;
+    });
+    if (tagged < UNTAGGED_BATCH || signal.aborted) return;
+  }
+}
