@@ -15,7 +15,14 @@ const EMBEDDED_ONLY = [
   ...["files", "disk-transcript-store", "upload-locker"],
   ...["config", "dashboard-pages", "error-docs", "media-type", "metadata", "metrics-looked-up", "problems"],
   ...["readiness", "search-text", "batcher", "transcript-words", "validate"],
-  ...["webhook-guard", "webhook-post", "webhook-resolve", "webhook-schedule", "webhook-sign"],
+  ...[
+    "webhook-guard",
+    "webhook-post",
+    "webhook-post-security",
+    "webhook-resolve",
+    "webhook-schedule",
+    "webhook-sign",
+  ],
 ].map((name) => `server/test/${name}.test.ts`);
 const elsewhere = process.env.TEST_DATABASE_URL ? EMBEDDED_ONLY : [];
 

@@ -39,12 +39,12 @@ test("an endpoint is created with a checked URL, and a test event shows its resu
 
   await page.getByRole("button", { name: "New endpoint" }).click();
   await page.getByLabel("URL").fill("https://10.0.0.1/");
-  await page.getByText("The address 10.0.0.1 is not one that webhooks may be sent to.").waitFor();
+  await page.getByText("Webhooks cannot be sent to the address 10.0.0.1.").waitFor();
   await page.getByLabel("Metadata").fill("[1]");
   await page.getByText("Enter a JSON object").waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByLabel("URL").fill(receiver.url.href);
-  await page.getByText("is not one that webhooks may be sent to").waitFor({ state: "detached" });
+  await page.getByText("Webhooks cannot be sent to the address").waitFor({ state: "detached" });
   await page.getByText("Skipped", { exact: true }).click();
   await page.getByLabel("Metadata").fill('{"team": "video"}');
   await page.getByRole("button", { name: "Create endpoint" }).click();
@@ -108,7 +108,7 @@ test("deliveries are filtered by state and event, and all failed ones are resent
   await openEndpoint(page);
   answer.status = 410;
   await emitCompleted(dashboard.service, environmentOf(page));
-  await page.getByText("It answered 410 Gone.").waitFor();
+  await page.getByText("It responded with 410 Gone.").waitFor();
   expect(await page.getByRole("button", { name: "Send test event" }).count()).toBe(0);
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByRole("button", { name: "Enable" }).click();
@@ -174,7 +174,7 @@ test("an endpoint is edited, disabled and enabled on a phone, in both themes", a
   await page.getByText("Completed, Failed, Skipped").waitFor();
   await page.getByRole("button", { name: "Disable" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Disable" }).click();
-  await page.getByText("It was disabled by its owner.").waitFor();
+  await page.getByText("Disabled by its owner.").waitFor();
   await page.getByRole("button", { name: "Enable" }).click();
   await page.getByRole("button", { name: "Disable" }).waitFor();
   await row(page, "Test").getByRole("button", { name: "Details" }).click();

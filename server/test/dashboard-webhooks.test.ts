@@ -202,7 +202,7 @@ test("an endpoint tells how it is: the latest delivery, and how many of today's 
   expect(endpoint).toEqual(await read(path));
   expect(endpoint).toMatchObject({
     enabled: false,
-    disabledReason: "It answered 410 Gone.",
+    disabledReason: "It responded with 410 Gone.",
     health: {
       latest: { deliveryId: gone.id, eventType: "webhooks.endpoint.test", status: "failed", statusCode: 410 },
       recent: { pending: 0, succeeded: 1, failed: 1, canceled: 0 },
@@ -231,7 +231,7 @@ test("a URL is judged before it is used, and why it is refused is said", async (
     (await post("/webhook-url-verdicts", { url })).json<{ reason: string | null }>().reason;
   expect(await judge("https://receiver.example/hook")).toBeNull();
   expect(await judge("receiver.example")).toBe("The text is not a URL.");
-  expect(await judge("https://169.254.169.254/")).toContain("is not one that webhooks may be sent to");
+  expect(await judge("https://169.254.169.254/")).toContain("Webhooks cannot be sent to the address");
 });
 
 test("one endpoint's deliveries are not found by way of another, nor what there never was", async () => {

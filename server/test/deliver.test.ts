@@ -103,7 +103,7 @@ function drip(response: ServerResponse): void {
 }
 
 describe("a delivery", () => {
-  test("that is taken is done, and is not made again", async () => {
+  test("that succeeds is not repeated", async () => {
     const { receiver, attempt, db } = await emitted();
     const done = await attempt();
     expect(done).toMatchObject({ status: "succeeded", attempts: 1, next_attempt_at: null });
@@ -117,7 +117,7 @@ describe("a delivery", () => {
     expect(attempts).toMatchObject([{ number: 1, status_code: 204, failure: null }]);
   });
 
-  test("that is refused comes again on the schedule, under the same id, with URLs and a signature made anew", async () => {
+  test("that fails is retried on schedule with the same id, new URLs and a new signature", async () => {
     const { receiver, attempt } = await emitted();
     receiver.answers.push(500, 503);
     const first = await attempt();
@@ -138,11 +138,11 @@ describe("a delivery", () => {
     expect(urls[2]).not.toBe(urls[0]);
   });
 
-  test("that is answered 410 disables its endpoint, which gets nothing more", async () => {
+  test("that gets 410 disables its endpoint, which receives nothing more", async () => {
     const { receiver, attempt, readEndpoint, db, endpoint } = await emitted();
     receiver.answers.push(410);
     expect(await attempt()).toMatchObject({ status: "failed" });
-    expect(await readEndpoint()).toMatchObject({ disabled_reason: "It answered 410 Gone." });
+    expect(await readEndpoint()).toMatchObject({ disabled_reason: "It responded with 410 Gone." });
     const audited = await db
       .selectFrom("audit_entry")
       .selectAll()
@@ -152,12 +152,12 @@ describe("a delivery", () => {
       {
         action: "webhook_endpoint.disabled",
         actor_kind: "service",
-        detail: { reason: "It answered 410 Gone." },
+        detail: { reason: "It responded with 410 Gone." },
       },
     ]);
   });
 
-  test("that is given up disables an endpoint that nothing has reached for five days, and not before", async () => {
+  test("that is given up disables an endpoint only after five days without a success", async () => {
     const { receiver, attempt, readEndpoint, db, endpoint } = await emitted();
     const fiveDaysAgo = new Date(clock.now().getTime() - 120 * HOUR);
     await db
@@ -172,10 +172,12 @@ describe("a delivery", () => {
     }
     receiver.answers.push(500);
     expect(await attempt()).toMatchObject({ status: "failed", attempts: ATTEMPT_DELAYS_MS.length });
-    expect(await readEndpoint()).toMatchObject({ disabled_reason: "Nothing reached it for five days." });
+    expect(await readEndpoint()).toMatchObject({
+      disabled_reason: "No delivery has succeeded for five days.",
+    });
   });
 
-  test("that fails late does not undo what an attempt has proved meanwhile", async () => {
+  test("that fails late does not overwrite a success recorded in the meantime", async () => {
     const { receiver, attempt, readEndpoint, db, endpoint } = await emitted();
     const fiveDaysAgo = new Date(clock.now().getTime() - 120 * HOUR);
     await db
@@ -197,7 +199,7 @@ describe("a delivery", () => {
     expect(since?.getTime()).toBeGreaterThan(fiveDaysAgo.getTime());
   });
 
-  test("that succeeds forgets earlier failures of its endpoint", async () => {
+  test("that succeeds resets the failing state of its endpoint", async () => {
     const { receiver, attempt, readEndpoint } = await emitted();
     receiver.answers.push(500);
     await attempt();
@@ -205,7 +207,7 @@ describe("a delivery", () => {
     expect(await readEndpoint()).toMatchObject({ failing_since: null, disabled_at: null });
   });
 
-  test("to an address that is out of bounds reaches nothing and says so", async () => {
+  test("to a forbidden address fails as refused_address", async () => {
     const { receiver, attempt, db } = await emitted();
     const strict = createEndpointPolicy({ allowHttp: true, allowPrivateNetworks: [] });
     const refused = await attempt({ policy: strict });
@@ -219,7 +221,7 @@ describe("a delivery", () => {
     expect(receiver.received).toEqual([]);
   });
 
-  test("to plain http reaches nothing once the operator has turned it off", async () => {
+  test("to plain http fails after the operator has disabled it", async () => {
     const { receiver, attempt, db } = await emitted();
     const secure = createEndpointPolicy({ allowHttp: false, allowPrivateNetworks: ["127.0.0.1/32"] });
     const refused = await attempt({ policy: secure });
@@ -233,7 +235,7 @@ describe("a delivery", () => {
     expect(receiver.received).toEqual([]);
   });
 
-  test("is not made any more once its video is deleted, also where that happens in its middle", async () => {
+  test("ends if its video is deleted, even during an attempt", async () => {
     const { receiver, attempt, db, read } = await emitted();
     const { event_id: eventId } = await read();
     const { transcription_id: transcriptionId } = await db
@@ -255,7 +257,7 @@ describe("a delivery", () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test("begun anew by hand after its last attempt has the whole schedule before it", async () => {
+  test("that is redelivered after its last attempt gets the full schedule", async () => {
     const { receiver, attempt, read, db } = await emitted();
     receiver.answers.push(...Array.from({ length: 11 }, () => 500));
     for (let number = 1; number <= 10; number++) await attempt();
@@ -288,7 +290,7 @@ describe("a delivery", () => {
     },
   );
 
-  test("redelivered by hand is not canceled by a job that found the endpoint disabled earlier", async () => {
+  test("that is redelivered is not canceled by an older job that found the endpoint disabled", async () => {
     const { attempt, read, db } = await emitted();
     const { id, job_id: oldJobId } = await read();
     await db.transaction().execute((tx) => restartDelivery(tx, id, newJobId(), clock.now()));
@@ -309,7 +311,7 @@ describe("a delivery", () => {
   test.each<[string, (response: ServerResponse) => void, string, string | null]>([
     ["answers 500", (response) => response.writeHead(500).end(), "pending", null],
     ["redirects", (response) => response.writeHead(302, { location: "/" }).end(), "pending", null],
-    ["answers 410", (response) => response.writeHead(410).end(), "failed", "It answered 410 Gone."],
+    ["answers 410", (response) => response.writeHead(410).end(), "failed", "It responded with 410 Gone."],
     ["hangs", () => {}, "pending", null],
     ["takes it too late", (response) => void setTimeout(() => response.end(), 1_400), "pending", null],
     ["drips its headers", (response) => void drip(response), "pending", null],
@@ -339,7 +341,7 @@ describe("a delivery", () => {
     await receiver.close();
   });
 
-  test("to a receiver that asks for more time comes when it asked", async () => {
+  test("honors Retry-After", async () => {
     const receiver = await startPlainReceiver((_request, response) =>
       response.writeHead(429, { "retry-after": "3600" }).end(),
     );
@@ -356,7 +358,7 @@ describe("a delivery", () => {
     await receiver.close();
   });
 
-  test("a day late carries URLs that work", async (context) => {
+  test("that is a day late carries valid URLs", async (context) => {
     if (testS3()) context.skip("a bucket goes by its own clock");
     const { receiver, attempt } = await emitted();
     receiver.answers.push(500);
@@ -368,12 +370,12 @@ describe("a delivery", () => {
     expect(await (await fetch(late!)).text()).toBe("words");
   });
 
-  test("is not made for an endpoint that did not subscribe to the kind of event", async () => {
+  test("is not created for an endpoint that does not subscribe to the event type", async () => {
     const { read } = await emitted({ eventTypes: ["transcriptions.transcription.failed"] });
     await expect(read()).rejects.toThrow();
   });
 
-  test("signs with both secrets while a rotation lasts", async () => {
+  test("is signed with both secrets during a rotation", async () => {
     const { attempt, db, endpoint, receiver } = await emitted();
     const other = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=";
     await db
@@ -390,7 +392,7 @@ describe("a delivery", () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test("signs only with the new secret once the rotation has ended", async () => {
+  test("is signed only with the new secret after the rotation", async () => {
     const { attempt, db, endpoint, receiver } = await emitted();
     const secret = newSigningSecret();
     await db

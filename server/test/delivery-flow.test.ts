@@ -36,7 +36,7 @@ async function receive(listener: Parameters<typeof startReceiver>[0]) {
   return receiver;
 }
 
-test("many events of one moment arrive, each once, and are written down as delivered by one attempt", async () => {
+test("many simultaneous events each arrive once and are recorded with one attempt", async () => {
   const receiver = await receive((_request, response) => response.writeHead(204).end());
   const { emit, deliveries } = await subscribe(receiver.url);
   await emit(120);
@@ -46,7 +46,7 @@ test("many events of one moment arrive, each once, and are written down as deliv
   expect([ids.length, new Set(ids).size]).toEqual([120, 120]);
 });
 
-test("a receiver that hangs, with more waiting for it, holds up nobody else's events", async () => {
+test("a receiver that hangs does not delay events to other receivers", async () => {
   let mostOpen = 0;
   const hanging = await receive(() => {
     mostOpen = Math.max(mostOpen, hanging.open.size);

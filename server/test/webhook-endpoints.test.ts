@@ -52,7 +52,7 @@ async function settled(endpointId: string, deliveryId: string): Promise<Delivery
 }
 
 describe("a webhook endpoint", () => {
-  test("shows its secret when it is made, and never again", async () => {
+  test("shows its secret only in the response that creates it", async () => {
     const { secret, ...endpoint } = await subscribe("https://example.com/hook", { metadata: { team: "a" } });
     expect(secret).toMatch(/^whsec_/);
     expect(endpoint).toMatchObject({
@@ -74,7 +74,7 @@ describe("a webhook endpoint", () => {
     expect(second.nextCursor).toBeNull();
   });
 
-  test("is changed in what is given, and in nothing where a part is refused", async () => {
+  test("applies all changes, or none if one is invalid", async () => {
     const { id } = await subscribe();
     const changed = await ask<WebhookEndpoint>(`/${id}`, "PATCH", {
       url: "https://example.org/",
@@ -93,10 +93,10 @@ describe("a webhook endpoint", () => {
     });
   });
 
-  test("is stopped and taken into use again by its owner", async () => {
+  test("can be disabled and enabled by its owner", async () => {
     const { id } = await subscribe();
     const stopped = (await ask<WebhookEndpoint>(`/${id}`, "PATCH", { enabled: false })).body;
-    expect(stopped).toMatchObject({ enabled: false, disabledReason: "It was disabled by its owner." });
+    expect(stopped).toMatchObject({ enabled: false, disabledReason: "Disabled by its owner." });
     expect(stopped.disabledAt).not.toBeNull();
     expect((await ask(`/${id}/test`, "POST")).body).toMatchObject({ code: "webhook_endpoint_disabled" });
     expect((await ask<WebhookEndpoint>(`/${id}`, "PATCH", { enabled: true })).body).toMatchObject({
@@ -106,13 +106,13 @@ describe("a webhook endpoint", () => {
     });
   });
 
-  test("is gone when it is deleted", async () => {
+  test("no longer exists after deletion", async () => {
     const { id } = await subscribe();
     expect((await ask(`/${id}`, "DELETE")).status).toBe(204);
     expect(await ask(`/${id}`)).toMatchObject({ status: 404, body: { code: "webhook_endpoint_not_found" } });
   });
 
-  test("of another environment can not be told from none, whatever is asked of it", async () => {
+  test("of another environment is indistinguishable from an unknown one in every operation", async () => {
     const { id } = await subscribe();
     const stranger = await createTenant(service);
     for (const [path, method, body] of [
@@ -132,7 +132,7 @@ describe("a webhook endpoint", () => {
 });
 
 describe("a test event", () => {
-  test("is signed, arrives as such, and is listed with its attempt", async () => {
+  test("is signed and delivered, and is listed with its attempt", async () => {
     const receiver = await startReceiver();
     const { id, secret } = await subscribe(receiver.url, { metadata: { team: "a" } });
     receiver.trust(secret);
@@ -155,7 +155,7 @@ describe("a test event", () => {
 });
 
 describe("a rotated secret", () => {
-  test("signs beside the one before it, which receivers still know", async () => {
+  test("signs along with the previous one, which receivers may still use", async () => {
     const receiver = await startReceiver();
     const { id, secret } = await subscribe(receiver.url);
     const rotated = (await ask<WebhookEndpointWithSecret>(`/${id}/rotate-secret`, "POST")).body;
@@ -178,7 +178,7 @@ describe("a rotated secret", () => {
 });
 
 describe("a redelivery", () => {
-  test("sends one event again under its id, with the whole schedule before it", async () => {
+  test("sends one event again with the same id and the full schedule", async () => {
     const receiver = await startReceiver();
     const { id, secret } = await subscribe(receiver.url);
     receiver.trust(secret);
@@ -192,7 +192,7 @@ describe("a redelivery", () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  test("adds its attempts to those before it, of which the latest are listed", async () => {
+  test("adds attempts to the existing ones, and the latest are listed", async () => {
     const { id } = await subscribe();
     const { body: delivery } = await ask<Delivery>(`/${id}/test`, "POST");
     const db = service.service.parts.database.kysely;
@@ -215,7 +215,7 @@ describe("a redelivery", () => {
     expect(listed).toEqual(made.slice(10).map(({ number }) => number));
   });
 
-  test("since a moment that the database can not keep is refused", async () => {
+  test("is rejected if the database cannot store its start time", async () => {
     const { id } = await subscribe();
     const none = ["2016-12-31T23:59:60Z", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59-23:59"];
     for (const since of none) {
@@ -231,7 +231,7 @@ describe("a redelivery", () => {
     }
   });
 
-  test("of all that failed since a time leaves out what succeeded and what is older", async () => {
+  test("of failed deliveries excludes successful and older ones", async () => {
     const receiver = await startReceiver();
     const { id, secret } = await subscribe(receiver.url);
     receiver.trust(secret);

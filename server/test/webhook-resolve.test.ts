@@ -40,7 +40,7 @@ async function startNameServer(
   return { address: `127.0.0.1:${(socket.address() as AddressInfo).port}`, asked };
 }
 
-test("names whose server never answers hold up neither other names nor files, and are given up", async () => {
+test("a name server that never responds delays neither other names nor file access, and the query times out", async () => {
   const { address, asked } = await startNameServer({ "quick.example": "192.0.2.7" });
   const resolve = createHostResolver({ servers: [address] });
   const ended: string[] = [];
@@ -56,7 +56,7 @@ test("names whose server never answers hold up neither other names nor files, an
   expect(new Set(asked).size).toBe(33);
 });
 
-test("the hosts file comes first, in any case of its letters, and without its comments", async () => {
+test("the hosts file takes precedence, is case-insensitive, and its comments are ignored", async () => {
   const hostsFile = join(await temporaryFolder(), "hosts");
   await writeFile(
     hostsFile,

@@ -29,7 +29,7 @@ async function pythonAccepts(secret: string, headers: object, body: string): Pro
 }
 
 describe("a signed webhook", () => {
-  it("is accepted by the library that Standard Webhooks publishes, whatever its body", () => {
+  it("is accepted by the Standard Webhooks library, whatever its body", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (text) => {
         const secret = newSigningSecret();
@@ -53,7 +53,7 @@ describe("a signed webhook", () => {
     expect(await pythonAccepts(secret, headers, `${body} `)).toBe(false);
   });
 
-  it("is accepted by holders of the new and of the old secret after a rotation, and by nobody else", () => {
+  it("is accepted with the new and the previous secret after a rotation, and with no other", () => {
     const [fresh, old, stranger] = [newSigningSecret(), newSigningSecret(), newSigningSecret()];
     const headers = newHeaders([fresh, old], "{}");
     expect(headers["webhook-signature"]).toMatch(/^v1,[A-Za-z0-9+/]{43}= v1,[A-Za-z0-9+/]{43}=$/);
@@ -62,7 +62,7 @@ describe("a signed webhook", () => {
     expect(() => new Webhook(stranger).verify("{}", headers)).toThrow("No matching signature");
   });
 
-  it("is refused where its body, id or time was changed", () => {
+  it("is rejected if its body, id or timestamp was changed", () => {
     const secret = newSigningSecret();
     const headers = newHeaders([secret], "{}");
     const receiver = new Webhook(secret);
@@ -72,7 +72,7 @@ describe("a signed webhook", () => {
     expect(() => receiver.verify("{}", { ...headers, "webhook-timestamp": later })).toThrow();
   });
 
-  it("says its time in whole seconds, never in the future", () => {
+  it("has a timestamp in whole seconds that is never in the future", () => {
     const headers = signWebhook({
       id,
       timestamp: new Date("2026-03-04T05:06:07.999Z"),
@@ -82,7 +82,7 @@ describe("a signed webhook", () => {
     expect(headers["webhook-timestamp"]).toBe("1772600767");
   });
 
-  it("is not made with a damaged secret, without one, or with an id that could be read in two ways", () => {
+  it("requires an intact secret and an unambiguous id", () => {
     const secret = newSigningSecret();
     const damaged = [
       "",
@@ -101,7 +101,7 @@ describe("a signed webhook", () => {
 });
 
 describe("a signing secret", () => {
-  it("is whsec_ and 32 bytes in base64, another one each time", () => {
+  it("is whsec_ and 32 random bytes in base64", () => {
     const secrets = Array.from({ length: 50 }, newSigningSecret);
     expect(new Set(secrets).size).toBe(50);
     for (const secret of secrets) {

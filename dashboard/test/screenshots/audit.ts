@@ -79,7 +79,7 @@ export async function seedAudit(
         action: "webhook_endpoint.disabled",
         environment,
         subject: hook,
-        detail: { reason: "It answered 410 Gone." },
+        detail: { reason: "It responded with 410 Gone." },
       },
     ],
     [marek, { action: "environment.transcription_changed", environment, detail: { from: true, to: false } }],

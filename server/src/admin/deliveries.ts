@@ -12,7 +12,7 @@ import { findEventSubjects } from "../webhooks/due-delivery-queries.ts";
 import { constantHeaders } from "../webhooks/post.ts";
 import { type DeliveryWithAttempts, findDelivery, findEvent, pageOfDeliveries } from "../webhooks/queries.ts";
 import { redeliver, redeliverFailed, sendTestEvent } from "../webhooks/redeliver.ts";
-import { renderRequest, secretsThen } from "../webhooks/request.ts";
+import { renderRequest, secretsAt } from "../webhooks/request.ts";
 import type { AttemptRequestView, DeliveryView } from "./contract/webhook.ts";
 import { handlersOf } from "./operation.ts";
 import { getEndpoint } from "./webhook-endpoints.ts";
@@ -105,7 +105,7 @@ async function requestsOf(
   for (const { number, attempted_at: at } of delivery.made) {
     const sent = await renderRequest({ storage, findSubject }, event, endpoint, {
       at,
-      secrets: secretsThen(endpoint, at),
+      secrets: secretsAt(endpoint, at),
     });
     if (!sent) continue;
     requests.push({ ...sent, number, headers: { ...sent.headers, ...constantHeaders(deps.version) } });

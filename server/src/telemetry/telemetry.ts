@@ -7,7 +7,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { AttemptReport } from "../pipeline/attempt-report.ts";
 import type { StoreOwnership } from "../storage/ownership/store-ownership.ts";
 import type { AcceptedReport } from "../uploads/accepted-report.ts";
-import type { DeliveryReport } from "../webhooks/delivery-report.ts";
+import type { DeliveryReport } from "../webhooks/deliver.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import type { Traces } from "./traces/traces.ts";
 

@@ -6,15 +6,15 @@ import { bringForward, endpointsWithWaiting, lockWaiting } from "./waiting-deliv
 
 /** Like TCP's slow start: the number of requests doubles with each round that succeeds. */
 const WAITING_PER_SUCCESS = 2;
-/** As many as are sent to one endpoint at a time. */
+/** Equals the concurrency limit per endpoint. */
 const MAX_PER_ROUND = 32;
 
 /**
- * Deliveries to these endpoints have just succeeded: brings forward the next attempts of others that failed while
- * the receiver was down. Each is brought forward once between two attempts of its schedule, and not before the
- * time that the receiver requested with `Retry-After`.
+ * Brings forward pending retries of endpoints to which a delivery has just succeeded, because their receiver is up
+ * again. Each delivery is brought forward at most once between two attempts of its schedule, and not before the time
+ * that the receiver requested with `Retry-After`.
  *
- * @param endpointIds one for each success
+ * @param endpointIds one entry per success
  */
 export async function bringWaitingForward(
   { db, queue, clock, log }: { db: Db; queue: Queue; clock: Clock; log: Logger },
@@ -38,7 +38,7 @@ export async function bringWaitingForward(
       log.info({ endpointId, count }, "waiting deliveries brought forward");
     }
   } catch (error) {
-    // The successes are recorded; waiting deliveries follow their schedule.
+    // Not an error: waiting deliveries still follow their schedule.
     log.warn({ err: error }, "waiting deliveries could not be brought forward");
   }
 }

@@ -6,7 +6,6 @@ import type { Clock } from "../lib/clock.ts";
 import { type Job, newJobId, type Queue } from "../queue/queue.ts";
 import type { Storage } from "../storage/transcript-store.ts";
 import { bringWaitingForward } from "./bring-forward.ts";
-import type { DeliveryReport } from "./delivery-report.ts";
 import {
   type DeliveryTurn,
   type DueDelivery,
@@ -18,15 +17,15 @@ import {
 } from "./due-delivery-queries.ts";
 import { disableEndpoint, markEndpointFailing } from "./endpoint-queries.ts";
 import type { EndpointPolicy, ResolveHost } from "./guard-url.ts";
-import { type AttemptOutcome, postWebhook } from "./post.ts";
+import { type AttemptFailure, type AttemptOutcome, postWebhook } from "./post.ts";
 import {
-  attemptMadeAt,
+  attemptTime,
   cancelDelivery,
   type DeliveryOutcome,
   type RecordedAttempt,
   settleAttempt,
 } from "./queries.ts";
-import { renderRequest, secretsInForce } from "./request.ts";
+import { activeSecrets, renderRequest } from "./request.ts";
 import { type NextStep, nextAttempt, retryAfterMs, shouldDisable } from "./schedule.ts";
 
 export interface DeliverDeps {
@@ -39,20 +38,38 @@ export interface DeliverDeps {
   resolve: ResolveHost;
   version: string;
   timeoutMs: number;
-  /** Told of every attempt that was made and written down here. */
+  /** Called for every attempt that this process made and recorded. */
   onDelivery?: (delivery: DeliveryReport) => void;
 }
 
-/** Rows of one read, or one write. */
+/** Rows per query. */
 const MAX_BATCH_SIZE = 50;
 
+/** One recorded attempt of a delivery. */
+export interface DeliveryReport {
+  deliveryId: string;
+  endpointId: string;
+  /** Null for a test event. */
+  transcriptionId: string | null;
+  /** From 1. */
+  number: number;
+  /** When the event was stored. */
+  createdAt: Date;
+  attemptedAt: Date;
+  latencyMs: number;
+  /** Null if there was no response. */
+  status: number | null;
+  failure: AttemptFailure | null;
+  next: NextStep["kind"];
+}
+
 /**
- * Makes one attempt of one delivery and settles what follows from it. A process that dies in between has
- * told nobody: the job comes back and the receiver may see the event twice, under the same id.
+ * Makes one attempt of one delivery, records it and schedules the next. If the process crashes in between, the queue
+ * returns the job, and the receiver may get the event twice with the same id.
  */
 type Deliver = (job: Job, shutdown: AbortSignal) => Promise<void>;
 
-/** What attempts of the same moment read and write goes to the database together. */
+/** Concurrent attempts share their database queries. */
 export function createDeliver(deps: DeliverDeps): Deliver {
   const { db } = deps;
   const read = { maxConcurrency: 2, maxBatchSize: MAX_BATCH_SIZE };
@@ -89,9 +106,9 @@ export function createDeliver(deps: DeliverDeps): Deliver {
     const attemptedAt = clock.now();
     const request = await renderRequest({ storage, findSubject }, event, endpoint, {
       at: attemptedAt,
-      secrets: secretsInForce(endpoint, attemptedAt),
+      secrets: activeSecrets(endpoint, attemptedAt),
     });
-    // Its video was deleted a moment ago, and the delivery with it.
+    // The video and its deliveries were deleted in the meantime.
     if (!request) return;
     const outcome = await postWebhook({
       ...request,
@@ -104,7 +121,7 @@ export function createDeliver(deps: DeliverDeps): Deliver {
       signal: AbortSignal.any([job.signal, shutdown]),
     });
 
-    const attempt = { number: delivery.attempts + 1, attemptedAt, ...toldOf(outcome) };
+    const attempt = { number: delivery.attempts + 1, attemptedAt, ...resultOf(outcome) };
     const dueAt = laterThan(delivery.held_until, attemptedAt);
     const next = await nextStep(deps, due, { attemptedAt, dueAt, outcome });
     const recorded =
@@ -151,12 +168,12 @@ async function recordAll(
     return await record(attempts);
   } catch (error) {
     if (attempts.length === 1) throw error;
-    // One that can not be written, or meets the deletion of its video, is no reason to send the others again.
+    // An attempt that cannot be recorded, e.g. because its video is being deleted, must not cause the others to be resent.
     return attempts.map(async (attempt) => (await record([attempt]))[0] ?? false);
   }
 }
 
-function toldOf(outcome: AttemptOutcome): Omit<RecordedAttempt, "number" | "attemptedAt"> {
+function resultOf(outcome: AttemptOutcome): Omit<RecordedAttempt, "number" | "attemptedAt"> {
   const { latencyMs } = outcome;
   return outcome.kind === "response"
     ? { latencyMs, statusCode: outcome.status, failure: null, responseStart: outcome.bodyStart }
@@ -168,22 +185,20 @@ async function nextStep(
   { delivery }: DueDelivery,
   { attemptedAt, dueAt, outcome }: { attemptedAt: Date; dueAt: Date | null; outcome: AttemptOutcome },
 ): Promise<NextStep> {
-  // The schedule counts from where the delivery was last begun by hand.
+  // A manual redelivery restarts the schedule.
   const { attempts, attempts_before: before, early_attempts: early } = delivery;
   const isFirst = attempts === before;
   return nextAttempt({
     attempt: attempts + 1 - before - early,
     outcome,
     dueAt,
-    firstAttemptAt: isFirst
-      ? attemptedAt
-      : ((await attemptMadeAt(db, delivery.id, before + 1)) ?? attemptedAt),
+    firstAttemptAt: isFirst ? attemptedAt : ((await attemptTime(db, delivery.id, before + 1)) ?? attemptedAt),
     now: clock.now(),
     random: Math.random(),
   });
 }
 
-/** Writes down the attempt and, together with it, what follows: the next job, or an end. */
+/** Records the attempt and, in the same transaction, the next job or the final status. */
 async function recordFailed(
   { db, queue, clock }: DeliverDeps,
   { delivery, endpoint }: DueDelivery,
@@ -194,16 +209,16 @@ async function recordFailed(
   const earlyAttempts = delivery.early_attempts + (dueAt ? 1 : 0);
   const isHeld = dueAt !== null || retryAfterMs(outcome) > 0;
   return await db.transaction().execute(async (tx) => {
-    // The endpoint's row first: whoever settles an attempt locks the two in the same order.
+    // Lock order when an attempt is recorded: the endpoint, then the delivery.
     const failingSince = await markEndpointFailing(tx, endpoint.id, attempt.attemptedAt);
-    const following = whatFollows(next, { now, isHeld, earlyAttempts });
+    const followUpState = followUp(next, { now, isHeld, earlyAttempts });
     const turn = { id: delivery.id, jobId: delivery.job_id };
-    if (!(await settleAttempt(tx, turn, attempt, following))) return false;
-    if (following.status === "pending") {
+    if (!(await settleAttempt(tx, turn, attempt, followUpState))) return false;
+    if (followUpState.status === "pending") {
       await queue.send(tx, "deliver", {
-        id: following.jobId,
+        id: followUpState.jobId,
         subjectId: delivery.id,
-        delayMs: following.nextAttemptAt.getTime() - now.getTime(),
+        delayMs: followUpState.nextAttemptAt.getTime() - now.getTime(),
         group: endpoint.id,
       });
     }
@@ -215,7 +230,7 @@ async function recordFailed(
   });
 }
 
-function whatFollows(
+function followUp(
   next: NextStep,
   { now, isHeld, earlyAttempts }: { now: Date; isHeld: boolean; earlyAttempts: number },
 ): DeliveryOutcome {
@@ -228,9 +243,9 @@ function laterThan(date: Date | null, other: Date): Date | null {
   return date !== null && date > other ? date : null;
 }
 
-/** Judged where a delivery is given up, not at the first attempt after a long quiet. */
+/** Evaluated when a delivery is given up, so that one failure after a long idle time does not disable the endpoint. */
 function disablingReason(next: NextStep, failingSince: Date | null, now: Date): string | null {
-  if (next.kind === "disable_endpoint") return "It answered 410 Gone.";
+  if (next.kind === "disable_endpoint") return "It responded with 410 Gone.";
   if (next.kind !== "give_up") return null;
-  return shouldDisable({ failingSince, now }) ? "Nothing reached it for five days." : null;
+  return shouldDisable({ failingSince, now }) ? "No delivery has succeeded for five days." : null;
 }

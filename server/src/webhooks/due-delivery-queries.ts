@@ -3,20 +3,20 @@ import { sql } from "kysely";
 import type { Db, DeliveryRow, EventRow, TranscriptionRow, Tx, WebhookEndpointRow } from "../db/schema.ts";
 import type { RecordedAttempt } from "./queries.ts";
 
-/** A delivery, with what its next attempt needs of others. */
+/** A delivery with the rows that its next attempt needs. */
 export interface DueDelivery {
   delivery: DeliveryRow;
   endpoint: WebhookEndpointRow;
   event: EventRow;
 }
 
-/** Which delivery, and the job that may make its next attempt. */
+/** A delivery and the job that is allowed to make its next attempt. */
 export interface DeliveryTurn {
   deliveryId: string;
   jobId: string;
 }
 
-/** In the order of the turns; undefined where a job has nothing to do (any more). */
+/** Returns rows in the order of `turns`; undefined if a job has nothing left to do. */
 export async function findDueDeliveries(
   db: Db,
   turns: readonly DeliveryTurn[],
@@ -50,15 +50,14 @@ export async function findDueDeliveries(
     if (delivery?.job_id !== jobId) return undefined;
     const endpoint = endpointOf.get(delivery.endpoint_id);
     const event = eventOf.get(delivery.event_id);
-    // Both are deleted together with their deliveries.
+    // Deleting either one cascades to its deliveries.
     return endpoint && event && { delivery, endpoint, event };
   });
 }
 
-/** What an event is about. */
 export type EventSubject = TranscriptionRow & { video_metadata: VideoMetadata };
 
-/** In the order of the ids; undefined for those that are gone. */
+/** Returns rows in the order of the ids; undefined for transcriptions that were deleted. */
 export async function findEventSubjects(
   db: Db,
   transcriptionIds: readonly string[],
@@ -80,8 +79,8 @@ export interface SuccessfulAttempt extends DeliveryTurn, RecordedAttempt {
 }
 
 /**
- * Writes down attempts that succeeded, and that their endpoints are well; in their order, whether each was, or
- * another process was there first.
+ * Records successful attempts and clears `failing_since` of their endpoints.
+ * @returns for each attempt whether it was recorded; false if another process settled the delivery first
  */
 export async function settleDelivered(tx: Tx, attempts: readonly SuccessfulAttempt[]): Promise<boolean[]> {
   const endpointIds = [...new Set(attempts.map(({ endpointId }) => endpointId))];
@@ -94,12 +93,12 @@ export async function settleDelivered(tx: Tx, attempts: readonly SuccessfulAttem
         .select("id")
         .where("id", "in", endpointIds)
         .where("failing_since", "is not", null)
-        // All who write to several do so in this order.
+        // Every transaction that updates several endpoints locks them in this order.
         .orderBy("id")
         .forUpdate(),
     )
     .execute();
-  const told = JSON.stringify(
+  const values = JSON.stringify(
     attempts.map((attempt) => ({
       delivery_id: attempt.deliveryId,
       job_id: attempt.jobId,
@@ -111,10 +110,9 @@ export async function settleDelivered(tx: Tx, attempts: readonly SuccessfulAttem
       finished_at: attempt.finishedAt,
     })),
   );
-  // One statement, whatever their number.
   const { rows } = await sql<{ delivery_id: string }>`
     with attempt as (
-      select * from jsonb_to_recordset(${told}::jsonb) as attempt (
+      select * from jsonb_to_recordset(${values}::jsonb) as attempt (
         delivery_id text, job_id uuid, number int, attempted_at timestamptz, latency_ms int,
         status_code int, response_start text, finished_at timestamptz)
     ), turn as (

@@ -6,8 +6,8 @@ import { lockSubscribers } from "./endpoint-queries.ts";
 import { insertDelivery, insertEvent } from "./queries.ts";
 
 /**
- * Stores an event with one delivery for each endpoint that subscribes to its kind, in the transaction that
- * makes the fact true: neither can be without the other.
+ * Stores an event with one delivery for each endpoint that subscribes to its type. Runs in the transaction of the state
+ * transition, so neither can exist without the other.
  */
 export async function emitEvent(
   { tx, queue, now }: { tx: Tx; queue: Queue; now: Date },
@@ -23,7 +23,7 @@ export async function emitEvent(
   }
 }
 
-/** An event that nobody subscribes to, for this endpoint alone. */
+/** Test events are sent to one endpoint, whatever it subscribes to. */
 export async function emitTestEvent(
   { tx, queue, now }: { tx: Tx; queue: Queue; now: Date },
   endpoint: { id: string; environment_id: string },

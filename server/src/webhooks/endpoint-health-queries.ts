@@ -8,12 +8,12 @@ export interface LatestDelivery {
   event_type: SentEventType;
   status: DeliveryStatus;
   created_at: Date;
-  /** Of its last attempt; null where none was made, or no answer came. */
+  /** Of the last attempt. Null if there was no attempt or no response. */
   status_code: number | null;
   failure: string | null;
 }
 
-/** The newest delivery to each of the endpoints that has one. */
+/** Returns the latest delivery by endpoint. Endpoints without deliveries are omitted. */
 export async function latestDeliveries(
   db: Db,
   endpointIds: readonly string[],
@@ -50,7 +50,7 @@ export async function latestDeliveries(
   return new Map(rows.map((row) => [row.endpoint_id, row]));
 }
 
-/** How many deliveries made since that time are in each state; endpoints and states without any are left out. */
+/** Counts deliveries created since a time by endpoint and status. Zero counts are omitted. */
 export async function countDeliveries(
   db: Db,
   endpointIds: readonly string[],

@@ -66,7 +66,6 @@ export interface WebhookEndpointUpdate {
   metadata?: Record<string, unknown>;
 }
 
-/** Changes what is given. */
 export async function updateWebhookEndpoint(
   db: Db | Tx,
   id: string,
@@ -81,7 +80,7 @@ export async function updateWebhookEndpoint(
   await db.updateTable("webhook_endpoint").set(changes).where("id", "=", id).execute();
 }
 
-/** Takes it into use again, as if nothing had failed; one that is in use stays as it is. */
+/** Also resets `failing_since`. Has no effect on an enabled endpoint. */
 export async function enableEndpoint(db: Db | Tx, id: string): Promise<void> {
   await db
     .updateTable("webhook_endpoint")
@@ -91,7 +90,7 @@ export async function enableEndpoint(db: Db | Tx, id: string): Promise<void> {
     .execute();
 }
 
-/** The secret in force becomes the one before, which signs too until it expires. */
+/** The current secret becomes the previous one, which also signs until it expires. */
 export async function replaceSecret(
   tx: Tx,
   id: string,
@@ -109,7 +108,7 @@ export async function replaceSecret(
     .executeTakeFirst();
 }
 
-/** Held until the transaction ends: what is being deleted meanwhile is waited for, and is none of them. */
+/** The locks last until the transaction ends. Endpoints that are being deleted are waited for and then left out. */
 export async function lockSubscribers(
   tx: Tx,
   environmentId: string,
@@ -126,7 +125,7 @@ export async function lockSubscribers(
     .execute();
 }
 
-/** @returns since when the endpoint fails, which may be longer than the time given */
+/** @returns when the endpoint started to fail, which may be before `since` */
 export async function markEndpointFailing(tx: Tx, id: string, since: Date): Promise<Date | null> {
   const row = await tx
     .updateTable("webhook_endpoint")
@@ -137,7 +136,7 @@ export async function markEndpointFailing(tx: Tx, id: string, since: Date): Prom
   return row?.failing_since ?? null;
 }
 
-/** @returns whether it was in use until now */
+/** @returns whether the endpoint was enabled */
 export async function disableEndpoint(tx: Db | Tx, id: string, reason: string, now: Date): Promise<boolean> {
   const row = await tx
     .updateTable("webhook_endpoint")
@@ -149,7 +148,7 @@ export async function disableEndpoint(tx: Db | Tx, id: string, reason: string, n
   return row !== undefined;
 }
 
-/** With its deliveries: those that may be settled now are locked first, in the order in which that is done. */
+/** Also deletes its deliveries. Pending ones are locked first, in the order in which attempts are recorded. */
 export async function deleteWebhookEndpoint(db: Db | Tx, id: string): Promise<boolean> {
   const { rows } = await sql`
     with endpoint as materialized (

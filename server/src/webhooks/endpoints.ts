@@ -17,20 +17,19 @@ import {
 import { type EndpointPolicy, parseEndpointUrl } from "./guard-url.ts";
 import { newSigningSecret } from "./sign.ts";
 
-/** For so long after a rotation the secret before it signs too. */
+/** For this long after a rotation, the previous secret also signs. */
 export const ROTATION_MS = 24 * 3_600_000;
 
 export interface NewEndpointRequest {
   environmentId: string;
   url: string;
-  /** What is left out means the completed event alone. */
+  /** Defaults to the completed event. */
   eventTypes?: EventType[];
-  /** Sent back with every event, ≤ 4 KB of JSON. */
+  /** Included in every event; at most 4 KB of JSON. */
   metadata?: Record<string, unknown>;
 }
 
 /**
- * Subscribes a URL. The secret signs every delivery to it.
  * @throws AppError `webhook_url_rejected`, `invalid_metadata`, `webhook_endpoint_limit_reached`
  */
 export async function createWebhookEndpoint(
@@ -52,7 +51,6 @@ export async function createWebhookEndpoint(
 }
 
 /**
- * An endpoint of this environment.
  * @throws AppError `webhook_endpoint_not_found`
  */
 export async function getWebhookEndpoint(
@@ -70,7 +68,7 @@ export async function getWebhookEndpoint(
 }
 
 /**
- * Changes what is given; all of it or nothing.
+ * Applies all changes or none.
  * @throws AppError `webhook_url_rejected`, `invalid_metadata`, `webhook_endpoint_not_found`
  */
 export async function changeWebhookEndpoint(
@@ -84,12 +82,12 @@ export async function changeWebhookEndpoint(
     ...(url !== undefined && { url: parseEndpointUrl(url, policy).href }),
   });
   if (enabled === true) await enableEndpoint(tx, id);
-  if (enabled === false) await disableEndpoint(tx, id, "It was disabled by its owner.", clock.now());
-  return present(await findWebhookEndpoint(tx, id));
+  if (enabled === false) await disableEndpoint(tx, id, "Disabled by its owner.", clock.now());
+  return requireRow(await findWebhookEndpoint(tx, id));
 }
 
 /**
- * Gives the endpoint a new secret; the one in force signs for 24 hours more.
+ * Replaces the secret. The previous one also signs for another 24 hours.
  * @throws AppError `webhook_endpoint_not_found`
  */
 export async function rotateSecret(
@@ -97,7 +95,7 @@ export async function rotateSecret(
   id: string,
 ): Promise<WebhookEndpointRow> {
   const previousExpiresAt = new Date(clock.now().getTime() + ROTATION_MS);
-  return present(await replaceSecret(tx, id, { secret: newSigningSecret(), previousExpiresAt }));
+  return requireRow(await replaceSecret(tx, id, { secret: newSigningSecret(), previousExpiresAt }));
 }
 
 /** @throws AppError `webhook_endpoint_disabled` */
@@ -109,8 +107,8 @@ export function requireEnabled(endpoint: WebhookEndpointRow): void {
   );
 }
 
-/** For an endpoint that was deleted between two looks at it. */
-function present(row: WebhookEndpointRow | undefined): WebhookEndpointRow {
-  if (!row) throw new AppError("webhook_endpoint_not_found", "The endpoint was deleted a moment ago.");
+/** For an endpoint that was deleted concurrently. */
+function requireRow(row: WebhookEndpointRow | undefined): WebhookEndpointRow {
+  if (!row) throw new AppError("webhook_endpoint_not_found", "The endpoint was just deleted.");
   return row;
 }

@@ -4,11 +4,11 @@ import { AppError } from "../lib/errors.ts";
 
 const MAX_URL_LENGTH = 2048;
 
-/** Answers by cloud providers' own machinery at addresses that are public otherwise: Azure's wire server. */
+/** Public addresses that cloud providers use for internal services: Azure's WireServer. */
 const PUBLIC_BUT_INTERNAL = [ipaddr.parseCIDR("168.63.129.16/32")];
-/** Everything that is or ever was given out as public IPv6 (RFC 4291, 2.4). */
+/** All global unicast IPv6 addresses (RFC 4291, 2.4). */
 const GLOBAL_UNICAST_V6 = ipaddr.parseCIDR("2000::/3");
-/** On a network without IPv4 every IPv4 address is reached through this one (RFC 6052). */
+/** An IPv6-only network reaches every IPv4 address through this prefix (RFC 6052). */
 const NAT64 = ipaddr.parseCIDR("64:ff9b::/96");
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -16,15 +16,14 @@ type Network = [Address, number];
 
 /** Where webhooks may be sent. */
 export interface EndpointPolicy {
-  /** Plain http besides https. */
   allowHttp: boolean;
-  /** Networks that would be refused otherwise. */
+  /** Networks that are allowed although they are not public. */
   exceptions: readonly Network[];
 }
 
 /**
  * @param allowPrivateNetworks the operator's exceptions in CIDR notation: `127.0.0.1/32`, `fd00:1234::/32`
- * @throws TypeError where one of them is no network
+ * @throws TypeError if one of them is not a network
  */
 export function createEndpointPolicy(options: {
   allowHttp: boolean;
@@ -38,37 +37,37 @@ export function createEndpointPolicy(options: {
 }
 
 /**
- * The address of a webhook endpoint as its owner typed it. Names are judged when they are connected to:
- * what they stand for can change at any time.
+ * Parses the URL of a webhook endpoint. Host names are checked on connecting, because their addresses can change at any
+ * time.
  *
- * @throws AppError `webhook_url_rejected`, its message says why
+ * @throws AppError `webhook_url_rejected` with the reason as its message
  */
 export function parseEndpointUrl(text: string, policy: EndpointPolicy): URL {
   const reject = (reason: string): never => {
     throw new AppError("webhook_url_rejected", reason);
   };
   if (text.length > MAX_URL_LENGTH) reject(`The URL is longer than ${MAX_URL_LENGTH} characters.`);
-  // URL drops some of these silently, and then it is not what its owner sees.
-  if (/[\s\p{Cc}\\]/u.test(text)) reject("The URL holds spaces, control characters or backslashes.");
+  // `URL` drops some of these silently, and the result would differ from what the owner typed.
+  if (/[\s\p{Cc}\\]/u.test(text)) reject("The URL contains spaces, control characters or backslashes.");
   if (!URL.canParse(text)) reject("The text is not a URL.");
   const url = new URL(text);
   if (url.protocol !== "https:" && !(url.protocol === "http:" && policy.allowHttp)) {
     reject(`The URL must begin with ${policy.allowHttp ? "https:// or http://" : "https://"}.`);
   }
-  if (url.username !== "" || url.password !== "") reject("The URL must not hold a user name or password.");
-  if (text.includes("#")) reject("The URL must not hold a fragment.");
+  if (url.username !== "" || url.password !== "") reject("The URL must not contain a user name or password.");
+  if (text.includes("#")) reject("The URL must not contain a fragment.");
   const literal = literalAddress(url.hostname);
   if (literal !== null && isForbiddenAddress(literal, policy)) {
-    reject(`The address ${literal} is not one that webhooks may be sent to.`);
+    reject(`Webhooks cannot be sent to the address ${literal}.`);
   }
   return url;
 }
 
 /**
- * Whether an IP address is out of bounds: anything but public unicast, in any notation that hides an
- * IPv4 address in an IPv6 one, unless the operator made an exception.
+ * Whether an IP address is forbidden: everything but public unicast, including IPv4 addresses embedded in IPv6
+ * addresses, unless the operator made an exception.
  *
- * @param address as a resolver or a URL gives it, without brackets; what is no IP address is forbidden
+ * @param address as returned by a resolver or a URL, without brackets. Anything that is not an IP address is forbidden
  */
 export function isForbiddenAddress(address: string, policy: EndpointPolicy): boolean {
   const canonical = canonicalAddress(address);
@@ -76,7 +75,7 @@ export function isForbiddenAddress(address: string, policy: EndpointPolicy): boo
   const parsed = ipaddr.process(canonical);
   const excepted = isWithin(parsed, policy.exceptions);
   if (parsed instanceof ipaddr.IPv6 && isWithin(parsed, [NAT64])) {
-    // An exception for the translator is none for the private addresses behind it.
+    // An exception for the NAT64 prefix does not cover the private addresses behind it.
     const translated = ipaddr.fromByteArray(parsed.toByteArray().slice(12)).toString();
     return !excepted || isForbiddenAddress(translated, policy);
   }
@@ -84,8 +83,8 @@ export function isForbiddenAddress(address: string, policy: EndpointPolicy): boo
 }
 
 /**
- * The one spelling that all parsers agree on; null where there is none. ipaddr.js itself is lenient: it
- * takes `127.1`, and `::8.8.8.8` for `::ffff:8.8.8.8`. An address with a zone is none of the world's.
+ * Returns the spelling on which all parsers agree, or null if there is none. ipaddr.js itself is lenient: it accepts
+ * `127.1`, and reads `::8.8.8.8` as `::ffff:8.8.8.8`. An address with a zone is never public.
  */
 function canonicalAddress(address: string): string | null {
   if (isIP(address) === 4) return address;
@@ -102,7 +101,7 @@ function isWithin(address: Address, networks: readonly Network[]): boolean {
   return networks.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
 }
 
-/** The IP address that a URL's host is, without brackets; null for a name. URL has normalised its digits. */
+/** Returns the host of a URL if it is an IP address, without brackets; otherwise null. `URL` has normalized its digits. */
 function literalAddress(hostname: string): string | null {
   const bare = hostname.replace(/^\[|\]$/g, "");
   return isIP(bare) === 0 ? null : bare;
@@ -113,18 +112,17 @@ export interface ResolvedAddress {
   family: number;
 }
 
-/** All addresses of a host name. Rejects where it has none. */
+/** Returns all addresses of a host name. Rejects if there are none. */
 export type ResolveHost = (hostname: string) => Promise<ResolvedAddress[]>;
 
-/** Every address of the host is out of bounds. */
+/** All addresses of the host are forbidden. */
 export class RefusedAddressError extends Error {
   constructor(hostname: string) {
-    super(`${hostname} has no address that webhooks may be sent to`);
+    super(`webhooks cannot be sent to any address of ${hostname}`);
     this.name = "RefusedAddressError";
   }
 }
 
-/** The host's name could not be turned into addresses. */
 export class UnresolvedHostError extends Error {
   constructor(hostname: string, cause: unknown) {
     const code = cause instanceof Error && "code" in cause ? ` (${cause.code})` : "";
@@ -134,9 +132,8 @@ export class UnresolvedHostError extends Error {
 }
 
 /**
- * The `lookup` of a socket: what it gives is what is connected to, so a name that changes its answer
- * between a check and the connection gains nothing. Sockets do not call it for literal addresses; ask
- * `refuseLiteral` first.
+ * Returns a `lookup` for sockets. The socket connects to the addresses that were checked, which prevents DNS rebinding.
+ * Sockets do not call it for literal addresses; call `refuseLiteral` first.
  */
 export function guardedLookup(policy: EndpointPolicy, resolve: ResolveHost): LookupFunction {
   return (hostname, options, callback) => {
@@ -159,7 +156,7 @@ export function guardedLookup(policy: EndpointPolicy, resolve: ResolveHost): Loo
   };
 }
 
-/** @throws RefusedAddressError where the host is an IP address and out of bounds */
+/** @throws RefusedAddressError if the host is a forbidden IP address */
 export function refuseLiteral(hostname: string, policy: EndpointPolicy): void {
   const literal = literalAddress(hostname);
   if (literal !== null && isForbiddenAddress(literal, policy)) throw new RefusedAddressError(hostname);

@@ -8,69 +8,68 @@ import {
   refuseLiteral,
   UnresolvedHostError,
 } from "./guard-url.ts";
-import { parseRetryAfter } from "./retry-after.ts";
 
-/** How much of an answer is kept for the dashboard. */
+/** How much of a response body is stored for the dashboard. */
 const MAX_BODY_BYTES = 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
 
 /**
- * `refused_address`: the host is, or stands for, nothing but addresses out of bounds. `protocol`: what came back is
- * no HTTP, or its headers are too large.
+ * `refused_address`: the host has only forbidden addresses. `protocol`: the response is not HTTP, or its headers are too
+ * large.
  */
 export type AttemptFailure = "timeout" | "refused_address" | "dns" | "connection" | "tls" | "protocol";
 
-/** What came of one POST. */
+/** The result of one POST. */
 export type AttemptOutcome =
   | {
       kind: "response";
       status: number;
-      /** Until the headers were there. */
+      /** Until the response headers arrived. */
       latencyMs: number;
-      /** What the receiver asked to wait, seconds; null where it asked nothing. */
+      /** From `Retry-After`; null if absent. */
       retryAfterSeconds: number | null;
-      /** At most the first 1024 bytes as text, control characters replaced. */
+      /** At most the first 1024 bytes as text. Control characters are replaced. */
       bodyStart: string;
     }
   | { kind: "failed"; reason: AttemptFailure; message: string; latencyMs: number };
 
 export interface WebhookPost {
   url: URL;
-  /** Besides `constantHeaders`. */
+  /** Sent in addition to `constantHeaders`. */
   headers: Record<string, string>;
   /** JSON. */
   body: string;
   /**
-   * For the name and the connection, and once more for the answer: a receiver has all of it, however far away it
-   * is.
+   * Applies once to resolving and connecting, and once to the response, so that a distant receiver has the full time
+   * to respond.
    */
   timeoutMs: number;
   policy: EndpointPolicy;
   resolve: ResolveHost;
-  /** Of this service, for the user agent. */
+  /** For the user agent. */
   version: string;
   clock: Clock;
-  /** Ends the attempt when the service stops. */
+  /** Aborts the attempt when the service stops. */
   signal: AbortSignal;
 }
 
-/** Of every webhook. */
+/** Headers of every webhook. */
 export function constantHeaders(version: string): Record<string, string> {
   return { "content-type": "application/json", "user-agent": `Subtext/${version} (webhook)` };
 }
 
 /**
- * Sends one webhook and says what came of it; redirects are answers like any other. The status alone
- * decides: once it is there, a body that is cut off or never ends changes nothing.
+ * Sends one webhook and returns the result. Redirects are not followed. Only the status counts: a body that is cut off
+ * or never ends does not matter.
  *
- * Every attempt has a connection of its own, so one receiver can cost at most a socket, some buffers of
- * 64 KiB and `timeoutMs`, and nothing of it is left for the next.
+ * Every attempt uses its own connection. One receiver therefore costs at most a socket, some buffers of 64 KiB and
+ * `timeoutMs`, and leaves nothing behind for the next attempt.
  *
- * @throws the reason of `signal`, and nothing else but a fault of the caller (`InvalidArgumentError`)
+ * @throws the reason of `signal`, or `InvalidArgumentError` for an error of the caller
  */
 export async function postWebhook(post: WebhookPost): Promise<AttemptOutcome> {
   post.signal.throwIfAborted();
-  // The operator may have turned plain http off since the endpoint was made.
+  // The operator may have disabled plain http since the endpoint was created.
   if (post.url.protocol !== "https:" && !post.policy.allowHttp) {
     return {
       kind: "failed",
@@ -88,7 +87,7 @@ export async function postWebhook(post: WebhookPost): Promise<AttemptOutcome> {
     timedOut = true;
     end();
   };
-  // After the event loop has read what is there by now: it may have been kept from that while an answer came.
+  // setImmediate lets a blocked event loop first read a response that has already arrived.
   const timer = setTimeout(() => setImmediate(expire), post.timeoutMs);
   const onConnect = () => void timer.refresh();
   const latencyMs = () => Math.round(performance.now() - startedAt);
@@ -97,7 +96,7 @@ export async function postWebhook(post: WebhookPost): Promise<AttemptOutcome> {
     connect: guardedConnector(post, ended.signal, onConnect),
     pipelining: 1,
     maxHeaderSize: MAX_HEADER_BYTES,
-    // One clock for the whole answer: these would start anew with every byte.
+    // These timeouts restart with every byte. The timer above covers the whole response.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -124,19 +123,19 @@ export async function postWebhook(post: WebhookPost): Promise<AttemptOutcome> {
     post.signal.throwIfAborted();
     if (error instanceof errors.InvalidArgumentError) throw error;
     const failure: [AttemptFailure, string] = timedOut
-      ? ["timeout", `no answer within ${post.timeoutMs} ms`]
+      ? ["timeout", `no response within ${post.timeoutMs} ms`]
       : explain(error);
     return { kind: "failed", reason: failure[0], message: failure[1], latencyMs: latencyMs() };
   } finally {
     clearTimeout(timer);
     post.signal.removeEventListener("abort", end);
-    // Also ends a connection that is still being made, which the client would wait for.
+    // Also aborts a connection that is still being opened, for which `destroy` would wait.
     end();
     await client.destroy();
   }
 }
 
-/** Failed while the secure connection was made: the certificate, the protocol. */
+/** The TLS handshake failed, e.g. because of the certificate. */
 class TlsError extends Error {}
 
 function guardedConnector(
@@ -147,7 +146,7 @@ function guardedConnector(
   const connect = buildConnector({
     lookup: guardedLookup(post.policy, post.resolve),
     signal,
-    // A second protocol with its own windows and limits, for one request.
+    // HTTP/2 has its own windows and limits, which is not worth it for one request.
     allowH2: false,
     timeout: 0,
   });
@@ -163,13 +162,16 @@ function guardedConnector(
         onConnect();
         callback(null, socket);
       } else
-        callback(options.protocol === "https:" && isOfTls(error) ? new TlsError(error.message) : error, null);
+        callback(
+          options.protocol === "https:" && isTlsFailure(error) ? new TlsError(error.message) : error,
+          null,
+        );
     });
   };
 }
 
-/** Errors of sockets carry the system's number or are a broken connection; those of TLS carry neither. */
-function isOfTls(error: Error): boolean {
+/** Socket errors have an `errno` or the code ECONNRESET. TLS errors have neither. */
+function isTlsFailure(error: Error): boolean {
   if (error instanceof RefusedAddressError || error instanceof UnresolvedHostError) return false;
   if (error instanceof AggregateError || error.name === "AbortError") return false;
   const { code, errno } = error as NodeJS.ErrnoException;
@@ -191,25 +193,38 @@ function firstLine(message: string): string {
   return readable(message.split("\n", 1)[0] ?? "").slice(0, 200);
 }
 
-/** Reads no further than is kept; leaving the loop destroys the rest. Never throws. */
+/** Reads only what is stored; leaving the loop destroys the stream. Never throws. */
 async function readStart(body: Dispatcher.ResponseData["body"]): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let length = 0;
   try {
     for await (const chunk of body) {
-      const kept = (chunk as Buffer).subarray(0, MAX_BODY_BYTES - length);
-      text += decoder.decode(kept, { stream: true });
-      length += kept.length;
+      const part = (chunk as Buffer).subarray(0, MAX_BODY_BYTES - length);
+      text += decoder.decode(part, { stream: true });
+      length += part.length;
       if (length >= MAX_BODY_BYTES) break;
     }
   } catch {
-    // The answer was cut off or the time is up: its status is known, and what was read is kept.
+    // The body was cut off or timed out. The status is known, and the text read so far is stored.
   }
   return readable(text);
 }
 
-/** The database can not store NUL, and the dashboard should not be sent the others. */
+/** The database cannot store NUL, and the other control characters are of no use in the dashboard. */
 function readable(text: string): string {
   return text.replace(/[^\P{Cc}\t\n\r]/gu, "\uFFFD");
+}
+
+/**
+ * Parses a Retry-After header (RFC 9110, 10.2.3): a number of seconds, or a date in any of the three formats of HTTP.
+ * @returns seconds; 0 for a date in the past, null if the header is absent or invalid
+ */
+export function parseRetryAfter(header: string | undefined, now: Date): number | null {
+  const text = header?.trim() ?? "";
+  if (/^\d+$/.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
+  // Date.parse accepts almost anything and reads a date without a zone as local time.
+  if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? [\w :-]+$/.test(text)) return null;
+  const time = Date.parse(text.endsWith(" GMT") ? text : `${text} GMT`);
+  return Number.isNaN(time) ? null : Math.max(0, Math.ceil((time - now.getTime()) / 1000));
 }

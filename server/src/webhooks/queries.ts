@@ -53,8 +53,8 @@ export async function insertDelivery(
     .execute();
 }
 
-/** When this attempt of the delivery was made; null where it was not. */
-export async function attemptMadeAt(db: Db, deliveryId: string, number: number): Promise<Date | null> {
+/** Returns null if the delivery has no attempt with this number. */
+export async function attemptTime(db: Db, deliveryId: string, number: number): Promise<Date | null> {
   const row = await db
     .selectFrom("delivery_attempt")
     .select("attempted_at")
@@ -77,14 +77,14 @@ export type DeliveryOutcome =
   | { status: "pending"; jobId: string; nextAttemptAt: Date; heldUntil: Date | null; earlyAttempts: number }
   | { status: "succeeded" | "failed" | "canceled"; finishedAt: Date };
 
-/** Writes down an attempt and what follows from it; false where another process was there first. */
+/** Records an attempt and the resulting status. Returns false if another process settled the delivery first. */
 export async function settleAttempt(
   tx: Tx,
   delivery: { id: string; jobId: string },
   attempt: RecordedAttempt,
   outcome: DeliveryOutcome,
 ): Promise<boolean> {
-  const moved = await tx
+  const updated = await tx
     .updateTable("delivery")
     .set({
       attempts: attempt.number,
@@ -103,7 +103,7 @@ export async function settleAttempt(
     .where("status", "=", "pending")
     .returning("id")
     .executeTakeFirst();
-  if (!moved) return false;
+  if (!updated) return false;
   await tx
     .insertInto("delivery_attempt")
     .values({
@@ -119,7 +119,7 @@ export async function settleAttempt(
   return true;
 }
 
-/** Does nothing if another job owns the delivery by now, because it was redelivered in the meantime. */
+/** Has no effect if the delivery has another job now, because it was redelivered in the meantime. */
 export async function cancelDelivery(
   db: Db,
   { id, jobId }: { id: string; jobId: string },
@@ -142,23 +142,22 @@ export type DeliveryWithAttempts = DeliveryRow & {
 
 export interface DeliveryFilter {
   status: DeliveryStatus | null;
-  /** Only of events of this kind, where it is given. */
   eventType?: SentEventType;
-  /** Only those that were made before the one with this id. */
+  /** An id; only deliveries created before it are returned. */
   before: string | null;
   limit: number;
 }
 
 /**
- * The deliveries to an endpoint, newest first, each with its latest attempts in order. An index holds those of each
- * state in their order, and another those of each kind and state: so of every state no more are read than are shown.
+ * Lists the deliveries to an endpoint, newest first, each with its latest attempts in ascending order. One index orders
+ * deliveries by status, another by event type and status, so at most `limit` rows are read per status.
  */
 export async function pageOfDeliveries(
   db: Db,
   endpointId: string,
   { status, eventType, before, limit }: DeliveryFilter,
 ): Promise<DeliveryWithAttempts[]> {
-  // Each state by itself, for then the database knows how many there are of it.
+  // One query per status, because the planner has statistics for each status.
   const [first, ...others] = (status === null ? DELIVERY_STATUSES : [status]).map((each) => {
     const latest = db
       .selectFrom("delivery")
@@ -226,7 +225,7 @@ export async function lockUndelivered(
     .execute();
 }
 
-/** Begins the schedule anew under another job, in whichever state the delivery is; its attempts are kept. */
+/** Restarts the schedule with a new job, whatever the status of the delivery. Its attempts are kept. */
 export async function restartDelivery(tx: Tx, id: string, jobId: string, now: Date): Promise<void> {
   await tx
     .updateTable("delivery")
@@ -266,7 +265,7 @@ async function withAttempts(
 
 export type EventWithDeliveries = EventRow & { deliveries: DeliveryRow[] };
 
-/** What was told of a transcription, in the order in which it happened. */
+/** In the order in which the events happened. */
 export async function listEventsOf(db: Db, transcriptionId: string): Promise<EventWithDeliveries[]> {
   const events = await db
     .selectFrom("event")

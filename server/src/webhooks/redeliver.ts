@@ -15,7 +15,7 @@ interface RedeliverDeps {
 }
 
 /**
- * Sends an event that is about the endpoint itself, by the way that all others go.
+ * Sends a test event through the same queue as all other events.
  * @throws AppError `webhook_endpoint_disabled`
  */
 export async function sendTestEvent(
@@ -29,8 +29,8 @@ export async function sendTestEvent(
 }
 
 /**
- * Sends an event again, now, under the same id, with the whole schedule before it. An attempt that is on its
- * way meanwhile arrives, but is not written down.
+ * Sends an event again now, with the same id and the full retry schedule. An attempt that is already in progress may
+ * arrive, but is not recorded.
  * @throws AppError `delivery_not_found`, `webhook_endpoint_disabled`
  */
 export async function redeliver(
@@ -45,8 +45,8 @@ export async function redeliver(
 }
 
 /**
- * Resends now what has not succeeded since that time, the oldest first: what failed, was canceled, or is waiting for
- * a retry.
+ * Resends deliveries that were created since a time and have not succeeded (failed, canceled or waiting for a retry),
+ * oldest first.
  * @throws AppError `webhook_endpoint_disabled`
  */
 export async function redeliverFailed(

@@ -13,7 +13,7 @@ import { signWebhook, type WebhookHeaders } from "./sign.ts";
 
 export interface WebhookRequest {
   url: string;
-  /** Besides those that every request has. */
+  /** Sent in addition to `constantHeaders`. */
   headers: WebhookHeaders;
   /** JSON. */
   body: string;
@@ -25,9 +25,9 @@ interface RequestDeps {
 }
 
 /**
- * What an attempt at this time sends. Nothing but the arguments goes into it, so that the request of an attempt
- * can be shown later: its body is made anew at every attempt, and not kept.
- * @returns undefined where what the event is about is gone
+ * Renders the request of an attempt at a given time. The result depends only on the arguments, so that the dashboard can
+ * show the request of a past attempt: bodies are rendered for every attempt and not stored.
+ * @returns undefined if the transcription was deleted
  */
 export async function renderRequest(
   deps: RequestDeps,
@@ -45,7 +45,7 @@ export async function renderRequest(
   };
 }
 
-/** Its file URLs are made for this attempt, so a retry a day later carries ones that work. */
+/** Signs new file URLs for each attempt, so that those of a retry a day later are valid. */
 async function renderPayload(
   { storage, findSubject }: RequestDeps,
   event: EventRow,
@@ -62,17 +62,17 @@ async function renderPayload(
   if (!transcription) return undefined;
   const videoMetadata = transcription.video_metadata;
   const represented = await representTranscription(transcription, { storage, now: at, videoMetadata });
-  const { duration: _ofThen, ...told } = event.detail;
+  const { duration: _duration, ...detail } = event.detail;
   return {
     type: event.type,
     timestamp,
-    data: { ...asOf(event, represented), ...told, videoMetadata },
+    data: { ...asOfEvent(event, represented), ...detail, videoMetadata },
     metadata,
   };
 }
 
-/** A failed transcription may have been reprocessed since; what the event tells stays what it told first. */
-function asOf(event: EventRow, transcription: Transcription): Transcription {
+/** A failed transcription may have been reprocessed since; its event keeps reporting the failure. */
+function asOfEvent(event: EventRow, transcription: Transcription): Transcription {
   if (event.type !== "transcriptions.transcription.failed") return transcription;
   return {
     ...transcription,
@@ -85,18 +85,18 @@ function asOf(event: EventRow, transcription: Transcription): Transcription {
   };
 }
 
-/** At an attempt that is made now. */
-export function secretsInForce(endpoint: WebhookEndpointRow, now: Date): string[] {
+/** For an attempt that is made now. */
+export function activeSecrets(endpoint: WebhookEndpointRow, now: Date): string[] {
   const { secret, previous_secret: previous, previous_secret_expires_at: expiresAt } = endpoint;
   return previous && expiresAt && now < expiresAt ? [secret, previous] : [secret];
 }
 
 /**
- * At an attempt of the past, as far back as the rotation before the last. Not for one that is made now: where
- * another process, whose clock is ahead, rotated the secret, its receiver may know the new one alone.
+ * For a past attempt, back to the rotation before the last one. Not for an attempt that is made now: if a process whose
+ * clock is ahead rotated the secret, the receiver may know only the new one.
  */
-export function secretsThen(endpoint: WebhookEndpointRow, then: Date): string[] {
+export function secretsAt(endpoint: WebhookEndpointRow, then: Date): string[] {
   const { previous_secret: previous, previous_secret_expires_at: expiresAt } = endpoint;
   const isBeforeRotation = previous && expiresAt && then.getTime() < expiresAt.getTime() - ROTATION_MS;
-  return isBeforeRotation ? [previous] : secretsInForce(endpoint, then);
+  return isBeforeRotation ? [previous] : activeSecrets(endpoint, then);
 }

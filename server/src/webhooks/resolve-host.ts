@@ -3,17 +3,17 @@ import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import type { ResolvedAddress, ResolveHost } from "./guard-url.ts";
 
-/** Of one question to one name server; doubled by c-ares at its second try. */
+/** Per query and name server. c-ares doubles it for the second try. */
 const TIMEOUT_MS = 1_500;
 const TRIES = 2;
 
 /**
- * Asks the name servers itself. The system's own function (`getaddrinfo`) blocks one of libuv's few threads for
- * as long as a name server lets it wait, which is up to whoever owns the name: names of one owner would hold up
- * those of all others, and can not be given up. What is lost is nsswitch and search domains, so a name must be
- * whole; the hosts file is read here, at every question, for it is small and may be changed at any time.
+ * Queries the name servers directly. `getaddrinfo` occupies one of libuv's few threads until the name server responds
+ * and cannot be canceled, so a slow name server of one customer would delay the deliveries of all others. The
+ * disadvantage: nsswitch and search domains do not apply, so names must be fully qualified. The hosts file is read for
+ * every query, because it is small and can change at any time.
  *
- * @param servers for tests: `127.0.0.1:5353`; the machine's own unless given
+ * @param servers for tests, e.g. `127.0.0.1:5353`. Defaults to those of the system
  */
 export function createHostResolver({
   hostsFile = "/etc/hosts",
@@ -23,8 +23,8 @@ export function createHostResolver({
   servers?: string[];
 } = {}): ResolveHost {
   return async (hostname) => {
-    const written = await addressesInHosts(hostsFile, hostname);
-    if (written.length > 0) return written;
+    const fromHosts = await addressesInHosts(hostsFile, hostname);
+    if (fromHosts.length > 0) return fromHosts;
     const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
     if (servers) resolver.setServers(servers);
     const [v6, v4] = await Promise.allSettled([resolver.resolve6(hostname), resolver.resolve4(hostname)]);

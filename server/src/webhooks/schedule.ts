@@ -7,7 +7,7 @@ const DAY = 24 * HOUR;
 
 /**
  * The delay of each attempt after the previous one, in milliseconds: the schedule that Standard Webhooks recommends,
- * plus an attempt after 45 s for a receiver that is restarting. Eleven attempts over 75 hours and 36 minutes.
+ * plus an attempt after 45 s for a receiver that is restarting.
  */
 export const ATTEMPT_DELAYS_MS: readonly number[] = [
   0,
@@ -23,15 +23,24 @@ export const ATTEMPT_DELAYS_MS: readonly number[] = [
   24 * HOUR,
 ];
 
-/** Up to this share of a delay is added at random, so that what failed together does not return together. */
+/** The delays between attempts as text: `5 s, 45 s, 5 min, … and 24 h`. */
+export function describeRetryDelays(): string {
+  const delays = ATTEMPT_DELAYS_MS.slice(1).map((delay) => {
+    if (delay < MINUTE) return `${delay / SECOND} s`;
+    return delay < HOUR ? `${delay / MINUTE} min` : `${delay / HOUR} h`;
+  });
+  return new Intl.ListFormat("en-GB").format(delays);
+}
+
+/** Up to this fraction of a delay is added at random, so that deliveries that failed together are spread out. */
 const JITTER = 0.1;
 const MAX_RETRY_AFTER_MS = DAY;
-/** A receiver that keeps asking for more time does not keep a delivery alive for ever. */
+/** Bounds deliveries whose receiver keeps sending `Retry-After`. */
 const MAX_DELIVERY_AGE_MS = 5 * DAY;
 const MAX_FAILING_MS = 5 * DAY;
 
 export interface FinishedAttempt {
-  /** Which attempt of the delivery it was, from 1. */
+  /** The number of the attempt, from 1. */
   attempt: number;
   outcome: AttemptOutcome;
   /** When the delivery's first attempt began. */
@@ -46,12 +55,12 @@ export interface FinishedAttempt {
 export type NextStep =
   | { kind: "delivered" }
   | { kind: "retry"; at: Date }
-  /** The delivery has failed for good; the endpoint stays. */
+  /** The delivery has failed permanently. */
   | { kind: "give_up" }
-  /** 410 Gone: the receiver wants nothing any more. The delivery has failed for good, too. */
+  /** 410 Gone. The delivery has failed permanently, too. */
   | { kind: "disable_endpoint" };
 
-/** What follows an attempt. Only 2xx is success: a redirect is not followed, so nobody took the event. */
+/** Decides what follows an attempt. Only 2xx is success: redirects are not followed, so the event was not received. */
 export function nextAttempt(finished: FinishedAttempt): NextStep {
   const { attempt, outcome, firstAttemptAt, dueAt, now, random } = finished;
   if (isDelivered(outcome)) return { kind: "delivered" };
@@ -74,9 +83,9 @@ export function isDelivered(outcome: AttemptOutcome): boolean {
 }
 
 /**
- * Whether an endpoint is given up after a failed attempt: nothing has reached it for five days.
+ * Whether an endpoint is disabled after a failed attempt: no delivery has succeeded for five days.
  *
- * @param failingSince the first failure since the last success; null where the last attempt succeeded
+ * @param failingSince the first failure since the last success; null if the last attempt succeeded
  */
 export function shouldDisable({ failingSince, now }: { failingSince: Date | null; now: Date }): boolean {
   return failingSince !== null && now.getTime() - failingSince.getTime() >= MAX_FAILING_MS;

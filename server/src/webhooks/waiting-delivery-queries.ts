@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "../db/schema.ts";
 
-/** Of these endpoints, those that are enabled and have a delivery that can be brought forward. */
+/** Returns those endpoints that are enabled and have a delivery that can be brought forward. */
 export async function endpointsWithWaiting(
   db: Db,
   endpointIds: readonly string[],

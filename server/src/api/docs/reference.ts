@@ -3,6 +3,7 @@ import { EVENTS } from "@subtext/client/contract/examples";
 import { ALL_OPERATIONS } from "@subtext/client/contract/openapi";
 import { errorCodesOf, isIdempotent, type Operation } from "@subtext/client/contract/operation";
 import { WEBHOOK_EVENTS } from "@subtext/client/contract/webhook";
+import { describeRetryDelays } from "../../webhooks/schedule.ts";
 import { escapeHtml, renderCode } from "./html.ts";
 
 /** What of a JSON schema is shown. */
@@ -52,9 +53,9 @@ ${[...groups].map(([group, operations]) => `<h2>${group}</h2>\n${operations.map(
 <h2 id="webhooks">Webhooks</h2>
 <p>Bodies that endpoints are sent, by their <code>type</code>. Signed as
 <a href="https://www.standardwebhooks.com">Standard Webhooks</a> asks, sent at least once and in no promised order;
-<code>webhook-id</code> stays the same at every attempt. Only 2xx within 15 seconds is success. After a failure comes
-another attempt in 5 s, 45 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h; <code>Retry-After</code> is honored, redirects are
-not followed, 410 disables the endpoint. <a href="/docs/webhooks">How to receive and verify them</a>.</p>
+<code>webhook-id</code> stays the same at every attempt. Only 2xx within 15 seconds is success. Failed
+deliveries are retried after ${describeRetryDelays()}. <code>Retry-After</code> is honored, redirects are not followed, and
+410 disables the endpoint. <a href="/docs/webhooks">How to receive and verify them</a>.</p>
 ${Object.entries(WEBHOOK_EVENTS)
   .map(
     ([type, schema]) => `<section id="${type}">

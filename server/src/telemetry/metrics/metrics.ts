@@ -11,7 +11,7 @@ import { describeProcesses } from "../../lib/processes.ts";
 import type { AttemptReport } from "../../pipeline/attempt-report.ts";
 import { queueDepth } from "../../queue/queue-depth.ts";
 import type { StoreOwnership } from "../../storage/ownership/store-ownership.ts";
-import type { DeliveryReport } from "../../webhooks/delivery-report.ts";
+import type { DeliveryReport } from "../../webhooks/deliver.ts";
 import { tellConnections } from "./database-metrics.ts";
 import { countDeliveries } from "./delivery-metrics.ts";
 import { LookedUp } from "./looked-up.ts";

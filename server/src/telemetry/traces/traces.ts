@@ -11,7 +11,7 @@ import {
 import type { SpanExporter } from "@opentelemetry/sdk-trace";
 import type { AttemptReport } from "../../pipeline/attempt-report.ts";
 import type { AcceptedReport } from "../../uploads/accepted-report.ts";
-import type { DeliveryReport } from "../../webhooks/delivery-report.ts";
+import type { DeliveryReport } from "../../webhooks/deliver.ts";
 import { traceIdsOf } from "./trace-ids.ts";
 import { openTracer } from "./tracer.ts";
 
