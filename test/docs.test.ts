@@ -132,6 +132,13 @@ describe("the README and the docs", () => {
   });
 });
 
+test("CONTRIBUTING.md names folders and files that exist", () => {
+  const spans = [...withoutBlocks(read("CONTRIBUTING.md")).matchAll(/`([^`\n]+)`/g)].map(([, text = ""]) => text);
+  const paths = spans.filter((text) => /^[\w.-]+(\/[\w.-]+)+\/?$/.test(text));
+  expect(paths.length).toBeGreaterThan(30);
+  expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+});
+
 function withoutBlocks(markdown: string): string {
   return markdown.replaceAll(/^\s*(`{3,})[^\n]*\n[\s\S]*?^\s*\1\s*$/gm, "");
 }
