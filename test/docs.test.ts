@@ -133,7 +133,9 @@ describe("the README and the docs", () => {
 });
 
 test("CONTRIBUTING.md names folders and files that exist", () => {
-  const spans = [...withoutBlocks(read("CONTRIBUTING.md")).matchAll(/`([^`\n]+)`/g)].map(([, text = ""]) => text);
+  const spans = [...withoutBlocks(read("CONTRIBUTING.md")).matchAll(/`([^`\n]+)`/g)].map(
+    ([, text = ""]) => text,
+  );
   const paths = spans.filter((text) => /^[\w.-]+(\/[\w.-]+)+\/?$/.test(text));
   expect(paths.length).toBeGreaterThan(30);
   expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
