@@ -52,7 +52,7 @@ test("the decoder that has an FFmpeg under the GPL in it can be left out", () =>
   const decoders = shipped.filter(({ name }) => name === "node-av" || name.startsWith("@seydx/node-av-"));
   expect(decoders.length).toBeGreaterThan(1);
   for (const { name, optional, devOptional } of decoders) expect(optional || devOptional, name).toBe(true);
-  expect(readFileSync(join(ROOT, "docs/licences.md"), "utf8")).toContain("--omit=optional");
+  expect(readFileSync(join(ROOT, "docs/licenses.md"), "utf8")).toContain("--omit=optional");
 });
 
 /** By the folder that is published; everything that goes out lies in one of these. */
