@@ -49,7 +49,7 @@ test("uploads that finish while AI Transcription is off are not transcribed", as
   expect(await accessibilityFaults(page)).toEqual([]);
   await page.getByText("Applies to new uploads.").waitFor();
   await page.getByText("Transcribe new uploads").click();
-  await page.getByText("finish uploading from now on are not transcribed").waitFor();
+  await page.getByText("New uploads won't be transcribed, even if").waitFor();
 
   await page.getByRole("link", { name: "Videos" }).click();
   await page.getByText("AI Transcription is off").waitFor();
