@@ -92,7 +92,7 @@ function Password() {
     },
   });
   return (
-    <Section title="Password" description="This signs you out on other devices.">
+    <Section title="Password" description="Changing your password signs you out on other devices.">
       <Form onSubmit={() => change.mutate()} error={change.error}>
         {change.isSuccess && <Notice tone="good">Password changed.</Notice>}
         <TextField
