@@ -8,15 +8,15 @@ const SERVICE = "http://127.0.0.1:8080";
 const FIRST_PAINT = "/src/ui/first-paint.ts";
 
 /**
- * A script that the browser waits for before it draws. Modules come after the first paint, and a script inside the
- * document is what the Content-Security-Policy forbids: so it is a small file of its own, made by a build of its own.
+ * Builds a blocking script that runs before the first paint. Modules run after it, and the Content-Security-Policy
+ * forbids inline scripts, so it is a small file with a build of its own.
  */
 function firstPaint(): Plugin {
   let file: string | null = null;
   return {
     name: "first-paint",
     async generateBundle() {
-      const made = await build({
+      const result = await build({
         configFile: false,
         root: import.meta.dirname,
         logLevel: "silent",
@@ -26,7 +26,7 @@ function firstPaint(): Plugin {
           lib: { entry: join(import.meta.dirname, FIRST_PAINT), formats: ["iife"], name: "firstPaint" },
         },
       });
-      const output = Array.isArray(made) ? made[0]?.output : undefined;
+      const output = Array.isArray(result) ? result[0]?.output : undefined;
       if (!output) throw new Error("the script before the first paint was not built");
       const reference = this.emitFile({ type: "asset", name: "first-paint.js", source: output[0].code });
       file = this.getFileName(reference);
@@ -42,7 +42,7 @@ function firstPaint(): Plugin {
   };
 }
 
-/** Compresses once, at the build, so that the service need not at every request. */
+/** Compresses at build time instead of on every request. */
 function precompress(): Plugin {
   return {
     name: "precompress",
@@ -61,23 +61,23 @@ function precompress(): Plugin {
 }
 
 export default defineConfig(({ command }) => {
-  // Whatever the environment says: what is built is for use.
+  // A build is always for production, whatever the environment says.
   if (command === "build") process.env.NODE_ENV = "production";
   return {
     plugins: [react(), firstPaint(), precompress()],
     build: {
       target: "es2023",
-      // Inlined, they would be data: addresses, which the Content-Security-Policy need not allow then.
+      // Inlined assets would be data: URLs, which the Content-Security-Policy forbids.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
-      // Before compression; the browser tests hold the first load to its limit.
+      // Before compression; the browser tests check the compressed size of the first load.
       chunkSizeWarningLimit: 750,
       rolldownOptions: {
-        // Most of it is the compression, and meant to be.
+        // Most of the time is compression, which is expected.
         checks: { pluginTimings: false },
         onwarn(warning, warn) {
-          // React's marks for servers; nothing here is rendered on one.
+          // "use client" directives have no effect without server rendering.
           if (warning.code !== "MODULE_LEVEL_DIRECTIVE") warn(warning);
         },
       },

@@ -13,24 +13,24 @@ const document = openApi({ version: "1.2.3", serverUrl: "https://captions.exampl
 const text = JSON.stringify(document);
 
 describe("the OpenAPI description", () => {
-  test("is found valid by another implementation's validator", async () => {
+  test("passes another implementation's validator", async () => {
     const { valid, errors } = await new Validator().validate(JSON.parse(text));
     expect(errors).toBeUndefined();
     expect(valid).toBe(true);
   });
 
-  test("is the same whenever it is made", () => {
+  test("is deterministic", () => {
     expect(JSON.stringify(openApi({ version: "1.2.3", serverUrl: "https://captions.example" }))).toBe(text);
   });
 
-  test("refers only to schemas that it holds, and holds none that is not referred to", () => {
+  test("references only existing schemas, and contains no unreferenced one", () => {
     const { schemas } = document.components as { schemas: Record<string, object> };
     const referred = [...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
     expect(new Set(referred)).toEqual(new Set(Object.keys(schemas)));
     expect(text).not.toContain('"$id"');
   });
 
-  test("has every operation once, with every error that it may answer with", () => {
+  test("has every operation once, with all of its errors", () => {
     const paths = document.paths as Record<string, Record<string, { responses: Record<string, object> }>>;
     for (const operation of ALL_OPERATIONS) {
       const described = paths[operation.path]?.[operation.method.toLowerCase()];
@@ -44,14 +44,14 @@ describe("the OpenAPI description", () => {
     expect(described).toHaveLength(ALL_OPERATIONS.length);
   });
 
-  test("calls each operation and each event by a name of its own that code can have", () => {
+  test("gives each operation and event a unique name that is a valid identifier", () => {
     const names = [...text.matchAll(/"operationId":"([^"]+)"/g)].map(([, name]) => name);
     expect(names.length).toBe(ALL_OPERATIONS.length + Object.keys(document.webhooks as object).length);
     expect(new Set(names).size).toBe(names.length);
     expect(names.filter((name) => !/^[a-z]\w+$/i.test(name ?? ""))).toEqual([]);
   });
 
-  test("names every permission and every kind of event", () => {
+  test("names every permission and every event type", () => {
     for (const permission of PERMISSIONS) expect(text).toContain(`"x-permission":"${permission}"`);
     expect(Object.keys(document.webhooks as object)).toEqual(Object.keys(WEBHOOK_EVENTS));
   });

@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe("the published package", () => {
-  test("holds JavaScript and types, its licence and its page, and nothing else", async () => {
+  test("contains only JavaScript, types, its license and its README", async () => {
     const names = await readdir(installed, { recursive: true });
     const others = names.filter((name) => !/\.(js|d\.ts)$/.test(name)).sort();
     expect(others).toEqual(["LICENSE", "README.md", "contract", "package.json"]);
@@ -44,7 +44,7 @@ describe("the published package", () => {
     );
   });
 
-  test("depends on no package, and on nothing of Node", async () => {
+  test("depends on no package, and not on Node", async () => {
     const { dependencies, private: isPrivate } = JSON.parse(
       await readFile(join(installed, "package.json"), "utf8"),
     );
@@ -58,7 +58,7 @@ describe("the published package", () => {
     }
   });
 
-  test("is found right by publint", async () => {
+  test("passes publint", async () => {
     const { messages, pkg } = await publint({ pkgDir: installed, pack: false });
     expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
   });
@@ -125,9 +125,9 @@ describe("the types of the published package", () => {
       if (event.type === "transcriptions.transcription.completed") return event.data.files.txt.url;
       // @ts-expect-error: only COMPLETED has files
       now.files.vtt;
-      return tell(event) + ended.files.vtt.url + ended.wordCount.toFixed();
+      return labelOf(event) + ended.files.vtt.url + ended.wordCount.toFixed();
     }
-    function tell(event: WebhookEvent): string {
+    function labelOf(event: WebhookEvent): string {
       switch (event.type) {
         case "transcriptions.transcription.completed": return event.data.files?.json.contentType ?? "";
         case "transcriptions.transcription.failed":

@@ -34,7 +34,7 @@ const invalid = (name: string) => ({
 });
 
 describe("a request", () => {
-  test("carries the key, and of a query what was given", async () => {
+  test("sends the key and only the given query parameters", async () => {
     const { subtext, asked } = await serve({ body: { data: [], nextCursor: null } });
     await subtext.videos.list({ limit: 5, transcriptionStatus: "FAILED" }).page();
     expect(asked[0]).toMatchObject({
@@ -45,7 +45,7 @@ describe("a request", () => {
     expect(asked[0]?.headers).not.toHaveProperty("idempotency-key");
   });
 
-  test("goes through the fetch that was given", async () => {
+  test("uses the given fetch", async () => {
     const seen: string[] = [];
     const subtext = new Subtext({
       baseUrl: "https://captions.example/base/",
@@ -68,7 +68,7 @@ describe("a request", () => {
     },
   );
 
-  test("asks for a path of its own operation, whatever the identifier", () => {
+  test("never leaves the path of its operation, whatever the identifier", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (id) => {
         fc.pre(!/^\.{0,2}$/.test(id) && id.isWellFormed());
@@ -79,9 +79,9 @@ describe("a request", () => {
   });
 
   test("has the method and path of the contract", () => {
-    const { ...told } = ROUTES;
+    const { ...routes } = ROUTES;
     const known = Object.values(OPERATIONS).map(({ id, method, path }) => [id, `${method} ${path}`]);
-    expect(told).toEqual(Object.fromEntries(known));
+    expect(routes).toEqual(Object.fromEntries(known));
   });
 });
 
@@ -92,13 +92,13 @@ describe("a request that fails", () => {
     problem(409, "idempotency_key_in_use"),
     { status: 502, body: "<html>Bad Gateway</html>" },
     "cut" as const,
-  ])("is made again where that may help (%j)", async (failure) => {
+  ])("is retried if a retry may help (%j)", async (failure) => {
     const { subtext, asked } = await serve(failure, failure, { status: 201, body: { video: VIDEO } });
     expect(await subtext.videos.create({ sizeBytes: 1 })).toEqual({ video: VIDEO });
     expect(asked).toHaveLength(3);
   });
 
-  test("is one deed, however often it is made", async () => {
+  test("is one operation, however often it is retried", async () => {
     const { subtext, asked } = await serve("cut", problem(500, "internal_error"), { body: {} });
     await subtext.webhookEndpoints.rotateSecret("endpoint_1");
     await subtext.webhookEndpoints.rotateSecret("endpoint_1");
@@ -108,7 +108,7 @@ describe("a request that fails", () => {
     expect(keys[3]).not.toBe(keys[0]);
   });
 
-  test("is one deed with another call of the same idempotency key", async () => {
+  test("is one operation with another call of the same idempotency key", async () => {
     const { subtext, asked } = await serve({ body: {} });
     await subtext.videos.create({ sizeBytes: 1 }, { idempotencyKey: "import-42" });
     expect(asked[0]?.headers["idempotency-key"]).toBe("import-42");
@@ -121,20 +121,20 @@ describe("a request that fails", () => {
     problem(422, "idempotency_key_reused"),
     { status: 404, body: "<html>nothing here</html>" },
     { status: 302, headers: { location: "https://elsewhere.example/" } },
-  ])("is not made again where that can not help (%j)", async (failure) => {
+  ])("is not retried if a retry cannot help (%j)", async (failure) => {
     const { subtext, asked } = await serve(failure);
     await errorOf(subtext.videos.create({ sizeBytes: 1 }));
     expect(asked).toHaveLength(1);
   });
 
-  test("is given up after as many retries as allowed, with the last error", async () => {
+  test("fails with the last error after the allowed number of retries", async () => {
     const { subtext, asked } = await serve(problem(503, "service_unavailable"));
     const error = await errorOf(subtext.videos.get("video_1"));
     expect(error).toMatchObject({ code: "service_unavailable", status: 503, retryable: true });
     expect(asked).toHaveLength(1 + DEFAULT_RETRY_POLICY.maxRetries);
   });
 
-  test("is not made again where the service asks for a longer wait than allowed", async () => {
+  test("is not retried if the service asks for a longer wait than allowed", async () => {
     const { subtext, asked } = await serve(problem(429, "rate_limited", { "retry-after": "3600" }));
     expect(await errorOf(subtext.videos.get("video_1"))).toMatchObject({ retryAfterMs: 3_600_000 });
     expect(asked).toHaveLength(1);
@@ -160,7 +160,7 @@ describe("a request that fails", () => {
     expect(await subtext.videos.get("video_1")).toEqual(VIDEO);
   });
 
-  test("tells what the service told", async () => {
+  test("reports the service's error", async () => {
     const { subtext } = await serve(problem(404, "video_not_found"));
     const error = await errorOf(subtext.videos.get("video_1"));
     expect({ ...error }).toEqual({
@@ -175,7 +175,7 @@ describe("a request that fails", () => {
     expect(error.message).toBe("What happened. (video_not_found, request r-1)");
   });
 
-  test("tells a code that is newer than the client", async () => {
+  test("reports a code that is newer than the client", async () => {
     const { subtext } = await serve(problem(418, "is_a_teapot"));
     expect(await errorOf(subtext.videos.get("video_1"))).toMatchObject({
       code: "is_a_teapot",
@@ -183,7 +183,7 @@ describe("a request that fails", () => {
     });
   });
 
-  test("tells apart what is no answer of the service", async () => {
+  test("distinguishes responses that do not come from the service", async () => {
     const page = await serve({ status: 200, body: "<html>Sign in</html>" });
     expect(await errorOf(page.subtext.videos.get("v"))).toMatchObject({
       code: "unexpected_response",
@@ -195,7 +195,7 @@ describe("a request that fails", () => {
     expect(await errorOf(nobody.videos.get("v"))).toMatchObject({ code: "connection_failed", status: null });
   });
 
-  test("ends when it hangs, and when its caller gives it up", async () => {
+  test("ends on a timeout and when the caller aborts it", async () => {
     const { subtext } = await serve("hang");
     const hung = subtext.videos.get("v", { timeoutMs: 30 });
     expect(await errorOf(hung)).toMatchObject({ code: "request_timed_out" });
@@ -206,7 +206,7 @@ describe("a request that fails", () => {
     await expect(call).rejects.toBe(reason);
   });
 
-  test("ends at once when its caller gives it up between two tries", async () => {
+  test("ends at once when the caller aborts it between two attempts", async () => {
     const { subtext, asked } = await serve(problem(503, "service_unavailable", { "retry-after": "60" }));
     const given = new AbortController();
     const call = subtext.videos.get("v", { signal: given.signal });
@@ -217,12 +217,12 @@ describe("a request that fails", () => {
 });
 
 describe("a deletion", () => {
-  test("whose answer was lost is done where nothing is there any more", async () => {
+  test("succeeds if its response was lost and a retry gets 404", async () => {
     const { subtext } = await serve("cut", problem(404, "video_not_found"));
     await expect(subtext.videos.delete("video_1")).resolves.toBeUndefined();
   });
 
-  test("of what was not there fails, also where it had to wait its turn before", async () => {
+  test("of a missing video fails, even after waiting for the rate limit", async () => {
     const waited = await serve(problem(429, "rate_limited"), problem(404, "video_not_found"));
     expect(await errorOf(waited.subtext.videos.delete("video_1"))).toMatchObject({ code: "video_not_found" });
     const { subtext } = await serve(problem(404, "video_not_found"));
@@ -236,7 +236,7 @@ describe("a list", () => {
     { body: { data: [{ id: "c" }], nextCursor: null } },
   ];
 
-  test("goes through all pages, item by item, with the same filter", async () => {
+  test("iterates over the items of all pages with the same filter", async () => {
     const { subtext, asked } = await serve(...pages);
     const seen: string[] = [];
     for await (const { id } of subtext.videos.list({ transcriptionStatus: "SKIPPED" })) seen.push(id);
@@ -247,13 +247,13 @@ describe("a list", () => {
     ]);
   });
 
-  test("reads no page that is not looked at", async () => {
+  test("loads only the pages that are iterated", async () => {
     const { subtext, asked } = await serve(...pages);
     for await (const { id } of subtext.webhookEndpoints.list()) if (id === "b") break;
     expect(asked).toHaveLength(1);
   });
 
-  test("gives the one page of a cursor", async () => {
+  test("returns the page of a cursor", async () => {
     const { subtext, asked } = await serve(...pages);
     const page = await subtext.webhookEndpoints.listDeliveries("e", { cursor: "c", status: "failed" }).page();
     expect(page.nextCursor).toBe("after b");
@@ -265,7 +265,7 @@ describe("the wait before a retry", () => {
   const chance = fc.double({ min: 0, max: 1, noNaN: true });
   const failures = fc.integer({ min: 1, max: 50 });
 
-  test("is never shorter than the service asked for, nor longer than the backoff beside it", () => {
+  test("is never shorter than Retry-After, nor longer than it plus the backoff", () => {
     fc.assert(
       fc.property(failures, chance, fc.integer({ min: 0, max: 60_000 }), (count, luck, askedMs) => {
         const delayMs = retryDelayMs(DEFAULT_RETRY_POLICY, count, askedMs, luck) ?? Number.NaN;
@@ -275,7 +275,7 @@ describe("the wait before a retry", () => {
     );
   });
 
-  test("grows twofold up to its bound, half of it by chance", () => {
+  test("doubles up to its limit, half of it random", () => {
     const policy = { ...DEFAULT_RETRY_POLICY, firstDelayMs: 100, maxDelayMs: 1_000 };
     const most = [1, 2, 3, 4, 5, 6].map((count) => retryDelayMs(policy, count, null, 1));
     expect(most).toEqual([100, 200, 400, 800, 1_000, 1_000]);
@@ -292,7 +292,7 @@ describe("the wait before a retry", () => {
     expect(readRetryAfterMs(new Headers(), now)).toBeNull();
   });
 
-  test("is that of the service's own clock, whatever the client's says", () => {
+  test("uses the service's clock, not the client's", () => {
     const headers = new Headers({
       date: "Fri, 02 Jan 2026 03:04:05 GMT",
       "retry-after": "Fri, 02 Jan 2026 03:04:15 GMT",
@@ -308,7 +308,7 @@ describe("the wait for a transcription", () => {
   });
 
   test.each(["0", "Thu, 01 Jan 1970 00:00:00 GMT", "999999999"])(
-    "asks at its own pace where it is told to come back after %s",
+    "polls at its own pace if Retry-After is %s",
     async (retryAfter) => {
       const { subtext, asked } = await serve(pending(retryAfter));
       const given = new AbortController();
@@ -343,7 +343,7 @@ describe("the wait for a transcription", () => {
     expect(asked.map(({ url }) => url.split("/").at(-1))).toEqual(["transcription", "endpoint_1"]);
   });
 
-  test("may be given more time than timers take", async () => {
+  test("may have a longer timeout than timers support", async () => {
     const { subtext } = await serve(skipped);
     for (const longMs of [2 ** 31, Number.POSITIVE_INFINITY]) {
       const options = { waitTimeoutMs: longMs, timeoutMs: longMs };
@@ -429,14 +429,14 @@ describe("a wrong argument", () => {
     expect(await errorOf(Promise.resolve().then(call))).toMatchObject(invalid(name));
   });
 
-  test("that cannot be serialized as JSON is refused before anything is sent", async () => {
+  test("that cannot be serialized as JSON is rejected before anything is sent", async () => {
     const metadata = { team: 7n } as never;
     const error = await errorOf(webhookEndpoints.create({ url: "https://h.example", metadata }));
     expect(error.code).toBe("invalid_argument");
   });
 });
 
-describe("the page of the package", () => {
+describe("the README of the package", () => {
   test("names every error of the client, and no other", async () => {
     const text = await readFile(join(import.meta.dirname, "../README.md"), "utf8");
     const named = [...text.matchAll(/^\| `(\w+)` \|/gm)].map(([, code]) => code);

@@ -29,14 +29,14 @@ const errorOf = async (promise: Promise<unknown>): Promise<SubtextError> => {
 describe("a video", () => {
   test("is uploaded, waited for and read, with its words, captions and text", async () => {
     const subtext = clientOf(await createTenant(service));
-    const told: number[] = [];
+    const progress: number[] = [];
     const { videoId } = await subtext.videos.upload(await readFile(SAMPLE), {
       filename: "Board meeting.mp4",
       metadata: { customer: "42" },
-      onProgress: ({ sentBytes, totalBytes }) => told.push(sentBytes / totalBytes),
+      onProgress: ({ sentBytes, totalBytes }) => progress.push(sentBytes / totalBytes),
     });
-    expect(told.at(0)).toBe(0);
-    expect(told.at(-1)).toBe(1);
+    expect(progress.at(0)).toBe(0);
+    expect(progress.at(-1)).toBe(1);
     const ended = await subtext.transcriptions.wait(videoId, { waitTimeoutMs: 50_000 });
     if (ended.status !== "COMPLETED") throw new Error(`it is ${ended.status}`);
     // By its type a COMPLETED transcription has files and a number of words.
@@ -117,7 +117,7 @@ describe("a video", () => {
     });
   });
 
-  test("has its files fetched by a new URL where the first was refused", async () => {
+  test("fetches its files with a new URL if the first one is rejected", async () => {
     const refused: string[] = [];
     const subtext = clientOf(await createTenant(service), {
       fetch: async (url, init) => {
@@ -132,7 +132,7 @@ describe("a video", () => {
     expect(refused).toHaveLength(1);
   });
 
-  test("that is not done in the time given ends the wait, not the transcription", async () => {
+  test("that does not finish within the timeout ends the wait, not the transcription", async () => {
     const subtext = clientOf(await createTenant(service));
     const { videoId } = await subtext.videos.upload(await media("video-only.mp4"));
     const error = await errorOf(subtext.transcriptions.wait(videoId, { waitTimeoutMs: 1 }));
@@ -157,7 +157,7 @@ describe("a video", () => {
     });
   });
 
-  test("is made once by two calls with one idempotency key", async () => {
+  test("is created once by two calls with one idempotency key", async () => {
     const subtext = clientOf(await createTenant(service));
     const first = await subtext.videos.create({ sizeBytes: 7 }, { idempotencyKey: "import-42" });
     expect(await subtext.videos.create({ sizeBytes: 7 }, { idempotencyKey: "import-42" })).toEqual(first);
@@ -165,7 +165,7 @@ describe("a video", () => {
     expect((await errorOf(other)).code).toBe("idempotency_key_reused");
   });
 
-  test("is refused to a key that may not, with the code that says so", async () => {
+  test("is rejected for a key without permission, with its code", async () => {
     const subtext = clientOf(await createTenant(service, { permissions: ["get_video"] }));
     const error = await errorOf(subtext.videos.upload(new Blob(["x"])));
     expect(error).toMatchObject({ code: "insufficient_permission", status: 403, retryable: false });
@@ -177,22 +177,22 @@ describe("an upload", () => {
   const bytes = randomBytes(12_000_000);
   const arrived = (videoId: string) => readRecording(service.service, videoId);
 
-  test("arrives whole through a network that cuts its connections ten times", async () => {
+  test("arrives complete although the network breaks ten connections", async () => {
     const cuts = [3_000, 700_000, 1_500_000, 200_000, 900_000, 1_000, 2_000_000, 600_000, 40_000, 1_100_000];
     const proxy = await startCuttingProxy(Number(new URL(service.url).port), cuts);
     const subtext = clientOf(await createTenant(service), {
       fetch: (url, init) => fetch(url.replace(service.url, proxy.url), init),
     });
-    const told: number[] = [];
+    const progress: number[] = [];
     const { videoId } = await subtext.videos.upload(new Blob([bytes]), {
-      onProgress: ({ sentBytes }) => told.push(sentBytes),
+      onProgress: ({ sentBytes }) => progress.push(sentBytes),
     });
     expect(proxy.cutsLeft()).toBe(0);
     expect((await arrived(videoId))?.equals(bytes)).toBe(true);
-    expect(told).toEqual(told.toSorted((a, b) => a - b));
+    expect(progress).toEqual(progress.toSorted((a, b) => a - b));
   });
 
-  test("is taken up again by its URL alone, where it was given up before", async () => {
+  test("resumes after an abort with only its URL", async () => {
     const subtext = clientOf(await createTenant(service));
     const file = new Blob([bytes]);
     const given = new AbortController();
@@ -206,16 +206,16 @@ describe("an upload", () => {
       onProgress: ({ sentBytes }) => sentBytes >= 3_000_000 && given.abort(new Error("the page was left")),
     });
     await expect(upload).rejects.toThrow("the page was left");
-    const told: number[] = [];
-    await uploadTo(url, file, { onProgress: ({ sentBytes }) => told.push(sentBytes) });
-    expect(told[0]).toBeGreaterThanOrEqual(3_000_000);
+    const progress: number[] = [];
+    await uploadTo(url, file, { onProgress: ({ sentBytes }) => progress.push(sentBytes) });
+    expect(progress[0]).toBeGreaterThanOrEqual(3_000_000);
     const [video] = (await subtext.videos.list().page()).data;
     expect((await arrived(video?.id ?? ""))?.equals(bytes)).toBe(true);
     // Once more, where all of it is there already.
     await uploadTo(url, file);
   });
 
-  test("is not gone on with by another file, by an altered URL, or where it was deleted", async () => {
+  test("does not resume with another file, an altered URL, or after its deletion", async () => {
     const subtext = clientOf(await createTenant(service));
     const { upload, video } = await subtext.videos.create({ sizeBytes: 9 });
     expect((await errorOf(uploadTo(upload.url, new Blob(["x"])))).code).toBe("upload_file_differs");
@@ -227,7 +227,7 @@ describe("an upload", () => {
 });
 
 describe("webhook endpoints", () => {
-  test("are made, changed, tested, rotated, looked into and deleted", async () => {
+  test("are created, changed, tested, rotated, listed and deleted", async () => {
     const subtext = clientOf(await createTenant(service));
     const { webhookEndpoints } = subtext;
     const receiver = await startReceiver();

@@ -30,7 +30,7 @@ const verify = (webhook: Parameters<typeof verifyWebhook>[0], secrets: string | 
   verifyWebhook(webhook, secrets, { now: NOW });
 
 describe("a webhook", () => {
-  test("is told as a typed event, from a Request or from headers and the raw body", async () => {
+  test("is returned as a typed event, from a Request or from headers and the raw body", async () => {
     const headers = sign(BODY);
     const expected = {
       id: "event_1",
@@ -55,7 +55,7 @@ describe("a webhook", () => {
     expect(event.data.files.vtt.contentType).toBe("text/vtt");
   });
 
-  test("is found right by what the published library signed, whatever its body", async () => {
+  test("is valid if the published library signed it, whatever its body", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.string({ unit: "grapheme" }),
@@ -70,7 +70,7 @@ describe("a webhook", () => {
     );
   });
 
-  test("is refused where any bit of it was altered", async () => {
+  test("is rejected if any bit was altered", async () => {
     const headers = sign(BODY);
     const bytes = Buffer.from(BODY);
     await fc.assert(
@@ -86,7 +86,7 @@ describe("a webhook", () => {
     expect(await codeOf(verify({ headers: later, body: BODY }))).toBe("webhook_signature_invalid");
   });
 
-  test("is found right by holders of either secret during a rotation, in any order", async () => {
+  test("is valid for holders of either secret during a rotation, in any order", async () => {
     const [fresh, old, stranger] = [newSecret(), newSecret(), newSecret()];
     const webhook = { headers: sign(BODY, [fresh, old]), body: BODY };
     for (const secrets of [fresh, old, [fresh, old], [stranger, old]]) {
@@ -96,7 +96,7 @@ describe("a webhook", () => {
     expect((await verify({ headers: sign(BODY, [old]), body: BODY }, [fresh, old])).id).toBe("event_1");
   });
 
-  test("is refused where it was signed more than five minutes ago, or is of the future", async () => {
+  test("is rejected if its timestamp is more than five minutes old or in the future", async () => {
     for (const [seconds, code] of [
       [-301, "webhook_too_old"],
       [301, "webhook_too_old"],
@@ -134,7 +134,7 @@ describe("a webhook", () => {
     },
   );
 
-  test("is not parsed before it is found right", async () => {
+  test("is not parsed before verification", async () => {
     const headers = { ...sign("{"), "webhook-signature": sign(BODY)["webhook-signature"] };
     expect(await codeOf(verify({ headers, body: "{" }))).toBe("webhook_signature_invalid");
   });
@@ -146,7 +146,7 @@ describe("a webhook", () => {
     },
   );
 
-  test("whose body something else has parsed or read is told so", async () => {
+  test("whose body was already parsed or read is rejected with a code of its own", async () => {
     const parsed = { headers: sign(BODY), body: JSON.parse(BODY) as string };
     expect(await codeOf(verify(parsed))).toBe("webhook_body_not_raw");
     const read = new Request("https://h.example/", { method: "POST", headers: sign(BODY), body: BODY });
@@ -162,7 +162,7 @@ describe("a webhook", () => {
     },
   );
 
-  test("without any secret says so", async () => {
+  test("without any secret is rejected with a code of its own", async () => {
     const error = await verifyWebhook({ headers: sign(BODY), body: BODY }, undefined).catch(
       (thrown) => thrown,
     );

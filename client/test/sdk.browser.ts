@@ -96,19 +96,19 @@ test("a page of another origin uploads a file, waits and reads words with the bu
   const tenant = await createTenant(service);
   const { site, tab, requests } = await openPage(tenant);
   await allow(tenant, site);
-  const told = (await tab.evaluate("window.transcribe()")) as Record<string, unknown> & {
+  const result = (await tab.evaluate("window.transcribe()")) as Record<string, unknown> & {
     progress: number[];
   };
-  expect(told).toMatchObject({ status: "COMPLETED", filename: "sample.mp4", count: expect.any(Number) });
-  expect(told.progress[0]).toBe(0);
-  expect(told.progress.at(-1)).toBe(1);
-  expect(told.progress.length).toBeGreaterThan(1);
+  expect(result).toMatchObject({ status: "COMPLETED", filename: "sample.mp4", count: expect.any(Number) });
+  expect(result.progress[0]).toBe(0);
+  expect(result.progress.at(-1)).toBe(1);
+  expect(result.progress.length).toBeGreaterThan(1);
   const pieces = requests.filter(({ method }) => method === "PATCH");
-  expect(pieces.length).toBe(told.progress.length - 1);
+  expect(pieces.length).toBe(result.progress.length - 1);
   for (const { url } of pieces) expect(url.startsWith(`${service.url}/api/v1/uploads/`)).toBe(true);
 });
 
-test("a page whose origin is not allowed is told so", async () => {
+test("a page whose origin is not allowed gets an error with its code", async () => {
   const tenant = await createTenant(service);
   await allow(tenant, "https://elsewhere.example");
   const { tab } = await openPage(tenant);

@@ -16,7 +16,7 @@ const service = shareService();
 interface Snippet {
   page: string;
   language: "ts" | "js";
-  /** What the block needs of the program that it would stand in. */
+  /** Declarations that the block needs from its surrounding program. */
   before: string;
   after?: string;
 }
@@ -38,7 +38,7 @@ const SNIPPETS: Record<string, Snippet> = {
     page: "client/README.md",
     language: "ts",
     before: `declare global { function enqueue(id: string, videoId: string): Promise<void>; }
-      globalThis.enqueue = async (...told) => console.log(told.join(" "));`,
+      globalThis.enqueue = async (...args) => console.log(args.join(" "));`,
     after: `const [headers = "", body = ""] = process.argv.slice(2);
       const init = { method: "POST", headers: JSON.parse(headers), body };
       console.log((await POST(new Request("http://127.0.0.1/", init))).status);`,
@@ -123,7 +123,7 @@ async function runSnippet(name: string, ...args: string[]): Promise<string> {
 const SECRET = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=";
 
 describe("the programs in the documentation", () => {
-  test("compile as they stand", async () => {
+  test("compile unchanged", async () => {
     const config = {
       compilerOptions: {
         strict: true,
@@ -140,15 +140,15 @@ describe("the programs in the documentation", () => {
     };
     await writeFile(join(project, "tsconfig.json"), JSON.stringify(config));
     const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
-    const told = await run(process.execPath, [compiler, "-p", project]).catch(({ stdout }) => ({ stdout }));
-    expect(told.stdout).toBe("");
+    const result = await run(process.execPath, [compiler, "-p", project]).catch(({ stdout }) => ({ stdout }));
+    expect(result.stdout).toBe("");
   });
 
   test("upload a recording, wait for it and read its words, captions and text", async () => {
     expect((await runSnippet("quickStart")).split("\n").at(-1)).toBe("COMPLETED");
   });
 
-  test("take a webhook", async () => {
+  test("receive a webhook", async () => {
     const event = EVENTS["transcriptions.transcription.completed"];
     const body = JSON.stringify(event);
     const now = new Date();
@@ -161,15 +161,15 @@ describe("the programs in the documentation", () => {
     expect(printed.split("\n")).toEqual([`event_1 ${event.data.videoId}`, "204"]);
   });
 
-  test("upload from a page, by an URL that its server was given", async () => {
+  test("upload from a page with a URL from its server", async () => {
     expect(await runSnippet("page")).toBe("uploaded");
   });
 
-  test("upload with tus-js-client by such an URL", async () => {
+  test("upload with tus-js-client and such a URL", async () => {
     expect(await runSnippet("tus")).toBe("done");
   });
 
-  test("upload with tus-js-client and a key, also in pieces", async () => {
+  test("upload with tus-js-client and a key, also in chunks", async () => {
     expect(await runSnippet("readme")).toMatch(/^video video_\w+$/);
     expect(await runSnippet("server")).toMatch(/^video video_\w+$/);
   });

@@ -136,9 +136,9 @@ export const TEST_DELIVERY = {
 
 export const DELIVERY_PAGE = { data: [DELIVERY], nextCursor: null };
 
-const told = { ...TRANSCRIPTION, videoMetadata: VIDEO.metadata };
+const data = { ...TRANSCRIPTION, videoMetadata: VIDEO.metadata };
 const withoutFiles = {
-  ...told,
+  ...data,
   language: null,
   wordCount: null,
   files: null,
@@ -150,7 +150,7 @@ export const EVENTS = {
   "transcriptions.transcription.completed": {
     type: "transcriptions.transcription.completed",
     timestamp: summary.completedAt,
-    data: told,
+    data,
     metadata: ENDPOINT.metadata,
   },
   "transcriptions.transcription.failed": {

@@ -84,13 +84,13 @@ export const Transcription = Type.Object(
     status: oneOf(TRANSCRIPTION_STATUSES),
     language: nullable(
       Type.String(),
-      "Detected language, ISO 639-1 or 639-3; `zxx` where nobody speaks, `und` where it can not be told; null until known",
+      "Detected language, ISO 639-1 or 639-3; `zxx` for no speech, `und` if undetermined; null until known",
     ),
     wordCount: nullable(Type.Integer({ minimum: 0 }), "Words in the transcript; null until COMPLETED"),
-    duration: nullable(Type.Number({ minimum: 0 }), "Seconds of the media; null until probed"),
-    files: nullable(TranscriptionFiles, "Null in every state but COMPLETED"),
+    duration: nullable(Type.Number({ minimum: 0 }), "Duration of the media in seconds; null until probed"),
+    files: nullable(TranscriptionFiles, "Null except in state COMPLETED"),
     createdAt: timestamp(),
-    completedAt: nullable(timestamp(), "Null in every state but COMPLETED"),
+    completedAt: nullable(timestamp(), "Null except in state COMPLETED"),
   },
   { $id: "Transcription", additionalProperties: false },
 );

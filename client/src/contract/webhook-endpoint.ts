@@ -25,14 +25,17 @@ export const WebhookEndpoint = Type.Object(
     metadata,
     enabled: Type.Boolean({ description: "False if deliveries are stopped" }),
     disabledAt: nullable(timestamp(), "Null while enabled"),
-    disabledReason: nullable(Type.String(), "For people: who disabled it, and why; null while enabled"),
+    disabledReason: nullable(
+      Type.String(),
+      "A message for humans: who disabled it and why; null while enabled",
+    ),
     failingSince: nullable(
       timestamp(),
-      "The first failure since the last success; null where the last attempt succeeded",
+      "The first failure since the last success; null if the last attempt succeeded",
     ),
     previousSecretExpiresAt: nullable(
       timestamp(),
-      "Until then the secret before the last rotation signs too; null where there is none",
+      "Until then, the previous secret signs too; null if there is none",
     ),
     createdAt: timestamp(),
   },

@@ -38,17 +38,17 @@ function eventOf<const Kind extends SentEventType, Data extends TProperties>(
   );
 }
 
-const told = { ...Transcription.properties, videoMetadata: VideoMetadata };
+const fields = { ...Transcription.properties, videoMetadata: VideoMetadata };
 
-export const TranscriptionCompletedEvent = eventOf("TranscriptionCompletedEvent", EVENT_TYPES[0], told);
+export const TranscriptionCompletedEvent = eventOf("TranscriptionCompletedEvent", EVENT_TYPES[0], fields);
 
 export const TranscriptionFailedEvent = eventOf("TranscriptionFailedEvent", EVENT_TYPES[1], {
-  ...told,
+  ...fields,
   error: TranscriptionFailure,
 });
 
 export const TranscriptionSkippedEvent = eventOf("TranscriptionSkippedEvent", EVENT_TYPES[2], {
-  ...told,
+  ...fields,
   reason: SkipReason,
 });
 
@@ -58,8 +58,7 @@ export const WebhookTestEvent = eventOf("WebhookTestEvent", TEST_EVENT_TYPE, {
 });
 
 /**
- * The bodies of webhooks, by their `type`. A body is made anew at every attempt, so its file URLs are always
- * fresh.
+ * The bodies of webhooks, by their `type`. Every attempt creates a new body, so its file URLs are always fresh.
  */
 export const WEBHOOK_EVENTS = {
   [EVENT_TYPES[0]]: TranscriptionCompletedEvent,

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** 16 × 16, in the colour of the text around; always beside a name or in a control that has one. */
+/** 16 × 16 in the text color. Decorative: the label is next to it, or on its control. */
 function Icon({ children }: { children: ReactNode }) {
   return (
     <svg
