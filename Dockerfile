@@ -16,6 +16,7 @@ COPY speech/package.json speech/
 COPY server/package.json server/
 COPY demo/package.json demo/
 COPY bench/package.json bench/
+COPY test/faults/package.json test/faults/
 COPY examples/package.json examples/
 RUN npm ci --ignore-scripts --no-audit
 COPY client client

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 /** Which other workspaces, or folders of them, each workspace may import. */
 const ROOMS: Record<string, string[]> = {
   demo: ["server", "captions", "client"],
+  "test/faults": ["bench", "server", "captions", "client"],
   bench: ["server", "speech", "captions", "client"],
   dashboard: ["server/src/admin/contract", "server/src/db/enums.ts", "client"],
   server: ["client", "speech", "captions"],
@@ -136,8 +137,7 @@ function layerOf(path: string): number {
 }
 
 function roomOf(path: string): string | null {
-  const room = path.split("/")[0] ?? "";
-  return room in ROOMS ? room : null;
+  return Object.keys(ROOMS).find((room) => path.startsWith(`${room}/`)) ?? null;
 }
 
 function sourceFiles(folder: string): string[] {

@@ -1,6 +1,6 @@
+import { sleep, type Tenant } from "@subtext/bench/spawned-service";
 import { findRunning, overHttp } from "@subtext/server/cli/internal-client";
 import { readConfig } from "@subtext/server/config/config";
-import { sleep, type Tenant } from "../spawned-service.ts";
 import type { World } from "./faults.ts";
 import type { Upload } from "./uploads.ts";
 

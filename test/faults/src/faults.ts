@@ -1,5 +1,5 @@
-import type { SpawnedService } from "../spawned-service.ts";
-import { sleep } from "../spawned-service.ts";
+import type { SpawnedService } from "@subtext/bench/spawned-service";
+import { sleep } from "@subtext/bench/spawned-service";
 import { diskFaults } from "./fault-disk.ts";
 import { networkFaults } from "./fault-network.ts";
 import { processFaults } from "./fault-processes.ts";

@@ -1,5 +1,5 @@
-import type { TcpProxy } from "../../../test/support/tcp-proxy.ts";
-import { sleep } from "../spawned-service.ts";
+import { sleep } from "@subtext/bench/spawned-service";
+import type { TcpProxy } from "../../support/tcp-proxy.ts";
 import type { Fault } from "./faults.ts";
 import type { Member } from "./fleet.ts";
 import { between, pickOne } from "./seeded.ts";

@@ -1,9 +1,9 @@
 import { readdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { startTcpProxy, type TcpProxy } from "../../../test/support/tcp-proxy.ts";
-import { processTree, type RunningProcess } from "../process-tree.ts";
-import { freePort, SpawnedService, sleep } from "../spawned-service.ts";
+import { processTree, type RunningProcess } from "@subtext/bench/process-tree";
+import { freePort, SpawnedService, sleep } from "@subtext/bench/spawned-service";
+import { startTcpProxy, type TcpProxy } from "../../support/tcp-proxy.ts";
 import { mountSmallDisk, type SmallDisk } from "./small-disk.ts";
 import type { SharedStores } from "./stores.ts";
 import { startUnreliableBucket, type UnreliableBucket } from "./unreliable-bucket.ts";

@@ -1,4 +1,4 @@
-import { sleep } from "../spawned-service.ts";
+import { sleep } from "@subtext/bench/spawned-service";
 import type { Fault } from "./faults.ts";
 import { between, pickOne } from "./seeded.ts";
 

@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
+import type { RunningProcess } from "@subtext/bench/process-tree";
+import { sleep } from "@subtext/bench/spawned-service";
 import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
-import type { RunningProcess } from "../process-tree.ts";
-import { sleep } from "../spawned-service.ts";
 import { type Fault, isRunning, signal, soon, type World } from "./faults.ts";
 import { type Fleet, isDecoder, isEngine, type Member } from "./fleet.ts";
 import { between, pickByShare, pickOne, type Random } from "./seeded.ts";

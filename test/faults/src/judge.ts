@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { sleep, type Tenant } from "@subtext/bench/spawned-service";
 import { FILE_FORMATS, type TranscriptionStatus } from "@subtext/client/contract/transcription";
 import { EVENT_TYPES, type EventType } from "@subtext/client/contract/webhook";
 import type { TranscriptionAttemptRow, TranscriptionRow } from "@subtext/server/db/schema";
@@ -9,7 +10,6 @@ import { openS3ObjectStore } from "@subtext/server/storage/s3/s3-object-store";
 import { confidenceKey, fileKey, waveformKey } from "@subtext/server/storage/transcript-files";
 import { findWebhookEndpoint } from "@subtext/server/webhooks/endpoint-queries";
 import { redeliver } from "@subtext/server/webhooks/redeliver";
-import { sleep, type Tenant } from "../spawned-service.ts";
 import type { World } from "./faults.ts";
 import type { ReceivedEvents } from "./receiver.ts";
 import { readWords } from "./recordings.ts";

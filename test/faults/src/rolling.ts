@@ -5,11 +5,11 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { json } from "node:stream/consumers";
-import { startSharedStores } from "./chaos/stores.ts";
-import { startBalancer } from "./rolling/balancer.ts";
-import { type Reads, readAllTheWhile, type Uploads, uploadAllTheWhile } from "./rolling/load.ts";
-import { freePort, SpawnedService, sleep } from "./spawned-service.ts";
-import { printTable } from "./table.ts";
+import { freePort, SpawnedService, sleep } from "@subtext/bench/spawned-service";
+import { printTable } from "@subtext/bench/table";
+import { startBalancer } from "./rolling-balancer.ts";
+import { type Reads, readAllTheWhile, type Uploads, uploadAllTheWhile } from "./rolling-load.ts";
+import { startSharedStores } from "./stores.ts";
 
 // Every process of a set-up on PostgreSQL and S3 is stopped and started in turn, as an upgrade does it, while others
 // upload and read through a load balancer that probes /healthz. No request may fail, no job may be lost.
@@ -17,7 +17,7 @@ import { printTable } from "./table.ts";
 
 const ROUNDS = Number(process.argv[2] ?? 1);
 if (!Number.isInteger(ROUNDS) || ROUNDS < 1) throw new Error("rounds are a whole number from 1 on");
-const SAMPLE = resolve(import.meta.dirname, "../../demo/sample/sample.mp4");
+const SAMPLE = resolve(import.meta.dirname, "../../../demo/sample/sample.mp4");
 const ROLES = ["api", "api", "worker", "worker", "worker"] as const;
 const READERS = 6;
 /** Each upload on the slow line takes longer than a process takes to stop, so that some are cut. */

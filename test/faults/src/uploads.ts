@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { type SpawnedService, sleep, type Tenant } from "../spawned-service.ts";
+import { type SpawnedService, sleep, type Tenant } from "@subtext/bench/spawned-service";
 import type { Recording } from "./recordings.ts";
 
 const TUS = { "tus-resumable": "1.0.0" };

@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { type SpawnedService, sleep, type Tenant } from "@subtext/bench/spawned-service";
 import type { Word } from "@subtext/captions/words";
 import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
-import { type SpawnedService, sleep, type Tenant } from "../spawned-service.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
 const SAMPLE = join(ROOT, "demo/sample/sample.mp4");

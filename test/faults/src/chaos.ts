@@ -2,10 +2,11 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { printTable } from "@subtext/bench/table";
 import { EVENT_TYPES } from "@subtext/client/contract/webhook";
-import { runCampaign, type Tally } from "./chaos/campaign.ts";
-import type { World } from "./chaos/faults.ts";
-import { Fleet } from "./chaos/fleet.ts";
+import { runCampaign, type Tally } from "./campaign.ts";
+import type { World } from "./faults.ts";
+import { Fleet } from "./fleet.ts";
 import {
   hurryDeliveries,
   judgeAnswers,
@@ -13,14 +14,13 @@ import {
   judgeRows,
   judgeWhenSwept,
   untilDelivered,
-} from "./chaos/judge.ts";
-import { Receiver } from "./chaos/receiver.ts";
-import { hearCalmly, makeRecordings } from "./chaos/recordings.ts";
-import { reprocessWhatFaultsFailed, untilAllEnded } from "./chaos/recovery.ts";
-import { seeded } from "./chaos/seeded.ts";
-import { startSharedStores } from "./chaos/stores.ts";
-import { Customer } from "./chaos/uploads.ts";
-import { printTable } from "./table.ts";
+} from "./judge.ts";
+import { Receiver } from "./receiver.ts";
+import { hearCalmly, makeRecordings } from "./recordings.ts";
+import { reprocessWhatFaultsFailed, untilAllEnded } from "./recovery.ts";
+import { seeded } from "./seeded.ts";
+import { startSharedStores } from "./stores.ts";
+import { Customer } from "./uploads.ts";
 
 /**
  * The fault campaign: processes are killed and paused, stores go away and come back, disks fill and clocks jump
