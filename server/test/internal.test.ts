@@ -86,6 +86,7 @@ describe("environments", () => {
       aiTranscription: true,
       allowedOrigins: ["*"],
       retention: null,
+      weight: 1,
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     });
     expect((await createEnvironment()).aiTranscription).toBe(false);
@@ -100,6 +101,23 @@ describe("environments", () => {
 
     const { data } = (await ask("/environments")).json<{ data: EnvironmentView[] }>();
     expect(data).toContainEqual(production);
+  });
+
+  test("have a weight from 1 to 100, which is audited", async () => {
+    const { id } = await createEnvironment();
+    const set = async (weight: number) =>
+      await ask(`/environments/${id}`, { method: "PATCH", body: { weight } });
+    expect((await set(5)).json<EnvironmentView>().weight).toBe(5);
+    const { data } = (await ask("/environments")).json<{ data: EnvironmentView[] }>();
+    expect(data.find((environment) => environment.id === id)?.weight).toBe(5);
+    for (const weight of [0, 101, 1.5]) expect(codeOf(await set(weight))).toEqual([400, "invalid_request"]);
+    const events = await subtext.service.parts.database.kysely
+      .selectFrom("audit_entry")
+      .select(["action", "detail"])
+      .where("environment_id", "=", id)
+      .where("action", "=", "environment.weight_changed")
+      .execute();
+    expect(events).toEqual([{ action: "environment.weight_changed", detail: { from: 1, to: 5 } }]);
   });
 
   test("have a name each, which must be one", async () => {

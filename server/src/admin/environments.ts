@@ -8,6 +8,7 @@ import {
 } from "../environments/environments.ts";
 import { listEnvironments } from "../environments/queries.ts";
 import type { Clock } from "../lib/clock.ts";
+import { getWeight, listWeights, setWeight } from "../queue/fair-queueing.ts";
 import { countDue } from "../videos/retention-queries.ts";
 import { handlersOf } from "./operation.ts";
 import { viewEnvironment } from "./views.ts";
@@ -17,7 +18,11 @@ const MAX_COUNTED_DUE = 10_000;
 
 export function environmentHandlers({ db, clock }: { db: Db; clock: Clock }) {
   return handlersOf({
-    "GET /environments": async () => ({ data: (await listEnvironments(db)).map(viewEnvironment) }),
+    "GET /environments": async () => {
+      const weights = await listWeights(db);
+      const rows = await listEnvironments(db);
+      return { data: rows.map((row) => viewEnvironment(row, weights.get(row.id) ?? 1)) };
+    },
 
     "POST /environments": async ({ body, auditActor, request }) => {
       const { name, aiTranscription = false } = body;
@@ -32,19 +37,23 @@ export function environmentHandlers({ db, clock }: { db: Db; clock: Clock }) {
         return environment;
       });
       request.log.info({ environmentId: row.id, aiTranscription }, "environment created");
-      return viewEnvironment(row);
+      return viewEnvironment(row, 1);
     },
 
     "PATCH /environments/:environment": async ({ params, body, auditActor, request }) => {
       const changed = await db.transaction().execute(async (tx) => {
         const before = await lockEnvironment(tx, params.environment);
-        const after = await changeEnvironment(tx, before.id, body);
-        for (const event of environmentChanges(before, after))
-          await recordAuditEvent({ tx, clock }, auditActor, event);
-        return after;
+        const { weight: newWeight, ...change } = body;
+        const after = await changeEnvironment(tx, before.id, change);
+        const oldWeight = await getWeight(tx, before.id);
+        const weight = newWeight ?? oldWeight;
+        if (weight !== oldWeight) await setWeight(tx, before.id, weight);
+        const events = environmentChanges({ ...before, weight: oldWeight }, { ...after, weight });
+        for (const event of events) await recordAuditEvent({ tx, clock }, auditActor, event);
+        return { ...after, weight };
       });
       request.log.info({ environmentId: changed.id, ...body }, "environment changed");
-      return viewEnvironment(changed);
+      return viewEnvironment(changed, changed.weight);
     },
 
     "GET /environments/:environment/retention-effect": async ({ params, query }) => {

@@ -22,13 +22,14 @@ import type { WebhookEndpointView } from "./contract/webhook.ts";
 
 /** Row → object of the admin API. All times are ISO 8601 UTC with milliseconds. */
 
-export function viewEnvironment(row: EnvironmentRow): EnvironmentView {
+export function viewEnvironment(row: EnvironmentRow, weight: number): EnvironmentView {
   return {
     id: row.id,
     name: row.name,
     aiTranscription: row.ai_transcription,
     allowedOrigins: row.allowed_origins,
     retention: retentionOf(row),
+    weight,
     createdAt: row.created_at.toISOString(),
   };
 }

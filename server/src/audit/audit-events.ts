@@ -100,13 +100,18 @@ export async function recordVideoEvent(
   });
 }
 
+interface WeightedEnvironment extends EnvironmentRow {
+  weight: number;
+}
+
 /** The events of a change of an environment; none for values that stayed the same. */
-export function environmentChanges(before: EnvironmentRow, after: EnvironmentRow): AuditEvent[] {
+export function environmentChanges(before: WeightedEnvironment, after: WeightedEnvironment): AuditEvent[] {
   const environment = { id: after.id, name: after.name };
   const changes: [AuditAction, AuditDetail[string], AuditDetail[string]][] = [
     ["environment.transcription_changed", before.ai_transcription, after.ai_transcription],
     ["environment.origins_changed", before.allowed_origins, after.allowed_origins],
     ["environment.retention_changed", describeRetention(before), describeRetention(after)],
+    ["environment.weight_changed", before.weight, after.weight],
   ];
   return changes
     .filter(([, from, to]) => JSON.stringify(from) !== JSON.stringify(to))

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { EnvironmentView } from "../admin/contract/environment.ts";
-import { MAX_RETENTION_DAYS, RETENTION_DELETES, type RetentionPolicy } from "../db/enums.ts";
+import { MAX_RETENTION_DAYS, MAX_WEIGHT, RETENTION_DELETES, type RetentionPolicy } from "../db/enums.ts";
 import { chooseEnvironment, transcriptionSwitch } from "./arguments.ts";
 import { ask, type Terminal } from "./context.ts";
 import type { InternalClient } from "./internal-client.ts";
@@ -11,6 +11,7 @@ type Change = Partial<Switch> & {
   origins?: string;
   keep?: number | "forever";
   deletes: RetentionPolicy["deletes"];
+  weight?: number;
   yes?: boolean;
 };
 
@@ -44,7 +45,7 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
   group
     .command("set <environment>")
     .description(
-      "switch AI Transcription for videos that finish uploading from now on, say whose pages upload, or how long videos are kept",
+      "switch AI Transcription for videos that finish uploading from now on, say whose pages upload, how long videos are kept, or its share of the work",
     )
     .addOption(transcriptionSwitch())
     .option(
@@ -64,11 +65,17 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
         .choices(RETENTION_DELETES)
         .default("recording"),
     )
+    .option(
+      "--weight <number>",
+      "share of the transcription work relative to other environments",
+      parseWeight,
+    )
     .option("--yes", "set --keep also where videos are deleted for it at once")
     .action(async (wanted: string, options: Change, command: Command) => {
-      const { transcription, origins, keep, deletes, yes = false } = options;
-      if (transcription === undefined && origins === undefined && keep === undefined) {
-        command.error("error: say what to set: --transcription, --origins or --keep", {
+      const { transcription, origins, keep, deletes, weight, yes = false } = options;
+      const isEmpty = [transcription, origins, keep, weight].every((option) => option === undefined);
+      if (isEmpty) {
+        command.error("error: say what to set: --transcription, --origins, --keep or --weight", {
           code: "commander.nothingToSet",
         });
       }
@@ -83,6 +90,7 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
             ...(keep !== undefined && { retention }),
             ...(transcription !== undefined && { aiTranscription: transcription === "on" }),
             ...(origins !== undefined && { allowedOrigins: originsOf(origins) }),
+            ...(weight !== undefined && { weight }),
           };
           return await client.send("PATCH /environments/:environment", { params: { environment: id }, body });
         },
@@ -96,6 +104,12 @@ function parseKeep(text: string): number | "forever" {
   const days = Number(text);
   if (Number.isInteger(days) && days >= 1 && days <= MAX_RETENTION_DAYS) return days;
   throw new InvalidArgumentError(`It is a number of days, 1 to ${MAX_RETENTION_DAYS}, or forever.`);
+}
+
+function parseWeight(text: string): number {
+  const weight = Number(text);
+  if (Number.isInteger(weight) && weight >= 1 && weight <= MAX_WEIGHT) return weight;
+  throw new InvalidArgumentError(`Enter a whole number from 1 to ${MAX_WEIGHT}.`);
 }
 
 /** @throws Error where videos are that old already */
@@ -122,6 +136,7 @@ function describe(environment: EnvironmentView): string {
     ["id", environment.id],
     ["transcription", onOff(environment.aiTranscription)],
     ["kept", keptInWords(environment.retention)],
+    ["weight", String(environment.weight)],
     ["pages that upload", environment.allowedOrigins.join(", ") || "none"],
   ]);
 }

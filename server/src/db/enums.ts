@@ -6,6 +6,7 @@ export const AUDIT_ACTIONS = [
   "environment.transcription_changed",
   "environment.origins_changed",
   "environment.retention_changed",
+  "environment.weight_changed",
   "api_key.created",
   "api_key.revoked",
   "webhook_endpoint.created",
@@ -44,6 +45,8 @@ export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
 export const RETENTION_DELETES = ["recording", "video"] as const;
 export const MAX_RETENTION_DAYS = 3650;
+/** The largest weight of an environment; the smallest is 1. */
+export const MAX_WEIGHT = 100;
 
 /** Which old videos are deleted automatically. */
 export interface RetentionPolicy {

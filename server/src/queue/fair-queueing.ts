@@ -215,6 +215,21 @@ async function retagMarkedBatch(tx: Tx, environmentId: string): Promise<boolean>
   return last === null;
 }
 
+/** The weight of each environment that has one; 1 for all others. */
+export async function listWeights(db: Db): Promise<Map<string, number>> {
+  const rows = await db.selectFrom("environment_queue").select(["environment_id", "weight"]).execute();
+  return new Map(rows.map(({ environment_id, weight }) => [environment_id, weight]));
+}
+
+export async function getWeight(db: Db, environmentId: string): Promise<number> {
+  const row = await db
+    .selectFrom("environment_queue")
+    .select("weight")
+    .where("environment_id", "=", environmentId)
+    .executeTakeFirst();
+  return row?.weight ?? 1;
+}
+
 /** Changes the environment's share of the work, also for the jobs that it has queued. */
 export async function setWeight(tx: Tx, environmentId: string, weight: number): Promise<void> {
   await sql`

@@ -9,6 +9,7 @@ export const ACTION_NAMES: Record<AuditAction, string> = {
   "environment.transcription_changed": "AI Transcription turned on or off",
   "environment.origins_changed": "Upload origins changed",
   "environment.retention_changed": "Retention changed",
+  "environment.weight_changed": "Weight changed",
   "api_key.created": "API key created",
   "api_key.revoked": "API key revoked",
   "webhook_endpoint.created": "Webhook endpoint created",
@@ -66,6 +67,8 @@ function describe(action: AuditAction, detail: AuditDetail): string[] {
       return [detail.aiTranscription === true ? "AI Transcription on" : "AI Transcription off"];
     case "environment.origins_changed":
       return [`from ${listText(detail.from, "none")} to ${listText(detail.to, "none")}`];
+    case "environment.weight_changed":
+      return [`from ${String(detail.from)} to ${String(detail.to)}`];
     case "environment.retention_changed":
       return [`from ${listText(detail.from, "forever")} to ${listText(detail.to, "forever")}`];
     case "api_key.created":

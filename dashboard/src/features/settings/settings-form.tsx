@@ -6,7 +6,9 @@ import controls from "../../ui/controls.module.css";
 import { Button } from "../../ui/controls.tsx";
 import css from "./settings-form.module.css";
 
-type EnvironmentChange = Partial<Pick<EnvironmentView, "aiTranscription" | "allowedOrigins" | "retention">>;
+type EnvironmentChange = Partial<
+  Pick<EnvironmentView, "aiTranscription" | "allowedOrigins" | "retention" | "weight">
+>;
 
 export function useChangeEnvironment({ id }: EnvironmentView) {
   const queryClient = useQueryClient();

@@ -6,6 +6,7 @@ import { PageHeader, Section } from "../../ui/page.tsx";
 import { Retention } from "./retention.tsx";
 import { OwnerOnly, useChangeEnvironment } from "./settings-form.tsx";
 import { UploadOrigins } from "./upload-origins.tsx";
+import { Weight } from "./weight.tsx";
 
 export function SettingsPage() {
   const environment = useEnvironment();
@@ -15,6 +16,7 @@ export function SettingsPage() {
       <AiTranscription environment={environment} />
       <Retention key={environment.id} environment={environment} />
       <UploadOrigins key={`origins ${environment.id}`} environment={environment} />
+      <Weight key={`weight ${environment.id}`} environment={environment} />
       <Section title="Environment">
         <p>
           {environment.name} · <code>{environment.id}</code>

@@ -8,6 +8,8 @@ export interface EnvironmentView {
   allowedOrigins: string[];
   /** Null keeps everything. */
   retention: RetentionPolicy | null;
+  /** Share of the transcription work relative to other environments: 1 to `MAX_WEIGHT`. */
+  weight: number;
   createdAt: string;
 }
 

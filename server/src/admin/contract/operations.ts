@@ -17,6 +17,7 @@ import {
   API_KEY_STATES,
   AUDIT_ACTIONS,
   MAX_RETENTION_DAYS,
+  MAX_WEIGHT,
   OPERATOR_ROLES,
   RETENTION_DELETES,
   VIDEO_STATES,
@@ -170,6 +171,7 @@ export const OPERATIONS = {
         allowedOrigins: Type.Optional(Type.Array(Type.String({ maxLength: 300 }), { maxItems: 100 })),
         /** Null keeps everything. */
         retention: Type.Optional(Type.Union([Retention, Type.Null()])),
+        weight: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_WEIGHT })),
       },
       { ...strict, minProperties: 1 },
     ),
