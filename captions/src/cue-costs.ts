@@ -3,33 +3,36 @@ import { displayWidth, NARROW_WIDTH, needsSpace } from "./script.ts";
 import type { Word } from "./words.ts";
 
 /**
- * What the layout knows of each word, as arrays by index so that a recording of twelve hours stays quick.
- * Times are whole milliseconds, widths are those of `displayWidth`.
+ * What the layout needs of each word, in arrays by index so that twelve hours of words stay fast. Times are
+ * whole milliseconds, widths are those of `displayWidth`.
  */
 export interface Measures {
   count: number;
   starts: Float64Array;
   ends: Float64Array;
-  /** Sum of widths and spaces before word i as if all stood on one line; width(i…j) is a difference. */
+  /** Width of all words and spaces before word i, as if on one line; width(i…j) is a difference. */
   offsets: Float64Array;
   widths: Float64Array;
-  /** 1 where word i ends a sentence. */
+  /** 1 if word i ends a sentence. */
   sentenceEnds: Uint8Array;
-  /** Cost of ending a line or a caption after word i, by its marks and the pause after it. */
+  /** Cost of ending a line or a caption after word i, from its punctuation and the pause after it. */
   breakCosts: Float64Array;
 }
 
-/** Costs are points that only compare with each other; these were set by reading captions of real speech. */
+/** Costs are points that are only compared with each other, tuned by reading captions of real speech. */
 const NO_MARK = 60;
 const CLAUSE = 15;
-/** For each character that the word before is shorter than `SHORT_WORD_CHARACTERS`, less those of the word after. */
+/**
+ * Per character by which the word before is shorter than `SHORT_WORD_CHARACTERS`, minus the same for the word
+ * after.
+ */
 const SHORT_WORD = 5;
 const BEFORE_SUFFIX = 25;
-/** A pause of this length is as good an end as a full stop, milliseconds. */
+/** A pause of this length is as good an end as a full stop. */
 const FULL_PAUSE_MS = 1000;
-/** Articles, prepositions and conjunctions are short in most languages; they belong to what follows. */
+/** Articles, prepositions and conjunctions are short in most languages; they belong to the following word. */
 const SHORT_WORD_CHARACTERS = 5;
-/** Japanese particles and endings, in Hiragana, belong to what precedes. */
+/** Japanese particles and endings, in Hiragana, belong to the preceding word. */
 const SUFFIX = /^\p{Script=Hiragana}+\P{L}*$/u;
 
 export function measure(words: readonly Word[]): Measures {

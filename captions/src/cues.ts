@@ -11,19 +11,19 @@ export interface Cue {
   end: number;
   /** One or two lines of plain text. */
   lines: string[];
-  /** The direction in which the whole of it reads. */
+  /** The base direction of its text. */
   direction: Direction;
 }
 
 const MIN_CUE_MS = 1000;
 const MAX_CUE_MS = 7000;
-/** Reading speed: 20 characters a second, or as many full-width ones as take the same room. */
+/** Reading speed: 20 characters per second, or as many full-width characters as take the same width. */
 const WIDTH_PER_MS = (20 * NARROW_WIDTH) / 1000;
-/** A caption stays at most this long after its last word, to be read. */
+/** A caption stays at most this long after its last word. */
 const MAX_LINGER_MS = 1000;
-/** A pause that no caption spans. */
+/** No caption spans a pause of this length. */
 const LONG_PAUSE_MS = 2000;
-/** A gap between captions shorter than this would only flicker; the caption stays until the next one. */
+/** Shorter gaps between captions would flicker, so the caption stays until the next one. */
 const FLICKER_MS = 250;
 
 /** Costs, in the points of `cue-costs.ts`. */
@@ -34,7 +34,7 @@ const IMBALANCE = 20;
 const LINE_BREAK = 0.4;
 const SENTENCE_END_WITHIN_LINE = 40;
 const SENTENCE_END_AT_LINE_BREAK = 25;
-/** A caption that ends a sentence and begins another had better end where that one may be broken. */
+/** Weight of the break cost if a caption ends one sentence and begins another. */
 const BEGUN_SENTENCE = 0.5;
 const TOO_SHORT = 100;
 const TOO_SHORT_PER_MS = 0.1;
@@ -43,13 +43,13 @@ const PAUSE_WITHIN_PER_MS = 0.06;
 const FREE_PAUSE_MS = 300;
 
 /**
- * Divides words into captions of at most two lines. The division is the cheapest of all possible ones, found
- * by dynamic programming over the words (as Knuth and Plass break paragraphs into lines): a caption costs for
- * where it ends, how its lines are broken and balanced, and how short or fast it is. A word of more than a
- * line's width has a line of its own. Time is linear in the number of words.
+ * Divides words into captions of at most two lines. Finds the cheapest of all divisions by dynamic
+ * programming over the words (as Knuth and Plass break paragraphs into lines). The cost of a caption depends
+ * on where it ends, how its lines are broken and balanced, and how short or fast it is. A word wider than a
+ * line has a line of its own. Time is linear in the number of words.
  *
- * @param words as `normalizeWords` gives them
- * @param options.language ISO 639 code; decides the direction of what mixes scripts
+ * @param words as returned by `normalizeWords`
+ * @param options.language ISO 639 code; decides the direction of text in mixed scripts
  */
 export function layOutCues(words: readonly Word[], options: { language: string }): Cue[] {
   const measures = measure(words);
@@ -68,7 +68,7 @@ export function layOutCues(words: readonly Word[], options: { language: string }
   });
 }
 
-/** Words `from` … `to − 1`; the second line begins at `lineBreak`, which is `to` where there is none. */
+/** Words `from` … `to − 1`; the second line begins at `lineBreak`, which equals `to` if there is only one. */
 interface Piece {
   from: number;
   lineBreak: number;
@@ -100,12 +100,12 @@ function cheapestDivision(measures: Measures): Piece[] {
   return pieces.reverse();
 }
 
-/** Whether the last word may join those before it; once it may not, no later word may either. */
+/** Whether the last word may join those before it; if it may not, no later word may either. */
 function mayShareCue({ starts, ends }: Measures, from: number, to: number): boolean {
   return ends[to - 1]! - starts[from]! <= MAX_CUE_MS && starts[to - 1]! - ends[to - 2]! < LONG_PAUSE_MS;
 }
 
-/** One line where the words fit, else the best two; null where two do not suffice. */
+/** One line if the words fit, else the best two; null if two are not enough. */
 function cheapestLines(
   measures: Measures,
   from: number,
@@ -114,7 +114,7 @@ function cheapestLines(
   if (fitsLine(measures, from, to)) return { lineBreak: to, cost: 0 };
   let lineBreak = 0;
   let cheapest = Number.POSITIVE_INFINITY;
-  // From the back: the first line only gets shorter, the second longer until it is too long.
+  // Backward: the first line gets shorter, the second longer until it does not fit.
   for (let at = to - 1; at > from && fitsLine(measures, at, to); at--) {
     if (!fitsLine(measures, from, at)) continue;
     const difference = Math.abs(lineWidth(measures, from, at) - lineWidth(measures, at, to));
@@ -151,7 +151,7 @@ function cueCost(measures: Measures, from: number, lineBreak: number, to: number
   return cost;
 }
 
-/** When the caption goes: after its last word, later where it is short or fast and the next one lets it. */
+/** When the caption disappears: after its last word, or later if it is short or fast and the next one permits. */
 function cueEnd(measures: Measures, from: number, to: number, start: number): number {
   const spoken = measures.ends[to - 1]!;
   const next = to < measures.count ? measures.starts[to]! : Number.POSITIVE_INFINITY;
@@ -162,8 +162,8 @@ function cueEnd(measures: Measures, from: number, to: number, start: number): nu
 }
 
 /**
- * Times of the cues in seconds. Only where an engine put several captions' words at one instant do starts
- * move: WebVTT wants every cue to last, so such a cue has one millisecond.
+ * Times of the cues in seconds. Starts move only if an engine placed the words of several captions at one
+ * instant: WebVTT requires every cue to last, so such a cue gets one millisecond.
  */
 function cueTimes(measures: Measures, pieces: readonly Piece[]): { start: number; end: number }[] {
   let free = 0;

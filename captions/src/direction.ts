@@ -1,6 +1,6 @@
 export type Direction = "ltr" | "rtl";
 
-/** ISO 639 codes of languages that are written from right to left, as a rule. */
+/** ISO 639 codes of languages that are usually written from right to left. */
 const RTL_LANGUAGES = new Set(
   "ar arc arz azb bal ckb dv fa he iw ks lrc mzn nqo ps sd skr syr ug ur yi".split(" "),
 );
@@ -10,8 +10,8 @@ const LETTER = /\p{L}/u;
 const LETTERS = /\p{L}/gu;
 
 /**
- * The direction in which a caption reads. Letters of one direction decide it; where both occur, the language
- * does, and where that is not known, the first letter.
+ * Returns the base direction of a caption. If its letters have one direction, that; if both occur, that of
+ * the language, and if the language is unknown, that of the first letter.
  * @param language ISO 639 code, with or without subtags
  */
 export function readingDirection(text: string, language: string): Direction {
@@ -19,14 +19,14 @@ export function readingDirection(text: string, language: string): Direction {
   const [code = ""] = language.toLowerCase().split(/[-_]/);
   const ofLanguage = RTL_LANGUAGES.has(code) ? "rtl" : "ltr";
   if (first === undefined) return ofLanguage;
-  // Nearly every caption of most languages ends here.
+  // True for almost every caption of most languages.
   if (first === "ltr" && !RTL_LETTER.test(text)) return "ltr";
   const letters = text.match(LETTERS) ?? [];
   if (letters.every((letter) => RTL_LETTER.test(letter))) return "rtl";
   return code === "und" || code === "" ? first : ofLanguage;
 }
 
-/** The direction of the first letter, by which a player lays out a line; undefined where there is none. */
+/** The direction of the first letter, which players use for a line; undefined if there is none. */
 export function firstLetterDirection(text: string): Direction | undefined {
   const letter = LETTER.exec(text)?.[0];
   if (letter === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** How speech is divided in writing, told from the marks alone so that it holds in every language. */
+/** Finds clauses and sentences by punctuation only, so that it works in every language. */
 
 const CLOSERS = /[\p{Pe}\p{Pf}"'“‘]+$/u;
 const SENTENCE_END = /[.!?…‥。．｡！？‼⁇⁈⁉؟۔܀-܂।॥።፧։၊။។៕᠃᠉⸮]$/u;
@@ -13,28 +13,31 @@ const VOWEL = /[aeiouy]/i;
 const OPENING_ONLY = /^[\p{Ps}\p{Pi}¿¡]+$/u;
 const CLOSING_ONLY = /^(?:[\p{Pe}\p{Pf}.,!?;:…‥%‰、。，．！？；：･｡､・؟،؛۔।॥።၊။។៕ฯๆ]|")+$/u;
 
-/** A full stop, question or exclamation mark of any script ends the word, closing quotes aside. */
+/**
+ * Whether the word ends with a full stop, question or exclamation mark of any script, ignoring closing
+ * quotes.
+ */
 export function endsSentence(word: string): boolean {
   const bare = word.replace(CLOSERS, "");
   return SENTENCE_END.test(bare) && !isAbbreviation(bare);
 }
 
-/** A comma, colon, semicolon or dash of any script ends the word, closing quotes aside. */
+/** Whether the word ends with a comma, colon, semicolon or dash of any script, ignoring closing quotes. */
 export function endsClause(word: string): boolean {
   return CLAUSE_END.test(word.replace(CLOSERS, ""));
 }
 
-/** The word begins with what opens a phrase: a bracket, an opening quote, `¿`. */
+/** Whether the word begins with a bracket, an opening quote or `¿`. */
 export function opensPhrase(word: string): boolean {
   return OPENS_PHRASE.test(word);
 }
 
-/** Marks that belong to the word after them, and nothing else. */
+/** Whether the text consists only of marks that belong to the word after them. */
 export function isOpeningPunctuation(text: string): boolean {
   return OPENING_ONLY.test(text);
 }
 
-/** Marks that belong to the word before them, and nothing else. */
+/** Whether the text consists only of marks that belong to the word before them. */
 export function isClosingPunctuation(text: string): boolean {
   return CLOSING_ONLY.test(text);
 }

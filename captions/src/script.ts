@@ -1,11 +1,11 @@
 /**
- * What writing systems ask of a caption: whether words stand apart, and how much of a line they take.
- * Lengths are counted in grapheme clusters (UAX #29), what a reader calls characters.
+ * Properties of writing systems: whether words are separated by spaces, and how wide they are. Lengths are
+ * counted in grapheme clusters (UAX #29).
  */
 
-/** Han, Kana, Bopomofo, with the punctuation and full-width forms that belong to them. */
+/** Han, Kana, Bopomofo, with their punctuation and full-width forms. */
 const IDEOGRAPHS = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\u3001-\u303f\u30fb\u30fc\uff01-\uff60\uffe0-\uffe6`;
-/** All that is written without spaces and has its words in the dictionaries of `Intl.Segmenter`. */
+/** Scripts without spaces for which `Intl.Segmenter` has dictionaries. */
 const UNSPACED = String.raw`${IDEOGRAPHS}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}`;
 const IS_IDEOGRAPH = new RegExp(`^[${IDEOGRAPHS}]$`, "u");
 const IS_UNSPACED = new RegExp(`^[${UNSPACED}]$`, "u");
@@ -14,22 +14,22 @@ const FIRST_SPOKEN = /[\p{L}\p{N}]/u;
 const LAST_SPOKEN = /[\p{L}\p{N}](?=[^\p{L}\p{N}]*$)/u;
 const DIGIT = /^\p{Nd}$/u;
 
-/** True where the text holds a letter of a script that is written without spaces, or its punctuation. */
+/** Whether the text contains a letter or punctuation of a script without spaces. */
 export function holdsUnspacedScript(text: string): boolean {
   return HAS_UNSPACED.test(text);
 }
 
-/** True for one character (code point) of a script that is written without spaces, or its punctuation. */
+/** Whether the character (code point) belongs to a script without spaces, or is its punctuation. */
 export function isUnspaced(character: string): boolean {
   return IS_UNSPACED.test(character);
 }
 
 /**
- * True where a space stands between two words. None stands where both sides are in a script without spaces,
- * nor between ideographs and a number (`2023` + `年`).
+ * Whether two words are separated by a space: not if both sides are in a script without spaces, nor between
+ * ideographs and a number (`2023` + `年`).
  */
 export function needsSpace(before: string, after: string): boolean {
-  // So it is for nearly all words of most languages; what follows is slow.
+  // True for almost all words of most languages; the rest is slow.
   if (!HAS_UNSPACED.test(before) && !HAS_UNSPACED.test(after)) return true;
   const left = LAST_SPOKEN.exec(before)?.[0] ?? lastCharacter(before);
   const right = FIRST_SPOKEN.exec(after)?.[0] ?? firstCharacter(after);
@@ -62,17 +62,17 @@ export const NARROW_WIDTH = 8;
 const WIDE_WIDTH = 21;
 export const LINE_WIDTH = 336;
 
-/** East Asian Width W and F (UAX #11), and what is shown as an emoji. */
+/** East Asian Width W and F (UAX #11), and emoji. */
 const WIDE =
   /^[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{17000}-\u{18dff}\u{1b000}-\u{1b2ff}\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1faff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]|^.+\ufe0f/u;
 const NO_WIDE = /^[\0-\u10ff\u1160-\u2319\u2c00-\u2e7f\uff61-\uffdc]*$/;
-/** One UTF-16 unit is one cluster where none of these occurs: marks, joiners, vowel signs, jamo, surrogates. */
+/** Without marks, joiners, vowel signs, jamo and surrogates, each UTF-16 unit is one cluster. */
 const MAY_CLUSTER =
   /[\p{M}\p{Cf}\p{Cc}\u0d4e\u0e33\u0eb3\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff\uff9e\uff9f\ud800-\udfff]|[^\0-\uffff]/u;
 
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
 
-/** Grapheme clusters of the text. */
+/** Counts grapheme clusters. */
 function countCharacters(text: string): number {
   if (!MAY_CLUSTER.test(text)) return text.length;
   let count = 0;

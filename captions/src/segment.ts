@@ -11,9 +11,9 @@ const SPOKEN = /[\p{L}\p{M}\p{N}]/u;
 const wordSegmenter = new Intl.Segmenter("und", { granularity: "word" });
 
 /**
- * Cuts what is written without spaces into its words. Engines give such speech as phrases, as words or as
- * single characters; each uninterrupted run is put together and cut anew by `Intl.Segmenter`, the times
- * shared out by characters. Other words pass unchanged.
+ * Splits text in scripts without spaces into words. Engines return such text as phrases, words or single
+ * characters; each uninterrupted run is joined and split again by `Intl.Segmenter`, and its time is
+ * distributed over the characters. Other words are unchanged.
  */
 export function segmentUnspaced(spans: readonly Span[]): Span[] {
   const words: Span[] = [];
@@ -44,7 +44,7 @@ function segmentRun(run: readonly Span[]): Span[] {
   for (const word of cutWords(text)) {
     const spoken = spokenRange(word);
     words.push({
-      // A non-breaking space may have stood beside the cut.
+      // There may be a non-breaking space beside the cut.
       text: word.trim(),
       start: Math.round(clock.starts[from + spoken.from]!),
       end: Math.round(clock.ends[from + spoken.to - 1]!),
@@ -55,7 +55,7 @@ function segmentRun(run: readonly Span[]): Span[] {
   return words;
 }
 
-/** Words with the marks that belong to them: closing marks to the word before, opening ones to that after. */
+/** Words with their punctuation: closing marks belong to the word before, opening ones to the word after. */
 function cutWords(text: string): string[] {
   const words: string[] = [];
   let word = "";
@@ -78,7 +78,7 @@ function least(confidences: readonly (number | undefined)[]): number | undefined
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-/** When each UTF-16 unit of a run begins and ends, milliseconds: letters share the time, marks take none. */
+/** Start and end of each UTF-16 unit of a run, milliseconds: letters share the time, punctuation takes none. */
 function characterClock(run: readonly Span[]) {
   const starts: number[] = [];
   const ends: number[] = [];
@@ -99,7 +99,7 @@ function characterClock(run: readonly Span[]) {
   return { starts, ends, confidences };
 }
 
-/** The part of a word that is spoken, as offsets: a full stop that an engine timed apart adds no time to it. */
+/** Offsets of the spoken part of a word: a full stop that an engine timed separately adds no time. */
 function spokenRange(word: string): { from: number; to: number } {
   const from = word.search(SPOKEN);
   if (from < 0) return { from: 0, to: word.length };
@@ -110,8 +110,8 @@ function spokenRange(word: string): { from: number; to: number } {
 }
 
 /**
- * Puts together what is no word of its own: marks that came alone join the word they belong to and their
- * time is dropped; a piece that begins inside a character (a Thai vowel sign) continues the word before it.
+ * Joins fragments: free-standing punctuation joins the word that it belongs to and its time is dropped; a
+ * fragment that begins inside a character (a Thai vowel sign) continues the word before it.
  */
 export function joinFragments(spans: readonly Span[]): Span[] {
   const joined: Span[] = [];

@@ -1,4 +1,4 @@
-/** A piece of text with its place in the media, in milliseconds. */
+/** A piece of text with its position in the media, in milliseconds. */
 export interface Span {
   text: string;
   /** Milliseconds; NaN where unknown. */
@@ -9,15 +9,15 @@ export interface Span {
   confidence?: number | undefined;
 }
 
-/** A word of unknown time is given at most this much of the gap that it falls into. */
+/** Maximum share of a gap for a word without times. */
 const UNKNOWN_WORD_MS = 500;
 
 /**
- * Gives every span times that are whole milliseconds, in order, without overlap and inside [0, limitMs].
- * The spans stay in their order, the one in which they were spoken. The largest set of starts that agrees
- * with that order is trusted (a longest non-decreasing subsequence, by patience sorting); a span whose start
- * contradicts it or is not a number is placed in the gap between its neighbours. An end gives way to the
- * start after it, as engines know starts better than ends.
+ * Gives every span times that are whole milliseconds, ordered, without overlap and inside [0, limitMs]. Keeps
+ * the order of the spans. Trusts the largest set of starts that agrees with that order (a longest
+ * non-decreasing subsequence, by patience sorting); a span whose start contradicts it or is not a number is
+ * placed in the gap between its neighbors. If an end is after the next start, the end is moved, because
+ * engines know starts better than ends.
  */
 export function repairTimes(spans: readonly Span[], limitMs: number): Span[] {
   const repaired = spans.map((span): Span => {
@@ -41,7 +41,7 @@ export function repairTimes(spans: readonly Span[], limitMs: number): Span[] {
     if (unknown > 0) {
       const gapEnd = next?.start ?? limitMs;
       const share = Math.min((gapEnd - placedEnd) / unknown, UNKNOWN_WORD_MS);
-      // What comes before the first known word is near it, not at the beginning of the media.
+      // Words before the first known word are close to it, not at the beginning of the media.
       const from = previous ? placedEnd : next ? gapEnd - share * unknown : 0;
       for (let k = 0; k < unknown; k++) {
         const span = repaired[placed + k]!;
@@ -54,7 +54,7 @@ export function repairTimes(spans: readonly Span[], limitMs: number): Span[] {
   return repaired;
 }
 
-/** Indices of a longest subsequence that never falls; NaN is in none. */
+/** Indexes of a longest non-decreasing subsequence, without NaN. */
 function longestNonDecreasing(values: readonly number[]): number[] {
   /** tails[k]: the index at which a subsequence of length k + 1 ends with the smallest value. */
   const tails: number[] = [];

@@ -2,12 +2,12 @@ import { endsSentence } from "./punctuation.ts";
 import { isUnspaced, joinWords, lastCharacter } from "./script.ts";
 import type { Word } from "./words.ts";
 
-/** A pause after a sentence that begins a new paragraph, seconds. */
+/** A pause after a sentence that starts a new paragraph, seconds. */
 const PARAGRAPH_PAUSE = 2;
-/** A pause that begins a new paragraph even within a sentence, seconds. */
+/** A pause that starts a new paragraph even within a sentence, seconds. */
 const BREAK_PAUSE = 5;
 
-/** The plain text: one line for each paragraph, a blank line between them; empty where nobody speaks. */
+/** Renders plain text: one line per paragraph, separated by blank lines; empty without words. */
 export function renderText(words: readonly Word[]): string {
   const paragraphs: Word[][] = [];
   let previous: Word | undefined;
@@ -19,11 +19,11 @@ export function renderText(words: readonly Word[]): string {
   return paragraphs.length === 0 ? "" : `${paragraphs.map(joinWords).join("\n\n")}\n`;
 }
 
-/** Whether the plain text goes on in a new paragraph between these two words. */
+/** Whether a new paragraph starts between these two words. */
 export function beginsParagraph(previous: Word, next: Word): boolean {
   const pause = next.start - previous.end;
-  // Thai, Lao, Khmer, and speech that an engine wrote down without marks in a script without spaces,
-  // show no end of a sentence; there the pause alone has to tell.
+  // Thai, Lao, Khmer, and text without punctuation in a script without spaces, show no end of a sentence;
+  // there only the pause counts.
   const mayEnd = endsSentence(previous.word) || isUnspaced(lastCharacter(previous.word));
   return pause >= (mayEnd ? PARAGRAPH_PAUSE : BREAK_PAUSE);
 }

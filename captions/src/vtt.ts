@@ -3,10 +3,10 @@ import { type Direction, firstLetterDirection } from "./direction.ts";
 import type { Word } from "./words.ts";
 
 /**
- * The WebVTT file (W3C WebVTT: The Web Video Text Tracks Format). It states no language: the syntax has no
- * place for one, a `<track srclang>` tells it.
+ * Renders the WebVTT file (W3C WebVTT: The Web Video Text Tracks Format). WebVTT cannot state its language;
+ * `<track srclang>` does.
  *
- * @param words as `normalizeWords` gives them
+ * @param words as returned by `normalizeWords`
  */
 export function renderVtt(words: readonly Word[], options: { language: string }): string {
   return ["WEBVTT\n", ...layOutCues(words, options).map(renderCue)].join("\n");
@@ -18,8 +18,8 @@ function renderCue({ start, end, lines, direction }: Cue): string {
 }
 
 /**
- * A player takes every line for a paragraph of its own and gives it the direction of its first letter. Where
- * that is not the direction of the caption, a mark that nobody sees comes first.
+ * Players treat every line as a paragraph with the direction of its first letter. If that is not the
+ * direction of the caption, an invisible mark precedes it.
  */
 function directionMark(line: string, direction: Direction): string {
   if ((firstLetterDirection(line) ?? "ltr") === direction) return "";
@@ -28,12 +28,12 @@ function directionMark(line: string, direction: Direction): string {
 
 const ESCAPES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
 
-/** Text that can neither end a line or the cue, nor be read as a tag, an entity or an arrow. */
+/** Escapes text so that it cannot end a line or the cue, or be parsed as a tag, an entity or an arrow. */
 function escapeText(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029]+/gu, " ").replace(/[&<>]/g, (character) => ESCAPES[character]!);
 }
 
-/** `hh:mm:ss.ttt`, with more digits of hours where they are needed. */
+/** `hh:mm:ss.ttt`, with more digits for the hours if necessary. */
 function timestamp(seconds: number): string {
   const all = Math.round(seconds * 1000);
   const hours = Math.floor(all / 3_600_000);

@@ -3,32 +3,35 @@ import { repairTimes, type Span } from "./spans.ts";
 
 /** One spoken word; times are seconds of the media. */
 export interface Word {
-  /** As written, with its punctuation: `"Hello,"`. */
+  /** With its punctuation: `"Hello,"`. */
   word: string;
   /** Seconds. */
   start: number;
   /** Seconds, ≥ `start`. */
   end: number;
-  /** Probability that the engine gave it, 0 … 1; left out where it gave none. */
+  /** Confidence of the engine, 0 … 1; omitted if unknown. */
   confidence?: number | undefined;
 }
 
-/** White space at which words part. Non-breaking spaces are left out: `1 000` and `Bonjour !` are one word. */
+/** White space between words. Non-breaking spaces are not included: `1 000` and `Bonjour !` are one word. */
 const BREAKING_SPACE = /[\t-\r\u0020\u0085\u1680\u2000-\u2006\u2008-\u200b\u2028\u2029\u205f\u3000]+/u;
-/** French sets a space inside its quotes and before its high marks; there it is no boundary. */
+/** French puts a space inside its quotes and before two-part punctuation; that is no boundary. */
 const INNER_SPACE = /(?<=\S)[\t ]+(?=[!?;:»](?:\s|$))|(?<=(?:^|\s)«)[\t ]+(?=\S)/gu;
-/** Controls, and format characters that are invisible or would turn the direction of text beyond the word. */
+/**
+ * Control characters, and format characters that are invisible or would change the direction of text beyond
+ * the word.
+ */
 const INVISIBLE = /[\p{Cc}\u00ad\u061c\u180e\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu;
 const BLANK = /^[\p{Z}\p{Cf}]*$/u;
 const OUTER_SPACE = /^[\p{Z}\u200c\u200d]+|[\p{Z}]+$/gu;
 
 /**
- * Makes of an engine's words what the json file promises: text in NFC without controls, never empty; whole
- * milliseconds; each start ≥ the end before it, each end ≥ its start; all inside the media. Text that holds
- * several words, by white space or in a script without spaces, is cut and its time shared out; marks that
- * stand alone join their word. The order is kept.
+ * Normalizes an engine's words for the JSON file: non-empty text in NFC without control characters; whole
+ * milliseconds; each start ≥ the end before it, each end ≥ its start; all inside the media. Text with several
+ * words, by white space or in a script without spaces, is split and its time distributed; free-standing
+ * punctuation joins a word. The order is preserved.
  *
- * @param durationSeconds length of the media; where it is not a number no time is too late
+ * @param durationSeconds length of the media; NaN means no limit
  */
 export function normalizeWords(words: readonly Word[], durationSeconds: number): Word[] {
   const spans = joinFragments(words.flatMap(cleanSpans));
@@ -57,7 +60,7 @@ function cleanSpans({ word, start, end, confidence }: Word): Span[] {
   });
 
   function at(fraction: number): number {
-    // Written so that a fraction of 0 or 1 still works where the other time is not a number.
+    // Written so that a fraction of 0 or 1 works even if the other time is NaN.
     const seconds = fraction === 0 ? start : fraction === 1 ? end : start + (end - start) * fraction;
     return seconds * 1000;
   }
