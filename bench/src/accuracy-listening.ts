@@ -5,12 +5,12 @@ import { openDecoder } from "@subtext/speech/media/open-decoder";
 import type { Engines } from "@subtext/speech/recognition/recognizer";
 import { transcribe } from "@subtext/speech/transcribe";
 import type { TimedWord } from "@subtext/speech/transcript";
-import { openVoiceActivity } from "@subtext/speech/vad/voice-activity";
+import { openVoiceActivityDetector } from "@subtext/speech/vad/voice-activity";
 import { wavFile } from "../../speech/test/support/wav.ts";
 import { over } from "./accuracy-made-speech.ts";
 import { pinkNoise } from "./accuracy-sounds.ts";
 
-export interface Heard {
+export interface RecognizedSpeech {
   words: TimedWord[];
   /** The language told; `refused` where it is told as one that the engine does not know. */
   language: string;
@@ -18,8 +18,8 @@ export interface Heard {
 
 /** The whole way from a file to words. */
 export interface Listening {
-  hear(samples: Float32Array): Promise<Heard>;
-  hearFile(path: string): Promise<Heard>;
+  recognize(samples: Float32Array): Promise<RecognizedSpeech>;
+  hearFile(path: string): Promise<RecognizedSpeech>;
   decode(path: string): Promise<Float32Array>;
   withNoise(path: string, decibels: number): Promise<Float32Array>;
   close(): Promise<void>;
@@ -28,10 +28,10 @@ export interface Listening {
 /** @param folder for the files that are heard */
 export async function openListening(folder: string, engines: Engines): Promise<Listening> {
   const decoder = await openDecoder();
-  const voiceActivity = await openVoiceActivity({ threads: 1 });
+  const voiceActivity = await openVoiceActivityDetector({ threads: 1 });
   const { signal } = new AbortController();
 
-  async function hearFile(path: string): Promise<Heard> {
+  async function hearFile(path: string): Promise<RecognizedSpeech> {
     try {
       const result = await transcribe(path, {
         decoder,
@@ -59,7 +59,7 @@ export async function openListening(folder: string, engines: Engines): Promise<L
   return {
     hearFile,
     decode,
-    hear(samples) {
+    recognize(samples) {
       const path = join(folder, "clip.wav");
       writeFileSync(path, wavFile(samples));
       return hearFile(path);

@@ -86,7 +86,7 @@ export const FRESH_ENGLISH_SENTENCES = [
   "Sorry, the line is very bad, could you say that once more?",
   "I have been on hold for twenty minutes and nobody has picked up.",
   "The technician can come between noon and four, would that suit you?",
-  "Thank you for your patience, I will transfer you to the right department.",
+  "Thank you for your decodeTimeoutSeconds, I will transfer you to the right department.",
   "My order number begins with a letter, do you want me to spell it?",
   "Give me a call back when you have time, it is nothing urgent.",
 ] as const;

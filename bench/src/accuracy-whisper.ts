@@ -37,7 +37,7 @@ export async function measureWhisper(speaker: Speaker, folder: string, quick: bo
           ["clean", clip],
           ["noise 15 dB", over(clip, noise, 15)],
         ] as const) {
-          const heard = await listening.hear(heardClip.samples);
+          const heard = await listening.recognize(heardClip.samples);
           const tally = tallies.get(condition) ?? new Tally();
           tallies.set(condition, tally);
           tally.add(clip.words, heard.words);

@@ -77,7 +77,7 @@ async function measureSpeech(): Promise<void> {
   };
   for (const set of VOICE_SETS) {
     for (const clip of englishClips(speakers, set, values.quick ? 1 : CLIPS_PER_VOICE[set])) {
-      const { words, language } = await listening.hear(clip.samples);
+      const { words, language } = await listening.recognize(clip.samples);
       tally(`${set} voices, ${clip.condition}`).add(clip.words, words);
       tally(`all ${set} voices`).add(clip.words, words);
       decisions.addEnglish(set, clip.voice, clip.condition, language);
@@ -108,7 +108,7 @@ async function measureSounds(): Promise<void> {
   let minutes = 0;
   const rows: string[][] = [];
   for (const [name, samples] of nonSpeech(speaker, seconds, laughSamples)) {
-    const heard = await listening.hear(samples);
+    const heard = await listening.recognize(samples);
     words += heard.words.length;
     minutes += samples.length / 16_000 / 60;
     if (heard.words.length > 0 || !["zxx", "skipped"].includes(heard.language)) {
@@ -138,7 +138,7 @@ async function measureLanguages(): Promise<void> {
   for (const set of VOICE_SETS) {
     for (const language of LANGUAGES_OF[set]) {
       for (const clip of otherClips(speaker, language, perLanguage)) {
-        decisions.addOther(set, language.code, (await listening.hear(clip.samples)).language);
+        decisions.addOther(set, language.code, (await listening.recognize(clip.samples)).language);
       }
     }
   }
@@ -161,7 +161,7 @@ async function measureRecordings(): Promise<void> {
     );
     rows.push([name, language, String(tally.words), tally.wordError.toFixed(3)]);
     for (const decibels of values.quick ? [] : [20, 10, 5]) {
-      const noisy = await listening.hear(await listening.withNoise(path, decibels));
+      const noisy = await listening.recognize(await listening.withNoise(path, decibels));
       const under = new Tally();
       under.add(
         said.match(/\S+/g)!.map((word) => ({ word, start: null, end: null })),

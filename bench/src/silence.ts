@@ -4,7 +4,7 @@ import { availableParallelism, cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { openDecoder } from "@subtext/speech/media/open-decoder";
-import { openVoiceActivityLane } from "@subtext/speech/processes/model-worker";
+import { openVoiceActivityWorker } from "@subtext/speech/processes/model-worker";
 import { closeEngines, openEngines } from "@subtext/speech/processes/open-engines";
 import { transcribe } from "@subtext/speech/transcribe";
 import { cpuSeconds } from "./process-tree.ts";
@@ -37,7 +37,7 @@ interface Cost {
 
 const folder = await mkdtemp(join(tmpdir(), "subtext-bench-silence-"));
 const decoder = await openDecoder();
-const voiceActivity = await openVoiceActivityLane();
+const voiceActivity = await openVoiceActivityWorker();
 const bundledOnly = { bundled: true, multilingual: null, bundledTakesEnglish: false, remedy: "" };
 const engines = await openEngines(bundledOnly, { threads: 1 });
 try {

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { openDecoder } from "@subtext/speech/media/open-decoder";
-import { openVoiceActivityLane } from "@subtext/speech/processes/model-worker";
+import { openVoiceActivityWorker } from "@subtext/speech/processes/model-worker";
 import { closeEngines, openEngines } from "@subtext/speech/processes/open-engines";
 import { transcribe } from "@subtext/speech/transcribe";
 import type { StageSeconds } from "@subtext/speech/transcript";
@@ -36,7 +36,7 @@ const parts = {
 };
 
 const decoder = await openDecoder();
-const voiceActivity = await openVoiceActivityLane();
+const voiceActivity = await openVoiceActivityWorker();
 const engines = await openEngines(parts, { threads: Number(values.threads) });
 const { signal } = new AbortController();
 const cpuBefore = cpuSeconds(process.pid);

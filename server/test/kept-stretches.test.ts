@@ -1,4 +1,4 @@
-import type { KeptStretch } from "@subtext/speech/checkpoints/checkpoint";
+import type { Checkpoint } from "@subtext/speech/checkpoints/checkpoint";
 import { SpeechError } from "@subtext/speech/errors";
 import type { Speech } from "@subtext/speech/processes/process-pool";
 import type { TranscribeResult } from "@subtext/speech/transcript";
@@ -22,9 +22,9 @@ type FakeHearing = (options: Hearing) => Promise<TranscribeResult>;
 
 const service = shareService({ start: false });
 
-const stretch = (settledSeconds: number): KeptStretch => ({
+const stretch = (settledSeconds: number): Checkpoint => ({
   settledSeconds,
-  answers: `heard ${settledSeconds}`,
+  results: `heard ${settledSeconds}`,
 });
 const crash = () => new SpeechError("engine_crashed", "It ended.");
 
@@ -97,7 +97,7 @@ async function pendingTranscription({ sizeBytes = 1 } = {}) {
 function keeping(there: Pending, settled: readonly number[], then: FakeHearing): FakeHearing {
   return async (options) => {
     const before = (await there.kept()).length;
-    for (const seconds of settled) options.onStretch!(stretch(seconds));
+    for (const seconds of settled) options.onCheckpoint!(stretch(seconds));
     await there.untilKept(before + settled.length);
     return await then(options);
   };
@@ -109,8 +109,8 @@ const untilAborted: FakeHearing = ({ signal }) =>
     signal.throwIfAborted();
     signal.addEventListener("abort", () => reject(signal.reason));
   });
-const settledOf = ({ kept }: Hearing) =>
-  kept!.map(({ settledSeconds }) => settledSeconds).toSorted((a, b) => a - b);
+const settledOf = ({ checkpoints }: Hearing) =>
+  checkpoints!.map(({ settledSeconds }) => settledSeconds).toSorted((a, b) => a - b);
 
 test("a completion whose answer was lost is reported as one", async () => {
   const there = await pendingTranscription();
@@ -217,7 +217,7 @@ describe("what was heard of a recording", () => {
     const asleep = Promise.withResolvers<void>();
     const first = there.run(async (options) => {
       await asleep.promise;
-      options.onStretch!(stretch(300));
+      options.onCheckpoint!(stretch(300));
       return await untilAborted(options);
     });
     while ((await there.read()).status !== "PROCESSING")
@@ -239,9 +239,9 @@ describe("what was heard of a recording", () => {
 
   test("that can not be kept is no reason to end", async () => {
     const there = await pendingTranscription();
-    const row = await there.run(async ({ onStretch }) => {
+    const row = await there.run(async ({ onCheckpoint }) => {
       // No database takes this character.
-      onStretch!({ settledSeconds: 300, answers: "\u0000" });
+      onCheckpoint!({ settledSeconds: 300, results: "\u0000" });
       return FAKE_HEARING;
     });
     expect(row).toMatchObject({ status: "COMPLETED" });

@@ -1,4 +1,4 @@
-import type { KeptStretch } from "@subtext/speech/checkpoints/checkpoint";
+import type { Checkpoint } from "@subtext/speech/checkpoints/checkpoint";
 import { SpeechError } from "@subtext/speech/errors";
 import type { Speech } from "@subtext/speech/processes/process-pool";
 import type { TranscribeResult } from "@subtext/speech/transcript";
@@ -204,7 +204,7 @@ export class StateWorld {
                 options.onProgress?.({ done: 1, duration: null, remainingSeconds: null });
                 // More than a slice of work, however long it took to get here.
                 this.advance(100_000);
-                options.onStretch?.(FAKE_STRETCH);
+                options.onCheckpoint?.(FAKE_STRETCH);
               } else {
                 shutdown.abort(new Error("stopping"));
                 reject(shutdown.signal.reason);
@@ -324,7 +324,7 @@ export class StateWorld {
   }
 }
 
-const FAKE_STRETCH: KeptStretch = { settledSeconds: 1, answers: "" };
+const FAKE_STRETCH: Checkpoint = { settledSeconds: 1, results: "" };
 /** No test here looks into a recording. */
 const fakeSources = {
   open: async () => ({ path: "/nowhere", release: async () => {} }),

@@ -1,45 +1,51 @@
 /**
- * Why speech could not be had from a recording. The codes are part of the public contract: the service
- * stores them as the reason of a FAILED transcription.
+ * Why a recording could not be transcribed. The codes are part of the public contract: the service stores
+ * them as the reason of a FAILED transcription.
  */
 export const SPEECH_ERRORS = {
-  /** Not a media file at all: empty, text, random bytes, or without its index (`moov`). */
+  /** Not a media file: empty, text, random bytes, or without its index (`moov`). */
   unreadable_media: { retryable: false },
-  /** A picture, a playlist, a session description: something that only points at media. */
+  /** An image, a playlist, a session description: anything that only refers to media. */
   unsupported_media: { retryable: false },
-  /** There is an audio track, but it is encrypted, of an unknown codec, or hardly any of it decodes. */
+  /** The audio track is encrypted, has an unknown codec, or hardly any of it decodes. */
   undecodable_audio: { retryable: false },
   /** Longer than the configured limit. */
   media_too_long: { retryable: false },
-  /** People speak, but not in a language that the installed engines know. */
+  /** People speak a language that no installed engine supports. */
   language_unsupported: { retryable: false },
-  /** Neither a system ffmpeg nor the optional package node-av is there. */
+  /** Neither a system ffmpeg nor the optional package node-av is installed. */
   decoder_unavailable: { retryable: true },
-  /** The decoder was killed or ran past its wall-clock limit. */
+  /** The decoder was killed or exceeded its time limit. */
   decoder_crashed: { retryable: true },
-  /** A model file is missing, damaged or of another shape than its engine expects. */
+  /** A model file is missing, damaged or not what its engine expects. */
   model_unusable: { retryable: true },
-  /** No model has this name, or none is installed under it. */
+  /** No model has this name, or it is not installed. */
   model_not_found: { retryable: false },
-  /** The hub does not answer, refuses, or breaks off too often; what has arrived is kept and gone on from. */
+  /**
+   * The model hub does not respond, refuses, or breaks off too often. The partial download is kept and
+   * resumed.
+   */
   model_download_failed: { retryable: true },
-  /** What was downloaded is not what the hub says it is, or an installed model's files have changed or gone. */
+  /**
+   * The downloaded content does not match the hub's hash, or files of an installed model have changed or are
+   * missing.
+   */
   model_corrupt: { retryable: true },
-  /** The models' folder can not be written to, is full, or is in use by another download. */
+  /** The models folder is not writable, is full, or another process is downloading to it. */
   model_store_failed: { retryable: true },
-  /** The engine's process ended on its own. */
+  /** The engine's process or one of its threads ended unexpectedly. */
   engine_crashed: { retryable: true },
-  /** The engine's process showed no sign of life within its limit. */
+  /** The engine's process missed its heartbeats, or made no progress. */
   engine_hung: { retryable: true },
-  /** The engine's process grew past its memory limit and was ended. */
+  /** The engine's process exceeded its memory limit and was killed. */
   engine_out_of_memory: { retryable: true },
-  /** One speech process does not fit into the memory that the service may use. */
+  /** The memory limit of the service is too small for one speech process. */
   insufficient_memory: { retryable: false },
-  /** The transcription server refuses what is asked of it: a wrong key, address, model or setting. */
+  /** The transcription server rejects the request: wrong key, address, model or setting. */
   engine_refused: { retryable: false },
-  /** No transcription server answered within the tries and the time that a request has. */
+  /** No transcription server responded within the retries and the time that a request has. */
   engine_unavailable: { retryable: true },
-  /** The transcription server's answer is no transcription. */
+  /** The transcription server's response is not a transcription. */
   engine_answer_invalid: { retryable: true },
 } as const satisfies Record<string, { retryable: boolean }>;
 

@@ -1,64 +1,62 @@
-import type { KeptStretch } from "./checkpoints/checkpoint.ts";
-import { AnswerBook } from "./checkpoints/checkpoint-cache.ts";
+import type { Checkpoint } from "./checkpoints/checkpoint.ts";
+import { CheckpointCache } from "./checkpoints/checkpoint-cache.ts";
 import { SpeechError } from "./errors.ts";
-import { ahead } from "./lib/prefetch.ts";
+import { prefetch } from "./lib/prefetch.ts";
 import { RemainingTime } from "./lib/remaining-time.ts";
 import { StageTimer } from "./lib/stage-timer.ts";
 import { chooseAudibleTrack } from "./media/audible-track.ts";
 import type { Decoder, Probe } from "./media/media.ts";
-import { createListener, type Engines } from "./recognition/recognizer.ts";
+import { createRecognizer, type Engines } from "./recognition/recognizer.ts";
 import type { TranscribeProgress, TranscribeResult } from "./transcript.ts";
 import { packUtterances } from "./vad/utterances.ts";
-import { scoreAudio, type VoiceActivity } from "./vad/voice-activity.ts";
+import { scoreAudio, type VoiceActivityDetector } from "./vad/voice-activity.ts";
 import { type Waveform, WaveformReport } from "./waveform.ts";
 
 /**
- * Where the bundled engine hears alone: shorter utterances tell it too little of the sentence, longer ones
- * cost more for each word. Engines of many languages take the longest they can, for each costs them the same.
+ * Longest utterance for the bundled engine: in shorter ones it lacks the context of the sentence, longer ones
+ * cost more per word. Multilingual engines get the longest utterances that they accept, because each costs the same.
  */
-const GOOD_UTTERANCE_SECONDS = 20;
-/** Chunks that are decoded while voice activity is at work: some seconds. */
-const CHUNKS_AHEAD = 4;
-/** Groups of utterances, a few minutes each, that are made ready while the engine hears the one before. */
-const GROUPS_AHEAD = 1;
+const BUNDLED_UTTERANCE_SECONDS = 20;
+/** Chunks that are decoded ahead of voice activity detection: some seconds. */
+const PREFETCHED_CHUNKS = 4;
+/** Groups of utterances, a few minutes each, that are prepared while the engine works on the one before. */
+const PREFETCHED_GROUPS = 1;
 
 export interface TranscribeOptions {
   decoder: Decoder;
   engines: Engines;
-  voiceActivity: VoiceActivity;
+  voiceActivity: VoiceActivityDetector;
   /** Seconds; a longer recording throws `media_too_long`. */
   maxDurationSeconds: number;
   signal: AbortSignal;
-  /** Called whenever more words are settled: several times a minute, and at most every few milliseconds. */
+  /** Called whenever more words are final: several times a minute, and at most every few milliseconds. */
   onProgress?: (progress: TranscribeProgress) => void;
-  /**
-   * Called once: as soon as the whole recording is decoded, or where an error has ended that. Never called
-   * where there is no audio.
-   */
+  /** Called once, when the whole recording is decoded or an error has ended decoding. Never called without audio. */
   onWaveform?: (waveform: Waveform) => void;
   /**
-   * What was kept of earlier work on the same recording, in any order, all or some of it. The result is the
-   * same as without; what an engine has answered is not asked of it again.
+   * Checkpoints of earlier work on the same recording, any of them in any order. The result is the same as without;
+   * what they contain is not computed again.
    */
-  kept?: readonly KeptStretch[];
-  /** Called after each batch with what was heard since the last call, for whoever keeps it … */
-  onStretch?: (stretch: KeptStretch) => void;
-  /** … and not before so many seconds of work, by the clock, have gone by since then. */
-  keepEverySeconds?: number;
+  checkpoints?: readonly Checkpoint[];
+  /** Called after a batch with the results since the last call … */
+  onCheckpoint?: (checkpoint: Checkpoint) => void;
+  /** … if so many seconds of wall-clock time have passed since then. */
+  checkpointIntervalSeconds?: number;
 }
 
 /**
- * Transcribes one file: decode → voice activity → utterances → listener → words, streamed, so that memory
- * stays the same however long the recording is. Each part works ahead of the next by a bounded piece.
+ * Transcribes one file: decode → voice activity → utterances → language, recognition, alignment and filters → words.
+ * Streams, so memory does not grow with the length of the recording. Each stage works ahead of the next by a bounded
+ * amount.
  * @param path absolute
  * @throws SpeechError
  */
 export async function transcribe(path: string, options: TranscribeOptions): Promise<TranscribeResult> {
-  const { decoder, voiceActivity, onStretch, kept = [] } = options;
-  const book = new AnswerBook(kept, { keeps: onStretch !== undefined });
-  const engines = book.engines(options.engines);
+  const { decoder, voiceActivity, onCheckpoint, checkpoints = [] } = options;
+  const cache = new CheckpointCache(checkpoints, { recordsNew: onCheckpoint !== undefined });
+  const engines = cache.engines(options.engines);
   const timer = new StageTimer();
-  // What works ahead is stopped also where an error, not the caller, ends the work.
+  // Stops prefetching also if an error, not the caller, ends the work.
   const left = new AbortController();
   const signal = AbortSignal.any([options.signal, left.signal]);
 
@@ -73,26 +71,26 @@ export async function transcribe(path: string, options: TranscribeOptions): Prom
   const { audioOffset, audioTrack } = probe;
   const audio = decoder.decode(path, { probe, maxDurationSeconds, signal });
   const waveform = new WaveformReport(audio, probe, options.onWaveform);
-  const samples = ahead(waveform.measure(timer.timeEach("decode", audio.chunks)), CHUNKS_AHEAD);
-  const score = book.scores((block, preceding) =>
+  const samples = prefetch(waveform.measure(timer.timeEach("decode", audio.chunks)), PREFETCHED_CHUNKS);
+  const score = cache.scores((block, preceding) =>
     timer.time("voiceActivity", () => voiceActivity.probabilities(block, preceding, signal)),
   );
   const scored = scoreAudio(samples, score);
-  const packed = packUtterances(scored, utteranceSeconds(engines), audioOffset);
-  const groups = ahead(waveform.markSpeech(packed), GROUPS_AHEAD);
+  const packed = packUtterances(scored, maxUtteranceSeconds(engines), audioOffset);
+  const groups = prefetch(waveform.markSpeech(packed), PREFETCHED_GROUPS);
 
-  const listener = createListener(engines);
-  const report = progressOf(probe, book.settledSeconds, options.onProgress);
-  report(book.settledSeconds);
-  const keep = keeper(book, options);
-  const onHeard = (settledSeconds: number) => {
+  const recognizer = createRecognizer(engines);
+  const report = progressReporter(probe, cache.settledSeconds, options.onProgress);
+  report(cache.settledSeconds);
+  const saveCheckpoint = checkpointWriter(cache, options);
+  const onSettled = (settledSeconds: number) => {
     report(settledSeconds);
-    keep(settledSeconds);
+    saveCheckpoint(settledSeconds);
   };
   try {
     for await (const { utterances, settledSeconds } of groups) {
-      await timer.time("engine", () => listener.hear(utterances, { signal, onHeard }));
-      onHeard(settledSeconds);
+      await timer.time("engine", () => recognizer.recognize(utterances, { signal, onSettled }));
+      onSettled(settledSeconds);
     }
   } catch (error) {
     options.signal.throwIfAborted();
@@ -106,19 +104,20 @@ export async function transcribe(path: string, options: TranscribeOptions): Prom
   if (nothing !== null && probe.hasUndecodableTrack) {
     throw new SpeechError(
       "undecodable_audio",
-      "The audio that can be decoded is silent; another track cannot be.",
+      "The audio that can be decoded is silent; another track cannot be decoded.",
     );
   }
   if (nothing !== null) return { outcome: "skipped", reason: nothing, duration: measured };
   report(duration ?? measured);
-  const heard = await timer.time("engine", () =>
-    listener.finish(measured, { signal: options.signal, onHeard: report }),
+  const recognized = await timer.time("engine", () =>
+    recognizer.finish(measured, { signal: options.signal, onSettled: report }),
   );
   return {
     outcome: "transcribed",
-    ...heard,
+    ...recognized,
     duration: measured,
-    engine: engineOfMostWords(heard.stretches) ?? (engines.multilingual ?? engines.bundled)?.name ?? "",
+    engine:
+      engineOfMostWords(recognized.languageSegments) ?? (engines.multilingual ?? engines.bundled)?.name ?? "",
     decoder: decoder.name,
     audioTrack: audioTrack === headers.audioTrack ? null : audioTrack,
     incomplete,
@@ -126,49 +125,49 @@ export async function transcribe(path: string, options: TranscribeOptions): Prom
   };
 }
 
-function utteranceSeconds({ bundled, multilingual, bundledTakesEnglish }: Engines): number {
+function maxUtteranceSeconds({ bundled, multilingual, bundledTakesEnglish }: Engines): number {
   const longest = (engine: { maxUtteranceSeconds: number } | null) =>
     engine?.maxUtteranceSeconds ?? Number.POSITIVE_INFINITY;
-  if (multilingual === null) return Math.min(longest(bundled), GOOD_UTTERANCE_SECONDS);
+  if (multilingual === null) return Math.min(longest(bundled), BUNDLED_UTTERANCE_SECONDS);
   return Math.min(longest(multilingual), longest(bundledTakesEnglish ? bundled : null));
 }
 
-function engineOfMostWords(stretches: readonly { engine: string; words: number }[]): string | null {
+function engineOfMostWords(segments: readonly { engine: string; words: number }[]): string | null {
   const words = new Map<string, number>();
-  for (const stretch of stretches) {
-    words.set(stretch.engine, (words.get(stretch.engine) ?? 0) + stretch.words);
+  for (const segment of segments) {
+    words.set(segment.engine, (words.get(segment.engine) ?? 0) + segment.words);
   }
   return [...words].toSorted(([, a], [, b]) => b - a)[0]?.[0] ?? null;
 }
 
-/** Takes seconds of the media that are settled; gives away what was heard, now and then. */
-function keeper(
-  book: AnswerBook,
-  { onStretch, keepEverySeconds = 0 }: TranscribeOptions,
+/** Returns a function that takes how far words are final, in seconds of the media, and emits checkpoints at intervals. */
+function checkpointWriter(
+  cache: CheckpointCache,
+  { onCheckpoint, checkpointIntervalSeconds = 0 }: TranscribeOptions,
 ): (settledSeconds: number) => void {
   let last = performance.now();
   return (settledSeconds) => {
-    if (onStretch === undefined || performance.now() - last < keepEverySeconds * 1000) return;
+    if (onCheckpoint === undefined || performance.now() - last < checkpointIntervalSeconds * 1000) return;
     last = performance.now();
-    const stretch = book.takeNew(settledSeconds);
-    if (stretch !== null) onStretch(stretch);
+    const checkpoint = cache.takeCheckpoint(settledSeconds);
+    if (checkpoint !== null) onCheckpoint(checkpoint);
   };
 }
 
 /**
- * Takes seconds of the media that are settled; tells only what is news, never a step back.
- * @param keptSeconds Settled by earlier work, which tells nothing of the pace.
+ * Returns a function that takes how far words are final, in seconds of the media. Progress never goes back.
+ * @param cachedSeconds Settled by checkpoints, whose speed says nothing about the rest.
  */
-function progressOf(
+function progressReporter(
   { duration }: Probe,
-  keptSeconds: number,
+  cachedSeconds: number,
   onProgress: ((progress: TranscribeProgress) => void) | undefined,
 ): (settledSeconds: number) => void {
   const remaining = new RemainingTime();
   let furthest = -1;
   return (settledSeconds) => {
     const done = Math.min(Math.max(0, settledSeconds), duration ?? Number.POSITIVE_INFINITY);
-    if (settledSeconds < keptSeconds) remaining.beginAt(done, performance.now());
+    if (settledSeconds < cachedSeconds) remaining.beginAt(done, performance.now());
     if (done <= furthest) return;
     furthest = done;
     onProgress?.({

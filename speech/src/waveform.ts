@@ -5,18 +5,18 @@ import type { UtteranceGroup } from "./vad/utterances.ts";
 
 const PEAKS_PER_SECOND = 10;
 const SAMPLES_PER_PEAK = SAMPLE_RATE / PEAKS_PER_SECOND;
-/** Speech that was cut for the engine's sake goes on in the next stretch. */
+/** Speech that was cut for the engine continues in the next span. */
 const NO_PAUSE_SECONDS = 0.05;
 
-/** How loud a recording is and where somebody speaks in it. */
+/** Loudness of a recording and its spans of speech. */
 export interface Waveform {
   /** Seconds of the media, 3 decimals. */
   duration: number;
-  /** False where an error ended the reading; then it holds the beginning. */
+  /** False if an error ended decoding; then it covers only the beginning. */
   whole: boolean;
   peaksPerSecond: number;
   /**
-   * Base64 of a byte for each tenth of a second of the media: 255 times the square root of the loudest sample,
+   * Base64 of one byte per tenth of a second of the media: 255 times the square root of the peak amplitude,
    * which keeps the shape of quiet recordings.
    */
   peaks: string;
@@ -24,15 +24,15 @@ export interface Waveform {
   speech: [number, number][];
 }
 
-/** Measures a recording as it goes by; holds ten bytes for each of its seconds. */
+/** Measures a recording while it streams; holds ten bytes per second. */
 export class WaveformMeter {
   #peaks = new Uint8Array(4096);
-  /** Samples of the media so far; the audio may begin later than the picture. */
+  /** Samples of the media so far; the audio may begin later than the video. */
   #position: number;
   #loudest = 0;
   readonly #speech: [number, number][] = [];
 
-  /** @param audioOffset Seconds of the media at which the first sample stands. */
+  /** @param audioOffset Seconds of the media at the first sample. */
   constructor(audioOffset: number) {
     this.#position = Math.round(audioOffset * SAMPLE_RATE);
   }
@@ -70,16 +70,19 @@ export class WaveformMeter {
     this.#position += count - missing;
   }
 
-  /** @param stretches in seconds of the media, later than those before */
-  addSpeech(stretches: readonly { start: number; end: number }[]): void {
-    for (const { start, end } of stretches) {
+  /** @param spans in seconds of the media, later than those before */
+  addSpeech(spans: readonly { start: number; end: number }[]): void {
+    for (const { start, end } of spans) {
       const last = this.#speech.at(-1);
       if (last && start - last[1] < NO_PAUSE_SECONDS) last[1] = end;
       else this.#speech.push([start, end]);
     }
   }
 
-  /** Call once. @param duration Seconds of the media; silence fills what comes after the last sample. */
+  /**
+   * Call once.
+   * @param duration Seconds of the media; silence fills what comes after the last sample.
+   */
   finish({ duration, whole }: { duration: number; whole: boolean }): Waveform {
     if (this.#position % SAMPLES_PER_PEAK !== 0) this.#write();
     const count = Math.ceil((whole ? duration : Math.min(duration, this.seconds)) * PEAKS_PER_SECOND);
@@ -96,7 +99,7 @@ export class WaveformMeter {
     };
   }
 
-  /** The peak that ends at the position, or is cut off there. */
+  /** Writes the peak that ends at the position, or is cut off there. */
   #write(): void {
     const index = Math.ceil(this.#position / SAMPLES_PER_PEAK) - 1;
     this.#reserve(index + 1);
@@ -112,18 +115,18 @@ export class WaveformMeter {
   }
 }
 
-/** Measures what goes by on the way from the decoder to the engines, and tells it when it is whole. */
+/** Measures audio on its way from the decoder to the engines and reports the waveform once. */
 export class WaveformReport {
   readonly #audio: DecodedAudio;
   readonly #probe: Probe;
-  readonly #tell: ((waveform: Waveform) => void) | undefined;
+  readonly #onWaveform: ((waveform: Waveform) => void) | undefined;
   readonly #meter: WaveformMeter;
-  #state: "nothing yet" | "measuring" | "told" = "nothing yet";
+  #state: "nothing yet" | "measuring" | "reported" = "nothing yet";
 
-  constructor(audio: DecodedAudio, probe: Probe, tell: ((waveform: Waveform) => void) | undefined) {
+  constructor(audio: DecodedAudio, probe: Probe, onWaveform: ((waveform: Waveform) => void) | undefined) {
     this.#audio = audio;
     this.#probe = probe;
-    this.#tell = tell;
+    this.#onWaveform = onWaveform;
     this.#meter = new WaveformMeter(probe.audioOffset);
   }
 
@@ -148,7 +151,7 @@ export class WaveformReport {
   }
 
   #finish(duration: number, whole: boolean): void {
-    this.#state = "told";
-    this.#tell?.(this.#meter.finish({ duration, whole }));
+    this.#state = "reported";
+    this.#onWaveform?.(this.#meter.finish({ duration, whole }));
   }
 }

@@ -5,12 +5,12 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Decoder } from "../src/media/media.ts";
 import { openDecoder } from "../src/media/open-decoder.ts";
-import { openVoiceActivityLane } from "../src/processes/model-worker.ts";
+import { openVoiceActivityWorker } from "../src/processes/model-worker.ts";
 import { closeEngines, openEngines } from "../src/processes/open-engines.ts";
 import type { Engines } from "../src/recognition/recognizer.ts";
 import { type TranscribeOptions, transcribe } from "../src/transcribe.ts";
 import type { TranscribeProgress, Transcript } from "../src/transcript.ts";
-import type { VoiceActivity } from "../src/vad/voice-activity.ts";
+import type { VoiceActivityDetector } from "../src/vad/voice-activity.ts";
 import { nonSpeech } from "./support/sounds.ts";
 import { compareWords, ENGLISH, plainWords, quantile, realSpeech, spoken } from "./support/spoken.ts";
 import { sequence, theChildren, theWeather, wavFile } from "./support/wav.ts";
@@ -24,13 +24,13 @@ const BUNDLED = {
 let folder: string;
 let decoder: Decoder;
 let engines: Engines;
-let voiceActivity: VoiceActivity;
+let voiceActivity: VoiceActivityDetector;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "speech-transcribe-"));
   decoder = await openDecoder();
   engines = await openEngines(BUNDLED, { threads: 2 });
-  voiceActivity = await openVoiceActivityLane();
+  voiceActivity = await openVoiceActivityWorker();
 });
 afterAll(async () => {
   await voiceActivity.close();

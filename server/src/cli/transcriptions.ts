@@ -1,5 +1,5 @@
 import { TRANSCRIPTION_STATUSES, type TranscriptionStatus } from "@subtext/client/contract/transcription";
-import type { LanguageStretch } from "@subtext/speech/transcript";
+import type { LanguageSegment } from "@subtext/speech/transcript";
 import { type Command, Option } from "commander";
 import type { TranscriptionView } from "../admin/contract/transcription.ts";
 import type { TranscriptionSummaryView } from "../admin/contract/video.ts";
@@ -107,7 +107,7 @@ function stageTimes(stages: NonNullable<TranscriptionView["stages"]>): string {
     .join(", ");
 }
 
-function stretchText({ start, end, language, probability, engine, words }: LanguageStretch): string {
+function stretchText({ start, end, language, probability, engine, words }: LanguageSegment): string {
   const sure = `${Math.round(probability * 100)} %`;
   return `${length(start)} – ${length(end)} ${language} (${sure}) by ${engine}, ${words} words`;
 }

@@ -3,7 +3,7 @@ import type { TranscriptionStatus } from "@subtext/client/contract/transcription
 import type { VideoMetadata } from "@subtext/client/contract/video";
 import type { EventType, SentEventType } from "@subtext/client/contract/webhook";
 import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
-import type { LanguageStretch, StageSeconds } from "@subtext/speech/transcript";
+import type { LanguageSegment, StageSeconds } from "@subtext/speech/transcript";
 import type {
   ColumnType,
   Generated,
@@ -140,7 +140,7 @@ interface TranscriptionTable {
   incomplete: Generated<boolean>;
   stages: JSONColumnType<StageSeconds | null>;
   /** Who heard what where; null until COMPLETED, and for what was completed before this was kept. */
-  stretches: ColumnType<LanguageStretch[] | null, string | undefined, string>;
+  stretches: ColumnType<LanguageSegment[] | null, string | undefined, string>;
   /** Where the waveform lies in the storage; it may be there without files. */
   waveform_prefix: ColumnType<string | null, never, string | null>;
   created_at: Date;

@@ -1,4 +1,4 @@
-import type { KeptStretch } from "@subtext/speech/checkpoints/checkpoint";
+import type { Checkpoint } from "@subtext/speech/checkpoints/checkpoint";
 import { sql } from "kysely";
 import type { Db, Tx } from "./schema.ts";
 import type { Hold } from "./transcriptions.ts";
@@ -13,7 +13,7 @@ export async function keepStretch(
   db: Db,
   { transcriptionId, attempt }: Hold,
   number: number,
-  { settledSeconds, answers }: KeptStretch,
+  { settledSeconds, results }: Checkpoint,
 ): Promise<number | null> {
   // The lock lets no end of the transcription, which removes what is kept, go by unseen.
   const { rows } = await sql<{ faults: number }>`
@@ -23,7 +23,7 @@ export async function keepStretch(
       for no key update
     ), kept as (
       insert into transcription_stretch (transcription_id, attempt, number, settled_seconds, answers)
-      select id, attempt, ${number}::int, ${settledSeconds}::double precision, ${answers} from held
+      select id, attempt, ${number}::int, ${settledSeconds}::double precision, ${results} from held
     ), advanced as (
       update transcription set faults = 0, losses = 0 from held
       where transcription.id = held.id and not exists (
@@ -37,10 +37,10 @@ export async function keepStretch(
 }
 
 /** All that any attempt has kept of it, in no particular order. */
-export async function readKeptStretches(db: Db, transcriptionId: string): Promise<KeptStretch[]> {
+export async function readKeptStretches(db: Db, transcriptionId: string): Promise<Checkpoint[]> {
   return await db
     .selectFrom("transcription_stretch")
-    .select(["settled_seconds as settledSeconds", "answers"])
+    .select(["settled_seconds as settledSeconds", "answers as results"])
     .where("transcription_id", "=", transcriptionId)
     .execute();
 }

@@ -1,5 +1,5 @@
 import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
-import type { LanguageStretch, StageSeconds } from "@subtext/speech/transcript";
+import type { LanguageSegment, StageSeconds } from "@subtext/speech/transcript";
 import { sql } from "kysely";
 import type { Db, TranscriptionRow, Tx } from "./schema.ts";
 import { endAttempt } from "./transcription-attempts.ts";
@@ -93,7 +93,7 @@ export interface CompletedTranscription {
   audioTrack: number | null;
   incomplete: boolean;
   stages: StageSeconds;
-  stretches: LanguageStretch[];
+  stretches: LanguageSegment[];
   transcribedAt: Date;
   /** Null where there is no waveform. */
   waveformPrefix: string | null;

@@ -1,4 +1,4 @@
-import type { KeptStretch } from "@subtext/speech/checkpoints/checkpoint";
+import type { Checkpoint } from "@subtext/speech/checkpoints/checkpoint";
 import type { Speech } from "@subtext/speech/processes/process-pool";
 import type { TranscribeResult } from "@subtext/speech/transcript";
 import type { Waveform } from "@subtext/speech/waveform";
@@ -66,8 +66,8 @@ export async function hear(deps: HearDeps, attempt: HearingAttempt): Promise<Tra
     return await deps.speech.transcribe(source.path, {
       maxDurationSeconds: deps.maxDurationSeconds,
       signal,
-      kept,
-      onStretch: keeper(deps, attempt, pace),
+      checkpoints: kept,
+      onCheckpoint: keeper(deps, attempt, pace),
       onProgress: (report) => {
         const { done, duration, remainingSeconds } = report;
         pace.note(done, remainingSeconds);
@@ -140,10 +140,10 @@ function keeper(
   { db, maxConcurrentPerEnvironment: cap }: HearDeps,
   attempt: HearingAttempt,
   pace: SlicePace,
-): (stretch: KeptStretch) => void {
+): (stretch: Checkpoint) => void {
   const { row, hold, log, replaced, yields } = attempt;
   let number = 0;
-  const keep = async (stretch: KeptStretch) => {
+  const keep = async (stretch: Checkpoint) => {
     number += 1;
     const faults = await keepStretch(db, hold, number, stretch);
     if (faults === null) return replaced.abort();

@@ -158,7 +158,7 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
       audioTrack: transcript.audioTrack,
       incomplete: transcript.incomplete,
       stages: transcript.stages,
-      stretches: transcript.stretches,
+      stretches: transcript.languageSegments,
       transcribedAt: attempt.transcribedAt ?? now,
       waveformPrefix,
       now,
@@ -175,7 +175,7 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
   };
   const completed = await retryUntilShutdown(attempt, () => db.transaction().execute(record));
   if (!completed) return dropWork(attempt);
-  const { language, duration, engine, stretches, stages } = transcript;
+  const { language, duration, engine, languageSegments: stretches, stages } = transcript;
   const { wordCount } = rendered;
   attempt.end = { outcome: "completed", reason: null, transcript: { engine, duration, wordCount, stages } };
   log.info({ language, duration, wordCount, engine, stretches, stages }, "transcription completed");

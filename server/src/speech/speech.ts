@@ -1,5 +1,5 @@
 import type { ProgressTerminal } from "@subtext/speech/cli/progress-bar";
-import { type AvailableEngines, chooseEngines } from "@subtext/speech/engines/registry";
+import { type AvailableEngines, chooseEngines, engineDefinition } from "@subtext/speech/engines/registry";
 import { type MemoryBudget, planParallelism } from "@subtext/speech/processes/memory";
 import { readMemoryLimit } from "@subtext/speech/processes/memory-limit";
 import { createSpeech, type Speech } from "@subtext/speech/processes/process-pool";
@@ -40,7 +40,7 @@ export function openSpeech(config: Config, models: Models, log: Logger, onProces
     parts: () => {
       const parts = chooseEngines(config.engine, availableEngines(config, models));
       const { bundled, multilingual, bundledTakesEnglish } = parts;
-      const by = multilingual?.kind === "whisper" ? multilingual.folder : (multilingual?.model ?? null);
+      const by = multilingual && engineDefinition(multilingual).modelName(multilingual);
       log.info({ engine: config.engine, bundled, multilingual: by, bundledTakesEnglish }, "engines chosen");
       onProcess();
       return parts;

@@ -1,22 +1,22 @@
 import type { DecodedSequence } from "../onnx/decode-sequences.ts";
 
 /**
- * Word times out of cross-attention: which frames the decoder looked at while it wrote each token.
+ * Word times from cross-attention: which frames the decoder attended to while it wrote each token.
  *
  * Whisper's own word timestamps warp tokens onto all frames (dynamic time warping over attention), so the
- * words beside a pause swallow it: attention says little about frames where nobody speaks. Here the path
- * may also rest between two words, before the first and after the last, and resting is cheap where the
+ * words beside a pause absorb it: attention carries little information about frames without speech. Here the
+ * path may also pause between two words, before the first and after the last, and pausing is cheap if the
  * sound is quiet.
  */
 
 export interface AlignmentInput extends Pick<DecodedSequence, "attention" | "steps"> {
-  /** Frames that belong to the utterance; those after are padding. */
+  /** Frames of the utterance; those after them are padding. */
   frames: number;
-  /** Frames for which `attention` has values, padding included. */
+  /** Frames that `attention` has values for, padding included. */
   attentionFrames: number;
-  /** For each step whether its token starts a word. */
+  /** For each step: whether its token starts a word. */
   wordStarts: readonly boolean[];
-  /** For each frame 0 (speech) … 1 (silence). */
+  /** For each frame: 0 (speech) … 1 (silence). */
   quiet: Float32Array;
 }
 
@@ -27,17 +27,17 @@ export interface FrameSpan {
 }
 
 const ATTENTION_FLOOR = 1e-3;
-// Costs are natural logarithms, beside −log(attention share), which is 0 … 6.9. Chosen on 100 made
-// utterances in ten voices, with and without noise, and checked on 100 others.
+// Costs are natural logarithms, comparable to −log(attention share), which is 0 … 6.9. Tuned on 100 synthetic
+// utterances in ten voices, with and without noise, and verified on 100 others.
 const PAUSE_COST_QUIET = 0.4;
 const PAUSE_COST_LOUD = 4;
 const PAUSE_BEGIN_COST = 2;
 const WORD_COST_QUIET = 0.5;
 
 /**
- * The likeliest path through tokens, pauses and frames; every token gets one frame at least.
- * @returns A span for each step, in order, not overlapping, inside `frames`. Where there are fewer frames
- * than steps, the frames are shared out evenly (then spans are fractions of frames).
+ * Finds the most likely path through tokens, pauses and frames. Every token gets at least one frame.
+ * @returns A span for each step, in order, not overlapping, inside `frames`. If there are fewer frames than
+ * steps, all tokens get the same fraction of a frame.
  */
 export function alignTokens(input: AlignmentInput): FrameSpan[] {
   const { steps, frames } = input;
@@ -50,7 +50,7 @@ export function alignTokens(input: AlignmentInput): FrameSpan[] {
   return steps === 0 ? [] : cheapestPath(tokenCosts(input), input);
 }
 
-/** `[steps, frames]`: −log of each token's share of a frame's attention, a mean over the heads. */
+/** `[steps, frames]`: −log of each token's share of a frame's attention, averaged over the heads. */
 function tokenCosts({ attention, steps, frames, attentionFrames, quiet }: AlignmentInput): Float32Array {
   const heads = attention.length / (steps * attentionFrames);
   const costs = new Float32Array(steps * frames);
@@ -81,9 +81,9 @@ function tokenCosts({ attention, steps, frames, attentionFrames, quiet }: Alignm
 }
 
 /**
- * The median of each of `count` values from `from` on and its two neighbours, written from `to` on; the ends stand
- * for the neighbours that they lack. Values are bits of floats from 0 on, which are in the order of the floats:
- * the lower of two integers is found without a branch, which nobody could foretell, three times as fast.
+ * Median of each value and its two neighbors; the first and the last value are repeated at the ends. Values
+ * are the bits of non-negative floats, which have the same order as the floats. The minimum of two integers
+ * needs no branch, which the processor could not predict; that is three times as fast.
  */
 function medianFilter(
   values: Int32Array,
@@ -94,7 +94,7 @@ function medianFilter(
 ): void {
   let before = values[from]!;
   let here = before;
-  // Nothing is read beyond the ends: that alone would cost as much as the rest.
+  // Does not read beyond the ends: that would cost as much as everything else.
   for (let index = 0; index < count; index++) {
     const after = index + 1 < count ? values[from + index + 1]! : here;
     const step = belowZero(before - here);
@@ -107,14 +107,14 @@ function medianFilter(
   }
 }
 
-/** The number where it is below zero, else 0. */
+/** Returns the number if it is negative, else 0. */
 function belowZero(difference: number): number {
   return difference & (difference >> 31);
 }
 
 /**
- * Viterbi's algorithm over the states pause, token, pause, token, … pause: state 2k is a pause before
- * token k (allowed where a word starts, and after the last token), state 2k + 1 is token k.
+ * Viterbi algorithm over the states pause, token, pause, token, … pause. State 2k is a pause before token k
+ * (allowed if the token starts a word, and after the last token), state 2k + 1 is token k.
  */
 function cheapestPath(
   costs: Float32Array,

@@ -1,50 +1,47 @@
 import type { TimedWord } from "../transcript.ts";
 import { MIN_WORD_SECONDS } from "./timed-words.ts";
 
-/** Seconds of the media in which somebody speaks. */
-export interface SpokenStretch {
+/** Seconds of the media that contain speech. */
+export interface SpeechSpan {
   start: number;
   end: number;
 }
 
-/** Shorter gaps may be stops inside a word. */
+/** Shorter gaps may be stop consonants inside a word. */
 const MIN_PAUSE_SECONDS = 0.2;
-/** Speech sets in up to a window before it is noticed, and its end is noticed a window late. */
+/** Voice activity detection reports the start and the end of speech up to one window late. */
 const LATE_SECONDS = 0.03;
-/** Speech that is left over beside a pause belongs to the word there, if it is no more than this. */
-const LEFT_OVER_SECONDS = 0.25;
-/**
- * Nobody takes longer for a word than this and this much for each of its characters: the engine has left
- * out what was said beside it, and the word was given its time.
- */
+/** Speech beside a pause that no word covers belongs to the word next to it if it is not longer than this. */
+const UNCOVERED_SECONDS = 0.25;
+/** A word longer than this, plus this much for each character, has absorbed speech that the engine omitted. */
 const LONGEST_WORD_SECONDS = 2;
 const LONGEST_CHARACTER_SECONDS = 0.1;
 
 /**
- * Fits words to the pauses between them. An aligner lets a word that follows a pause begin inside the pause
- * or late, and one before it run on into it or end early: each word is held to the stretch of speech that
- * it shares most time with, and a word at the edge of a stretch reaches that edge. A word that lies wholly
- * in a pause stays where it is. A word that is longer than anybody takes for it keeps its end where it is the
- * first of its stretch, its beginning elsewhere.
+ * Fits words to the pauses between them. An aligner may start a word after a pause inside the pause or too
+ * late, and end a word before it inside the pause or too early. Each word is limited to the span of speech
+ * that it overlaps most, and a word at the edge of a span extends to that edge. A word entirely inside a
+ * pause keeps its times. A word that is implausibly long keeps its end if it is the first of its span, else
+ * its start.
  * @param words in order, not overlapping
  * @param speech in order
  */
-export function fitToPauses(words: readonly TimedWord[], speech: readonly SpokenStretch[]): TimedWord[] {
-  const stretches = betweenPauses(speech);
-  const places = words.map((word) => mostShared(stretches, word));
+export function fitToPauses(words: readonly TimedWord[], speech: readonly SpeechSpan[]): TimedWord[] {
+  const spans = betweenPauses(speech);
+  const places = words.map((word) => mostOverlapping(spans, word));
   const fitted: TimedWord[] = [];
   for (const [index, word] of words.entries()) {
-    const stretch = places[index];
-    if (stretch === undefined) {
+    const span = places[index];
+    if (span === undefined) {
       fitted.push(shortened(word, "start"));
       continue;
     }
-    let start = Math.max(word.start, stretch.start - LATE_SECONDS);
-    let end = Math.min(word.end, stretch.end);
-    const isFirst = places[index - 1] !== stretch;
-    const isLast = places[index + 1] !== stretch;
-    if (isFirst && start - stretch.start <= LEFT_OVER_SECONDS) start = Math.min(start, stretch.start);
-    if (isLast && stretch.end - end <= LEFT_OVER_SECONDS) end = Math.max(end, stretch.end - LATE_SECONDS);
+    let start = Math.max(word.start, span.start - LATE_SECONDS);
+    let end = Math.min(word.end, span.end);
+    const isFirst = places[index - 1] !== span;
+    const isLast = places[index + 1] !== span;
+    if (isFirst && start - span.start <= UNCOVERED_SECONDS) start = Math.min(start, span.start);
+    if (isLast && span.end - end <= UNCOVERED_SECONDS) end = Math.max(end, span.end - LATE_SECONDS);
     const trimmed = {
       ...word,
       start: Math.max(start, words[index - 1]?.end ?? start),
@@ -62,9 +59,9 @@ function shortened(word: TimedWord, kept: "start" | "end"): TimedWord {
 }
 
 /**
- * One transcript from words that were heard apart: none begins before the one before it has ended, none
- * ends after the media, and all take 40 ms at least, less only where the media is too short for so many.
- * Times get 3 decimals.
+ * Joins words that were aligned separately into one sequence without overlaps, inside the media. Each word
+ * lasts at least 40 ms, less only if the media is too short for so many words. Times are rounded to 3
+ * decimals.
  */
 export function inOrder(words: readonly TimedWord[], duration: number): TimedWord[] {
   const media = Math.floor(1000 * duration + 1e-6);
@@ -89,24 +86,24 @@ export function inOrder(words: readonly TimedWord[], duration: number): TimedWor
   }));
 }
 
-function betweenPauses(speech: readonly SpokenStretch[]): SpokenStretch[] {
-  const stretches: SpokenStretch[] = [];
+function betweenPauses(speech: readonly SpeechSpan[]): SpeechSpan[] {
+  const spans: SpeechSpan[] = [];
   for (const { start, end } of speech) {
-    const last = stretches.at(-1);
+    const last = spans.at(-1);
     if (last !== undefined && start - last.end < MIN_PAUSE_SECONDS) last.end = end;
-    else stretches.push({ start, end });
+    else spans.push({ start, end });
   }
-  return stretches;
+  return spans;
 }
 
-function mostShared(stretches: readonly SpokenStretch[], word: TimedWord): SpokenStretch | undefined {
+function mostOverlapping(spans: readonly SpeechSpan[], word: TimedWord): SpeechSpan | undefined {
   let most = 0;
-  let found: SpokenStretch | undefined;
-  for (const stretch of stretches) {
-    const shared = Math.min(stretch.end, word.end) - Math.max(stretch.start, word.start);
+  let found: SpeechSpan | undefined;
+  for (const span of spans) {
+    const shared = Math.min(span.end, word.end) - Math.max(span.start, word.start);
     if (shared <= most) continue;
     most = shared;
-    found = stretch;
+    found = span;
   }
   return found;
 }

@@ -1,12 +1,12 @@
 import type { SpelledWord } from "./spelled-word.ts";
 
-/** Spoken signs stand as words of their own; other punctuation belongs to a word beside it. */
+/** Signs that are pronounced are words of their own; other punctuation belongs to a neighboring word. */
 const PUNCTUATION_ONLY = /^(?![&%@#*§])\p{P}+$/u;
 const OPENING = /^[\p{Ps}\p{Pi}¿¡]+$/u;
 
 /**
- * Gives punctuation that stands free to the word before it, and opening marks to the word after it. Marks
- * without any word are left out, and so are blanks.
+ * Attaches free-standing punctuation to the word before it and opening marks to the word after it. Drops
+ * blanks, and marks without any word.
  */
 export function joinPunctuation(spelled: readonly SpelledWord[]): SpelledWord[] {
   const words: SpelledWord[] = [];
@@ -35,12 +35,12 @@ export function joinPunctuation(spelled: readonly SpelledWord[]): SpelledWord[] 
   return words;
 }
 
-/** Marks that nobody speaks, and nothing else. */
+/** Returns whether the text consists only of marks that are not pronounced. */
 export function isPunctuationOnly(text: string): boolean {
   return PUNCTUATION_ONLY.test(text);
 }
 
-/** Marks that belong to the word after them, and nothing else. */
+/** Returns whether the text consists only of marks that belong to the word after them. */
 export function isOpeningOnly(text: string): boolean {
   return OPENING.test(text);
 }

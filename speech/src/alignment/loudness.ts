@@ -1,35 +1,34 @@
 /**
- * How quiet each frame of an utterance is, beside the utterance itself: 0 where somebody speaks, 1 where
- * nobody does. Finer in time than voice activity (which finds the utterances), so it can place the edges
- * of words at pauses.
+ * How quiet each frame of an utterance is, relative to the utterance: 0 for speech, 1 for silence. It has a
+ * finer time resolution than voice activity detection, so it can locate the edges of words at pauses.
  */
 
-/** How a model's frames lie on the samples: frame i stands for `[offset + i·length, offset + (i+1)·length)`. */
+/** Maps a model's frames to samples: frame i covers `[offset + i·length, offset + (i+1)·length)`. */
 export interface FrameLayout {
   /** Samples. */
   length: number;
-  /** Samples; half the reach of the model's convolutions. */
+  /** Samples; half the receptive field of the model's convolutions. */
   offset: number;
 }
 
 const WINDOW_SAMPLES = 400;
-/** Decibels below the loud parts beyond which loudness tells nothing more about speech. */
+/** Decibels below the loud parts; anything softer counts as equally quiet. */
 const SPEECH_RANGE = 35;
-/** Where between quiet and loud a frame counts as half quiet, and how sharply, decibels. */
+/** The position between quiet and loud of a frame that counts as half quiet, and the steepness in decibels. */
 const HALF_QUIET_SHARE = 0.4;
 const SHARPNESS = 2;
-/** With less than this between the loud and the quiet parts (music, noise), loudness tells nothing … */
+/** If loud and quiet parts differ by less than this (music, noise), loudness says nothing about speech … */
 const MIN_RANGE = 6;
-/** … and with this much it is trusted in full. */
+/** … and from this difference on it is fully trusted. */
 const TRUSTED_RANGE = 14;
 
-/** The levels that stand for loud and quiet: shares of an utterance's frames, from the softest. */
+/** Quantiles of the frames' levels that define loud and quiet. */
 const LOUD_SHARE = 0.9;
 const QUIET_SHARE = 0.05;
 
 /**
- * How far the loud parts of an utterance stand out of its quiet ones, decibels: of made speech and its stops
- * and pauses 35 and more, with noise under it (20, 10, 5, 0 dB) about as many decibels and five more.
+ * Difference between the loud and the quiet parts of an utterance, decibels: 35 and more for clean synthetic
+ * speech, with noise (20, 10, 5, 0 dB) about the signal-to-noise ratio plus five.
  * @param samples At 16 kHz.
  */
 export function loudnessRange(samples: Float32Array): number {
@@ -41,7 +40,10 @@ export function loudnessRange(samples: Float32Array): number {
   return levelAt(sorted, LOUD_SHARE) - levelAt(sorted, QUIET_SHARE);
 }
 
-/** @param samples At 16 kHz. */
+/**
+ * Returns how quiet each frame is, 0 … 1.
+ * @param samples At 16 kHz.
+ */
 export function quietFrames(samples: Float32Array, frames: number, layout: FrameLayout): Float32Array {
   const loudness = new Float32Array(frames);
   for (let frame = 0; frame < frames; frame++) {

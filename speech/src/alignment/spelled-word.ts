@@ -4,10 +4,10 @@ export interface SpelledWord {
   firstToken: number;
   endToken: number;
   /**
-   * The part of these tokens that is heard, where it is not all of them, as places among the tokens: from
-   * 3.5 to 5 is the second half of token 3 and all of token 4. Marks at a word's ends are not heard; where
-   * a token spells the end of one word and the beginning of the next, each takes its share of the token's
-   * time, so that of two words in order `to` is never after the next one's `from`.
+   * The pronounced part of these tokens if it is not all of them, as fractional token positions: from 3.5 to
+   * 5 is the second half of token 3 and all of token 4. Punctuation at the ends is not pronounced. If a token
+   * spells the end of one word and the start of the next, each gets its share of the token's time, so `to` of
+   * a word is never after `from` of the next.
    */
   spoken?: { from: number; to: number };
 }

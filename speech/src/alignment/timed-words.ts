@@ -8,21 +8,21 @@ export interface TimedWordsInput {
   spans: readonly FrameSpan[];
   /** Natural logarithm of each token's probability. */
   logProbabilities: readonly number[];
-  /** Seconds of the media at which the utterance starts. */
+  /** Seconds of the media at the start of the utterance. */
   start: number;
-  /** Length of the utterance. */
+  /** Length of the utterance, seconds. */
   seconds: number;
   secondsPerFrame: number;
-  /** Added to every time, seconds. */
+  /** Seconds that are added to every time. */
   correction: number;
 }
 
-/** No spoken word is shorter; what attention makes shorter is given this much where there is room. */
+/** Minimum length of a word, if there is room. */
 export const MIN_WORD_SECONDS = 0.04;
 
 /**
- * Words with times: in order, not overlapping, inside the utterance, none of zero length; words that share
- * a token share its time. A word's confidence is the geometric mean of its tokens' probabilities.
+ * Returns words with times: in order, not overlapping, inside the utterance, none of zero length. Words that
+ * share a token share its time. A word's confidence is the geometric mean of its tokens' probabilities.
  */
 export function timedWords(input: TimedWordsInput): TimedWord[] {
   const { words, spans, start, seconds } = input;
@@ -51,13 +51,13 @@ export function timedWords(input: TimedWordsInput): TimedWord[] {
   }));
 }
 
-/** The frame at a place inside a token, or at its ends: `place` is from `token` to `token + 1`. */
+/** Frame at a fractional token position: `place` is from `token` to `token + 1`. */
 function frameAt(spans: readonly FrameSpan[], token: number, place: number): number {
   const span = spans[Math.max(0, Math.min(token, spans.length - 1))];
   return span === undefined ? 0 : span.start + (place - token) * (span.end - span.start);
 }
 
-/** 0 where there are none. */
+/** Returns 0 for an empty list. */
 export function mean(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -1,55 +1,58 @@
-import type { Engine, HearOptions, Utterance } from "../engines/engine.ts";
+import type { Engine, RecognizeOptions } from "../engines/engine.ts";
 import type { Engines } from "../recognition/recognizer.ts";
+import type { Utterance } from "../vad/utterances.ts";
 import { SAMPLE_RATE, WINDOW_SAMPLES } from "../vad/voice-activity.ts";
-import { type Answers, type KeptStretch, readAnswers, writeAnswers } from "./checkpoint.ts";
+import { type Checkpoint, type ModelResults, parseResults, serializeResults } from "./checkpoint.ts";
 
 type Score = (samples: Float32Array, preceding: Float32Array) => Promise<Float32Array>;
+type Kind = "recognitions" | "languages";
+type ResultOf<K extends Kind> = ModelResults[K][number][1];
 
 /**
- * What the models of one recording have answered. A transcript follows from the samples and these answers
- * alone, so work that ended in the middle goes on to the same words from whichever answers of it were kept,
- * and what weighs the whole recording (languages, evidence) needs no state of its own. An answer is its
- * engine's: another engine is asked anew.
+ * Caches the results of the models for one recording. A transcript follows from the samples and these results
+ * alone, so a transcription that resumes from any of its checkpoints produces the same words, and language tracking
+ * and evidence over the whole recording need no persisted state. The key of a result contains the engine's name:
+ * another engine computes its own.
  */
-export class AnswerBook {
-  /** Seconds of the media up to which answers were kept. */
+export class CheckpointCache {
+  /** Seconds of the media up to which the checkpoints reach. */
   readonly settledSeconds: number;
   readonly #speech: Map<number, Float32Array>;
-  readonly #hearings: Map<string, Answers["hearings"][number][1]>;
-  readonly #languages: Map<string, Answers["languages"][number][1]>;
-  readonly #keeps: boolean;
-  #new = noAnswers();
+  readonly #recognitions: Map<string, ResultOf<"recognitions">>;
+  readonly #languages: Map<string, ResultOf<"languages">>;
+  readonly #recordsNew: boolean;
+  #new = noResults();
 
   /**
-   * @param kept What was kept of work on the same recording.
-   * @param keeps Whether new answers are to be kept; else none is held.
+   * @param checkpoints Of earlier work on the same recording.
+   * @param recordsNew Whether to hold new results for `takeCheckpoint`.
    */
-  constructor(kept: readonly KeptStretch[], { keeps }: { keeps: boolean }) {
-    this.#keeps = keeps;
-    const readable = kept.flatMap(({ settledSeconds, answers }) => {
-      const read = readAnswers(answers);
-      return read === null ? [] : [{ settledSeconds, ...read }];
+  constructor(checkpoints: readonly Checkpoint[], { recordsNew }: { recordsNew: boolean }) {
+    this.#recordsNew = recordsNew;
+    const readable = checkpoints.flatMap(({ settledSeconds, results }) => {
+      const parsed = parseResults(results);
+      return parsed === null ? [] : [{ settledSeconds, ...parsed }];
     });
     this.settledSeconds = Math.max(0, ...readable.map(({ settledSeconds }) => settledSeconds));
     this.#speech = new Map(readable.flatMap(({ speech }) => speech));
-    this.#hearings = new Map(readable.flatMap(({ hearings }) => hearings));
+    this.#recognitions = new Map(readable.flatMap(({ recognitions }) => recognitions));
     this.#languages = new Map(readable.flatMap(({ languages }) => languages));
   }
 
-  /** Voice activity that is asked only for blocks without an answer. @param score Called block by block, from the first. */
+  /** Wraps voice activity detection. @param score Called block by block, from the first. */
   scores(score: Score): Score {
     let blocks = 0;
     return async (samples, preceding) => {
       const block = blocks++;
-      const known = taken(this.#speech, block);
-      if (known?.length === samples.length / WINDOW_SAMPLES) return known;
+      const cached = take(this.#speech, block);
+      if (cached?.length === samples.length / WINDOW_SAMPLES) return cached;
       const probabilities = await score(samples, preceding);
-      if (this.#keeps) this.#new.speech.push([block, probabilities]);
+      if (this.#recordsNew) this.#new.speech.push([block, probabilities]);
       return probabilities;
     };
   }
 
-  /** Engines that are asked only what has no answer. */
+  /** Wraps the engines: they compute only what is not cached. */
   engines({ bundled, multilingual, ...engines }: Engines): Engines {
     return {
       ...engines,
@@ -58,12 +61,12 @@ export class AnswerBook {
     };
   }
 
-  /** The answers since the last call, for whoever keeps them; null where there are none. */
-  takeNew(settledSeconds: number): KeptStretch | null {
-    const answers = this.#new;
-    if (Object.values(answers).every(({ length }) => length === 0)) return null;
-    this.#new = noAnswers();
-    return { settledSeconds, answers: writeAnswers(answers) };
+  /** Returns the results since the last call; null if there are none. */
+  takeCheckpoint(settledSeconds: number): Checkpoint | null {
+    const results = this.#new;
+    if (Object.values(results).every(({ length }) => length === 0)) return null;
+    this.#new = noResults();
+    return { settledSeconds, results: serializeResults(results) };
   }
 
   #engine(engine: Engine): Engine {
@@ -73,7 +76,7 @@ export class AnswerBook {
       languages,
       maxUtteranceSeconds,
       ...(warnings && { warnings }),
-      hear: (utterances, options) => this.#hear(engine, utterances, options),
+      recognize: (utterances, options) => this.#recognize(engine, utterances, options),
       ...(engine.detectLanguages && {
         detectLanguages: (utterances, signal) => this.#detect(engine, utterances, signal),
       }),
@@ -81,58 +84,58 @@ export class AnswerBook {
     };
   }
 
-  #hear(engine: Engine, utterances: readonly Utterance[], { signal, languages }: HearOptions) {
-    const questions = utterances.map((utterance, place) =>
-      [...question(engine, utterance), languages?.[place] ?? ""].join(" "),
+  #recognize(engine: Engine, utterances: readonly Utterance[], { signal, languages }: RecognizeOptions) {
+    const keys = utterances.map(
+      (utterance, index) => `${keyOf(engine, utterance)} ${languages?.[index] ?? ""}`,
     );
-    const ask = (places: readonly number[]) =>
-      engine.hear(
-        places.map((place) => utterances[place]!),
-        { signal, ...(languages && { languages: places.map((place) => languages[place] ?? null) }) },
-      );
-    return this.#answer("hearings", questions, this.#hearings, ask);
+    return this.#cached("recognitions", keys, this.#recognitions, (indexes) =>
+      engine.recognize(
+        indexes.map((index) => utterances[index]!),
+        { signal, ...(languages && { languages: indexes.map((index) => languages[index] ?? null) }) },
+      ),
+    );
   }
 
   #detect(engine: Engine, utterances: readonly Utterance[], signal: AbortSignal) {
-    const questions = utterances.map((utterance) => question(engine, utterance).join(" "));
-    const ask = (places: readonly number[]) =>
+    const keys = utterances.map((utterance) => keyOf(engine, utterance));
+    return this.#cached("languages", keys, this.#languages, (indexes) =>
       engine.detectLanguages!(
-        places.map((place) => utterances[place]!),
+        indexes.map((index) => utterances[index]!),
         signal,
-      );
-    return this.#answer("languages", questions, this.#languages, ask);
+      ),
+    );
   }
 
-  /** One answer for each question; those without one are asked together. */
-  async #answer<Kind extends "hearings" | "languages">(
-    kind: Kind,
-    questions: readonly string[],
-    known: Map<string, Answers[Kind][number][1]>,
-    ask: (places: readonly number[]) => Promise<Answers[Kind][number][1][]>,
-  ): Promise<Answers[Kind][number][1][]> {
-    const answers = questions.map((each) => taken(known, each));
-    const unknown = [...answers.keys()].filter((place) => answers[place] === undefined);
-    const given = unknown.length === 0 ? [] : await ask(unknown);
-    for (const [index, place] of unknown.entries()) {
-      const answer = given[index]!;
-      answers[place] = answer;
-      if (this.#keeps) (this.#new[kind] as [string, typeof answer][]).push([questions[place]!, answer]);
+  /** One result for each key; those that are missing are computed together. */
+  async #cached<K extends Kind>(
+    kind: K,
+    keys: readonly string[],
+    cache: Map<string, ResultOf<K>>,
+    compute: (indexes: readonly number[]) => Promise<ResultOf<K>[]>,
+  ): Promise<ResultOf<K>[]> {
+    const results = keys.map((key) => take(cache, key));
+    const missing = [...results.keys()].filter((index) => results[index] === undefined);
+    const computed = missing.length === 0 ? [] : await compute(missing);
+    for (const [place, index] of missing.entries()) {
+      const result = computed[place]!;
+      results[index] = result;
+      if (this.#recordsNew) (this.#new[kind] as [string, ResultOf<K>][]).push([keys[index]!, result]);
     }
-    return answers as Answers[Kind][number][1][];
+    return results as ResultOf<K>[];
   }
 }
 
-function noAnswers(): Answers {
-  return { speech: [], hearings: [], languages: [] };
+function noResults(): ModelResults {
+  return { speech: [], recognitions: [], languages: [] };
 }
 
-function question({ name }: Engine, { start, samples }: Utterance): (string | number)[] {
-  return [name, Math.round(start * SAMPLE_RATE), samples.length];
+function keyOf({ name }: Engine, { start, samples }: Utterance): string {
+  return `${name} ${Math.round(start * SAMPLE_RATE)} ${samples.length}`;
 }
 
-/** Nothing is asked twice, so that its memory can be given back. */
-function taken<Key, Answer>(known: Map<Key, Answer>, key: Key): Answer | undefined {
-  const answer = known.get(key);
-  known.delete(key);
-  return answer;
+/** Removes what it returns: nothing is asked for twice, and its memory becomes free. */
+function take<Key, Result>(cache: Map<Key, Result>, key: Key): Result | undefined {
+  const result = cache.get(key);
+  cache.delete(key);
+  return result;
 }

@@ -1,92 +1,92 @@
-import type { Hearing } from "../engines/engine.ts";
+import type { RecognitionResult } from "../engines/engine.ts";
 import type { TimedWord } from "../transcript.ts";
 
-/** What the models said of some more of a recording. Given back with those before it, none of it is asked again. */
-export interface KeptStretch {
-  /** Seconds of the media up to which words are settled. */
+/** Results of the models for a part of a recording. A transcription that gets its checkpoints back does not compute them again. */
+export interface Checkpoint {
+  /** Seconds of the media up to which the words are final. */
   settledSeconds: number;
-  /** For `transcribe` alone to read. */
-  answers: string;
+  /** Only `transcribe` reads this. */
+  results: string;
 }
 
-/** The answers of models, each by what was asked. */
-export interface Answers {
-  /** By the number of the block: how likely each of its windows is speech. */
+/** Results of models, each with a key that identifies its input. */
+export interface ModelResults {
+  /** By the number of the block: the speech probability of each of its windows. */
   speech: [block: number, probabilities: Float32Array][];
-  hearings: [question: string, hearing: Hearing][];
-  languages: [question: string, probabilities: ReadonlyMap<string, number>][];
+  recognitions: [key: string, result: RecognitionResult][];
+  languages: [key: string, probabilities: ReadonlyMap<string, number>][];
 }
 
-/** Another release may write otherwise; what it wrote is asked again. */
-const FORMAT = 1;
+/** Checkpoints of releases that wrote another format are ignored. */
+const FORMAT = 2;
 
-interface Written {
+interface Serialized {
   format: number;
   speech: [block: number, base64: string][];
-  hearings: [question: string, hearing: WrittenHearing][];
-  languages: [question: string, probabilities: [language: string, probability: number][]][];
+  recognitions: [key: string, result: SerializedRecognition][];
+  languages: [key: string, probabilities: [language: string, probability: number][]][];
 }
 
-type WrittenHearing = Omit<Hearing, "words"> & {
+type SerializedRecognition = Omit<RecognitionResult, "words"> & {
   words: [word: string, start: number, end: number, confidence: number][];
 };
 
-/** As text that reads back to the very same numbers. */
-export function writeAnswers({ speech, hearings, languages }: Answers): string {
-  const written: Written = {
+/** Serializes results to JSON that parses to exactly the same numbers. */
+export function serializeResults({ speech, recognitions, languages }: ModelResults): string {
+  const serialized: Serialized = {
     format: FORMAT,
     speech: speech.map(([block, { buffer, byteOffset, byteLength }]) => [
       block,
       Buffer.from(buffer, byteOffset, byteLength).toString("base64"),
     ]),
-    // JSON has no other numbers.
-    hearings: hearings.filter(isWritable).map(([question, hearing]) => [
-      question,
+    // JSON has no NaN and no infinity.
+    recognitions: recognitions.filter(hasOnlyFiniteNumbers).map(([key, result]) => [
+      key,
       {
-        ...hearing,
-        words: hearing.words.map(({ word, start, end, confidence }) => [word, start, end, confidence]),
+        ...result,
+        words: result.words.map(({ word, start, end, confidence }) => [word, start, end, confidence]),
       },
     ]),
-    languages: languages.map(([question, probabilities]) => [question, [...probabilities]]),
+    languages: languages.map(([key, probabilities]) => [key, [...probabilities]]),
   };
-  return JSON.stringify(written);
+  return JSON.stringify(serialized);
 }
 
-/** Null where this release did not write it. */
-export function readAnswers(text: string): Answers | null {
-  const written = parsed(text);
-  if (written === null) return null;
+/** Returns null if another release wrote the text. */
+export function parseResults(text: string): ModelResults | null {
+  const serialized = parse(text);
+  if (serialized === null) return null;
   return {
-    speech: written.speech.map(([block, base64]) => [block, floatsOf(base64)]),
-    hearings: written.hearings.map(([question, hearing]) => [
-      question,
-      { ...hearing, words: hearing.words.map(toWord) },
+    speech: serialized.speech.map(([block, base64]) => [block, floatsOf(base64)]),
+    recognitions: serialized.recognitions.map(([key, result]) => [
+      key,
+      { ...result, words: result.words.map(toWord) },
     ]),
-    languages: written.languages.map(([question, probabilities]) => [question, new Map(probabilities)]),
+    languages: serialized.languages.map(([key, probabilities]) => [key, new Map(probabilities)]),
   };
 }
 
-function parsed(text: string): Written | null {
+function parse(text: string): Serialized | null {
   try {
-    const written = JSON.parse(text) as Written;
-    return written.format === FORMAT ? written : null;
+    const serialized = JSON.parse(text) as Serialized;
+    return serialized.format === FORMAT ? serialized : null;
   } catch {
     return null;
   }
 }
 
-function toWord([word, start, end, confidence]: WrittenHearing["words"][number]): TimedWord {
+function toWord([word, start, end, confidence]: SerializedRecognition["words"][number]): TimedWord {
   return { word, start, end, confidence };
 }
 
 function floatsOf(base64: string): Float32Array {
-  // A copy, because a view of floats must begin at a multiple of four bytes.
+  // A copy, because a Float32Array must begin at a multiple of four bytes.
   return new Float32Array(new Uint8Array(Buffer.from(base64, "base64")).buffer);
 }
 
-function isWritable([, { words, meanLogProbability, compressionRatio, noSpeechProbability }]: [
+function hasOnlyFiniteNumbers([, { words, meanLogProbability, compressionRatio, noSpeechProbability }]: [
   string,
-  Hearing,
+  RecognitionResult,
 ]) {
   const numbers = words.flatMap(({ start, end, confidence }) => [start, end, confidence]);
   return [...numbers, meanLogProbability, compressionRatio, noSpeechProbability ?? 0].every(Number.isFinite);

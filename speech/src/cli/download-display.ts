@@ -1,18 +1,18 @@
 import type { DownloadProgress } from "../models/download-progress.ts";
 import { clockTime, openProgressBar, type ProgressTerminal } from "./progress-bar.ts";
 
-/** Shows people how far a download is. */
+/** Shows the progress of a download. */
 export interface DownloadDisplay {
   show(progress: DownloadProgress): void;
-  /** Leaves the place as a line of its own; to be called once, however the download ended. */
+  /** Leaves the last state as a line of its own; call once, however the download ended. */
   end(): void;
 }
 
 const LINE_EVERY_PERCENT = 10;
-/** Where nobody knows how large the whole is. */
+/** If the total size is unknown. */
 const LINE_EVERY_BYTES = 50e6;
 
-/** A bar that is drawn over itself. */
+/** A progress bar that redraws itself. */
 export function drawBar(name: string, terminal: ProgressTerminal, now?: () => number): DownloadDisplay {
   const bar = openProgressBar(name, terminal, now);
   return {

@@ -1,14 +1,14 @@
-import type { EngineParts } from "../engines/engine-parts.ts";
+import type { EngineSelection } from "../engines/registry.ts";
 import { type AvailableEngines, chooseEngines } from "../engines/registry.ts";
 import { DEFAULT_MODEL_NAME, KNOWN_MODELS, knownModel } from "../models/catalog.ts";
 import { type ModelStore, openModelStore } from "../models/store.ts";
 import { CALLED_AS, type Settings } from "./settings.ts";
 
 /**
- * The engines to listen with.
+ * Chooses the engines for the settings.
  * @throws SpeechError `model_not_found`, `model_corrupt`
  */
-export async function findEngines(settings: Settings): Promise<EngineParts> {
+export async function findEngines(settings: Settings): Promise<EngineSelection> {
   const { engine, servers } = settings;
   const mayUseWhisper = engine === "whisper" || (engine === "auto" && servers === null);
   return chooseEngines(engine, {
@@ -27,7 +27,7 @@ async function findWhisper({ model, modelsFolder }: Settings): Promise<Available
   return { folder, englishNoBetterThanBundled: known?.englishNoBetterThanBundled ?? false };
 }
 
-/** The default model where it is installed, else the largest one that is; null where there is none. */
+/** The default model if it is installed, else the largest one that is; null if there is none. */
 async function nameOfInstalled(store: ModelStore): Promise<string | null> {
   const installed = new Set(
     (await store.list()).filter(({ state }) => state !== "partial").map(({ name }) => name),

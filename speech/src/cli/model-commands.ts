@@ -6,47 +6,47 @@ import type { StoredModel } from "../models/stored-model.ts";
 import { drawBar, megabytes, writeLines } from "./download-display.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Ends the command with exit code 1 and no further word. */
+/** Ends the command with exit code 1 without another message. */
 const DAMAGED = "subtext.damaged";
 
 export interface ModelSettings {
-  /** Absolute path of the folder that models are kept in. */
+  /** Absolute path of the models folder. */
   folder: string;
   hub: Hub;
-  /** A name, or an absolute path; what is pulled where none is named. */
+  /** A name or an absolute path; the model to pull if none is named. */
   wanted: string;
 }
 
 export interface ModelCommandsOptions {
   terminal: Pick<Terminal, "out" | "err" | "errColumns">;
-  /** @throws Error where a setting can not be used */
+  /** @throws Error if a setting is invalid */
   settings: (command: Command) => ModelSettings;
-  /** How a person calls these commands, for advice: `npx subtext models`. */
+  /** How these commands are called, for advice: `npx subtext models`. */
   calledAs: string;
-  /** Why a model is wanted: `the one of WHISPER_MODEL`. */
+  /** Why this model: `the one of WHISPER_MODEL`. */
   wantedBy: string;
-  /** Where something may be at work with a model: asked before one is removed, unless that is forced. */
+  /** Checked before a model is removed, unless that is forced. */
   inUse?: {
-    /** What `--force` is for. */
+    /** Description of `--force`. */
     force: string;
-    /** @throws Error where the model is in use */
+    /** @throws Error if the model is in use */
     check: (name: string) => Promise<void>;
   };
 }
 
-/** What `models list --json` prints of each. */
+/** One entry of `models list --json`. */
 export interface ModelView {
   name: string;
   state: "available" | StoredModel["state"];
-  /** Whether it is the one that is heard with. */
+  /** Whether it is the configured model. */
   wanted: boolean;
   languages: number | null;
-  licence: string | null;
+  license: string | null;
   repository: string | null;
   commit: string | null;
   /** On the disk. */
   bytes: number;
-  /** Of the whole; about, until the hub has said it. */
+  /** An estimate until the hub has stated it. */
   totalBytes: number | null;
   memoryBytes: number | null;
   folder: string | null;
@@ -123,7 +123,7 @@ async function listModels(store: ModelStore, wanted: string): Promise<ModelView[
       state: there?.state ?? "available",
       wanted: name === wanted,
       languages: known?.languageCount ?? null,
-      licence: known?.licence ?? there?.manifest?.licence ?? null,
+      license: known?.license ?? there?.manifest?.licence ?? null,
       repository: there?.manifest?.source.repository ?? known?.repository ?? null,
       commit: there?.manifest?.source.commit ?? null,
       bytes: there?.bytes ?? 0,
@@ -137,7 +137,7 @@ async function listModels(store: ModelStore, wanted: string): Promise<ModelView[
 }
 
 function describeModels(models: readonly ModelView[], wantedBy: string): string {
-  const headings = ["model", "languages", "size", "memory", "state", "installed", "licence", "source"];
+  const headings = ["model", "languages", "size", "memory", "state", "installed", "license", "source"];
   const rows = models.map((model) => [
     `${model.name}${model.wanted ? " *" : ""}`,
     model.languages === null ? "–" : String(model.languages),
@@ -147,7 +147,7 @@ function describeModels(models: readonly ModelView[], wantedBy: string): string 
     model.installedAt === null
       ? "–"
       : `${model.installedAt.slice(0, 10)} ${model.installedAt.slice(11, 16)} UTC`,
-    model.licence ?? "–",
+    model.license ?? "–",
     model.repository ?? "–",
   ]);
   const damage = models.flatMap(({ name, damage }) => damage.map((line) => `${name}: ${line}`));
@@ -190,7 +190,7 @@ async function pull(
   try {
     const installed = await store.install(model, {
       hub,
-      // Ctrl-C ends the process; what has arrived is gone on from.
+      // Ctrl-C ends the process; the partial download is kept and resumed.
       signal: new AbortController().signal,
       onProgress: (progress) => display.show(progress),
     });

@@ -3,21 +3,21 @@ import type { TranscribeResult, Transcript } from "../transcript.ts";
 import { paragraphsOf } from "./paragraphs.ts";
 
 export interface OutcomeError {
-  /** Of `SPEECH_ERRORS`; the system's own (`ENOENT`) where it does not give the file; else `internal_error`. */
+  /** One of `SPEECH_ERRORS`; the system's own (`ENOENT`) if the file cannot be opened; else `internal_error`. */
   code: SpeechErrorCode | (string & {});
   message: string;
 }
 
-/** What became of one file. */
+/** The result for one file. */
 export type FileOutcome = TranscribeResult | { outcome: "failed"; error: OutcomeError };
 
 export interface OutcomeForm {
   form: "text" | "json" | "words";
-  /** Whether more than one file was named: each is told apart then. */
+  /** Whether several files were named: then each result names its file. */
   several: boolean;
 }
 
-/** What is printed of one file; nothing where there is nothing to print. */
+/** Renders the result for one file; empty if there is nothing to print. */
 export function renderOutcome(file: string, outcome: FileOutcome, { form, several }: OutcomeForm): string {
   if (form === "json") return `${JSON.stringify(jsonOf(file, outcome))}\n`;
   if (outcome.outcome !== "transcribed") return "";
@@ -30,7 +30,7 @@ export function renderOutcome(file: string, outcome: FileOutcome, { form, severa
 
 function jsonOf(file: string, outcome: FileOutcome) {
   if (outcome.outcome !== "transcribed") return { file, ...outcome };
-  const { language, duration, words, stretches, engine, decoder, incomplete } = outcome;
+  const { language, duration, words, languageSegments, engine, decoder, incomplete } = outcome;
   return {
     file,
     outcome: outcome.outcome,
@@ -42,7 +42,7 @@ function jsonOf(file: string, outcome: FileOutcome) {
       end,
       confidence: Math.round(confidence * 1000) / 1000,
     })),
-    stretches,
+    languageSegments,
     engine,
     decoder,
     incomplete,

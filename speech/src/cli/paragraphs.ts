@@ -1,6 +1,6 @@
 import type { TimedWord } from "../transcript.ts";
 
-/** A pause that begins a new paragraph. */
+/** A pause that starts a new paragraph. */
 const PARAGRAPH_PAUSE_SECONDS = 2;
 
 const IDEOGRAPHS = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\u3001-\u303f\u30fb\u30fc\uff01-\uff60`;
@@ -11,7 +11,7 @@ const NO_SPACE = new RegExp(
   "u",
 );
 
-/** What was said as text, a paragraph for each stretch between pauses. */
+/** Joins words into text, with a paragraph for each span between long pauses. */
 export function paragraphsOf(words: readonly TimedWord[]): string[] {
   const paragraphs: string[] = [];
   let previous: TimedWord | undefined;

@@ -12,7 +12,7 @@ const USED_WRONGLY = 2;
 /**
  * Runs one command.
  * @param args without the names of node and of the program
- * @returns the exit code: 0, 1 where something failed, 2 where it was used wrongly, 130 after Ctrl-C
+ * @returns the exit code: 0, 1 if something failed, 2 for wrong usage, 130 after Ctrl-C
  */
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
   let exitCode = 0;
@@ -85,7 +85,7 @@ function parseCount(text: string): number {
   return Number(text);
 }
 
-/** Commander ends with 1 for whatever it does not understand. */
+/** Commander exits with 1 for invalid usage. */
 function exitCodeOf({ code, exitCode }: CommanderError): number {
   if (exitCode === 0) return 0;
   return code.startsWith("commander.") ? USED_WRONGLY : exitCode;

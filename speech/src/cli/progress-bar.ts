@@ -1,32 +1,32 @@
-/** A terminal in which a line may be drawn over and over. */
+/** A terminal in which a line can be redrawn. */
 export interface ProgressTerminal {
   write(text: string): void;
   columns(): number;
 }
 
 export interface BarState {
-  /** How much of the whole is done, 0 … 1; null, and no bar, where nobody knows. */
+  /** Completed share, 0 … 1; null, and no bar, if unknown. */
   share: number | null;
-  /** What stands behind the bar. */
+  /** Text after the bar. */
   text: string;
 }
 
-/** A line that is drawn over itself, a few times a second. */
+/** A line that is redrawn a few times a second. */
 export interface ProgressBar {
   show(state: BarState): void;
-  /** Leaves the last state as a line of its own; nothing where none was shown. */
+  /** Leaves the last state as a line of its own; does nothing if none was shown. */
   end(): void;
-  /** Takes the line away. */
+  /** Erases the line. */
   erase(): void;
 }
 
 const REDRAW_AFTER_MS = 100;
 const CELLS = 24;
-/** Where the terminal is narrow the bar gives way to what stands behind it. */
+/** In a narrow terminal the bar shrinks to make room for the text. */
 const LEAST_CELLS = 8;
 const CLEAR_TO_END = "\u001b[K";
 
-/** @param now milliseconds of a clock that only goes forward */
+/** @param now milliseconds of a monotonic clock */
 export function openProgressBar(
   label: string,
   terminal: ProgressTerminal,
@@ -35,7 +35,7 @@ export function openProgressBar(
   let drawnAt = Number.NEGATIVE_INFINITY;
   let last: BarState | null = null;
   const draw = ({ share, text }: BarState) => {
-    // A line that is as wide as the terminal would begin a new one.
+    // A line as wide as the terminal would wrap.
     const columns = terminal.columns() - 1;
     const room = columns - `${label}  []  ${text}`.length;
     const cells = Math.max(LEAST_CELLS, Math.min(CELLS, room));
@@ -67,7 +67,7 @@ function barOf(share: number, cells: number): string {
   return `[${"#".repeat(full)}${"-".repeat(cells - full)}]`;
 }
 
-/** `0:07`, `1:02:03`; part of a second counts as one. */
+/** `0:07`, `1:02:03`; fractions of a second are rounded up. */
 export function clockTime(seconds: number): string {
   const whole = Math.ceil(seconds);
   const two = (part: number) => String(part).padStart(2, "0");

@@ -1,20 +1,19 @@
 import { availableParallelism, homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
-import type { MultilingualPart } from "../engines/engine-parts.ts";
-import type { EngineChoice } from "../engines/registry.ts";
+import type { EngineChoice, EngineSpec } from "../engines/registry.ts";
 import { DEFAULT_MODEL_NAME } from "../models/catalog.ts";
 import type { ModelSettings } from "./model-commands.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** How a person calls this program, for advice. */
+/** How this program is called, for advice. */
 export const CALLED_AS = "npx subtext-speech";
 
 const MAX_DEFAULT_THREADS = 4;
 const PUBLIC_HUB = "https://huggingface.co";
 const SECONDS_OF_UNIT = { s: 1, m: 60, h: 3600 };
 
-/** What was written on the command line. */
+/** Command-line options. */
 export interface Options {
   json?: true;
   words?: true;
@@ -33,14 +32,14 @@ export interface Options {
 export interface Settings {
   form: "text" | "json" | "words";
   engine: EngineChoice;
-  /** A name, or an absolute path to a folder; null where none was named. */
+  /** A name, or an absolute path to a folder; null if not given. */
   model: string | null;
   /** Absolute. */
   modelsFolder: string;
-  servers: Extract<MultilingualPart, { kind: "openai" }> | null;
+  servers: Extract<EngineSpec, { kind: "openai" }> | null;
   threads: number;
   memoryLimitBytes: number;
-  /** Null to look for it. */
+  /** Null to search for it. */
   ffmpegPath: string | null;
   maxDurationSeconds: number;
   quiet: boolean;
@@ -48,7 +47,7 @@ export interface Settings {
 
 type Env = Terminal["env"];
 
-/** @param fail Ends the command over options that do not go together. */
+/** @param fail Ends the command if options contradict each other. */
 export function readSettings(options: Options, env: Env, fail: (message: string) => never): Settings {
   const { engine, json, words, model, server: urls = [] } = options;
   if (json && words) fail("--json and --words can not be had together");
@@ -84,7 +83,7 @@ export function readSettings(options: Options, env: Env, fail: (message: string)
             kind: "openai",
             servers: urls.map((url, place) => ({ url, apiKey: keys[place] ?? keys[0] ?? null })),
             model: options.serverModel,
-            givesUpUnreached: true,
+            failsIfUnreachable: true,
           },
     threads: options.threads ?? Math.min(availableParallelism(), MAX_DEFAULT_THREADS),
     memoryLimitBytes: options.memoryLimit * 1024 ** 2,
@@ -94,7 +93,7 @@ export function readSettings(options: Options, env: Env, fail: (message: string)
   };
 }
 
-/** @throws Error where the hub's address is none */
+/** @throws Error if the hub's address is invalid */
 export function readModelSettings(options: Options, env: Env): ModelSettings {
   const url = (env.MODEL_HUB_URL?.trim() || PUBLIC_HUB).replace(/\/+$/, "");
   if (!/^https?:\/\/[^/@]+(\/[^@?#]*)?$/.test(url)) {
@@ -107,7 +106,7 @@ export function readModelSettings(options: Options, env: Env): ModelSettings {
   };
 }
 
-/** Where caches lie: the XDG Base Directory Specification. */
+/** The cache folder of the XDG Base Directory Specification. */
 function modelsFolder({ modelsDir }: Options, env: Env): string {
   const cache = env.XDG_CACHE_HOME || join(homedir(), ".cache");
   return resolve(modelsDir ?? (env.MODELS_DIR?.trim() || join(cache, "subtext", "models")));

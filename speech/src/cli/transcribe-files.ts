@@ -13,17 +13,17 @@ import type { Terminal } from "./terminal.ts";
 import { showTranscription, summaryOf } from "./transcription-display.ts";
 
 const HEARTBEAT_TIMEOUT_MS = 30_000;
-/** What this command takes beside its speech process. */
+/** Memory of this command beside its speech process. */
 const COMMAND_BYTES = 100_000_000;
 const FAILED = 1;
 const NO_WORDS: Record<string, string> = {
   zxx: "nobody speaks",
   und: "what is said is in no language that can be told",
 };
-/** What a shell makes of a process that a signal has ended. */
+/** Shells add this to the number of the signal that ended a process. */
 const SIGNALLED = 128;
 
-/** Aborted by Ctrl-C, and by a polite end from outside; the reason is the signal's name. */
+/** Aborts on Ctrl-C and SIGTERM; the reason is the signal's name. */
 export function stopSignal(): AbortSignal {
   const stop = new AbortController();
   for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, () => stop.abort(name));
@@ -31,8 +31,8 @@ export function stopSignal(): AbortSignal {
 }
 
 /**
- * Transcribes one file after the other and prints what each came to; one that fails does not stop the rest.
- * @param stop ends it within a second, whatever is at work
+ * Transcribes files one after the other and prints each result; a failure does not stop the rest.
+ * @param stop ends it within a second
  * @returns the exit code
  */
 export async function transcribeFiles(
@@ -71,7 +71,7 @@ export async function transcribeFiles(
   }
 }
 
-/** Loads the engines, so that what is amiss with them is told before the first file. */
+/** Loads the engines, so that their errors are reported before the first file. */
 async function openSpeech(
   settings: Settings,
   terminal: Terminal,
@@ -107,12 +107,12 @@ async function openSpeech(
   }
 }
 
-/** Where something may be drawn; null where nobody looks. */
+/** The terminal to draw on; null if the output is not a terminal. */
 function screenOf({ err, errColumns }: Terminal): ProgressTerminal | null {
   return errColumns() === null ? null : { write: err, columns: () => errColumns() ?? 80 };
 }
 
-/** @throws what `stop` was aborted with */
+/** @throws the reason of `stop` */
 async function transcribeFile(
   speech: Speech,
   file: string,
@@ -141,7 +141,7 @@ async function transcribeFile(
   return result;
 }
 
-/** What is no file is read for ever, or is not there to be read again from its start. */
+/** Anything but a regular file may never end, or cannot be read twice. */
 async function requireFile(path: string): Promise<void> {
   await access(path, constants.R_OK);
   const found = await stat(path);

@@ -1,18 +1,18 @@
 import type { TranscribeProgress, Transcript } from "../transcript.ts";
 import { clockTime, openProgressBar, type ProgressTerminal } from "./progress-bar.ts";
 
-/** Shows people how far a transcription is. */
+/** Shows the progress of a transcription. */
 export interface TranscriptionDisplay {
   show(progress: TranscribeProgress): void;
-  /** Takes it away, for what was heard. */
+  /** Erases it, to make room for the result. */
   erase(): void;
 }
 
-/** Before that much was worked, the pace is that of opening files. */
+/** Before this much work, the speed is dominated by opening files. */
 const LEAST_WORK_MS = 500;
 const LONGEST_NAME = 24;
 
-/** @param now milliseconds of a clock that only goes forward */
+/** @param now milliseconds of a monotonic clock */
 export function showTranscription(
   name: string,
   terminal: ProgressTerminal,

@@ -1,62 +1,57 @@
 import type { TimedWord } from "../transcript.ts";
+import type { Utterance } from "../vad/utterances.ts";
 
-/** A stretch of 16 kHz mono samples with speech in it, cut at pauses. */
-export interface Utterance {
-  /** Samples at 16 kHz, −1 … 1. */
-  samples: Float32Array;
-  /** Seconds of the media at which the first sample stands. */
-  start: number;
-}
-
-/** What an engine heard in one utterance. */
-export interface Hearing {
-  /** Word times are seconds of the media. */
+/** What an engine recognized in one utterance. */
+export interface RecognitionResult {
+  /** Times are seconds of the media. */
   words: TimedWord[];
   /**
-   * The language that the words are in: an ISO 639-1 (or 639-3) code. Null where the engine can not tell: one
-   * that knows a single language writes whatever it hears in it.
+   * Language of the words: an ISO 639-1 (or 639-3) code. Null if the engine cannot detect it: an engine of
+   * one language transcribes everything as that language.
    */
   language: string | null;
-  /** Mean log-probability of the tokens chosen, natural logarithm, ≤ 0. */
+  /** Mean natural log-probability of the chosen tokens, ≤ 0. */
   meanLogProbability: number;
-  /** How much the text repeats itself, as `compressionRatio` in `repetition.ts` measures it. */
+  /** How repetitive the text is, as measured by `compressionRatio`. */
   compressionRatio: number;
-  /** Probability that nobody speaks, 0 … 1; null where the engine does not say. */
+  /** Probability that nobody speaks, 0 … 1; null if the engine does not report it. */
   noSpeechProbability: number | null;
-  /** Set where the engine stopped at its token limit or in a loop rather than at an end of text. */
-  cutOff: boolean;
+  /** True if the engine stopped at its token limit or in a repetition loop instead of at an end of text. */
+  truncated: boolean;
 }
 
-/** How likely each language is, by its ISO 639-1 (or 639-3) code; they add up to 1 at most. */
+/** Probabilities by ISO 639-1 (or 639-3) code; their sum is at most 1. */
 export type LanguageProbabilities = ReadonlyMap<string, number>;
 
-export interface HearOptions {
+export interface RecognizeOptions {
   signal: AbortSignal;
-  /** For each utterance the language to write it down in; null, or left out, where the engine is to tell. */
+  /** The language of each utterance; null or omitted to let the engine detect it. */
   languages?: readonly (string | null)[];
 }
 
 /**
- * A speech-to-text model with its runner: audio in, words with times out. Engines see samples only,
- * never files, the database or the storage.
+ * A speech-to-text model with its runtime: audio in, timed words out. Engines get samples only, never files,
+ * the database or the storage. To add one: a folder beside this file, an entry in `registry.ts`, settings and
+ * documentation.
  */
 export interface Engine {
   /** For people and logs: `moonshine-tiny`. */
   readonly name: string;
-  /** ISO 639-1 (or 639-3) codes of what it can write down. */
+  /** ISO 639-1 (or 639-3) codes of the languages that it can transcribe. */
   readonly languages: readonly string[];
-  /** Longest utterance it takes, seconds. */
+  /** Longest utterance that it accepts, seconds. */
   readonly maxUtteranceSeconds: number;
-  /** Sentences for operators: what it does less well here than it could. */
+  /** Sentences for operators: known limitations of this model or installation. */
   readonly warnings?: readonly string[];
   /**
-   * Hears a batch of utterances; one hearing for each, in the same order.
-   * @throws SpeechError `model_unusable` where the model gives what its files do not promise.
+   * Transcribes a batch of utterances.
+   * @returns One result for each utterance, in the same order.
+   * @throws SpeechError `model_unusable` if the model's output contradicts its files.
    */
-  hear(utterances: readonly Utterance[], options: HearOptions): Promise<Hearing[]>;
+  recognize(utterances: readonly Utterance[], options: RecognizeOptions): Promise<RecognitionResult[]>;
   /**
-   * Which language each utterance is in, before it is heard. Absent where the engine knows one language, or
-   * tells the language of what it has heard only.
+   * Detects the language of each utterance without transcribing it. Absent if the engine supports one
+   * language, or reports the language only with the transcribed text.
    */
   detectLanguages?(utterances: readonly Utterance[], signal: AbortSignal): Promise<LanguageProbabilities[]>;
   close(): Promise<void>;

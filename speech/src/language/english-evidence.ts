@@ -1,65 +1,66 @@
 import { loudnessRange } from "../alignment/loudness.ts";
-import type { Hearing } from "../engines/engine.ts";
+import type { RecognitionResult } from "../engines/engine.ts";
 import type { SpokenUtterance } from "../vad/utterances.ts";
 
 /**
- * Whether a recording is English at all, told by how an engine that knows nothing else heard it. Of another
- * language such an engine makes English-looking text that it is unsure of, repeats phrases, runs into its
- * token limit or hears nothing.
+ * Classifies a recording as English or not by the output of an English-only engine. For other languages such
+ * an engine writes English-looking text with low confidence, repeats phrases, runs into its token limit or
+ * returns no words.
  *
- * Calibrated on 26 languages as espeak-ng speaks them (checked on 38 that read numbers), English in ten of its
- * voices with and without noise, and real recordings of English, French and Japanese, clean, narrow-band,
- * echoing, fast, slow and noisy (20, 10, 5, 0 dB). Scores of whole recordings: English −0.08 … −0.54, real English under 0 dB noise
- * −0.61 and −0.75; other languages from 10 s on −0.75 … −2. The accuracy bench measures it anew, also
- * with languages and voices that were chosen after the limit of what is refused.
+ * Calibrated on 26 languages as spoken by espeak-ng (verified on 38 that read numbers), English in ten of its
+ * voices with and without noise, and real recordings of English, French and Japanese: clean, narrow-band,
+ * echoing, fast, slow and noisy (20, 10, 5, 0 dB). Scores of whole recordings: English −0.08 … −0.54, real
+ * English with 0 dB noise −0.61 and −0.75; other languages from 10 s on −0.75 … −2. The accuracy benchmark
+ * repeats the measurement, also with languages and voices that were chosen after the limits.
  */
 export type EnglishVerdict = "english" | "other" | "unknown";
 
-/** Less speech than this proves nothing but what is very clear: two seconds of French may pass for English. */
+/** With less speech only very high scores prove anything: two seconds of French may pass for English. */
 const ENOUGH_SECONDS = 8;
-/** At least this score: English. */
+/** From this score on, the recording is English. */
 const ENGLISH_SCORE = -0.55;
 const ENGLISH_SCORE_OF_LITTLE = -0.4;
-/** An utterance alone that is surely English … */
+/** Minimum score of a single utterance that is clearly English … */
 const CLEARLY_ENGLISH_SCORE = -0.5;
-/** … and the share of them that settles it, whatever the rest (songs, noise, other languages) scores. */
+/** … and the share of such utterances that decides, whatever the rest (songs, noise, other languages) scores. */
 const CLEARLY_ENGLISH_SHARE = 0.5;
 /**
- * At most this score, over enough speech: another language. English in voices that the engine hardly understands
- * scored down to -0.93 in clear sound, once in 716 clips of ten seconds and more -0.98; to fail it is worse than to
- * leave open the one in 22 clips of other languages that lies above.
+ * Up to this score, over enough speech, the recording is in another language. English in voices that the
+ * engine hardly understands scored down to −0.93 in clear sound, and once in 716 clips of ten seconds and
+ * more −0.98. Rejecting English is worse than leaving undecided the one in 22 clips of other languages that
+ * scores higher.
  */
 const OTHER_SCORE = -0.95;
-/** Where it is so clear that the rest of a long recording need not be heard. */
+/** Limits that make the rest of a long recording unnecessary. */
 const HOPELESS_SCORE = -1;
 const HOPELESS_SECONDS = 120;
 
 /**
- * Voice activity is sure of a stretch that is so long and so likely: of 35 minutes of noises, music, laughter
- * and crowds it was sure of none, of 73 % and more of the speech in each clip of another language.
+ * Voice activity detection is confident about spans that are this long and this likely. In 35 minutes of
+ * noises, music, laughter and crowds there was none; in clips of other languages at least 73 % of the speech.
  */
-const SURE_STRETCH_SECONDS = 0.6;
+const SURE_SPAN_SECONDS = 0.6;
 const SURE_PROBABILITY = 0.87;
-/** People speak where it is sure of so much, and of this share of all that it took for speech. */
+/** The recording contains speech if this many seconds, and this share of all detected speech, are confident. */
 const SURE_SECONDS = 2;
 const SURE_SHARE = 0.5;
 /**
- * With less between loud and quiet than this, decibels, an engine fails at English too: the range is 35 and
- * more in clean made speech, 14 to 20 in an old lecture, 23 to 27 at 20 dB of noise, 19 to 22 over music at 15 dB,
- * 16 to 19 at 13 dB, 13 to 17 at 10 dB and 9 at 5 dB. From 10 to 13 dB English scored down to −1.2, as where nothing
- * is heard; from 14 dB on not below -0.94.
+ * With a smaller loudness range (decibels), the engine fails at English too. The range is 35 and more for
+ * clean synthetic speech, 14 to 20 for an old lecture, 23 to 27 with 20 dB of noise, 19 to 22 over music at
+ * 15 dB, 16 to 19 at 13 dB, 13 to 17 at 10 dB and 9 at 5 dB. From 10 to 13 dB English scored down to −1.2, as
+ * if no words were recognized; from 14 dB on not below −0.94.
  */
 const CLEAR_SOUND_RANGE = 19.5;
 
-/** Fewer words a second than people speak: the engine did not make words of what it heard. */
+/** People speak more words per second; with fewer, the engine failed to recognize them. */
 const MIN_WORDS_PER_SECOND = 0.7;
 const MIN_SECONDS_TO_COUNT_WORDS = 2;
-const NOTHING_HEARD_SCORE = -1.2;
-const CUT_OFF_SCORE = -1;
+const NO_WORDS_SCORE = -1.2;
+const TRUNCATED_SCORE = -1;
 /**
- * People repeat sentences too, in songs, lessons and prayers. What is said anew tells them from loops: in
- * sentences of English said four times it scored −0.12 … −0.59 (and −0.86 in one strange voice), in loops over
- * other languages −0.73 … −2, and −0.42 once. From the first of these limits to the second, loops and
+ * People repeat sentences too, in songs, lessons and prayers. The score of the words that are not repeated
+ * tells repetition from loops: for English sentences said four times −0.12 … −0.59 (and −0.86 in one unusual
+ * voice), for loops over other languages −0.73 … −2, and once −0.42. Between these two limits, loops and
  * repetitions count more and more.
  */
 const CLEAR_SCORE = -0.35;
@@ -67,13 +68,13 @@ const UNCLEAR_SCORE = -0.6;
 const PHRASE_WORDS = 3;
 const LOWEST_CONFIDENCE = 1e-3;
 
-/** What is known of the sound of an utterance, before anything is heard in it. */
+/** What is known about the sound of an utterance before recognition. */
 export interface SoundEvidence {
-  /** Speech in it, without its pauses. */
+  /** Speech without pauses. */
   seconds: number;
-  /** How much of that voice activity is sure of. */
+  /** Speech that voice activity detection is confident about. */
   sureSeconds: number;
-  /** Between its loud and its quiet parts, decibels. */
+  /** Difference between loud and quiet parts, decibels. */
   loudnessRange: number;
 }
 
@@ -85,12 +86,12 @@ export function soundEvidence({
   let sureSeconds = 0;
   for (const { start, end, probability } of speech) {
     seconds += end - start;
-    if (end - start >= SURE_STRETCH_SECONDS && probability >= SURE_PROBABILITY) sureSeconds += end - start;
+    if (end - start >= SURE_SPAN_SECONDS && probability >= SURE_PROBABILITY) sureSeconds += end - start;
   }
   return { seconds, sureSeconds, loudnessRange: loudnessRange(samples) };
 }
 
-/** Gathers evidence over a recording, hearing by hearing. */
+/** Accumulates evidence over a recording, result by result. */
 export class EnglishEvidence {
   #seconds = 0;
   #weightedScore = 0;
@@ -98,9 +99,9 @@ export class EnglishEvidence {
   #sureSeconds = 0;
   #weightedRange = 0;
 
-  add(hearing: Hearing, sound: SoundEvidence): void {
+  add(result: RecognitionResult, sound: SoundEvidence): void {
     const { seconds } = sound;
-    const score = englishScore(hearing, seconds);
+    const score = englishScore(result, seconds);
     this.#seconds += seconds;
     this.#weightedScore += score * seconds;
     this.#weightedRange += sound.loudnessRange * seconds;
@@ -108,24 +109,24 @@ export class EnglishEvidence {
     if (score >= CLEARLY_ENGLISH_SCORE) this.#clearlyEnglishSeconds += seconds;
   }
 
-  /** Mean of the scores of what was heard so far, weighted by seconds; 0 where nothing was. */
+  /** Mean score of the results so far, weighted by seconds of speech; 0 if there are none. */
   get score(): number {
     return this.#seconds === 0 ? 0 : this.#weightedScore / this.#seconds;
   }
 
-  /** Whether people speak, whatever was heard of it; laughter, music and crowds are taken for speech too. */
-  get peopleSpeak(): boolean {
+  /** Whether people speak, whatever was recognized: laughter, music and crowds are also detected as speech. */
+  get hasSpeech(): boolean {
     return this.#sureSeconds >= SURE_SECONDS && this.#sureSeconds >= SURE_SHARE * this.#seconds;
   }
 
   /**
-   * `unknown` where there is too little speech, or it lies between what English and other languages score,
-   * or noise may be why it was not heard, or it may be no speech.
+   * Returns `unknown` if there is too little speech, if the score is between English and other languages, or
+   * if noise may be the reason for it.
    */
   verdict(): EnglishVerdict {
     if (this.#seconds === 0) return "unknown";
     if (this.#seconds < ENOUGH_SECONDS) return this.score >= ENGLISH_SCORE_OF_LITTLE ? "english" : "unknown";
-    if (this.score >= ENGLISH_SCORE || this.#englishShare >= CLEARLY_ENGLISH_SHARE) return "english";
+    if (this.score >= ENGLISH_SCORE || this.#findEnglishUtterances >= CLEARLY_ENGLISH_SHARE) return "english";
     return this.score <= OTHER_SCORE && this.#isClearSpeech ? "other" : "unknown";
   }
 
@@ -140,21 +141,21 @@ export class EnglishEvidence {
   }
 
   get #isClearSpeech(): boolean {
-    return this.peopleSpeak && this.#weightedRange >= CLEAR_SOUND_RANGE * this.#seconds;
+    return this.hasSpeech && this.#weightedRange >= CLEAR_SOUND_RANGE * this.#seconds;
   }
 
-  get #englishShare(): number {
+  get #findEnglishUtterances(): number {
     return this.#clearlyEnglishSeconds / this.#seconds;
   }
 }
 
 /**
- * How like English one utterance was, natural logarithm: 0 at best. The mean log-confidence of its words,
- * without those that only finish a phrase said before: an engine is sure of what it repeats.
+ * Scores how English one utterance is, natural logarithm, 0 at best: the mean log-confidence of its words,
+ * without those that only complete a repeated phrase, because an engine is confident about what it repeats.
  */
-export function englishScore(hearing: Hearing, seconds: number): number {
-  const { words, cutOff } = hearing;
-  if (words.length === 0) return NOTHING_HEARD_SCORE;
+export function englishScore(result: RecognitionResult, seconds: number): number {
+  const { words, truncated } = result;
+  if (words.length === 0) return NO_WORDS_SCORE;
   const novel = novelWords(words);
   const novelScore =
     novel.reduce((sum, { confidence }) => sum + Math.log(Math.max(LOWEST_CONFIDENCE, confidence)), 0) /
@@ -162,15 +163,15 @@ export function englishScore(hearing: Hearing, seconds: number): number {
   const repeatedShare = 1 - novel.length / words.length;
   const doubt = Math.min(1, Math.max(0, (CLEAR_SCORE - novelScore) / (CLEAR_SCORE - UNCLEAR_SCORE)));
   let score = novelScore - doubt * repeatedShare;
-  if (cutOff) score -= doubt * Math.max(0, score - CUT_OFF_SCORE);
+  if (truncated) score -= doubt * Math.max(0, score - TRUNCATED_SCORE);
   if (seconds > MIN_SECONDS_TO_COUNT_WORDS && words.length / seconds < MIN_WORDS_PER_SECOND) {
-    score = Math.min(score, NOTHING_HEARD_SCORE);
+    score = Math.min(score, NO_WORDS_SCORE);
   }
   return score;
 }
 
-/** Words that do not end a phrase of three that was said before. */
-function novelWords(words: Hearing["words"]): Hearing["words"] {
+/** Words that do not complete a phrase of three words that occurred before. */
+function novelWords(words: RecognitionResult["words"]): RecognitionResult["words"] {
   const plain = words.map(({ word }) => word.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, ""));
   const phrases = new Set<string>();
   return words.filter((_, index) => {

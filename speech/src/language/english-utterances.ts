@@ -1,37 +1,38 @@
-import type { Engine, Hearing, LanguageProbabilities } from "../engines/engine.ts";
+import type { Engine, LanguageProbabilities, RecognitionResult } from "../engines/engine.ts";
 import { endOf, speechSeconds } from "../vad/utterance-parts.ts";
 import type { SpokenUtterance } from "../vad/utterances.ts";
 import { englishScore } from "./english-evidence.ts";
 import type { DetectLanguages } from "./language-tracker.ts";
 
-/** Where the language was detected, it must be English as surely as this. */
+/** Minimum detected probability of English. */
 export const ENGLISH_PROBABILITY = 0.9;
-/** The bundled engine's score of an utterance (`englishScore`) that other languages do not reach. */
+/** Minimum score of the bundled engine (`englishScore`), which other languages do not reach. */
 const CLEAR_SCORE = -0.4;
-/** Between two utterances whose language is detected in any case. */
+/** Maximum time between two utterances whose language is detected in any case. */
 const PROBE_INTERVAL_SECONDS = 80;
 
-/** What the bundled engine may have of a group of utterances, and what was learnt while finding out. */
-export interface EnglishShare {
-  /** Utterances in English beyond doubt, as the bundled engine heard them. */
-  taken: ReadonlyMap<SpokenUtterance, Hearing>;
-  /** Languages of the utterances in which they were detected. */
+/** The utterances that the bundled engine may transcribe, and what was learned while finding them. */
+export interface EnglishUtterances {
+  /** Utterances that are clearly English, with the bundled engine's results. */
+  accepted: ReadonlyMap<SpokenUtterance, RecognitionResult>;
+  /** Detected languages of the utterances that were probed. */
   detected: ReadonlyMap<SpokenUtterance, LanguageProbabilities>;
 }
 
 /**
- * Finds what an engine that knows English only may have. To detect a language costs most of what it costs
- * to hear an utterance with a large model, and is wasted only on what the bundled engine then takes. So: a
- * few probes first; where none of them is English the bundled engine hears nothing; else it hears all that
- * may be English, and what borders on anything it is not sure of is probed too, until all borders are English.
+ * Finds the utterances that an English-only engine may transcribe. Detecting a language costs most of what
+ * transcribing with a large model costs, and is wasted on utterances that the bundled engine transcribes. So
+ * a few utterances are probed first. If none of them is English, the bundled engine is not used. Otherwise it
+ * transcribes everything that may be English, and utterances next to anything uncertain are probed too, until
+ * all borders are English.
  * @param group in order of time
  */
-export async function englishShare(
+export async function findEnglishUtterances(
   group: readonly SpokenUtterance[],
   bundled: Engine,
   detect: DetectLanguages,
   signal: AbortSignal,
-): Promise<EnglishShare> {
+): Promise<EnglishUtterances> {
   const detected = new Map<SpokenUtterance, LanguageProbabilities>();
   const probe = async (utterances: readonly SpokenUtterance[]) => {
     const probabilities = await detect(utterances);
@@ -42,25 +43,25 @@ export async function englishShare(
 
   const probes = spread(group);
   await probe(probes);
-  if (!probes.some(isEnglish)) return { taken: new Map(), detected };
+  if (!probes.some(isEnglish)) return { accepted: new Map(), detected };
 
   const mayBeEnglish = group.filter((utterance) => !detected.has(utterance) || isEnglish(utterance));
-  const hearings = await bundled.hear(mayBeEnglish, { signal });
-  const taken = new Map<SpokenUtterance, Hearing>();
+  const results = await bundled.recognize(mayBeEnglish, { signal });
+  const accepted = new Map<SpokenUtterance, RecognitionResult>();
   for (const [index, utterance] of mayBeEnglish.entries()) {
-    const hearing = hearings[index]!;
-    if (englishScore(hearing, speechSeconds(utterance)) >= CLEAR_SCORE) taken.set(utterance, hearing);
+    const result = results[index]!;
+    if (englishScore(result, speechSeconds(utterance)) >= CLEAR_SCORE) accepted.set(utterance, result);
   }
   for (;;) {
     const borders = group.filter(
       (utterance, index) =>
-        taken.has(utterance) &&
+        accepted.has(utterance) &&
         !detected.has(utterance) &&
-        [group[index - 1], group[index + 1]].some((beside) => beside !== undefined && !taken.has(beside)),
+        [group[index - 1], group[index + 1]].some((beside) => beside !== undefined && !accepted.has(beside)),
     );
-    if (borders.length === 0) return { taken, detected };
+    if (borders.length === 0) return { accepted, detected };
     await probe(borders);
-    for (const utterance of borders) if (!isEnglish(utterance)) taken.delete(utterance);
+    for (const utterance of borders) if (!isEnglish(utterance)) accepted.delete(utterance);
   }
 }
 

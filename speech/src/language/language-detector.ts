@@ -1,99 +1,105 @@
-import type { Engine, Hearing, LanguageProbabilities } from "../engines/engine.ts";
+import type { Engine, LanguageProbabilities, RecognitionResult } from "../engines/engine.ts";
 import type { BatchLimits } from "../vad/batches.ts";
 import type { SpokenUtterance } from "../vad/utterances.ts";
 
-/** What an engine tells of languages, whichever way it comes to know them. */
-export interface LanguageTeller {
-  /** How many utterances to tell at once. */
+/** Detects languages with an engine, whether or not the engine can detect them before transcribing. */
+export interface LanguageDetector {
+  /** How many utterances to detect at once. */
   readonly batch: BatchLimits;
-  /** Which language each utterance is in; nothing of one that says nothing. */
-  tell(utterances: readonly SpokenUtterance[], signal: AbortSignal): Promise<LanguageProbabilities[]>;
+  /** Detects the language of each utterance. The map of an utterance without words is empty. */
+  detect(utterances: readonly SpokenUtterance[], signal: AbortSignal): Promise<LanguageProbabilities[]>;
   /**
-   * What each utterance says.
-   * @param languages For each utterance the language that it is in; null where none is known.
+   * Transcribes utterances.
+   * @param languages The language of each utterance; null if unknown.
    */
-  write(
+  recognize(
     utterances: readonly SpokenUtterance[],
     languages: readonly (string | null)[],
     signal: AbortSignal,
-  ): Promise<Hearing[]>;
+  ): Promise<RecognitionResult[]>;
 }
 
-export function languageTeller(engine: Engine): LanguageTeller {
+export function languageDetector(engine: Engine): LanguageDetector {
   const { detectLanguages } = engine;
   if (detectLanguages !== undefined) {
     return {
       batch: { utterances: 8, speechSeconds: 60 },
-      tell: (utterances, signal) => detectLanguages.call(engine, utterances, signal),
-      write: (utterances, languages, signal) => engine.hear(utterances, { signal, languages }),
+      detect: (utterances, signal) => detectLanguages.call(engine, utterances, signal),
+      recognize: (utterances, languages, signal) => engine.recognize(utterances, { signal, languages }),
     };
   }
   const [only] = engine.languages;
   if (only !== undefined && engine.languages.length === 1) {
     return {
       batch: { utterances: 8, speechSeconds: 60 },
-      tell: async (utterances) => utterances.map(() => new Map([[only, 1]])),
-      write: (utterances, _, signal) => engine.hear(utterances, { signal }),
+      detect: async (utterances) => utterances.map(() => new Map([[only, 1]])),
+      recognize: (utterances, _, signal) => engine.recognize(utterances, { signal }),
     };
   }
-  return new TellerByHearing(engine);
+  return new DetectorByRecognition(engine);
 }
 
-/** Such engines say which language they wrote, not how sure they are; so much lets a passage of 4 s stand alone. */
-const WELL_HEARD_PROBABILITY = 0.95;
-const BADLY_HEARD_PROBABILITY = 0.5;
-/** Natural logarithm. What was heard worse was often heard in a language that it is not in. */
-const WELL_HEARD_LOG_PROBABILITY = -0.7;
+/**
+ * These engines report a language without a probability. This value lets a passage of 4 s count as a language
+ * of its own.
+ */
+const CONFIDENT_PROBABILITY = 0.95;
+const UNSURE_PROBABILITY = 0.5;
+/** Natural logarithm. Results with a lower confidence were often transcribed in the wrong language. */
+const CONFIDENT_LOG_PROBABILITY = -0.7;
 
 /**
- * Hears an utterance to learn its language, and keeps what it heard: it is heard again only where its
+ * Transcribes an utterance to learn its language and caches the result. Transcribes it missing only if its
  * language turns out to be another.
  */
-class TellerByHearing implements LanguageTeller {
-  /** Twice as much as for a model on this machine: a fleet of servers hears many at once. */
+class DetectorByRecognition implements LanguageDetector {
+  /** Twice as large as for a local model, because several servers work at once. */
   readonly batch = { utterances: 16, speechSeconds: 120 };
   readonly #engine: Engine;
-  readonly #heard = new WeakMap<SpokenUtterance, Hearing>();
+  readonly #results = new WeakMap<SpokenUtterance, RecognitionResult>();
 
   constructor(engine: Engine) {
     this.#engine = engine;
   }
 
-  async tell(utterances: readonly SpokenUtterance[], signal: AbortSignal): Promise<LanguageProbabilities[]> {
-    const hearings = await this.#engine.hear(utterances, { signal });
-    return hearings.map((hearing, index) => {
-      this.#heard.set(utterances[index]!, hearing);
-      const { language, words, meanLogProbability } = hearing;
+  async detect(
+    utterances: readonly SpokenUtterance[],
+    signal: AbortSignal,
+  ): Promise<LanguageProbabilities[]> {
+    const results = await this.#engine.recognize(utterances, { signal });
+    return results.map((result, index) => {
+      this.#results.set(utterances[index]!, result);
+      const { language, words, meanLogProbability } = result;
       if (language === null || words.length === 0) return new Map();
-      const isWellHeard = meanLogProbability >= WELL_HEARD_LOG_PROBABILITY;
-      return new Map([[language, isWellHeard ? WELL_HEARD_PROBABILITY : BADLY_HEARD_PROBABILITY]]);
+      const isConfident = meanLogProbability >= CONFIDENT_LOG_PROBABILITY;
+      return new Map([[language, isConfident ? CONFIDENT_PROBABILITY : UNSURE_PROBABILITY]]);
     });
   }
 
-  async write(
+  async recognize(
     utterances: readonly SpokenUtterance[],
     languages: readonly (string | null)[],
     signal: AbortSignal,
-  ): Promise<Hearing[]> {
-    const again: { utterance: SpokenUtterance; language: string | null }[] = [];
+  ): Promise<RecognitionResult[]> {
+    const missing: { utterance: SpokenUtterance; language: string | null }[] = [];
     for (const [index, utterance] of utterances.entries()) {
       const language = languages[index] ?? null;
-      if (!this.#isWrittenIn(utterance, language)) again.push({ utterance, language });
+      if (!this.#isTranscribedIn(utterance, language)) missing.push({ utterance, language });
     }
-    if (again.length > 0) {
-      const hearings = await this.#engine.hear(
-        again.map(({ utterance }) => utterance),
-        { signal, languages: again.map(({ language }) => language) },
+    if (missing.length > 0) {
+      const results = await this.#engine.recognize(
+        missing.map(({ utterance }) => utterance),
+        { signal, languages: missing.map(({ language }) => language) },
       );
-      for (const [index, { utterance }] of again.entries()) this.#heard.set(utterance, hearings[index]!);
+      for (const [index, { utterance }] of missing.entries()) this.#results.set(utterance, results[index]!);
     }
-    return utterances.map((utterance) => this.#heard.get(utterance) as Hearing);
+    return utterances.map((utterance) => this.#results.get(utterance) as RecognitionResult);
   }
 
-  /** Nothing heard is nothing in any language. */
-  #isWrittenIn(utterance: SpokenUtterance, language: string | null): boolean {
-    const heard = this.#heard.get(utterance);
-    if (heard === undefined) return false;
-    return language === null || heard.words.length === 0 || heard.language === language;
+  /** An utterance without words has none in any language. */
+  #isTranscribedIn(utterance: SpokenUtterance, language: string | null): boolean {
+    const result = this.#results.get(utterance);
+    if (result === undefined) return false;
+    return language === null || result.words.length === 0 || result.language === language;
   }
 }

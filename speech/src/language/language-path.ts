@@ -1,64 +1,67 @@
 import type { LanguageProbabilities } from "../engines/engine.ts";
 
 /**
- * Which language is spoken when: the likeliest path through what was detected utterance by utterance, where
- * every change of language costs something (Viterbi, "Error bounds for convolutional codes", 1967). One
- * utterance alone is often told wrongly (Norwegian for Danish, an accent for a language); a recording
- * changes its language rarely.
+ * Finds which language is spoken when: the most likely path through the detected probabilities, with a cost
+ * for each change of language (Viterbi, "Error bounds for convolutional codes", 1967). The detection for a
+ * single utterance is often wrong (Norwegian for Danish, an accent for a language), and recordings rarely
+ * change their language.
  *
- * The constants follow from what a switch must not happen for. A passage between two of another language
- * takes two changes: it is told as a language of its own from 3.5 s of speech on, and only where that
- * language is 55 times as likely as the one around it. A change for good takes e² = 7.4 times, or two or
- * three short utterances that agree. A language that is told wrongly has neither such odds nor such
- * company, and a passage that is told late by a few seconds does less harm than one that was never there.
+ * The constants follow from what must not cause a switch. A passage between two of another language takes two
+ * changes: it counts as a language of its own from 3.5 s of speech on, and only if that language is 55 times
+ * as likely as the surrounding one. A permanent change takes e² = 7.4 times, or two or three short utterances
+ * that agree. Wrong detections reach neither, and detecting a passage a few seconds late does less harm than
+ * inventing one.
  */
 
-/** Natural logarithm of the odds that a change must have for itself. */
+/** Natural log-odds that a change of language must have. */
 const CHANGE_COST = 2;
-/** A few seconds of speech tell a language badly: less counts in proportion, more does not count more. */
+/**
+ * A few seconds of speech do not identify a language well: less speech has proportionally less weight, more
+ * has the same.
+ */
 const FULL_WEIGHT_SECONDS = 4;
-/** No detection is surer than this of a language that it is not. */
+/** Lower limit of probabilities, so that no single detection rules out a language. */
 const LEAST_PROBABILITY = 0.01;
 
 export interface LanguageObservation {
-  /** Empty where nothing was told. */
+  /** Empty if nothing was detected. */
   probabilities: LanguageProbabilities;
   /** Of speech. */
   seconds: number;
 }
 
 /**
- * How likely each language is after all that was observed so far, natural logarithm, 0 the likeliest. One
- * that is not in it is a change away from the likeliest.
+ * Natural log-likelihood of each language after all observations so far; 0 for the most likely. A language
+ * that is missing is one change away from the most likely.
  */
 export type LanguageScores = ReadonlyMap<string, number>;
 
 /**
- * The likeliest language of each observation; null of all where nothing tells a language.
+ * Returns the most likely language of each observation; null for all if nothing identifies a language.
  * @param before The scores of everything before the first observation.
  */
-export function likeliestLanguages(
+export function mostLikelyLanguages(
   before: LanguageScores,
   observations: readonly LanguageObservation[],
 ): (string | null)[] {
   const languages = languagesOf(before, observations);
-  /** For each observation and language, the language of the observation before it. */
+  /** For each observation and language: the language of the observation before it. */
   const origins: Map<string, string>[] = [];
   let scores = withAll(before, languages);
   for (const observation of observations) {
-    const likeliest = likeliestOf(scores);
-    const best = scores.get(likeliest ?? "") ?? 0;
+    const mostLikely = mostLikelyOf(scores);
+    const best = scores.get(mostLikely ?? "") ?? 0;
     origins.push(
       new Map(
         Array.from(scores, ([language, score]) => [
           language,
-          score >= best - CHANGE_COST ? language : (likeliest ?? language),
+          score >= best - CHANGE_COST ? language : (mostLikely ?? language),
         ]),
       ),
     );
     scores = follow(scores, observation);
   }
-  let language = likeliestOf(scores);
+  let language = mostLikelyOf(scores);
   const path: (string | null)[] = [];
   for (const origin of origins.toReversed()) {
     path.unshift(language);
@@ -67,7 +70,6 @@ export function likeliestLanguages(
   return path;
 }
 
-/** The scores after these observations. */
 export function scoresAfter(
   before: LanguageScores,
   observations: readonly LanguageObservation[],
@@ -103,11 +105,11 @@ function withAll(scores: LanguageScores, languages: ReadonlySet<string>): Langua
   return new Map(Array.from(languages, (language) => [language, scores.get(language) ?? unseen]));
 }
 
-/** The first of those that are as likely. */
-function likeliestOf(scores: LanguageScores): string | null {
-  let likeliest: string | null = null;
+/** The first one if several are equally likely. */
+function mostLikelyOf(scores: LanguageScores): string | null {
+  let mostLikely: string | null = null;
   for (const [language, score] of scores) {
-    if (likeliest === null || score > (scores.get(likeliest) as number)) likeliest = language;
+    if (mostLikely === null || score > (scores.get(mostLikely) as number)) mostLikely = language;
   }
-  return likeliest;
+  return mostLikely;
 }

@@ -4,65 +4,65 @@ import type { SpokenUtterance } from "../vad/utterances.ts";
 import {
   type LanguageObservation,
   type LanguageScores,
-  likeliestLanguages,
+  mostLikelyLanguages,
   scoresAfter,
 } from "./language-path.ts";
 
-/** Less speech than this, a word or two, does not tell a language even beside others. */
+/** Less speech, a word or two, does not identify a language even together with its neighbors. */
 const MIN_PART_SECONDS = 0.6;
-/** Every part costs an engine as much as the whole did. */
+/** Each part costs an engine as much as the whole. */
 const MAX_PARTS = 8;
-/** Where its language is less likely than this in an utterance, another may be spoken in a part of it. */
+/** If the language of an utterance is less likely than this, parts of it may be in another language. */
 const DIVIDED_PROBABILITY = 0.85;
-/** After so many divided utterances of one language each, it is their sound or their dialect that divides. */
+/** After so many split utterances whose parts have the same language, the cause is sound quality or a dialect. */
 const FRUITLESS_SPLITS = 3;
 
 export interface DetectedUtterance {
   utterance: SpokenUtterance;
   probabilities: LanguageProbabilities;
-  /** Set where it is known to be of one language throughout. */
+  /** True if the whole utterance is known to be in one language. */
   isPure: boolean;
 }
 
-/** An utterance, or a part of one, and the language that it is in. */
-export interface ToldUtterance {
+/** An utterance, or a part of one, with its language. */
+export interface LanguageUtterance {
   utterance: SpokenUtterance;
-  /** Null where none can be told. */
+  /** Null if undetermined. */
   language: string | null;
-  /** Of that language, as detected, 0 … 1. */
+  /** Detected probability of that language, 0 … 1. */
   probability: number;
 }
 
 export type DetectLanguages = (utterances: readonly SpokenUtterance[]) => Promise<LanguageProbabilities[]>;
 
 interface Part extends UtterancePart, LanguageObservation {
-  /** The part as it was detected: an engine may have kept what it computed of it. */
+  /** The same object as was detected, because an engine may have cached results for it. */
   utterance: SpokenUtterance;
   isPure: boolean;
 }
 
-/** Follows the languages through one recording, and finds where they change between two utterances or inside one. */
+/** Tracks languages through one recording and finds changes between utterances and inside them. */
 export class LanguageTracker {
   #scores: LanguageScores = new Map();
   #last: string | null = null;
   #fruitlessSplits = 0;
 
   /**
-   * The languages of the next utterances: in order, the same ones, but for those in which the language
-   * changes, which come in parts.
-   * @param ahead Utterances that follow, which may settle what is doubtful.
+   * Determines the languages of the next utterances. Utterances inside which the language changes are
+   * returned in parts.
+   * @param ahead Utterances that follow; they may resolve doubt.
    */
   async settle(
     next: readonly DetectedUtterance[],
     ahead: readonly DetectedUtterance[],
     detect: DetectLanguages,
-  ): Promise<ToldUtterance[]> {
+  ): Promise<LanguageUtterance[]> {
     const observedAhead = ahead.map(observationOf);
     let parts = next.map(wholePart);
     let path: (string | null)[];
     const divided = new Set<SpokenUtterance>();
     for (;;) {
-      path = likeliestLanguages(this.#scores, [...parts, ...observedAhead]);
+      path = mostLikelyLanguages(this.#scores, [...parts, ...observedAhead]);
       const toSplit = new Set<Part>();
       for (const [index, part] of parts.entries()) {
         if (part.isPure) continue;
@@ -121,7 +121,7 @@ function isDividedIn({ probabilities }: Part, language: string | null): boolean 
   );
 }
 
-/** Each of them is split once; one without pauses stays as it is. */
+/** Splits each of them once; one without pauses stays as it is. */
 async function splitUp(
   parts: readonly Part[],
   toSplit: ReadonlySet<Part>,
@@ -154,8 +154,8 @@ async function splitUp(
   });
 }
 
-/** What is of one utterance and one language is heard in one piece. */
-function joined(parts: readonly Part[], path: readonly (string | null)[]): ToldUtterance[] {
+/** Joins adjacent parts of one utterance that have the same language. */
+function joined(parts: readonly Part[], path: readonly (string | null)[]): LanguageUtterance[] {
   const runs: { parts: [Part, ...Part[]]; language: string | null }[] = [];
   for (const [index, part] of parts.entries()) {
     const language = path[index] ?? null;

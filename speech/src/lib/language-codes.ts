@@ -1,12 +1,12 @@
 const ENGLISH_NAMES = new Intl.DisplayNames(["en"], { type: "language", fallback: "none" });
 
-/** Codes of no one language: one without a code, more than one, no words at all. */
+/** ISO 639 codes that do not stand for one language. */
 const NO_LANGUAGE = new Set(["mis", "mul", "zxx"]);
 
-/** Where a language has a two-letter code of its own, but its canonical tag is another. */
+/** Languages whose canonical tag is not their two-letter code. */
 const TWO_LETTER_CODES: Readonly<Record<string, string>> = { fil: "tl" };
 
-/** English names that models print, or people write, beside the one that the platform knows. */
+/** English names that models print or people write, in addition to those of the platform. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   bengali: "bn",
   bokmal: "nb",
@@ -28,7 +28,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   valencian: "ca",
 };
 
-/** Languages without a two-letter code that speech models write. */
+/** Languages without a two-letter code that speech models support. */
 const THREE_LETTER_CODES = ["ast", "ceb", "chr", "ckb", "haw", "hmn", "kea", "scn", "yue"];
 
 const CODES_BY_NAME: ReadonlyMap<string, string> = new Map([
@@ -41,24 +41,24 @@ const CODES_BY_NAME: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The code of a language that is told by its English name (`Spanish`, `haitian creole`), by an ISO 639 code
- * of any part (`es`, `spa`, `ger`), by a tag (`pt-BR`, `zh_CN`), or by a code that is out of use (`iw`, `jw`).
- * @returns lower-case ISO 639-1 where one exists, else 639-3; null where it tells no one language
+ * Returns the code of a language given by its English name (`Spanish`, `haitian creole`), an ISO 639 code of
+ * any part (`es`, `spa`, `ger`), a tag (`pt-BR`, `zh_CN`) or a retired code (`iw`, `jw`).
+ * @returns lower-case ISO 639-1 if one exists, else 639-3; null if the name does not identify one language
  */
 export function languageCode(name: string): string | null {
   const written = plain(name);
   return CODES_BY_NAME.get(written) ?? canonicalCode(written.replaceAll("_", "-"));
 }
 
-/** The English name of a language, for people; the code itself where it has none. */
+/** Returns the English name of a language; the code itself if it has none. */
 export function languageName(code: string): string {
   const canonical = canonicalCode(code);
   return (canonical === null ? undefined : ENGLISH_NAMES.of(canonical)) ?? code;
 }
 
-/** Null for what is no tag of a language that has a name. */
+/** Returns null for anything but the tag of a language that has a name. */
 function canonicalCode(tag: string): string | null {
-  // The platform has no language for `und`.
+  // The platform returns no language for `und`.
   let language: string | undefined;
   try {
     language = new Intl.Locale(tag).language;
@@ -69,7 +69,7 @@ function canonicalCode(tag: string): string | null {
   return TWO_LETTER_CODES[language] ?? language;
 }
 
-/** Without what stands in parentheses (`Chinese (Simplified)`), without accents, in lower case. */
+/** Removes parentheses (`Chinese (Simplified)`) and accents, and converts to lower case. */
 function plain(name: string): string {
   return name
     .replace(/\(.*\)/u, "")

@@ -1,14 +1,14 @@
 /**
- * The same items, fetched while their reader is busy with those before: at most `count` lie ready beside the
- * one that the reader has. An error of the source is thrown where its item would have come.
+ * Yields the same items but fetches up to `count` of them ahead, while the consumer processes those before.
+ * An error of the source is thrown in place of its item.
  */
-export async function* ahead<T>(items: AsyncIterable<T>, count: number): AsyncGenerator<T> {
+export async function* prefetch<T>(items: AsyncIterable<T>, count: number): AsyncGenerator<T> {
   const iterator = items[Symbol.asyncIterator]();
   const fetched: Promise<IteratorResult<T>>[] = [];
   let last: Promise<unknown> = Promise.resolve();
   let ended = false;
   const fetchNext = () => {
-    // One after the other: not every iterator takes a second question before it has answered the first.
+    // One at a time: not every iterator accepts a second call of `next` before the first has returned.
     const next = last.then(() => iterator.next());
     last = next.then(
       ({ done }) => {

@@ -1,24 +1,24 @@
-/** The pace of the last minute or so counts: languages and models change it in the middle of a recording. */
+/** Weights the last minute or so: languages and models change the speed in the middle of a recording. */
 const MEMORY_SECONDS = 60;
-/** Before that much was worked, the pace is that of opening files and models. */
+/** Before this much work, the speed is dominated by opening files and models. */
 const LEAST_WORK_SECONDS = 1;
 
-/** Foretells how long the rest of a recording takes from how long its parts took. */
+/** Estimates the remaining time from the speed so far. */
 export class RemainingTime {
   #last: { done: number; atSeconds: number } | null = null;
   #doneSeconds = 0;
   #workSeconds = 0;
 
-  /** Counts from here: what was done before took other work. */
+  /** Starts counting here: what was done before took other work. */
   beginAt(done: number, nowMs: number): void {
     this.#last = { done, atSeconds: nowMs / 1000 };
   }
 
   /**
    * @param done Seconds of the media that are done.
-   * @param duration Seconds of the media; null where nobody knows.
-   * @param nowMs Any clock that only goes forward.
-   * @returns Seconds; null while it can not be told.
+   * @param duration Seconds of the media; null if unknown.
+   * @param nowMs A monotonic clock.
+   * @returns Seconds; null if no estimate is possible yet.
    */
   after(done: number, duration: number | null, nowMs: number): number | null {
     const atSeconds = nowMs / 1000;

@@ -2,12 +2,12 @@ import type { StageSeconds } from "../transcript.ts";
 
 type Stage = Exclude<keyof StageSeconds, "total">;
 
-/** Adds up the wall-clock time that each stage of a flow takes. */
+/** Adds up the wall-clock time that each stage takes. */
 export class StageTimer {
   readonly #started = performance.now();
   readonly #milliseconds: Record<Stage, number> = { probe: 0, decode: 0, voiceActivity: 0, engine: 0 };
 
-  /** Runs one piece of a stage. */
+  /** Times one call. */
   async time<T>(stage: Stage, work: () => Promise<T>): Promise<T> {
     const started = performance.now();
     try {
@@ -17,7 +17,7 @@ export class StageTimer {
     }
   }
 
-  /** The same items; the time that their source lets its reader wait is the stage's. */
+  /** Yields the same items and counts the time that the consumer waits for the source. */
   async *timeEach<T>(stage: Stage, items: AsyncIterable<T>): AsyncGenerator<T> {
     const iterator = items[Symbol.asyncIterator]();
     try {

@@ -1,13 +1,13 @@
-/** One audio track as the file's headers tell. */
+/** One audio track as stated by the file's headers. */
 export interface AudioTrack {
   /** Index among all streams of the file. */
   stream: number;
-  /** Name of the codec; null where this decoder has none for it. */
+  /** Name of the codec; null if this decoder does not support it. */
   codec: string | null;
   channels: number;
-  /** Samples a second; 0 where the headers do not tell. */
+  /** Samples per second; 0 if the headers do not state it. */
   sampleRate: number;
-  /** Seconds on the container's own clock. */
+  /** Seconds on the container's clock. */
   start: number | null;
   /** Seconds. */
   duration: number | null;
@@ -15,62 +15,65 @@ export interface AudioTrack {
   encrypted: boolean;
 }
 
-/** What the headers of a file tell, as a decoder found it. */
+/** What a decoder found in the headers of a file. */
 export interface Inspection {
-  /** Streams of every kind. */
+  /** Number of streams of any type. */
   streams: number;
-  /** Seconds on the container's own clock at which a player's time is 0. */
+  /** Seconds on the container's clock at playback time 0. */
   start: number | null;
-  /** Seconds; null where the container does not tell or the decoder only guessed it from the bit rate. */
+  /** Seconds; null if the container does not state it or the decoder only estimated it from the bit rate. */
   duration: number | null;
   audio: AudioTrack[];
 }
 
-/** Decoded audio that belongs together, 16 kHz. */
+/** Contiguous decoded audio, 16 kHz. */
 export interface AudioBlock {
-  /** Seconds of a player's time at which the first sample stands; null where it follows the block before. */
+  /** Playback time of the first sample, seconds; null if it follows the previous block. */
   at: number | null;
-  /** −1 … 1, channels interleaved: as many as `DecodeRequest.channels` asked for. */
+  /** −1 … 1, with as many interleaved channels as `DecodeRequest.channels`. */
   samples: Float32Array;
 }
 
 export interface DecodeRequest {
   stream: number;
-  /** Channels to give out: 1 where the track has one, else 2 (left and right, or a mix to two). */
+  /** Output channels: 1 for a mono track, else 2 (left and right, or a mix to two). */
   channels: 1 | 2;
-  /** Channels of the track; more than 8 have no standard places and are mixed by their number. */
+  /** Channels of the track; more than 8 have no standard layout and are mixed by their number. */
   trackChannels: number;
-  /** Seconds that the recording is thought to last at most; it bounds the time the decoder may take. */
+  /** Expected maximum duration of the recording, seconds; bounds the time of the decoder. */
   durationSeconds: number;
   signal: AbortSignal;
 }
 
-/** How the decoding went, known once the last block is read. */
+/** Statistics of decoding, known after the last block. */
 export interface DecodeReport {
   /** Packets that were damaged or could not be decoded. */
   failedPackets: number;
-  /** True where the container itself is broken, or ends before its headers say so. */
+  /** True if the container itself is damaged, or ends earlier than its headers state. */
   damaged: boolean;
-  /** The decoder's own last words, for people. */
+  /** The decoder's last message, for people. */
   complaint: string | null;
 }
 
 export interface RunningDecode {
-  /** As many at a time as came together. Breaking out of it ends the decoder. Throws SpeechError `decoder_crashed`. */
+  /**
+   * Blocks in the groups in which they arrived. Ending the iteration ends the decoder. Throws SpeechError
+   * `decoder_crashed`.
+   */
   blocks: AsyncIterable<readonly AudioBlock[]>;
-  /** Valid after `blocks` is read to its end. */
+  /** Valid after `blocks` has been read to its end. */
   report(): DecodeReport;
 }
 
 /**
- * What a media library must do to become a `Decoder`; everything that is judged from it lies in
- * `decoder.ts`, once for all libraries.
+ * What a media library must provide. `decode.ts` turns it into a `Decoder` and makes all decisions, once for
+ * all libraries.
  */
 export interface Backend {
   readonly name: string;
   /** @throws SpeechError `unreadable_media`, `unsupported_media` */
   inspect(path: string, signal: AbortSignal): Promise<Inspection>;
-  /** Reads every packet of audio and video, without decoding, and gives the seconds they span. */
+  /** Reads every packet of audio and video without decoding and returns the seconds that they span. */
   measure(path: string, signal: AbortSignal): Promise<number>;
   decode(path: string, request: DecodeRequest): RunningDecode;
 }

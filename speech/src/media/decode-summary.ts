@@ -4,35 +4,35 @@ import { SAMPLE_RATE } from "./limits.ts";
 import type { DecodeSummary } from "./media.ts";
 
 /**
- * Below this nothing was recorded at all: −90 dB of full scale, less than the last bit of 16. A muted
- * recorder writes zeros, and so they come out of AAC, Opus, Vorbis, MP3 and FLAC; a live microphone in a
- * quiet room is above −75 dB.
+ * A lower peak means that nothing was recorded: −90 dB of full scale, less than the last bit of 16. A muted
+ * recorder writes zeros, which AAC, Opus, Vorbis, MP3 and FLAC preserve; a live microphone in a quiet room is
+ * above −75 dB.
  */
 export const SILENCE_PEAK = 10 ** (-90 / 20);
-/** Less than this share of the track's length is "hardly anything". */
+/** Below this share of the track's length, hardly anything could be decoded. */
 const HARDLY_ANYTHING = 0.1;
-/** A bad packet or two at the ends (tags, a cut between frames) is no loss that a reader would notice. */
+/** One or two bad packets at the ends (tags, a cut between frames) are no noticeable loss. */
 const STRAY_PACKETS = 2;
 const UNNOTICED_LOSS_SECONDS = 1;
 
 export interface DecodeEvidence {
-  /** Samples given out, silence in gaps included. */
+  /** Output samples, including silence in gaps. */
   samples: number;
-  /** Seconds that really came out of the codec. */
+  /** Seconds that the codec output. */
   decodedSeconds: number;
   /** Largest absolute value of any channel. */
   peak: number;
-  /** Seconds of a player's time at which the audio began. */
+  /** Playback time at which the audio begins, seconds. */
   audioOffset: number;
-  /** Seconds of the recording as its headers or its packets tell, and of its audio track. */
+  /** Seconds of the recording according to its headers or packets, and of its audio track. */
   duration: number | null;
   audioDuration: number | null;
   report: DecodeReport;
 }
 
 /**
- * Judges a decoding by what came out and what the decoder complained of, never by its exit code: those
- * differ between versions, and a file cut in half ends with 0.
+ * Classifies the result of decoding by its output and the decoder's messages, never by the exit code: those
+ * differ between versions, and a truncated file ends with 0.
  * @throws SpeechError `undecodable_audio`
  */
 export function judge(evidence: DecodeEvidence): DecodeSummary {
@@ -59,16 +59,16 @@ export function judge(evidence: DecodeEvidence): DecodeSummary {
   };
 }
 
-/** What was lost may have held speech: a damaged track is never called silent. */
+/** The lost parts may have contained speech: a damaged track never counts as silent. */
 function nothing({ samples, peak }: DecodeEvidence, incomplete: boolean): DecodeSummary["nothing"] {
   if (samples === 0) return "empty_audio_track";
   return peak < SILENCE_PEAK && !incomplete ? "silent_audio_track" : null;
 }
 
-/** What the container says, unless the audio plainly goes on longer than that. */
+/** The container's duration, unless the audio is clearly longer. */
 function wholeDuration({ samples, audioOffset, duration }: DecodeEvidence): number {
   const audioEnd = samples === 0 ? 0 : audioOffset + samples / SAMPLE_RATE;
-  // The last frame of a codec reaches up to a few hundredths of a second past the end.
+  // The last frame of a codec extends a few hundredths of a second past the end.
   return duration !== null && audioEnd < duration + UNNOTICED_LOSS_SECONDS / 2 ? duration : audioEnd;
 }
 

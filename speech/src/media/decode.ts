@@ -7,7 +7,7 @@ import type { DecodedAudio, DecodeOptions, Decoder, DecodeSummary, Probe } from 
 import { MonoMixer } from "./mono.ts";
 import { Timeline } from "./timeline.ts";
 
-/** A decoder over any media library: which track, which times, mono, and what came of it are decided here. */
+/** Creates a decoder from a media library. Decides which track, which times, the mono mix and the outcome. */
 export function decoderOf(backend: Backend): Decoder {
   return {
     name: backend.name,
@@ -18,13 +18,13 @@ export function decoderOf(backend: Backend): Decoder {
 
 async function probe(backend: Backend, path: string, signal: AbortSignal): Promise<Probe> {
   const inspection = await inspect(backend, path, signal);
-  // Bytes of any kind may pass for a bare stream of sound; then its first frame can not be found.
+  // Arbitrary bytes may be accepted as a raw audio stream; then no frame is found.
   const [only] = inspection.streams === 1 ? inspection.audio : [];
   if (inspection.streams === 0 || (only !== undefined && only.sampleRate === 0)) {
     throw new SpeechError("unreadable_media", "The file holds neither picture nor sound.");
   }
   const usable = usableTracks(inspection.audio);
-  // A recorder that could not go back to its header left it empty, or 0.
+  // A recorder that could not seek back to its header leaves it empty, or 0.
   const duration = inspection.duration || (await backend.measure(path, signal));
   const probeOf = (track: AudioTrack | null): Probe => ({
     duration: duration > 0 ? roundToMs(duration) : null,
@@ -41,7 +41,7 @@ async function probe(backend: Backend, path: string, signal: AbortSignal): Promi
   return { ...probeOf(track), otherTracks };
 }
 
-/** Newer libraries know a playlist by its name only, and call one of another name unreadable. */
+/** Newer libraries recognize playlists only by file name and report others as unreadable. */
 async function inspect(backend: Backend, path: string, signal: AbortSignal): Promise<Inspection> {
   try {
     return await backend.inspect(path, signal);
@@ -123,7 +123,7 @@ async function* decodeChunks(
       if (probe.audioOffset + timeline.samples / SAMPLE_RATE > maxDurationSeconds + 1) {
         throw tooLong(maxDurationSeconds);
       }
-      // Without `yield*`, which waits for each of these generators even where it has nothing to give.
+      // Not `yield*`, which awaits each of these generators even if it yields nothing.
       if (silence > 0) for (const chunk of mixer.addSilence(silence)) yield chunk;
       for (const chunk of mixer.add(block.samples, drop)) yield chunk;
     }
@@ -142,13 +142,13 @@ async function* decodeChunks(
   );
 }
 
-/** A clock that jumped makes the track's length as wrong as the recording's. */
+/** A clock jump falsifies the track's length as well as the recording's. */
 function expectedAudio(probe: Probe, duration: number | null): number | null {
   if (probe.audioDuration == null || duration === null) return probe.audioDuration ?? null;
   return Math.min(probe.audioDuration, duration);
 }
 
-/** A recording that claims to be too long is measured before it is turned away: its clock may have jumped. */
+/** A recording that claims to be too long is measured before it is rejected: its clock may have jumped. */
 async function honestDuration(
   backend: Backend,
   path: string,

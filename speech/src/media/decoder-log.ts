@@ -1,48 +1,48 @@
 import { SpeechError } from "../errors.ts";
 
-/** Longest line and most lines of a decoder's own messages that are kept. */
+/** Maximum line length and number of lines of a decoder's messages. */
 const LINE_LENGTH = 300;
 const LINES_KEPT = 20;
 
 const FAILED_PACKET = /Error while decoding stream|Error submitting packet to decoder|Decoding error:/;
 const CORRUPT_PACKET = /Packet corrupt \(stream = (\d+),/;
 const PARTIAL_FILE = /partial file/;
-/** Containers whose demuxers speak of nothing but damage at the level of errors. */
+/** Containers whose demuxers report only damage at the error level. */
 const DAMAGED = /^\[(matroska,webm|ogg|mpegts|avi) @ [^\]]*\] (?!Packet corrupt)/;
 const NOT_ALLOWED = /^\[([^ \]]+)(?: @ [^\]]*)?\] .*?Format not on whitelist/;
-/** Said of every file of its kind, or of the outcome alone. */
+/** Reported for every file of a type, or redundant with the result. */
 const TELLS_NOTHING = /Output file is empty|Guessed Channel Layout/i;
 const REPEATED = /Last message repeated (\d+) times/;
-/** Containers that hold text alone; the file is no media at all. */
+/** Demuxers of plain text; such a file is not media. */
 const TEXT_DEMUXERS = new Set(["tty", "bin", "xbin", "adf", "idf"]);
 
 /**
- * Reads what libav* writes to standard error. Both decoders speak it: exit codes and error numbers differ
- * between versions, these messages have been the same since 5.1.
+ * Parses what libav* writes to standard error. Both decoders write it: exit codes and error numbers differ
+ * between versions, but these messages have been the same since 5.1.
  */
-export class Complaints {
+export class DecoderLog {
   readonly lines: string[] = [];
   failedPackets = 0;
-  /** True where the container's own structure is broken or ends too early. */
+  /** True if the container's structure is damaged or ends too early. */
   damaged = false;
-  /** True where the length of the file was guessed from its bit rate. */
+  /** True if the duration was estimated from the bit rate. */
   durationGuessed = false;
-  /** True where ffprobe could not open the decoder of some stream, and so shows none. */
+  /** True if ffprobe could not open the decoder of some stream and therefore omits it. */
   decoderRefused = false;
-  /** Demuxer of a container that is not read. */
+  /** Demuxer of a container that is not supported. */
   refusedContainer: string | null = null;
   readonly #stream: number | null;
   #rest = "";
   #lastFailedPacket = false;
 
-  /** @param stream the one whose corrupt packets count; null where ffmpeg is not decoding */
+  /** @param stream the one whose corrupt packets count; null if ffmpeg is not decoding */
   constructor(stream: number | null) {
     this.#stream = stream;
   }
 
   add(text: string): void {
     const lines = (this.#rest + text).split(/[\r\n]+/);
-    // A line without end must not grow without end.
+    // Bounds the memory of a line without end.
     this.#rest = lines.pop()!.slice(0, LINE_LENGTH);
     for (const line of lines) this.#read(line.slice(0, LINE_LENGTH));
   }
@@ -52,12 +52,12 @@ export class Complaints {
     this.#rest = "";
   }
 
-  /** The last line that tells more than that something failed. */
+  /** The last informative line. */
   get last(): string | null {
     return this.lines.at(-1) ?? null;
   }
 
-  /** Why a file could not be opened. */
+  /** The error for a file that could not be opened. */
   openError(): SpeechError {
     const container = this.refusedContainer;
     if (container !== null && !TEXT_DEMUXERS.has(container)) {
@@ -82,7 +82,7 @@ export class Complaints {
     const refused = NOT_ALLOWED.exec(line);
     if (refused !== null) this.refusedContainer = refused[1]!;
     if (line.trim() === "" || TELLS_NOTHING.test(line)) return;
-    // "[aac @ 0x55d0c1]" → "aac": addresses mean nothing to people. Paths of this machine are left out too.
+    // "[aac @ 0x55d0c1]" → "aac": addresses mean nothing to people. Local paths are removed too.
     this.lines.push(line.replace(/^\[([^ \]]+) @ [^\]]*\]/, "$1:").replace(/file:\/.*?: /, ""));
     if (this.lines.length > LINES_KEPT) this.lines.shift();
   }

@@ -1,38 +1,38 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import { SpeechError } from "../errors.ts";
-import { Complaints } from "./decoder-log.ts";
+import { DecoderLog } from "./decoder-log.ts";
 import { MEMORY_BYTES } from "./limits.ts";
 
-/** All that a decoder gets of the environment: where programs are looked for, and messages in English. */
+/** The environment of a decoder: where to find programs, and English messages. */
 const ENVIRONMENT = { PATH: process.env.PATH ?? "", LC_ALL: "C" };
 
-/** Milliseconds between the polite signal and the one that can not be refused. */
+/** Between SIGTERM and SIGKILL. */
 const GRACE_MS = 300;
 
 export interface ChildOptions {
   command: string;
   args: readonly string[];
-  /** The program of util-linux that sets limits; null where there is none. */
+  /** The program of util-linux that sets limits; null if it is missing. */
   prlimit: string | null;
-  /** Which limit bounds the memory: Node reserves far more addresses than it ever uses. */
+  /** Which limit bounds the memory: Node reserves far more address space than it uses. */
   memory: "address-space" | "data";
-  /** Seconds of computing, and seconds that it may be waited for in all; time in which nobody reads is free. */
-  patienceSeconds: number;
+  /** Limit for CPU seconds and for the total time that the reader waits; time between reads is not counted. */
+  timeoutSeconds: number;
   signal: AbortSignal;
   /** Index of the stream that it decodes. */
   stream?: number;
-  /** Given, the child gets a channel and these get its messages. */
+  /** If given, the process gets an IPC channel and this gets its messages. */
   onMessage?: (message: unknown) => void;
 }
 
 /**
- * A decoder in a process of its own: under limits, without a shell, with hardly an environment, and never
- * outliving whoever reads from it.
+ * A decoder in a separate process: with limits, without a shell, with a minimal environment, and ended with
+ * its reader.
  */
-export class DecoderChild {
-  readonly complaints: Complaints;
-  /** Resolves when the process is gone and all it wrote to standard error is read. */
+export class DecoderProcess {
+  readonly complaints: DecoderLog;
+  /** Resolves when the process has exited and its standard error has been read. */
   readonly closed: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   readonly #process: ChildProcess;
   readonly #stdout: Readable;
@@ -42,7 +42,7 @@ export class DecoderChild {
   constructor(options: ChildOptions) {
     options.signal.throwIfAborted();
     this.#options = options;
-    this.complaints = new Complaints(options.stream ?? null);
+    this.complaints = new DecoderLog(options.stream ?? null);
     const [command, args] = limited(options);
     this.#process = spawn(command, args, {
       stdio: options.onMessage ? ["ignore", "pipe", "pipe", "ipc"] : ["ignore", "pipe", "pipe"],
@@ -59,33 +59,34 @@ export class DecoderChild {
         resolve({ code, signal });
       });
     });
-    // Whoever reads `output` to its end awaits `closed`; until then a failure to start must not go unhandled.
+    // A reader of `output` awaits `closed` at the end; until then a failure to start must not be an unhandled
+    // rejection.
     this.closed.catch(() => {});
   }
 
   /**
-   * Standard output as it comes, never more than a pipe full ahead. Ends the process when it is left early,
-   * when the signal aborts, or when patience runs out.
+   * Yields standard output, at most one pipe buffer ahead. Ends the process if the iteration ends early, the
+   * signal aborts or the timeout passes.
    * @throws the signal's reason; SpeechError `decoder_crashed`
    */
   async *output(): AsyncGenerator<Buffer> {
-    const { signal, patienceSeconds } = this.#options;
+    const { signal, timeoutSeconds } = this.#options;
     const stop = () => this.kill();
     signal.addEventListener("abort", stop, { once: true });
     const chunks = this.#stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
     let waitedMs = 0;
-    let outOfPatience = false;
+    let timedOut = false;
     try {
       while (true) {
         const asked = performance.now();
         const timer = setTimeout(
           () => {
-            outOfPatience = true;
+            timedOut = true;
             this.kill();
           },
-          Math.max(0, patienceSeconds * 1000 - waitedMs),
+          Math.max(0, timeoutSeconds * 1000 - waitedMs),
         );
-        // An error here is the pipe breaking because the process was ended; how it ended is judged below.
+        // An error here means that the process was ended; the reason is examined below.
         const next = await chunks.next().catch(() => ({ done: true as const, value: undefined }));
         clearTimeout(timer);
         waitedMs += performance.now() - asked;
@@ -94,10 +95,10 @@ export class DecoderChild {
       }
       const { code, signal: killedBy } = await this.closed;
       signal.throwIfAborted();
-      if (outOfPatience) {
-        throw new SpeechError("decoder_crashed", `The decoder took more than ${patienceSeconds} s of work.`);
+      if (timedOut) {
+        throw new SpeechError("decoder_crashed", `The decoder took more than ${timeoutSeconds} s of work.`);
       }
-      // ffmpeg turns SIGXCPU and SIGTERM into exit codes above 128 where it can still act on them.
+      // ffmpeg turns SIGXCPU and SIGTERM into exit codes above 128 if it still can.
       if (killedBy !== null || (code ?? 0) > 128) {
         const detail = this.complaints.last === null ? "" : `: ${this.complaints.last}`;
         throw new SpeechError("decoder_crashed", `The decoder was ended by ${killedBy ?? code}${detail}.`);
@@ -108,7 +109,7 @@ export class DecoderChild {
     }
   }
 
-  /** Everything it writes, for programs that write little. */
+  /** Returns the whole output, for programs that write little. */
   async text(maxCharacters = 16_000_000): Promise<string> {
     let text = "";
     const decoder = new TextDecoder();
@@ -127,20 +128,20 @@ export class DecoderChild {
     const timer = setTimeout(() => this.#process.kill("SIGKILL"), GRACE_MS);
     this.#process.once("exit", () => {
       clearTimeout(timer);
-      // Whatever it may have started still holds the pipe; nobody waits for that.
+      // Its own child processes may still hold the pipe; do not wait for them.
       this.#process.stderr!.destroy();
     });
   }
 }
 
 function limited(options: ChildOptions): [string, string[]] {
-  const { command, args, prlimit, memory, patienceSeconds } = options;
+  const { command, args, prlimit, memory, timeoutSeconds } = options;
   if (prlimit === null) return [command, [...args]];
   return [
     prlimit,
     [
       `--${memory === "data" ? "data" : "as"}=${MEMORY_BYTES}`,
-      `--cpu=${patienceSeconds}`,
+      `--cpu=${timeoutSeconds}`,
       "--core=0",
       "--fsize=0",
       "--",

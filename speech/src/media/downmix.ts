@@ -6,12 +6,12 @@ export interface Filter {
   options: string;
 }
 
-/** Most channels whose places (front left, centre, …) libswresample knows how to mix. */
+/** Maximum number of channels whose layout (front left, center, …) libswresample can mix. */
 const MOST_PLACED_CHANNELS = 8;
 
 /**
- * The filters, one after the other, that turn any track into one or two channels at 16 kHz. They fill no
- * gaps: `aresample=async=1` holds the whole of a gap in memory, 1.6 GB for 50 minutes of it.
+ * Returns the filters that convert any track to one or two channels at 16 kHz. They do not fill gaps:
+ * `aresample=async=1` holds a whole gap in memory, 1.6 GB for 50 minutes.
  */
 export function downmixFilters(trackChannels: number, channels: 1 | 2): Filter[] {
   const layout = channels === 1 ? "mono" : "stereo";
@@ -24,7 +24,7 @@ export function downmixFilters(trackChannels: number, channels: 1 | 2): Filter[]
   return [{ name: "pan", options: mix }, ...filters];
 }
 
-/** Every second channel, beginning with `first`. */
+/** Averages every second channel, beginning with `first`. */
 function average(trackChannels: number, first: number): string {
   const numbers = Array.from({ length: trackChannels }, (_, i) => i).filter((i) => i % 2 === first);
   return numbers.map((i) => `${(1 / numbers.length).toFixed(4)}*c${i}`).join("+");

@@ -1,38 +1,38 @@
 import { basename, dirname, join } from "node:path";
 import type { AudioTrack, Backend, DecodeRequest, Inspection, RunningDecode } from "./backend.ts";
 import { decoderOf } from "./decode.ts";
-import type { Complaints } from "./decoder-log.ts";
-import { type ChildOptions, DecoderChild } from "./decoder-process.ts";
+import type { DecoderLog } from "./decoder-log.ts";
+import { type ChildOptions, DecoderProcess } from "./decoder-process.ts";
 import { downmixFilters } from "./downmix.ts";
-import { CONTAINERS, fileBytes, MAX_PIXELS, patience } from "./limits.ts";
+import { CONTAINERS, decodeTimeoutSeconds, fileBytes, MAX_PIXELS } from "./limits.ts";
 import { readMatroskaBlocks } from "./matroska-blocks.ts";
 import type { Decoder } from "./media.ts";
 import { PacketClock } from "./timeline.ts";
 
 export interface FfmpegOptions {
-  /** The ffmpeg to use; `ffprobe` is looked for beside it. Else both are looked for in the usual folders. */
+  /** The ffmpeg to use, with `ffprobe` beside it. By default both are searched for in the usual folders. */
   ffmpegPath?: string;
 }
 
-/** What was found of a system ffmpeg. */
+/** An installed ffmpeg. */
 export interface FfmpegInstallation {
   ffmpeg: string;
   ffprobe: string;
-  /** As it calls itself: `5.1.9-0+deb12u1`. */
+  /** As reported: `5.1.9-0+deb12u1`. */
   version: string;
   /** True from 5.1 on. */
   supported: boolean;
-  /** The program that puts limits on memory and computing; null where there is none (it is part of util-linux). */
+  /** The program that limits memory and CPU time; null if it is missing (it is part of util-linux). */
   prlimit: string | null;
 }
 
-/** libavformat of ffmpeg 5.1; builds from git have no version number but this one. */
+/** libavformat of ffmpeg 5.1; builds from git have no other version number. */
 const OLDEST_LIBAVFORMAT = [59, 27] as const;
 const SHORT_SECONDS = 30;
-/** ffmpeg is to leave timestamps as they are; `timeline.ts` judges them, the same for every decoder. */
+/** Disables ffmpeg's timestamp corrections; `timeline.ts` corrects them in the same way for every decoder. */
 const NEVER = "1000000000";
 
-/** A decoder that runs the system's ffmpeg; null where there is none, or one older than 5.1. */
+/** Opens a decoder that runs the system's ffmpeg; null if there is none, or only one older than 5.1. */
 export async function openFfmpeg(options: FfmpegOptions = {}): Promise<Decoder | null> {
   const found = await findFfmpeg(options);
   return found?.supported ? decoderOf(new FfmpegBackend(found)) : null;
@@ -63,14 +63,14 @@ function isSupported(said: string): boolean {
   return Number(major) > oldestMajor || (Number(major) === oldestMajor && Number(minor) >= oldestMinor);
 }
 
-/** What a program says of itself; null where it can not be run. */
+/** Output of a program's version option; null if it cannot be run. */
 export async function versionText(command: string, args: readonly string[]): Promise<string | null> {
   const signal = AbortSignal.timeout(SHORT_SECONDS * 1000);
-  const options = { command, args, prlimit: null, patienceSeconds: SHORT_SECONDS, signal };
-  return new DecoderChild({ ...options, memory: "address-space" }).text().catch(() => null);
+  const options = { command, args, prlimit: null, timeoutSeconds: SHORT_SECONDS, signal };
+  return new DecoderProcess({ ...options, memory: "address-space" }).text().catch(() => null);
 }
 
-type StartOptions = Pick<ChildOptions, "patienceSeconds" | "signal" | "stream">;
+type StartOptions = Pick<ChildOptions, "timeoutSeconds" | "signal" | "stream">;
 
 class FfmpegBackend implements Backend {
   readonly name: string;
@@ -85,7 +85,7 @@ class FfmpegBackend implements Backend {
     const shown = ["-v", "warning", "-show_entries", INSPECTED, ...FIRST_PACKETS, "-of", "json"];
     const { result, complaints } = await this.#ffprobe(shown, path, signal, (child) => child.text());
     const headers = parseHeaders(result);
-    // The exit code tells less: ffprobe also fails where it shows all that it was asked for.
+    // The exit code says less: ffprobe also fails after it has shown everything.
     if (headers?.format === undefined) throw complaints.openError();
     const { format, streams } = headers;
     const audio = (streams ?? []).filter((stream) => stream.codec_type === "audio").map(toTrack);
@@ -124,19 +124,19 @@ class FfmpegBackend implements Backend {
   }
 
   /**
-   * ffprobe opens a decoder for every stream and gives up where one refuses, as the video decoder does
-   * for pictures that are too large; then it must see them, bounded by the limit on memory.
+   * ffprobe opens a decoder for every stream and gives up if one refuses, as the video decoder does for
+   * oversized frames; then it runs again without that limit, bounded by the memory limit.
    */
   async #ffprobe<Result>(
     shown: string[],
     path: string,
     signal: AbortSignal,
-    read: (child: DecoderChild) => Promise<Result>,
-  ): Promise<{ result: Result; complaints: Complaints }> {
-    const patienceSeconds = patience(await fileBytes(path), 0);
+    read: (child: DecoderProcess) => Promise<Result>,
+  ): Promise<{ result: Result; complaints: DecoderLog }> {
+    const timeoutSeconds = decodeTimeoutSeconds(await fileBytes(path), 0);
     for (const pixels of [PIXEL_LIMIT, []]) {
       const args = [...pixels, ...INPUT_LIMITS, ...shown, input(path)];
-      const child = this.#start(this.#found.ffprobe, args, { patienceSeconds, signal });
+      const child = this.#start(this.#found.ffprobe, args, { timeoutSeconds, signal });
       const result = await read(child);
       const { complaints } = child;
       if (!complaints.decoderRefused || pixels.length === 0) return { result, complaints };
@@ -145,12 +145,12 @@ class FfmpegBackend implements Backend {
   }
 
   decode(path: string, request: DecodeRequest): RunningDecode {
-    let child: DecoderChild | null = null;
+    let child: DecoderProcess | null = null;
     const start = async () => {
       const { stream, signal, durationSeconds } = request;
-      const patienceSeconds = patience(await fileBytes(path), durationSeconds);
+      const timeoutSeconds = decodeTimeoutSeconds(await fileBytes(path), durationSeconds);
       const args = decodeArguments(path, request);
-      child = this.#start(this.#found.ffmpeg, args, { patienceSeconds, signal, stream });
+      child = this.#start(this.#found.ffmpeg, args, { timeoutSeconds, signal, stream });
       return child;
     };
     return {
@@ -166,18 +166,18 @@ class FfmpegBackend implements Backend {
     };
   }
 
-  #start(command: string, args: string[], options: StartOptions): DecoderChild {
+  #start(command: string, args: string[], options: StartOptions): DecoderProcess {
     const { prlimit } = this.#found;
-    return new DecoderChild({ command, args, prlimit, memory: "address-space", ...options });
+    return new DecoderProcess({ command, args, prlimit, memory: "address-space", ...options });
   }
 }
 
-/** With the scheme, because a name may begin with a dash or hold a colon. */
+/** With the scheme, because a name may begin with a dash or contain a colon. */
 function input(path: string): string {
   return `file:${path}`;
 }
 
-// The list of protocols alone would let a playlist named `.mp4` read other files of this machine.
+// Without the list of formats, a playlist named `.mp4` could read other local files.
 const INPUT_LIMITS = ["-protocol_whitelist", "file", "-format_whitelist", CONTAINERS];
 const PIXEL_LIMIT = ["-max_pixels", `${MAX_PIXELS}`];
 
@@ -188,7 +188,7 @@ function decodeArguments(path: string, { stream, channels, trackChannels }: Deco
     ...["-dts_error_threshold", NEVER, "-dts_delta_threshold", NEVER],
     ...["-i", input(path), "-map", `0:${stream}`, "-vn", "-sn", "-dn"],
     ...["-af", filters.join(","), "-c:a", "pcm_f32le"],
-    // Check sums guard nothing on the way through a pipe and take a tenth of its time.
+    // Checksums are useless in a pipe and take a tenth of its time.
     ...["-avoid_negative_ts", "disabled", "-f", "matroska", "-write_crc32", "0", "pipe:1"],
   ];
 }
@@ -198,12 +198,12 @@ const INSPECTED =
   "stream=index,codec_type,codec_name,channels,sample_rate,start_time,duration:stream_disposition=default";
 
 /**
- * Whether a track is encrypted is told by its first packet alone. Asked for together with the headers, it spares
- * most files a start of the program, which costs more than reading them.
+ * Only a track's first packet shows whether it is encrypted. Requesting it together with the headers saves
+ * another start of the program, which costs more than reading them.
  */
 const FIRST_PACKETS = ["-show_packets", "-read_intervals", "%+#64"];
 
-/** What is read of ffprobe's JSON; everything may be absent. */
+/** Used part of ffprobe's JSON; any field may be missing. */
 interface Headers {
   packets?: HeaderPacket[];
   format?: { format_name?: string; nb_streams?: number; start_time?: string; duration?: string };
@@ -256,7 +256,7 @@ function toSeconds(text: string | undefined): number | null {
   return Number.isFinite(seconds) ? seconds : null;
 }
 
-/** Seconds that the packets of sound and picture span, from ffprobe's `compact` lines. */
+/** Seconds spanned by the packets of audio and video, from ffprobe's `compact` lines. */
 async function measurePackets(bytes: AsyncIterable<Buffer>): Promise<number> {
   const clock = new PacketClock();
   for await (const line of linesOf(bytes)) {

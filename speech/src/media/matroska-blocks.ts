@@ -1,6 +1,6 @@
 import type { AudioBlock } from "./backend.ts";
 
-/** Element identifiers of EBML (RFC 8794) and Matroska (RFC 9559), as far as ffmpeg's writer needs them. */
+/** Element identifiers of EBML (RFC 8794) and Matroska (RFC 9559) that ffmpeg's writer uses. */
 const SEGMENT = 0x18538067;
 const CLUSTER = 0x1f43b675;
 const BLOCK_GROUP = 0xa0;
@@ -13,9 +13,9 @@ const BLOCK_HEADER_BYTES = 4;
 const MAX_ELEMENT_BYTES = 16_000_000;
 
 /**
- * Reads the one track of 32-bit float samples that ffmpeg writes as Matroska to a pipe: raw samples alone
- * would lose where they stand in time. Timestamps are milliseconds (ffmpeg's TimestampScale).
- * @returns the blocks that each piece of the bytes brought to their end
+ * Parses the single track of 32-bit float samples that ffmpeg writes as Matroska to a pipe; raw samples would
+ * lose their timestamps. Timestamps are milliseconds (ffmpeg's TimestampScale).
+ * @returns the blocks completed by each chunk of bytes
  */
 export async function* readMatroskaBlocks(bytes: AsyncIterable<Buffer>): AsyncGenerator<AudioBlock[]> {
   let pending: Buffer = Buffer.alloc(0);
@@ -55,7 +55,7 @@ export async function* readMatroskaBlocks(bytes: AsyncIterable<Buffer>): AsyncGe
   }
 }
 
-/** Copies, because a view of floats must begin at a multiple of four bytes. */
+/** Copies, because a Float32Array must begin at a multiple of four bytes. */
 export function toSamples(bytes: Buffer): Float32Array {
   const samples = new Float32Array(Math.floor(bytes.length / 4));
   new Uint8Array(samples.buffer).set(bytes.subarray(0, samples.length * 4));
@@ -64,13 +64,16 @@ export function toSamples(bytes: Buffer): Float32Array {
 
 interface Header {
   id: number;
-  /** Of the body; 0 for an unknown size, which only containers have. */
+  /** Of the body; 0 if unknown, which only containers may be. */
   size: number;
   /** Of the header itself. */
   bytes: number;
 }
 
-/** Null where more bytes are wanted. @param place of its first byte */
+/**
+ * Returns null if more bytes are needed.
+ * @param place of its first byte
+ */
 function readHeader(data: Buffer, place: number): Header | null {
   if (data.length - place < 2) return null;
   const idBytes = Math.clz32(data[place]!) - 23;

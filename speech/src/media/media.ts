@@ -1,16 +1,16 @@
 import type { SkipReason } from "../transcript.ts";
 
-/** What a look at the file's headers tells. */
+/** What the headers of a file state. */
 export interface Probe {
-  /** Seconds of the media as a player shows it, 3 decimals; null where the container does not tell. */
+  /** Seconds of the media as shown by a player, 3 decimals; null if the container does not state it. */
   duration: number | null;
-  /** Index of the audio stream to decode (the default track, else the first); null where there is none. */
+  /** Index of the audio stream to decode (the default track, else the first); null if there is none. */
   audioStream: number | null;
-  /** Channels of that stream, as its header tells. */
+  /** Channels of that stream. */
   channels: number;
-  /** Seconds to add to every time heard in the audio so that it matches the picture. */
+  /** Seconds to add to times in the audio to match the video. */
   audioOffset: number;
-  /** Seconds of that stream, gaps included; null where the container does not tell. What is missing is a loss. */
+  /** Seconds of that stream, including gaps; null if unknown. Anything missing counts as lost. */
   audioDuration?: number | null;
   /** Number of that stream among the audio tracks, from 1; 0 if there is none. */
   audioTrack: number;
@@ -20,23 +20,23 @@ export interface Probe {
   hasUndecodableTrack: boolean;
 }
 
-/** What is known once the last sample was read. */
+/** Known after the last sample. */
 export interface DecodeSummary {
-  /** Samples given out, at 16 kHz. */
+  /** Output samples, at 16 kHz. */
   samples: number;
-  /** Seconds of the media, 3 decimals, measured where the container did not tell. */
+  /** Seconds of the media, 3 decimals; measured if the container does not state it. */
   duration: number;
-  /** Set where there was nothing to transcribe. */
+  /** Why there is nothing to transcribe; null if there is something. */
   nothing: Exclude<SkipReason, "no_audio_track"> | null;
-  /** True where damaged parts were skipped. */
+  /** True if damaged parts were skipped. */
   incomplete: boolean;
 }
 
 /** A running decoder: 16 kHz mono samples, −1 … 1, in read-only chunks of at most a minute. */
 export interface DecodedAudio {
-  /** Reads to the end; breaking out of it ends the decoder. Throws SpeechError. */
+  /** Ending the iteration ends the decoder. Throws SpeechError. */
   chunks: AsyncIterable<Float32Array>;
-  /** Valid after `chunks` is read to its end. */
+  /** Valid after `chunks` has been read to its end. */
   summary(): DecodeSummary;
 }
 
@@ -47,10 +47,7 @@ export interface DecodeOptions {
   signal: AbortSignal;
 }
 
-/**
- * Reads media files on this machine; nothing inside a file can make it read another file or an address.
- * Paths are absolute.
- */
+/** Reads local media files; a file cannot cause access to another file or an address. Paths are absolute. */
 export interface Decoder {
   /** `ffmpeg 5.1.9` or `node-av 6.1.1`. */
   readonly name: string;

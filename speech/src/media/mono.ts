@@ -1,23 +1,26 @@
 import { SAMPLE_RATE } from "./limits.ts";
 import { silence } from "./silence.ts";
 
-/** Samples that are weighed, and given out, at a time. */
+/** Samples per chunk. */
 const CHUNK = SAMPLE_RATE;
-/** Samples over which one way of mixing gives way to another. */
+/** Samples over which one mix fades into another. */
 const FADE = SAMPLE_RATE / 100;
-/** Channels of which this little is left when they are added cancel each other; unrelated ones keep half. */
+/**
+ * If the sum keeps at most this share of the energy, the channels cancel each other; unrelated channels keep
+ * half.
+ */
 const CANCELLED = 0.05;
-/** A mix that keeps this much is good again. One channel alone, the other silent, keeps a quarter. */
+/** A mix that keeps this much is used again. One channel with the other silent keeps a quarter. */
 const KEPT = 0.15;
 
 /**
- * Makes mono chunks of one second from interleaved samples. Two channels are averaged; where that makes
- * them cancel (one microphone's wire is reversed), the louder one is taken alone. Memory does not grow.
+ * Mixes interleaved samples to mono in chunks of one second. Two channels are averaged; if they cancel each
+ * other (reversed polarity), only the louder one is used. Uses constant memory.
  */
 export class MonoMixer {
-  /** Largest absolute value of any channel, of what was given out so far. */
+  /** Largest absolute value of any channel in the output so far. */
   peak = 0;
-  /** The same of the chunk that is being filled. */
+  /** The same for the chunk that is being filled. */
   #chunkPeak = 0;
   readonly #channels: 1 | 2;
   #left = new Float32Array(CHUNK);
@@ -31,7 +34,7 @@ export class MonoMixer {
     this.#weights = channels === 2 ? [0.5, 0.5] : [1, 0];
   }
 
-  /** @param from first frame to take, a frame being one sample of every channel */
+  /** @param from first frame to use; a frame is one sample of every channel */
   *add(samples: Float32Array, from = 0): Generator<Float32Array> {
     const frames = Math.floor(samples.length / this.#channels);
     for (let frame = from; frame < frames; ) {
@@ -47,7 +50,7 @@ export class MonoMixer {
     }
   }
 
-  /** Of mono samples, most of which need nothing but to be copied. */
+  /** For mono samples, most of which only need to be copied. */
   #takeAll(samples: Float32Array): void {
     let highest = 0;
     let lowest = 0;
@@ -58,7 +61,7 @@ export class MonoMixer {
       if (sample < lowest) lowest = sample;
       sum += sample;
     }
-    // A sum is no number where a sample is none.
+    // The sum is NaN if any sample is.
     if (highest <= 1 && lowest >= -1 && !Number.isNaN(sum)) {
       this.#left.set(samples, this.#filled);
       this.#chunkPeak = Math.max(this.#chunkPeak, highest, -lowest);
@@ -100,7 +103,7 @@ export class MonoMixer {
     }
   }
 
-  /** What is left at the end, less than a second. */
+  /** Yields the rest, less than a second. */
   *flush(): Generator<Float32Array> {
     if (this.#filled > 0) yield* this.#mix();
   }
@@ -146,7 +149,7 @@ export class MonoMixer {
   }
 }
 
-/** Files of float samples may hold anything. */
+/** Files of float samples may contain any value. */
 function clean(sample: number): number {
   if (sample >= -1 && sample <= 1) return sample;
   return Number.isNaN(sample) ? 0 : Math.sign(sample);

@@ -1,6 +1,6 @@
 /**
- * The process in which node-av decodes. `node-av.ts` starts it with one request; it answers and ends. The
- * calls are synchronous, which takes a process of its own: the asynchronous ones hop threads at each packet.
+ * Entry point of the process in which node-av decodes. `node-av.ts` starts it with one request. Uses the
+ * synchronous API, because the asynchronous one switches threads for each packet; hence a separate process.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import {
@@ -21,7 +21,7 @@ import type { NodeAvReply, NodeAvRequest } from "./node-av-messages.ts";
 import { PacketClock } from "./timeline.ts";
 
 const MICROSECONDS = 1e6;
-/** Packets after which the event loop may turn, so that a lost parent is noticed. */
+/** Packets between turns of the event loop, so that a lost parent is noticed. */
 const PACKETS_A_TURN = 5000;
 
 async function answer(request: NodeAvRequest): Promise<NodeAvReply> {
@@ -54,7 +54,7 @@ function open(path: string): FormatContext | null {
   const options = Dictionary.fromObject({
     protocol_whitelist: "file",
     format_whitelist: CONTAINERS,
-    // No picture is ever decoded to learn more of it: one frame of 16k × 16k takes 0.7 GB.
+    // Never decodes frames to inspect a file: one frame of 16k × 16k takes 0.7 GB.
     codec_whitelist: audioDecoders().join(","),
   });
   if (context.openInputSync(`file:${path}`, null, options) < 0) return null;
@@ -95,7 +95,7 @@ function toTrack(stream: Stream, encrypted: boolean): AudioTrack {
   };
 }
 
-/** Told by the first packet of each track; their headers look like any other's. */
+/** Only the first packet of a track shows encryption; its headers do not. */
 function encryptedStreams(context: FormatContext, tracks: readonly Stream[]): Set<number> {
   const unseen = new Set(tracks.map((stream) => stream.index));
   discardAllBut(context, [...unseen]);
@@ -121,7 +121,7 @@ async function measure(context: FormatContext): Promise<number> {
   const packet = newPacket();
   for (let packets = 1; context.readFrameSync(packet) >= 0; packets++) {
     const timeBase = timeBases.get(packet.streamIndex);
-    // Streams that turn up late (transport streams) are not counted.
+    // Streams that appear late (transport streams) are not counted.
     if (timeBase !== undefined) {
       const second = timeBase.num / timeBase.den;
       const at = packet.pts === AV_NOPTS_VALUE ? null : Number(packet.pts) * second;
@@ -153,7 +153,7 @@ function microseconds(time: bigint): number | null {
   return time === AV_NOPTS_VALUE ? null : Number(time) / MICROSECONDS;
 }
 
-/** The parent is gone: nobody reads what would be said. */
+/** The parent has exited. */
 process.once("disconnect", () => process.exit(1));
 
 let reply: NodeAvReply;

@@ -21,9 +21,9 @@ import { downmixFilters } from "./downmix.ts";
 import { SAMPLE_RATE } from "./limits.ts";
 import { BLOCK_HEADER_BYTES } from "./node-av-messages.ts";
 
-/** Bytes that are gathered before they are written. */
+/** Size of the write buffer. */
 const WRITE_BYTES = 65_536;
-/** Packets after which the event loop may turn, so that a lost parent is noticed. */
+/** Packets between turns of the event loop, so that a lost parent is noticed. */
 const PACKETS_A_TURN = 500;
 const STDOUT = 1;
 /** AV_CHANNEL_ORDER_UNSPEC: only the number of channels is known. */
@@ -33,11 +33,11 @@ export interface TrackRequest extends Pick<DecodeRequest, "channels" | "trackCha
   context: FormatContext;
   stream: Stream;
   codec: Codec;
-  /** Seconds on the container's clock at which a player's time is 0. */
+  /** Seconds on the container's clock at playback time 0. */
   startSeconds: number;
 }
 
-/** Decodes one track to standard output, block by block; gives the number of packets that failed. */
+/** Decodes one track to standard output, block by block; returns the number of failed packets. */
 export async function decodeTrack(request: TrackRequest): Promise<number> {
   const { context, stream } = request;
   const decoder = openDecoder(request);
@@ -66,7 +66,7 @@ export async function decodeTrack(request: TrackRequest): Promise<number> {
     const code = context.readFrameSync(packet);
     if (code === AVERROR_EOF) break;
     if (code === AVERROR_EAGAIN) continue;
-    // Damage that ends the file early stands on standard error; what was read until here counts.
+    // Damage that ends the file early is reported on standard error; what was read so far counts.
     if (code < 0) break;
     if (packet.streamIndex === stream.index) {
       if (packet.hasFlags(AV_PKT_FLAG_CORRUPT)) failedPackets++;
@@ -87,14 +87,14 @@ function openDecoder({ codec, stream }: TrackRequest): CodecContext {
   const decoder = new CodecContext();
   decoder.allocContext3(codec);
   FFmpegError.throwIfError(decoder.parametersToContext(stream.codecpar), "parametersToContext");
-  // Needed to cut off the samples that a codec gives only to get started.
+  // Needed to drop the samples that a codec outputs only to get started.
   decoder.pktTimebase = stream.timeBase;
   decoder.threadCount = 1;
   FFmpegError.throwIfError(decoder.open2Sync(codec), "open2");
   return decoder;
 }
 
-/** Frames of any kind in, blocks of 16 kHz out; a track may change its rate and channels half-way. */
+/** Converts frames of any format to blocks of 16 kHz; a track may change its rate and channels. */
 class Resampler {
   readonly #request: TrackRequest;
   readonly #blocks: BlockWriter;
@@ -103,7 +103,7 @@ class Resampler {
   #source: FilterContext | null = null;
   #sink: FilterContext | null = null;
   #kind = "";
-  /** Of the frame to come where it has no time of its own. */
+  /** Of the next frame if it has no timestamp. */
   #nextSeconds: number | null = null;
 
   constructor(request: TrackRequest, blocks: BlockWriter) {
@@ -135,7 +135,7 @@ class Resampler {
     this.#drain();
   }
 
-  /** Gives out what the resampler still holds back. */
+  /** Flushes the resampler. */
   end(): void {
     if (this.#graph === null) return;
     this.#source!.buffersrcAddFrameSync(null);
@@ -152,7 +152,7 @@ class Resampler {
     const source = create(graph, "abuffer", kind);
     const sink = create(graph, "abuffersink", "");
     let last = source;
-    // The mix by numbers names channels that a later, narrower part of the track may not have.
+    // The mix by numbers refers to channels that a later, narrower part of the track may lack.
     const from = Math.min(trackChannels, frame.channelLayout.nbChannels);
     for (const { name, options } of downmixFilters(from, channels)) {
       const filter = create(graph, name, options);
@@ -178,7 +178,7 @@ class Resampler {
   }
 }
 
-/** Options of `abuffer` for frames of this kind. */
+/** Options of `abuffer` for frames of this format. */
 function describe(frame: Frame): string {
   const rate = frame.sampleRate;
   const layout = avChannelLayoutDescribe(frame.channelLayout) ?? `${frame.channelLayout.nbChannels}c`;
@@ -193,7 +193,7 @@ function create(graph: FilterGraph, name: string, options: string): FilterContex
   return context;
 }
 
-/** Gathers blocks and writes them, waiting where the parent does not read. */
+/** Buffers blocks and writes them, blocking while the parent does not read. */
 class BlockWriter {
   readonly #buffer = Buffer.alloc(WRITE_BYTES);
   #filled = 0;
@@ -210,7 +210,7 @@ class BlockWriter {
     }
   }
 
-  /** @throws EPIPE where the parent is gone */
+  /** @throws EPIPE if the parent has exited */
   flush(): void {
     for (let from = 0; from < this.#filled; )
       from += writeSync(STDOUT, this.#buffer, from, this.#filled - from);

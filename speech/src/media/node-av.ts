@@ -3,10 +3,10 @@ import { fileURLToPath } from "node:url";
 import { SpeechError } from "../errors.ts";
 import type { AudioBlock, Backend, DecodeRequest, Inspection, RunningDecode } from "./backend.ts";
 import { decoderOf } from "./decode.ts";
-import type { Complaints } from "./decoder-log.ts";
-import { DecoderChild } from "./decoder-process.ts";
+import type { DecoderLog } from "./decoder-log.ts";
+import { DecoderProcess } from "./decoder-process.ts";
 import { versionText } from "./ffmpeg.ts";
-import { fileBytes, patience } from "./limits.ts";
+import { decodeTimeoutSeconds, fileBytes } from "./limits.ts";
 import { toSamples } from "./matroska-blocks.ts";
 import type { Decoder } from "./media.ts";
 import { BLOCK_HEADER_BYTES, type NodeAvReply, type NodeAvRequest } from "./node-av-messages.ts";
@@ -14,15 +14,18 @@ import { BLOCK_HEADER_BYTES, type NodeAvReply, type NodeAvRequest } from "./node
 const CHILD = fileURLToPath(new URL("./node-av-child.ts", import.meta.url));
 const SHORT_SECONDS = 30;
 
-/** What was found of the optional package node-av. */
+/** The installed optional package node-av. */
 export interface NodeAvInstallation {
   version: string;
-  /** Why its native part can not be loaded here; null where it can. */
+  /** Why its native part cannot be loaded; null if it can. */
   fault: string | null;
   prlimit: string | null;
 }
 
-/** A decoder that runs the npm package node-av in a child process; null where it is not installed or does not load. */
+/**
+ * Opens a decoder that runs the npm package node-av in a child process; null if it is not installed or does
+ * not load.
+ */
 export async function openNodeAv(): Promise<Decoder | null> {
   const found = await findNodeAv();
   return found === null || found.fault !== null ? null : decoderOf(new NodeAvBackend(found));
@@ -47,7 +50,7 @@ function installedVersion(): string | null {
     try {
       return (require(`${folder}/node-av/package.json`) as { version: string }).version;
     } catch {
-      // Not in this folder of modules; the next may have it.
+      // Not in this folder; the next may have it.
     }
   }
   return null;
@@ -63,14 +66,14 @@ class NodeAvBackend implements Backend {
   }
 
   async inspect(path: string, signal: AbortSignal): Promise<Inspection> {
-    const seconds = patience(await fileBytes(path), 0);
+    const seconds = decodeTimeoutSeconds(await fileBytes(path), 0);
     const { reply, complaints } = await this.ask({ kind: "inspect", path }, seconds, signal);
     if (reply.kind !== "inspection") throw complaints.openError();
     return complaints.durationGuessed ? { ...reply.inspection, duration: null } : reply.inspection;
   }
 
   async measure(path: string, signal: AbortSignal): Promise<number> {
-    const seconds = patience(await fileBytes(path), 0);
+    const seconds = decodeTimeoutSeconds(await fileBytes(path), 0);
     const { reply, complaints } = await this.ask({ kind: "measure", path }, seconds, signal);
     if (reply.kind !== "length") throw complaints.openError();
     return reply.seconds;
@@ -81,7 +84,7 @@ class NodeAvBackend implements Backend {
     let run: Run | null = null;
     let failedPackets = 0;
     const start = async () => {
-      const seconds = patience(await fileBytes(path), durationSeconds);
+      const seconds = decodeTimeoutSeconds(await fileBytes(path), durationSeconds);
       run = this.#start({ kind: "decode", path, stream, channels, trackChannels }, seconds, signal);
       return run;
     };
@@ -99,25 +102,25 @@ class NodeAvBackend implements Backend {
     };
   }
 
-  /** One question that is answered over the channel alone. */
+  /** Sends a request that is answered only over the channel. */
   async ask(
     request: NodeAvRequest,
-    patienceSeconds: number,
+    timeoutSeconds: number,
     signal: AbortSignal,
-  ): Promise<{ reply: NodeAvReply; complaints: Complaints }> {
-    const run = this.#start(request, patienceSeconds, signal);
+  ): Promise<{ reply: NodeAvReply; complaints: DecoderLog }> {
+    const run = this.#start(request, timeoutSeconds, signal);
     await run.child.text();
     return { reply: run.reply(), complaints: run.child.complaints };
   }
 
-  #start(request: NodeAvRequest, patienceSeconds: number, signal: AbortSignal): Run {
+  #start(request: NodeAvRequest, timeoutSeconds: number, signal: AbortSignal): Run {
     let reply: NodeAvReply | null = null;
-    const child = new DecoderChild({
+    const child = new DecoderProcess({
       command: process.execPath,
       args: ["--disable-warning=ExperimentalWarning", CHILD, JSON.stringify(request)],
       prlimit: this.#prlimit,
       memory: "data",
-      patienceSeconds,
+      timeoutSeconds,
       signal,
       onMessage: (message) => {
         reply = message as NodeAvReply;
@@ -135,8 +138,11 @@ class NodeAvBackend implements Backend {
 }
 
 interface Run {
-  child: DecoderChild;
-  /** Valid once the output is read to its end. @throws SpeechError `decoder_crashed` */
+  child: DecoderProcess;
+  /**
+   * Valid once the output has been read to its end.
+   * @throws SpeechError `decoder_crashed`
+   */
   reply(): NodeAvReply;
 }
 
@@ -144,7 +150,7 @@ function crashed(reason: string): SpeechError {
   return new SpeechError("decoder_crashed", `node-av failed: ${reason}`);
 }
 
-/** What `node-av-decode.ts` writes. */
+/** Parses the output of `node-av-decode.ts`. */
 async function* readBlocks(bytes: AsyncIterable<Buffer>): AsyncGenerator<AudioBlock[]> {
   let data: Buffer = Buffer.alloc(0);
   for await (const chunk of bytes) {

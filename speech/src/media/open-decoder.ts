@@ -7,7 +7,7 @@ import type { Decoder } from "./media.ts";
 import { findNodeAv, openNodeAv } from "./node-av.ts";
 
 export interface OpenDecoderOptions {
-  /** The ffmpeg to use; `none` leaves it aside. Else it is looked for in the usual folders. */
+  /** The ffmpeg to use; `none` disables it. By default it is searched for in the usual folders. */
   ffmpegPath?: string;
 }
 
@@ -15,7 +15,7 @@ const REMEDY = "Install ffmpeg 5.1 or newer (on Debian: apt install ffmpeg), or 
 const REMEDY_OF_NAMED = "Name one of 5.1 or newer, with its ffprobe beside it, or none at all.";
 
 /**
- * The ffmpeg that was named; where none was, the system's, else node-av.
+ * Opens the ffmpeg that was named; if none was, the system's, else node-av.
  * @throws SpeechError `decoder_unavailable`
  */
 export async function openDecoder(options: OpenDecoderOptions = {}): Promise<Decoder> {
@@ -31,8 +31,8 @@ export async function openDecoder(options: OpenDecoderOptions = {}): Promise<Dec
 }
 
 /**
- * Why the ffmpeg that is named can not be used and what to do; null where it can, and where none is named.
- * Whoever names one wants that one: another in its place would hide that it is not there.
+ * Returns why the named ffmpeg cannot be used and what to do; null if it can, or if none is named. There is
+ * no fallback, because another decoder in its place would hide that it is missing.
  */
 export async function faultOfNamedFfmpeg(options: OpenDecoderOptions): Promise<string | null> {
   if (!isNamed(options)) return null;
@@ -42,7 +42,7 @@ export async function faultOfNamedFfmpeg(options: OpenDecoderOptions): Promise<s
 
 async function whyUnusable(ffmpegPath: string, found: FfmpegInstallation | null): Promise<string> {
   if (found !== null) return `${ffmpegPath} is ffmpeg ${found.version}, which is older than 5.1.`;
-  // A name without a folder is looked for in the usual ones.
+  // A name without a folder is searched for in the usual ones.
   if (basename(ffmpegPath) === ffmpegPath) {
     return `No ffmpeg with its ffprobe was found as ${ffmpegPath} in the usual folders.`;
   }
@@ -66,17 +66,17 @@ async function openSystemFfmpeg(options: OpenDecoderOptions): Promise<Decoder | 
   return options.ffmpegPath === "none" ? null : await openFfmpeg(options);
 }
 
-/** One line of `doctor`'s answer. */
+/** One line of the `doctor` command. */
 export interface DecoderDescription {
   name: "ffmpeg" | "node-av";
-  /** Null where it is not installed. */
+  /** Null if it is not installed. */
   version: string | null;
   usable: boolean;
-  /** What to know or to do; null where all is well. */
+  /** What to know or do; null if everything is fine. */
   advice: string | null;
 }
 
-/** What there is to decode with on this machine, in the order in which it is chosen. */
+/** Describes the decoders on this machine, in order of preference. */
 export async function describeDecoders(options: OpenDecoderOptions = {}): Promise<DecoderDescription[]> {
   const ffmpeg = await describeFfmpeg(options);
   if (isNamed(options)) return [ffmpeg];

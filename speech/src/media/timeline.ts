@@ -1,31 +1,31 @@
 import type { AudioBlock } from "./backend.ts";
 import { SAMPLE_RATE } from "./limits.ts";
 
-/** Smaller steps of the timestamps are rounding and clock drift; ffmpeg's own resampler draws the line here too. */
+/** Smaller steps between timestamps are rounding and clock drift; ffmpeg's resampler uses the same limit. */
 const TOLERANCE_SECONDS = 0.1;
-/** A step back of more than this is a clock that was set anew, not two blocks that overlap. */
+/** A larger step back is a clock reset, not two overlapping blocks. */
 const LONGEST_OVERLAP_SECONDS = 1;
-/** A step ahead of more than this is a damaged clock, not a pause. */
+/** A larger step ahead is a damaged clock, not a pause. */
 export const LONGEST_GAP_SECONDS = 3600;
 
-/** What to do before a block so that it stands where its timestamp says. */
+/** How to place a block at its timestamp. */
 export interface Placement {
-  /** Samples of silence to put in front, a channel. */
+  /** Samples of silence before it, per channel. */
   silence: number;
-  /** Samples to leave out at its beginning, a channel. */
+  /** Samples to drop at its start, per channel. */
   drop: number;
 }
 
 /**
- * Lays blocks on one unbroken timeline: gaps become silence, overlaps are cut, and where the clock jumps
- * the recording goes on as a player would play it.
+ * Places blocks on one continuous timeline: gaps become silence, overlaps are cut, and clock jumps are
+ * ignored, as a player does.
  */
 export class Timeline {
-  /** Samples laid so far. */
+  /** Samples placed so far. */
   samples = 0;
   #shift: number;
 
-  /** @param startSeconds a player's time at which sample 0 stands */
+  /** @param startSeconds playback time of sample 0 */
   constructor(startSeconds: number) {
     this.#shift = -startSeconds;
   }
@@ -34,7 +34,7 @@ export class Timeline {
     const placement = { silence: 0, drop: 0 };
     if (block.at !== null) {
       const step = block.at + this.#shift - this.samples / SAMPLE_RATE;
-      // Samples that a codec needs only to start are cut off, so the first block may stand a little late.
+      // Samples that a codec needs only to start are cut off, so the first block may be slightly late.
       if (this.samples === 0 && Math.abs(step) <= TOLERANCE_SECONDS) this.#shift -= step;
       else if (step > LONGEST_GAP_SECONDS || step < -LONGEST_OVERLAP_SECONDS) this.#shift -= step;
       else if (step > TOLERANCE_SECONDS) placement.silence = Math.round(step * SAMPLE_RATE);
@@ -45,19 +45,19 @@ export class Timeline {
   }
 }
 
-/** How long a recording lasts, told from the timestamps of its packets in the order of the file. */
+/** Measures the duration of a recording from the timestamps of its packets in file order. */
 export class PacketClock {
   readonly #ends = new Map<number, { end: number; shift: number }>();
   #first: number | null = null;
 
-  /** Seconds on the container's own clock; `at` is null for packets without a timestamp. */
+  /** Seconds on the container's clock; `at` is null for packets without a timestamp. */
   add(stream: number, at: number | null, duration: number): void {
     this.#first ??= at;
     const clock = this.#ends.get(stream) ?? { end: 0, shift: 0 };
     this.#ends.set(stream, clock);
     const shifted = at === null ? clock.end : at - this.#first! + clock.shift;
     const step = shifted - clock.end;
-    // Pictures are stored out of order by a few frames, so steps back within reason are no jump.
+    // Video frames are stored out of order by a few frames, so small steps back are not jumps.
     const jumped = step > LONGEST_GAP_SECONDS || step < -LONGEST_GAP_SECONDS;
     if (jumped) clock.shift -= step;
     clock.end = Math.max(clock.end, (jumped ? clock.end : shifted) + duration);

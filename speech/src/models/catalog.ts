@@ -1,39 +1,39 @@
-/** A model that can be had by its name. */
+/** A model that can be installed by name. */
 export interface KnownModel {
-  /** What people call it, and the name of its folder: `whisper-small`. */
+  /** Also the name of its folder: `whisper-small`. */
   name: string;
-  /** How many languages it writes down. */
+  /** Number of supported languages. */
   languageCount: number;
-  /** SPDX identifier of what the weights may be used under. */
-  licence: string;
-  /** Where the hub keeps it: `owner/name`. */
+  /** SPDX identifier of the license of the weights. */
+  license: string;
+  /** Repository on the hub: `owner/name`. */
   repository: string;
-  /** Branch, tag or commit; what it stands for when a download begins is what all files are taken from. */
+  /** Branch, tag or commit; all files of a download come from the commit that it refers to at the start. */
   revision: string;
-  /** Paths inside the repository, and inside the model's folder. */
+  /** Paths inside the repository and inside the model's folder. */
   files: readonly string[];
-  /** About how much is downloaded, in bytes; what the hub says counts. */
+  /** Approximate download size, bytes; the hub states the exact one. */
   downloadBytes: number;
-  /** About how much memory a process takes that hears with it, in bytes. */
+  /** Approximate memory of a process with this model, bytes. */
   memoryBytes: number;
-  /** Whether the bundled English engine hears English about as well, many times as fast. */
+  /** Whether the bundled English engine transcribes English about as well, many times as fast. */
   englishNoBetterThanBundled: boolean;
 }
 
 /**
- * The largest one that still keeps up with speech on a few processor cores: 244 million parameters, against 74 of
- * the next smaller and 769 of the next larger one.
+ * The largest model that keeps up with speech on a few CPU cores: 244 million parameters, between 74 and 769
+ * of its neighbors.
  */
 export const DEFAULT_MODEL_NAME = "whisper-small";
 
 const MB = 1e6;
 
 /**
- * Everything that the engine reads. `tokenizer.json` holds the vocabulary and the added tokens as well.
+ * All files that the engine reads. `tokenizer.json` contains the vocabulary and the added tokens.
  *
- * The 8-bit files are the ones that the hub's ONNX community calls `_quantized`: signed weights, unsigned where
- * there are convolutions. `_int8` files have signed convolution weights, for which onnxruntime has no
- * implementation on the CPU, and half-precision files are computed in single precision there, slower than those.
+ * The 8-bit files are those that the hub's ONNX community calls `_quantized`: signed weights, unsigned for
+ * convolutions. `_int8` files have signed convolution weights, which onnxruntime does not support on CPUs,
+ * and half-precision files are computed in single precision there, slower than those.
  */
 const FILES = [
   "config.json",
@@ -45,15 +45,15 @@ const FILES = [
 ] as const;
 
 /**
- * The Whisper models, smallest first. The exports whose names end in `_timestamped` carry the cross-attention that
- * word times are made from; for the other one it is added when the graph is loaded. OpenAI publishes the weights
- * under the MIT licence. Which sizes were seen and which are estimates: `docs/models.md`.
+ * The Whisper models, smallest first. Exports whose names end in `_timestamped` output the cross-attention
+ * that word times are computed from; for the other one it is added when the graph is loaded. OpenAI publishes
+ * the weights under the MIT license. Which sizes were measured and which are estimates: `docs/models.md`.
  */
 export const KNOWN_MODELS: readonly KnownModel[] = [
   {
     name: "whisper-tiny",
     languageCount: 99,
-    licence: "MIT",
+    license: "MIT",
     repository: "onnx-community/whisper-tiny_timestamped",
     revision: "main",
     files: FILES,
@@ -64,7 +64,7 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
   {
     name: "whisper-base",
     languageCount: 99,
-    licence: "MIT",
+    license: "MIT",
     repository: "onnx-community/whisper-base_timestamped",
     revision: "main",
     files: FILES,
@@ -75,7 +75,7 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
   {
     name: "whisper-small",
     languageCount: 99,
-    licence: "MIT",
+    license: "MIT",
     repository: "onnx-community/whisper-small_timestamped",
     revision: "main",
     files: FILES,
@@ -86,7 +86,7 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
   {
     name: "whisper-medium",
     languageCount: 99,
-    licence: "MIT",
+    license: "MIT",
     repository: "onnx-community/whisper-medium_timestamped",
     revision: "main",
     files: FILES,
@@ -97,7 +97,7 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
   {
     name: "whisper-large-v3-turbo",
     languageCount: 100,
-    licence: "MIT",
+    license: "MIT",
     repository: "onnx-community/whisper-large-v3-turbo_timestamped",
     revision: "main",
     files: FILES,
@@ -108,7 +108,7 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
   {
     name: "whisper-large-v3",
     languageCount: 100,
-    licence: "MIT",
+    license: "MIT",
     repository: "Xenova/whisper-large-v3",
     revision: "main",
     files: FILES,
@@ -118,7 +118,7 @@ export const KNOWN_MODELS: readonly KnownModel[] = [
   },
 ];
 
-/** Undefined where nothing has this name. */
+/** Returns undefined if there is no model of this name. */
 export function knownModel(name: string): KnownModel | undefined {
   return KNOWN_MODELS.find((model) => model.name === name);
 }

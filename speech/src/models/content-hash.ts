@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 
-/** `git-blob-sha1` is how git names content: SHA-1 over `blob <bytes>\0` and the content. */
+/** `git-blob-sha1` is git's hash of a file: SHA-1 over `blob <bytes>\0` and the content. */
 const HASH_HEX_LENGTHS = { sha256: 64, "git-blob-sha1": 40 } as const;
 
 export type HashAlgorithm = keyof typeof HASH_HEX_LENGTHS;
@@ -13,8 +13,8 @@ export interface ContentHash {
 }
 
 /**
- * The hash that an entity tag of the hub states: SHA-256 for what git keeps in large file storage, git's own for
- * the rest. Null for every other tag: a tag may be anything.
+ * Returns the hash in an entity tag of the hub: SHA-256 for files in Git LFS, git's own for the rest. Null
+ * for any other tag.
  */
 export function hashOfEntityTag(entityTag: string | null): ContentHash | null {
   const hex = entityTag?.match(/^(?:W\/)?"?(?:sha256:)?([0-9a-f]{40}|[0-9a-f]{64})"?$/i)?.[1]?.toLowerCase();
@@ -30,7 +30,7 @@ export function isContentHash(value: unknown): value is ContentHash {
 }
 
 /**
- * Hashes a file as it lies on the disk, rather than what was written to it.
+ * Hashes the file on disk, not what was written to it.
  * @param bytes the file's size
  */
 export async function hashFile(

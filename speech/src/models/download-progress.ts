@@ -1,26 +1,26 @@
-/** How far the download of a model is. */
+/** Progress of the download of a model. */
 export interface DownloadProgress {
   receivedBytes: number;
-  /** Null where the hub does not say how large the files are. */
+  /** Null if the hub does not state the file sizes. */
   totalBytes: number | null;
-  /** Over the last seconds; null until it can be told. */
+  /** Over the last seconds; null until it can be estimated. */
   bytesPerSecond: number | null;
-  /** Null until it can be told. */
+  /** Null until it can be estimated. */
   remainingSeconds: number | null;
-  /** True where another process downloads and this one waits for it. */
+  /** True if another process downloads and this one waits for it. */
   elsewhere: boolean;
 }
 
 const WINDOW_MS = 10_000;
-/** Rates over less than this are noise. */
+/** Rates over shorter times are noise. */
 const SHORTEST_MS = 500;
 
-/** Tells the rate of a download and how long it will take, by what came in over the last ten seconds. */
+/** Estimates the rate and the remaining time of a download from the last ten seconds. */
 export class ProgressMeter {
   readonly #now: () => number;
   #seen: { at: number; bytes: number }[] = [];
 
-  /** @param now milliseconds of a clock that only goes forward */
+  /** @param now milliseconds of a monotonic clock */
   constructor(now: () => number) {
     this.#now = now;
   }
@@ -28,7 +28,7 @@ export class ProgressMeter {
   /** @param elsewhere as in `DownloadProgress` */
   progress(receivedBytes: number, totalBytes: number | null, elsewhere: boolean): DownloadProgress {
     const at = this.#now();
-    // Less than before: a file was begun anew, and what is known of the rate is of no use.
+    // Fewer bytes than before: a file was restarted, so the rate is unknown.
     if (receivedBytes < (this.#seen.at(-1)?.bytes ?? 0)) this.#seen = [];
     this.#seen = [...this.#seen.filter((each) => at - each.at <= WINDOW_MS), { at, bytes: receivedBytes }];
     const [oldest] = this.#seen;

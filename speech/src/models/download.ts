@@ -10,9 +10,9 @@ import { storeError } from "./store-error.ts";
 
 export interface Persistence {
   timeouts: HubTimeouts;
-  /** Tries in a row that bring hardly anything before a download is given up. */
+  /** Consecutive attempts without progress before a download is given up. */
   tries: number;
-  /** Delay after the first such try, milliseconds; doubled after each further one, up to half a minute. */
+  /** Delay after the first failed attempt, milliseconds; doubled after each further one, up to half a minute. */
   firstDelayMs: number;
 }
 
@@ -23,7 +23,7 @@ export const PERSISTENCE: Persistence = {
   firstDelayMs: 1_000,
 };
 
-/** What a file must be; each is null where the hub does not say. */
+/** Expected content of a file; each field is null if the hub does not state it. */
 export interface ExpectedContent {
   bytes: number | null;
   hash: ContentHash | null;
@@ -32,24 +32,27 @@ export interface ExpectedContent {
 
 export interface DownloadContext {
   hub: Hub;
-  /** No file of the model can be larger, whatever the hub says or gives. */
+  /** Upper limit for file sizes, whatever the hub states or sends. */
   maxFileBytes: number;
   persistence: Persistence;
   signal: AbortSignal;
 }
 
-/** The hub gives something else, or nothing, where it gave this commit before: what was kept is of no use. */
-export class SourceMoved extends Error {
+/** The hub sends other content, or none, for a commit that it served before: the partial download is useless. */
+export class SourceChanged extends Error {
   override name = "SourceMoved";
 }
 
 const MAX_DELAY_MS = 30_000;
-/** A try that brings this much is progress, however it ends: a bad line gets there too, nobody waits for a dead one. */
+/**
+ * An attempt that receives this much counts as progress, however it ends: a bad connection succeeds
+ * eventually, a dead one is given up.
+ */
 const PROGRESS_BYTES = 1 << 20;
 
 /**
- * What the hub says of a file.
- * @throws SourceMoved, SpeechError `model_download_failed`
+ * Asks the hub for the description of a file.
+ * @throws SourceChanged, SpeechError `model_download_failed`
  */
 export async function describeFile(context: DownloadContext, file: HubFile): Promise<ExpectedContent> {
   return await persist(context, file, async () => {
@@ -67,12 +70,11 @@ export async function describeFile(context: DownloadContext, file: HubFile): Pro
 }
 
 /**
- * Downloads a file, going on from what lies at `path` already. Its content is not checked against the hash; its
- * size is.
+ * Downloads a file and resumes a partial download at `path`. Checks the size, but not the hash.
  *
- * @param onBytes told how much of the file has arrived
+ * @param onBytes called with the bytes received so far
  * @returns the file's size
- * @throws SourceMoved, SpeechError `model_download_failed`, `model_store_failed`
+ * @throws SourceChanged, SpeechError `model_download_failed`, `model_store_failed`
  */
 export async function downloadFile(
   context: DownloadContext,
@@ -88,7 +90,7 @@ export async function downloadFile(
   let furthest = 0;
   return await persist(context, file, async (progress) => {
     let from = await sizeOf(path);
-    // Without a hash only the server can tell whether a part is one of what it gives now.
+    // Without a hash only the server can tell whether the partial content is still valid.
     const checkable = expected.hash !== null || entityTag !== null;
     if (!checkable || (expected.bytes !== null && from > expected.bytes)) {
       await rm(path, { force: true });
@@ -130,7 +132,7 @@ export async function downloadFile(
   });
 }
 
-/** Tries again where the connection or the server is at fault, and only there. */
+/** Retries only errors of the connection or the server. */
 async function persist<T>(
   { hub, persistence, signal }: DownloadContext,
   file: HubFile,
@@ -187,7 +189,7 @@ function requireSuccess(answer: HubAnswer, file: HubFile, hub: Hub): void {
     throw new BusyError(`the server answered ${status}`, Number.isFinite(seconds) ? seconds * 1000 : 0);
   }
   if (status === 404 || status === 410) {
-    throw new SourceMoved(`${hub.url} has no ${file.path} in ${file.repository} (${file.revision})`);
+    throw new SourceChanged(`${hub.url} has no ${file.path} in ${file.repository} (${file.revision})`);
   }
   const advice =
     status === 401 || status === 403 ? " Where it asks for a token, MODEL_HUB_TOKEN gives it." : "";
@@ -197,16 +199,16 @@ function requireSuccess(answer: HubAnswer, file: HubFile, hub: Hub): void {
   );
 }
 
-/** That the content is what was described before. What an answer leaves out is no difference. */
+/** Checks that the content is as described before. Fields that a response omits are not compared. */
 function requireSame(answer: HubAnswer, expected: ExpectedContent): void {
   const differs =
     (answer.commit ?? expected.commit) !== expected.commit ||
     (answer.bytes ?? expected.bytes) !== (expected.bytes ?? answer.bytes) ||
     (expected.hash !== null && (answer.hash ?? expected.hash).hex !== expected.hash.hex);
-  if (differs) throw new SourceMoved("the hub gives other content than it said before");
+  if (differs) throw new SourceChanged("the hub gives other content than it said before");
 }
 
-/** With a hash the content is judged when it is complete: content networks have a tag for each of their servers. */
+/** With a hash the complete content is checked instead: CDNs have a different tag for each of their servers. */
 function rangeHeaders(from: number, entityTag: string | null): Record<string, string> {
   return { range: `bytes=${from}-`, ...(entityTag !== null && { "if-range": entityTag }) };
 }
@@ -228,7 +230,7 @@ async function write(
   expectedBytes: number | null,
   onBytes: (arrivedBytes: number) => void,
 ): Promise<number> {
-  // A link that somebody put there must not lead the content elsewhere.
+  // Symbolic links are not followed: they could redirect the content.
   const { O_WRONLY, O_CREAT, O_NOFOLLOW } = constants;
   const handle = await open(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0o644).catch((error) => {
     throw storeError(error, path);
@@ -238,7 +240,7 @@ async function write(
     if (start === 0) await handle.truncate(0);
     for await (const piece of answer.content()) {
       if (expectedBytes !== null && end + piece.byteLength > expectedBytes) {
-        throw new SourceMoved("the hub gives more than it said before");
+        throw new SourceChanged("the hub gives more than it said before");
       }
       await writeAll(handle, piece, end, path);
       end += piece.byteLength;
@@ -272,7 +274,7 @@ async function writeAll(
   }
 }
 
-/** 0 where there is none. */
+/** Returns 0 if there is no file. */
 async function sizeOf(path: string): Promise<number> {
   return (await stat(path).catch(() => null))?.size ?? 0;
 }

@@ -1,20 +1,20 @@
 import { SpeechError } from "../errors.ts";
 import { type ContentHash, hashOfEntityTag } from "./content-hash.ts";
 
-/** A hub of models, or a mirror of one: `<url>/<owner>/<name>/resolve/<revision>/<path>` gives a file. */
+/** A model hub or a mirror: `<url>/<owner>/<name>/resolve/<revision>/<path>` serves a file. */
 export interface Hub {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   url: string;
-  /** Sent to this hub as a bearer token, never to where it redirects; null where it asks for none. */
+  /** Bearer token for this hub, not sent to redirect targets; null if it needs none. */
   token: string | null;
 }
 
 export interface HubTimeouts {
-  /** Until an answer begins, milliseconds. */
+  /** Until a response begins, milliseconds. */
   answerMs: number;
-  /** Between two pieces of an answer, milliseconds. */
+  /** Between two chunks of a response, milliseconds. */
   stallMs: number;
-  /** What comes more slowly than this, over `stallMs`, is as good as nothing. */
+  /** A lower rate over `stallMs` counts as stalled. */
   leastBytesPerSecond: number;
 }
 
@@ -24,23 +24,23 @@ export interface HubFile {
   path: string;
 }
 
-/** What the hub says of a file, before and while it gives it. */
+/** The hub's response for a file. */
 export interface HubAnswer {
   status: number;
   headers: Headers;
-  /** The commit that the file is taken from; null where the hub does not say. */
+  /** The commit of the file; null if the hub does not state it. */
   commit: string | null;
-  /** Null where the hub does not state one. */
+  /** Null if the hub does not state one. */
   hash: ContentHash | null;
-  /** Size of the whole file; null where the hub does not say. */
+  /** Size of the whole file; null if the hub does not state it. */
   bytes: number | null;
-  /** Pieces of the content as they come. Errors of the connection are thrown from here. */
+  /** Yields the content in chunks. Throws errors of the connection. */
   content(): AsyncGenerator<Uint8Array>;
-  /** Lets go of the connection where the content is not wanted. */
+  /** Closes the connection if the content is not needed. */
   discard(): Promise<void>;
 }
 
-/** The connection failed, or the answer did not come in time: what another try may mend. */
+/** The connection failed or timed out: a retry may succeed. */
 export class ConnectionError extends Error {
   override name = "ConnectionError";
 }
@@ -48,12 +48,11 @@ export class ConnectionError extends Error {
 const MAX_REDIRECTS = 8;
 
 /**
- * Asks for one file. Of the answers on the way to the one that gives the content, the first that states the commit,
- * the hash and the size counts: the hub states them where it redirects to its content network, which knows other
- * tags.
+ * Requests one file. The first response in a chain of redirects that states commit, hash and size counts: the
+ * hub states them when it redirects to its CDN, whose tags differ.
  *
  * @throws ConnectionError
- * @throws SpeechError `model_download_failed` where redirects lead nowhere, or from https to http
+ * @throws SpeechError `model_download_failed` if redirects are invalid, or lead from https to http
  * @throws the reason of `signal`
  */
 export async function askHub(
@@ -81,7 +80,7 @@ export async function askHub(
         redirect: "manual",
         signal: watchdog.signal,
         headers: {
-          // Compressed answers have other lengths, and ranges of them other bytes.
+          // Compressed responses have other lengths and ranges.
           "accept-encoding": "identity",
           ...options.headers,
           ...(hub.token !== null &&
@@ -89,7 +88,7 @@ export async function askHub(
         },
       });
       stated.commit ??= response.headers.get("x-repo-commit");
-      // Other servers' tags may look like hashes and be none.
+      // Tags of other servers may look like hashes.
       const isHub = stated.commit !== null && url.origin === new URL(hub.url).origin;
       const ownTag = isHub ? response.headers.get("etag") : null;
       stated.hash ??= hashOfEntityTag(response.headers.get("x-linked-etag") ?? ownTag);
@@ -130,7 +129,7 @@ function redirectTarget(from: URL, location: string): URL {
   throw new SpeechError("model_download_failed", `${from.host} redirects to what is no safe address.`);
 }
 
-/** Size of the whole file as the answer that gives it tells. */
+/** Size of the whole file as stated by the final response. */
 function statedSize(response: Response, method: "GET" | "HEAD"): number | null {
   if (response.status === 206) {
     return wholeNumber(response.headers.get("content-range")?.split("/").at(-1) ?? null);
@@ -145,10 +144,10 @@ function wholeNumber(text: string | null): number | null {
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
-/** Ends a request that shows no sign of life for too long. */
+/** Aborts a stalled request. */
 class Watchdog {
   readonly signal: AbortSignal;
-  readonly #impatience = new AbortController();
+  readonly #abortTimer = new AbortController();
   readonly #outer: AbortSignal;
   readonly #stallMs: number;
   readonly #leastBytes: number;
@@ -158,12 +157,12 @@ class Watchdog {
     this.#outer = outer;
     this.#stallMs = stallMs;
     this.#leastBytes = (leastBytesPerSecond * stallMs) / 1000;
-    this.signal = AbortSignal.any([outer, this.#impatience.signal]);
+    this.signal = AbortSignal.any([outer, this.#abortTimer.signal]);
     this.#wait(answerMs, "did not answer");
   }
 
   async *read(response: Response): AsyncGenerator<Uint8Array> {
-    // Only the time that the server takes counts, not that of whoever takes the pieces.
+    // Counts only the time that the server takes, not the consumer.
     let [waitedMs, bytes, asked] = [0, 0, performance.now()];
     try {
       this.#wait(this.#stallMs, "fell silent");
@@ -188,7 +187,7 @@ class Watchdog {
 
   async discard(response: Response): Promise<void> {
     this.stop();
-    // A connection that is broken already needs no letting go.
+    // The connection may already be broken.
     await response.body?.cancel().catch(() => {});
   }
 
@@ -199,17 +198,17 @@ class Watchdog {
   #wait(ms: number, complaint: string): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      this.#impatience.abort(new ConnectionError(`the server ${complaint} for ${Math.round(ms / 1000)} s`));
+      this.#abortTimer.abort(new ConnectionError(`the server ${complaint} for ${Math.round(ms / 1000)} s`));
     }, ms);
   }
 
-  /** What an error of the connection is to those who asked. */
+  /** Converts an error of the connection for the caller. */
   explain(error: unknown): unknown {
     if (error instanceof SpeechError) return error;
     if (this.#outer.aborted) return this.#outer.reason;
     if (error instanceof ConnectionError) return error;
-    if (this.#impatience.signal.aborted) return this.#impatience.signal.reason;
-    // fetch says "fetch failed", and why in the cause.
+    if (this.#abortTimer.signal.aborted) return this.#abortTimer.signal.reason;
+    // fetch reports "fetch failed", with the reason as cause.
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const text = cause instanceof Error ? [cause.message, codeOf(cause)].find(Boolean) : String(cause);
     return new ConnectionError(text ?? "the connection failed", { cause: error });

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { SpeechError } from "../errors.ts";
 import type { KnownModel } from "./catalog.ts";
 import { type ContentHash, hashFile } from "./content-hash.ts";
-import { type DownloadContext, describeFile, downloadFile, SourceMoved } from "./download.ts";
+import { type DownloadContext, describeFile, downloadFile, SourceChanged } from "./download.ts";
 import { makeFolders } from "./make-folders.ts";
 import {
   type DownloadRecord,
@@ -17,17 +17,17 @@ import {
 } from "./manifest.ts";
 import { storeError } from "./store-error.ts";
 
-/** Told how much of the model has arrived, and how much it is where that is known. */
+/** Called with the received and the total bytes of the model. */
 export type OnBytes = (receivedBytes: number, totalBytes: number | null) => void;
 
-/** Left free on the disk: other parts of the service live there too. */
+/** Free space to leave on the disk for other parts of the service. */
 const RESERVED_BYTES = 256 * 1024 ** 2;
-/** A mirror may have other files than the ones whose size is known, not endlessly large ones. */
+/** A mirror may have other files than those of the known size, but not arbitrarily large ones. */
 const MAX_TIMES_KNOWN_SIZE = 8;
 
 /**
- * Downloads a model beside where it will lie, checks it, and moves it there in one step. What an earlier try has
- * left in `partialFolder` is gone on from. The caller holds the model's lock.
+ * Downloads a model to `partialFolder`, resuming earlier attempts, verifies it and moves it to `folder` in
+ * one step. The caller holds the model's lock.
  *
  * @throws SpeechError `model_download_failed`, `model_corrupt`, `model_store_failed`
  */
@@ -43,7 +43,7 @@ export async function downloadModel(
   const files = await collect(context, model, partialFolder, onBytes);
   const manifest: Manifest = {
     name: model.name,
-    licence: model.licence,
+    licence: model.license,
     source: files.source,
     files: files.done,
     installedAt: now().toISOString(),
@@ -61,7 +61,7 @@ export async function downloadModel(
   return manifest;
 }
 
-/** Everything that the model consists of, downloaded and checked. */
+/** Downloads and verifies all files of the model. */
 async function collect(
   context: DownloadContext,
   model: KnownModel,
@@ -80,8 +80,8 @@ async function collect(
       }
       return { source: record.source, done };
     } catch (error) {
-      if (!(error instanceof SourceMoved)) throw error;
-      // What was kept of an older version may be gone from the hub by now; nothing else is worth a second look.
+      if (!(error instanceof SourceChanged)) throw error;
+      // The hub may no longer have the older version of the partial download; start over once.
       await rm(partialFolder, { recursive: true, force: true });
       if (anew) throw new SpeechError("model_download_failed", `${error.message}.`, { cause: error });
       await makeFolder(partialFolder);
@@ -89,7 +89,7 @@ async function collect(
   }
 }
 
-/** What the hub says of each file, all of one commit; as it said before where a download goes on. */
+/** The hub's description of each file, all of one commit; the stored one if a download is resumed. */
 async function describe(
   context: DownloadContext,
   model: KnownModel,
@@ -112,7 +112,7 @@ async function describe(
     const from = record.source.commit ?? revision;
     const { commit, bytes, hash } = await describeFile(context, { repository, revision: from, path });
     if (record.files.length > 0 && commit !== record.source.commit) {
-      throw new SourceMoved(`${context.hub.url} gives files of one model from several commits`);
+      throw new SourceChanged(`${context.hub.url} gives files of one model from several commits`);
     }
     record.source.commit = commit;
     record.files.push({ path, bytes, hash, done: null });
@@ -170,7 +170,7 @@ async function checkedHash(
   );
 }
 
-/** Whoever looks sees what was there before, for a moment nothing, then all of the new one. */
+/** Readers see the previous model, for a moment none, then the complete new one. */
 async function moveInto(partialFolder: string, folder: string): Promise<void> {
   const parent = dirname(folder);
   await setAside(folder);
@@ -179,7 +179,7 @@ async function moveInto(partialFolder: string, folder: string): Promise<void> {
   await removeSetAside(folder);
 }
 
-/** Takes a model away in one step; of a link only the link. */
+/** Removes a model in one step; of a link, only the link. */
 export async function setAside(folder: string): Promise<void> {
   await removeSetAside(folder);
   await rename(folder, `${folder}.removed`).catch((error: NodeJS.ErrnoException) => {
@@ -191,7 +191,7 @@ export async function removeSetAside(folder: string): Promise<void> {
   await rm(`${folder}.removed`, { recursive: true, force: true });
 }
 
-/** A real folder, not a link to one. */
+/** Creates a real folder, replacing a link. */
 async function makeFolder(folder: string): Promise<void> {
   try {
     if ((await lstat(folder).catch(() => null))?.isDirectory() === false) await rm(folder);

@@ -3,8 +3,8 @@ import { dirname } from "node:path";
 import { isFolder } from "./stored-model.ts";
 
 /**
- * Makes a folder, with those above it that are missing. Node's own `recursive` does not come to an end where a
- * folder is there that takes no other, and calls it missing, as `/proc` does.
+ * Creates a folder and missing parents. Node's `recursive` never returns if a parent rejects new folders and
+ * reports them as missing, as `/proc` does.
  * @param path absolute
  */
 export async function makeFolders(path: string): Promise<void> {

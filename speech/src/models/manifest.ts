@@ -2,13 +2,13 @@ import { open, readFile, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type ContentHash, isContentHash } from "./content-hash.ts";
 
-/** Where a model was taken from. */
+/** Source of a model. */
 export interface ModelSource {
   /** URL of the hub or its mirror. */
   hub: string;
   repository: string;
   revision: string;
-  /** The commit that the revision stood for; null where the hub did not say. */
+  /** The commit of the revision; null if the hub did not state it. */
   commit: string | null;
 }
 
@@ -16,13 +16,14 @@ export interface ManifestFile {
   path: string;
   bytes: number;
   hash: ContentHash;
-  /** Whether the hub stated this hash and the content agreed with it; else it is what was found in what came. */
+  /** Whether the hub stated this hash and the content matched; else it was computed from the received content. */
   stated: boolean;
 }
 
-/** What lies in an installed model's folder as `model.json`. */
+/** `model.json` in the folder of an installed model. */
 export interface Manifest {
   name: string;
+  /** Spelled as in files of all releases. */
   licence: string;
   source: ModelSource;
   files: ManifestFile[];
@@ -30,7 +31,10 @@ export interface Manifest {
   installedAt: string;
 }
 
-/** What lies in an unfinished one's as `download.json`: what the hub said of each file, and which are done. */
+/**
+ * `download.json` in the folder of a partial download: the hub's description of each file, and which are
+ * complete.
+ */
 export interface DownloadRecord {
   source: ModelSource;
   files: { path: string; bytes: number | null; hash: ContentHash | null; done: ManifestFile | null }[];
@@ -39,7 +43,7 @@ export interface DownloadRecord {
 export const MANIFEST_NAME = "model.json";
 export const RECORD_NAME = "download.json";
 
-/** Null where there is none, or none that can be used. */
+/** Returns null if there is none, or an invalid one. */
 export async function readManifest(folder: string): Promise<Manifest | null> {
   const value = await readJson(join(folder, MANIFEST_NAME));
   if (!isRecord(value) || !isSource(value.source) || !Array.isArray(value.files)) return null;
@@ -49,7 +53,7 @@ export async function readManifest(folder: string): Promise<Manifest | null> {
   return { name, licence, source, files, installedAt };
 }
 
-/** Null where there is none, or none that can be used. */
+/** Returns null if there is none, or an invalid one. */
 export async function readDownloadRecord(folder: string): Promise<DownloadRecord | null> {
   const value = await readJson(join(folder, RECORD_NAME));
   if (!isRecord(value) || !isSource(value.source) || !Array.isArray(value.files)) return null;
@@ -64,7 +68,7 @@ export async function readDownloadRecord(folder: string): Promise<DownloadRecord
   return usable ? { source: value.source, files: value.files } : null;
 }
 
-/** Writes JSON so that a reader, also one after a power cut, finds all of it or what was there before. */
+/** Writes JSON atomically and durably. */
 export async function writeJson(path: string, value: Manifest | DownloadRecord): Promise<void> {
   const beside = `${path}.new`;
   const handle = await open(beside, "w", 0o644);
@@ -78,7 +82,7 @@ export async function writeJson(path: string, value: Manifest | DownloadRecord):
   await syncFolder(dirname(path));
 }
 
-/** Makes names in a folder durable. */
+/** Flushes directory entries to disk. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
   try {
@@ -88,7 +92,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** A relative path that stays below where it begins. */
+/** Returns whether the path is relative and stays inside its folder. */
 export function isSafePath(path: unknown): path is string {
   if (typeof path !== "string" || path.length > 512) return false;
   return path.split("/").every((part) => /^[A-Za-z0-9_.-]+$/.test(part) && part !== "." && part !== "..");

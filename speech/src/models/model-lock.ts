@@ -2,14 +2,14 @@ import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "nod
 import { tryLock } from "fs-native-extensions";
 import { storeError } from "./store-error.ts";
 
-/** Held until it is released or the process dies, however it dies: the kernel keeps it. */
+/** Held until it is released or the process exits, however it exits: a lock of the kernel. */
 export interface ModelLock {
   release(): void;
 }
 
 /**
- * Takes the lock of a model, where nobody has it.
- * @param path of a file that is made where there is none, and that stays
+ * Takes the lock of a model if it is free.
+ * @param path of the lock file, which is created if missing and never removed
  * @throws SpeechError `model_store_failed`
  */
 export function tryModelLock(path: string): ModelLock | { holder: string } {

@@ -1,6 +1,6 @@
 import { SpeechError } from "../errors.ts";
 
-/** What the file system refused, in words that say what to do. */
+/** Converts an error of the file system to one that says what to do. */
 export function storeError(error: unknown, path: string): SpeechError {
   if (error instanceof SpeechError) return error;
   const { code, message } = error as NodeJS.ErrnoException;

@@ -13,20 +13,20 @@ import { MANIFEST_NAME, type Manifest, readManifest } from "./manifest.ts";
 import { type ModelLock, tryModelLock } from "./model-lock.ts";
 import { storeError } from "./store-error.ts";
 import {
+  inspectInstalled,
+  inspectPartial,
   isFolder,
-  lookAtInstalled,
-  lookAtPartial,
   PARTIAL,
   type StoredModel,
   wrongSize,
 } from "./stored-model.ts";
 
-/** A model that an engine can be opened with. */
+/** An installed model. */
 export interface FoundModel {
   name: string;
   /** Absolute path. */
   folder: string;
-  /** Null for a folder that was put there by hand. */
+  /** Null for a folder that was copied by hand. */
   manifest: Manifest | null;
 }
 
@@ -38,33 +38,33 @@ export interface InstallOptions {
 }
 
 /**
- * A folder of models: `<name>/` for an installed one, `<name>.partial/` for one that is being downloaded, or was.
- * Any number of processes may use it at once. Readers need no lock: a model comes and goes in one step.
+ * A folder of models: `<name>/` for an installed model, `<name>.partial/` for a partial download. Several
+ * processes may use it at once. Readers need no lock: models appear and disappear in one step.
  */
 export interface ModelStore {
   readonly folder: string;
-  /** Everything that lies there, by name; nothing where there is no such folder yet. */
+  /** All models in the folder, by name; empty if the folder does not exist. */
   list(): Promise<StoredModel[]>;
   /**
-   * @param nameOrFolder a model's name, or an absolute path to a folder, which is used as it is and only read
+   * @param nameOrFolder a model's name, or the absolute path of a folder, which is only read
    * @throws SpeechError `model_not_found`, `model_corrupt`
    */
   find(nameOrFolder: string): Promise<FoundModel>;
   /**
-   * Downloads a model where it is not installed, or damaged. Where another process does so, waits for it.
-   * @returns `already` where there was nothing to do
+   * Downloads a model unless it is installed and undamaged. If another process does so, waits for it.
+   * @returns `already`: it was installed before
    * @throws SpeechError `model_download_failed`, `model_corrupt`, `model_store_failed`
-   * @throws the reason of `signal`; what has arrived is kept
+   * @throws the reason of `signal`; the partial download is kept
    */
   install(model: KnownModel, options: InstallOptions): Promise<{ model: StoredModel; already: boolean }>;
   /**
-   * Reads every file and compares it with the hash it was installed with.
-   * @returns what is wrong, a line each
-   * @throws SpeechError `model_not_found`, also for a folder that was put there by hand: nothing states its hashes
+   * Compares every file with the hash in the manifest.
+   * @returns the damage, a line each
+   * @throws SpeechError `model_not_found`, also for a folder without a manifest
    */
   verify(name: string, signal: AbortSignal): Promise<string[]>;
   /**
-   * Removes a model and what was begun of one. What has it open keeps what it has read.
+   * Removes a model and its partial download. Processes that have it open keep what they have read.
    * @returns whether there was anything
    * @throws SpeechError `model_store_failed` while it is being downloaded
    */
@@ -80,7 +80,7 @@ export function openModelStore({
   calledAs = "npx subtext-speech models",
   now = () => new Date(),
 }: {
-  /** Absolute path; made where a model is installed first. */
+  /** Absolute path; created when the first model is installed. */
   folder: string;
   /** The command that pulls models into it, for advice. */
   calledAs?: string;
@@ -100,7 +100,7 @@ export function openModelStore({
   }
 
   async function look(name: string): Promise<StoredModel | null> {
-    return (await lookAtInstalled(name, folderOf(name))) ?? (await lookAtPartial(name, folderOf(name)));
+    return (await inspectInstalled(name, folderOf(name))) ?? (await inspectPartial(name, folderOf(name)));
   }
 
   async function find(nameOrFolder: string): Promise<FoundModel> {
@@ -132,7 +132,7 @@ export function openModelStore({
     requireName(model.name);
     const paths = { folder: folderOf(model.name), partialFolder: folderOf(model.name) + PARTIAL };
     const whole = async () => {
-      const found = await lookAtInstalled(model.name, paths.folder);
+      const found = await inspectInstalled(model.name, paths.folder);
       return found?.state === "installed" ? found : null;
     };
     const before = await whole();
@@ -142,7 +142,7 @@ export function openModelStore({
       throw storeError(error, folder);
     });
     const lock = await takeLock(model.name, signal, async () => {
-      const partial = await lookAtPartial(model.name, paths.folder);
+      const partial = await inspectPartial(model.name, paths.folder);
       if (partial) onProgress(meter.progress(partial.bytes, partial.totalBytes, true));
     });
     try {

@@ -3,31 +3,31 @@ import { lstat, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { MANIFEST_NAME, type Manifest, readDownloadRecord, readManifest } from "./manifest.ts";
 
-/** A model that lies in the store, whole or not. */
+/** A model in the store, complete or not. */
 export interface StoredModel {
   name: string;
   /** Absolute path. */
   folder: string;
-  /** `damaged`: a file is missing or of another size than it was installed with. */
+  /** `damaged`: a file is missing or has the wrong size. */
   state: "installed" | "partial" | "damaged";
-  /** What lies on the disk. */
+  /** Size on disk. */
   bytes: number;
-  /** What a whole download comes to; null where that is not known. */
+  /** Size of the complete model; null if unknown. */
   totalBytes: number | null;
-  /** Null for a folder that was put there by hand. */
+  /** Null for a folder that was copied by hand. */
   manifest: Manifest | null;
-  /** What is wrong, a line each; empty where nothing is. */
+  /** A line for each problem. */
   damage: string[];
 }
 
-/** Behind the name of a model's folder: where it is downloaded to. */
+/** Suffix of the folder of a partial download. */
 export const PARTIAL = ".partial";
 
-/** Null where nothing lies there that could be a model. */
-export async function lookAtInstalled(name: string, folder: string): Promise<StoredModel | null> {
+/** Returns null if there is no model. */
+export async function inspectInstalled(name: string, folder: string): Promise<StoredModel | null> {
   if (!(await isFolder(folder))) return null;
   const manifest = await readManifest(folder);
-  if (manifest === null) return await lookAtUnknown(name, folder);
+  if (manifest === null) return await inspectUnknown(name, folder);
   const damage = await Promise.all(manifest.files.map(({ path, bytes }) => wrongSize(folder, path, bytes)));
   const told = damage.filter((line) => line !== null);
   const totalBytes = manifest.files.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -43,8 +43,8 @@ export async function lookAtInstalled(name: string, folder: string): Promise<Sto
   };
 }
 
-/** A folder that was put there by hand has no manifest; one whose manifest can not be read is damaged. */
-async function lookAtUnknown(name: string, folder: string): Promise<StoredModel | null> {
+/** A folder that was copied by hand has no manifest; an unreadable manifest means damage. */
+async function inspectUnknown(name: string, folder: string): Promise<StoredModel | null> {
   const unreadable = await exists(join(folder, MANIFEST_NAME));
   if (!unreadable && !(await exists(join(folder, "config.json")))) return null;
   const bytes = await sizeOfFolder(folder);
@@ -60,7 +60,7 @@ async function lookAtUnknown(name: string, folder: string): Promise<StoredModel 
   };
 }
 
-export async function lookAtPartial(name: string, installedFolder: string): Promise<StoredModel | null> {
+export async function inspectPartial(name: string, installedFolder: string): Promise<StoredModel | null> {
   const folder = installedFolder + PARTIAL;
   if (!(await isFolder(folder))) return null;
   const record = await readDownloadRecord(folder);
@@ -74,14 +74,14 @@ export async function lookAtPartial(name: string, installedFolder: string): Prom
   return { name, folder, state: "partial", bytes, totalBytes, manifest: null, damage: [] };
 }
 
-/** Null where the file is there and of this size. */
+/** Returns null if the file exists and has this size. */
 export async function wrongSize(folder: string, path: string, bytes: number): Promise<string | null> {
   const found = await stat(join(folder, path)).catch(() => null);
   if (found === null) return `${path} is missing.`;
   return found.size === bytes ? null : `${path} has ${found.size} bytes instead of ${bytes}.`;
 }
 
-/** At once, for who is about to open it: whether the files are there and of the sizes that they were installed with. */
+/** Checks synchronously, before a model is opened, whether its files exist with the right sizes. */
 export function isStillThere({ folder, manifest }: Pick<StoredModel, "folder" | "manifest">): boolean {
   const stats = (path: string) => statSync(path, { throwIfNoEntry: false });
   try {

@@ -21,8 +21,8 @@ import {
 } from "./onnx-protobuf.ts";
 
 /**
- * Gives a decoder graph the outputs that word times need. Exported decoders keep their cross-attention to
- * themselves; the tensors are computed inside and only have to be named as outputs.
+ * Adds the outputs that word times need. Exported decoders compute cross-attention but do not output it; the
+ * tensors only have to be declared as outputs.
  */
 
 const BRANCHES = ["then_branch", "else_branch"];
@@ -35,21 +35,21 @@ const CROSS_ATTENTION = /(?:layers?|blocks?)[._](\d+)[./].*?(?:encoder_attn|EncD
 
 const OUTPUT_PREFIX = "cross_attentions.";
 
-/** Name of the graph output that carries a layer's cross-attention; layers count from 0. */
+/** Name of the output with a layer's cross-attention; layers count from 0. */
 export function crossAttentionOutput(layer: number): string {
   return `${OUTPUT_PREFIX}${layer}`;
 }
 
 /**
- * Names the cross-attention of each layer as an output of the graph, `cross_attentions.0`,
- * `cross_attentions.1`, …: in a merged decoder (one `If` node whose two branches run without and with a
- * cache, as Optimum exports `decoder_model_merged.onnx`) as outputs of both branches, of the `If` and of
- * the graph; in a plain one of the graph alone. They have the element type that the model computes in.
+ * Declares the cross-attention of each layer as an output of the graph: `cross_attentions.0`,
+ * `cross_attentions.1`, … In a merged decoder (one `If` node whose two branches run without and with a cache,
+ * as Optimum exports `decoder_model_merged.onnx`) they become outputs of both branches, of the `If` and of
+ * the graph; in a plain decoder only of the graph. Their element type is that of the model.
  *
- * @param model The bytes of an ONNX model; not changed.
- * @returns The model with these outputs. It is given back as it is where it has such outputs already, and
- * where no softmax is named as cross-attention (an optimiser may have fused it into another node).
- * @throws SpeechError `model_unusable` where the bytes are no ONNX model.
+ * @param model The bytes of an ONNX model; not modified.
+ * @returns The model with these outputs. Returns the same bytes if it already has them, and if no softmax is
+ * named as cross-attention (an optimizer may have fused it).
+ * @throws SpeechError `model_unusable` if the bytes are not an ONNX model
  */
 export function addCrossAttentionOutputs(model: Uint8Array): Uint8Array {
   try {
@@ -94,7 +94,7 @@ function editGraph(graph: Uint8Array): Parts {
   ];
 }
 
-/** Layers whose cross-attention both branches compute; null where there are none. */
+/** Layers whose cross-attention both branches compute; null if there are none. */
 function layersOfBranches(ifNode: Uint8Array): number[] | null {
   const branches = lengthDelimited(ifNode, NODE_ATTRIBUTE).filter(isBranch);
   const [first, second] = branches.map((branch) =>
@@ -119,7 +119,7 @@ function crossAttentionTensors(nodes: readonly Uint8Array[]): Map<number, string
   return tensors;
 }
 
-/** The outputs of an `If` and of its branches belong together by their order, not by their names. */
+/** Outputs of an `If` and of its branches are matched by order, not by name. */
 function editIf(ifNode: Uint8Array, layers: readonly number[]): Parts {
   const edited = editFields(ifNode, NODE_ATTRIBUTE, (attribute) =>
     isBranch(attribute)

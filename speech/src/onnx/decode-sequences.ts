@@ -11,56 +11,56 @@ import { asFloats, keepRows, release } from "./tensors.ts";
 import { chooseToken, probabilitiesOf, seededRandom, type TokenChoice } from "./token-selection.ts";
 
 /**
- * Decoding of encoder-decoder speech models with a key/value cache, many recordings at once: the loop that
- * every model exported as `encoder_model.onnx` and `decoder_model_merged.onnx` (Optimum's layout) shares.
- * What differs between models (layers, heads, vocabulary, precision) is read from the session.
+ * Batched decoding of encoder-decoder speech models with a key/value cache: the loop for every model exported
+ * as `encoder_model.onnx` and `decoder_model_merged.onnx` (Optimum's layout). Differences between models
+ * (layers, heads, vocabulary, precision) are read from the session.
  */
 
 export interface DecodeOptions {
-  /** `[rows, frames, width]`, as the encoder gave it. */
+  /** `[rows, frames, width]`, as output by the encoder. */
   encoderStates: Tensor;
-  /** Tokens that each row starts with, equally many; they are not part of what comes out. */
+  /** Tokens that each row starts with, equally many; not part of the result. */
   prompts: readonly (readonly number[])[];
   endToken: number;
-  /** Most tokens to choose, for each row. */
+  /** Maximum number of tokens for each row. */
   maxTokens: readonly number[];
-  /** Heads whose cross-attention is wanted; their layers need `cross_attentions.N` outputs. */
+  /** Heads whose cross-attention is needed; their layers need `cross_attentions.N` outputs. */
   attentionHeads: readonly AttentionHead[];
-  /** How many frames of it are wanted, for each row; all if left out. */
+  /** How many frames of it are needed for each row; all if omitted. */
   attentionFrames?: readonly number[];
-  /** Sets the logits of tokens that may not come next to −∞, given the tokens chosen so far. */
-  forbid?: (logits: Float32Array, tokens: readonly number[]) => void;
-  /** Draws tokens by chance, each row from the same seed, so that what else is in the batch changes nothing. */
+  /** Sets the logits of tokens that are not allowed next to −∞, given the tokens so far. */
+  processLogits?: (logits: Float32Array, tokens: readonly number[]) => void;
+  /** Samples tokens. Each row uses the same seed, so the rest of the batch has no influence. */
   sampling?: { temperature: number; seed: number };
-  /** A token whose probability right after the prompt's first token is wanted: Whisper's no-speech token. */
-  watchedToken?: number | null;
+  /** Token whose probability after the prompt's first token is needed. */
+  noSpeechToken?: number | null;
   signal: AbortSignal;
 }
 
 export interface DecodedSequence {
-  /** Tokens chosen, without the prompt and the end token. */
+  /** Without the prompt and the end token. */
   tokens: number[];
-  /** Natural logarithm of each token's probability, whatever the temperature. */
+  /** Natural log-probability of each token, at temperature 1. */
   logProbabilities: number[];
-  /** The same of the end token; null where decoding stopped for another reason. */
+  /** The same of the end token; null if decoding stopped for another reason. */
   endLogProbability: number | null;
-  /** Probability of the watched token; null where none was. */
-  watchedProbability: number | null;
+  /** Null if not requested. */
+  noSpeechProbability: number | null;
   /**
-   * Why decoding stopped: the model said so, the token limit, or a phrase that came back again and again
-   * (of which `tokens` keeps the first).
+   * Why decoding stopped: end token, token limit, or a repetition loop (of which `tokens` keeps the first
+   * repetition).
    */
   stop: "end" | "limit" | "loop";
   /**
-   * Cross-attention, `[steps, heads, frames]` in one array, heads in the order asked for. Step i chose
-   * token i; where `stop` is `end`, one more step chose the end token.
+   * Cross-attention, `[steps, heads, frames]` in one array, heads in the requested order. Step i chose token
+   * i; if `stop` is `end`, one more step chose the end token.
    */
   attention: Float32Array;
   steps: number;
   frames: number;
 }
 
-/** One recording of a batch while it is decoded. */
+/** State of one row while the batch is decoded. */
 interface Row {
   maxTokens: number;
   frames: number;
@@ -68,22 +68,22 @@ interface Row {
   tokens: number[];
   logProbabilities: number[];
   endLogProbability: number | null;
-  watchedProbability: number | null;
-  /** `[steps, heads, frames]` so far, and room for more. */
+  noSpeechProbability: number | null;
+  /** `[steps, heads, frames]` so far, with spare capacity. */
   attention: Float32Array;
   steps: number;
   stop: DecodedSequence["stop"] | null;
 }
 
 const KEEP_ROWS_SHARE = 0.6;
-/** Of the attention of these there is room at first; about as many tokens come of half a minute of speech. */
+/** Initial capacity; half a minute of speech has about as many tokens. */
 const STEPS_AT_FIRST = 80;
 
 /**
  * Decodes all rows together, each to its own end.
  * @returns One sequence for each row of `encoderStates`, in the same order.
- * @throws SpeechError `model_unusable` where the model gives what its metadata do not promise; the
- * signal's reason where it is aborted.
+ * @throws SpeechError `model_unusable` if the model's output contradicts its metadata; the signal's reason if
+ * it is aborted
  */
 export async function decodeSequences(
   decoder: Seq2SeqDecoder,
@@ -99,15 +99,12 @@ export async function decodeSequences(
       tokens: [],
       logProbabilities: [],
       endLogProbability: null,
-      watchedProbability: null,
+      noSpeechProbability: null,
       attention: new Float32Array(0),
       steps: 0,
       stop: maxTokens > 0 ? null : "limit",
     }),
   );
-  const choosesByItself =
-    decoder.tellsLikeliest && !options.forbid && !sampling && typeof options.watchedToken !== "number";
-  const wanted = choosesByItself ? "likeliest" : "logits";
   let active = [...rows];
   let encoderStates = asFloats(options.encoderStates, decoder.statesType);
   let cache = emptyCache(decoder, rows.length);
@@ -123,30 +120,29 @@ export async function decodeSequences(
         cache,
         cached,
         attentionHeads,
-        wanted,
       });
       cache = step.cache;
       for (const [place, row] of active.entries()) {
-        if (!cached && typeof options.watchedToken === "number") {
+        if (!cached && typeof options.noSpeechToken === "number") {
           const first = step.logits(place, 0);
-          row.watchedProbability = probabilitiesOf(first, [options.watchedToken])[0] ?? null;
+          row.noSpeechProbability = probabilitiesOf(first, [options.noSpeechToken])[0] ?? null;
         }
         if (row.stop) continue;
-        const choice = choosesByItself ? step.likeliest(place) : chosen(step, place, row, options);
+        const choice = chosen(step, place, row, options);
         step.copyAttention(place, row.frames, nextAttention(row, attentionHeads.length));
         advance(row, choice, options.endToken);
       }
       step.release();
       cached = true;
 
-      // Rows that have ended still cost time; moving the others together costs a copy of the caches.
-      const going = [...active.keys()].filter((place) => !active[place]?.stop);
-      if (going.length > 0 && going.length <= active.length * KEEP_ROWS_SHARE) {
-        active = going.map((place) => active[place] as Row);
-        encoderStates = keepRows(encoderStates, going);
+      // Finished rows still cost time; removing them costs a copy of the caches.
+      const unfinished = [...active.keys()].filter((place) => !active[place]?.stop);
+      if (unfinished.length > 0 && unfinished.length <= active.length * KEEP_ROWS_SHARE) {
+        active = unfinished.map((place) => active[place] as Row);
+        encoderStates = keepRows(encoderStates, unfinished);
         const all = Object.values(cache);
         cache = Object.fromEntries(
-          Object.entries(cache).map(([name, tensor]) => [name, keepRows(tensor, going)]),
+          Object.entries(cache).map(([name, tensor]) => [name, keepRows(tensor, unfinished)]),
         );
         release(all);
       }
@@ -159,14 +155,14 @@ export async function decodeSequences(
 }
 
 export interface FirstStep {
-  /** `[rows, frames, width]`, as the encoder gave it. */
+  /** `[rows, frames, width]`, as output by the encoder. */
   encoderStates: Tensor;
   startToken: number;
-  /** Tokens whose probabilities are wanted. */
+  /** Tokens whose probabilities are needed. */
   tokens: readonly number[];
 }
 
-/** What each row says right after its first token: the probability of each of the tokens asked for. */
+/** Returns the probabilities of the given tokens after the first token of each row. */
 export async function probabilitiesAfterStart(
   decoder: Seq2SeqDecoder,
   { encoderStates, startToken, tokens }: FirstStep,
@@ -178,7 +174,6 @@ export async function probabilitiesAfterStart(
     cache: emptyCache(decoder, rows),
     cached: false,
     attentionHeads: [],
-    wanted: "logits",
   });
   const probabilities = Array.from({ length: rows }, (_, row) =>
     probabilitiesOf(step.logits(row, 0), tokens),
@@ -188,9 +183,14 @@ export async function probabilitiesAfterStart(
   return probabilities;
 }
 
-function chosen(step: StepOutput, place: number, row: Row, { forbid, sampling }: DecodeOptions): TokenChoice {
+function chosen(
+  step: StepOutput,
+  place: number,
+  row: Row,
+  { processLogits, sampling }: DecodeOptions,
+): TokenChoice {
   const logits = step.logits(place, step.positions - 1);
-  forbid?.(logits, row.tokens);
+  processLogits?.(logits, row.tokens);
   return chooseToken(logits, sampling ? { ...sampling, random: row.random } : null);
 }
 
@@ -213,7 +213,7 @@ function advance(row: Row, choice: TokenChoice, endToken: number): void {
   }
 }
 
-/** Room for one more step's `[heads, frames]`. */
+/** Returns the array for one more step's `[heads, frames]`. */
 function nextAttention(row: Row, heads: number): Float32Array {
   const stepLength = heads * row.frames;
   if (row.attention.length < (row.steps + 1) * stepLength) {
@@ -226,12 +226,12 @@ function nextAttention(row: Row, heads: number): Float32Array {
 }
 
 function finish(row: Row, stepLength: number): DecodedSequence {
-  const { tokens, logProbabilities, endLogProbability, watchedProbability, frames, steps } = row;
+  const { tokens, logProbabilities, endLogProbability, noSpeechProbability, frames, steps } = row;
   return {
     tokens,
     logProbabilities,
     endLogProbability,
-    watchedProbability,
+    noSpeechProbability,
     stop: row.stop ?? "end",
     attention: row.attention.subarray(0, steps * stepLength),
     steps,

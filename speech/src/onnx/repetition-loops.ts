@@ -1,18 +1,18 @@
 const LOOP_REPEATS = 4;
 const LOOP_TOKENS = 16;
 const LONGEST_LOOP = 24;
-/** People say "no" and "ha" many times on end, but hardly so many. */
+/** People repeat "no" and "ha" many times, but hardly this often. */
 const SYLLABLE_TOKENS = 2;
 const SYLLABLE_LOOP_TOKENS = 24;
-/** More than anybody says within the 30 s that a model hears at once: five tokens a second. */
+/** More than anybody says within the 30 s of a window: five tokens per second. */
 const UNSAYABLE_TOKENS = 160;
 
 /**
- * Whether the tokens end in a phrase that a decoder says over and over. People repeat sentences too, in songs
- * and prayers and lessons, and a model then writes each of them and comes to an end. A loop has no end: it
- * runs into the limit, or goes on for longer than anybody speaks.
- * @param maxTokens At which decoding is cut off.
- * @returns How many tokens to keep so that the phrase stands once; null where nothing loops, or not yet surely.
+ * Detects a repetition loop at the end of the tokens. People repeat sentences too, in songs, prayers and
+ * lessons; a model then writes each repetition and ends. A loop does not end: it runs into the limit, or
+ * continues for longer than anybody speaks.
+ * @param maxTokens The token limit.
+ * @returns The number of tokens up to the first repetition; null if there is no loop, or not certainly.
  */
 export function lengthBeforeLoop(tokens: readonly number[], maxTokens: number): number | null {
   for (let period = 1; period <= LONGEST_LOOP; period++) {

@@ -1,13 +1,11 @@
 import { type InferenceSession, Tensor } from "onnxruntime-node";
 import { SpeechError } from "../errors.ts";
-import { LIKELIEST_PROBABILITY, LIKELIEST_TOKEN } from "./argmax-outputs.ts";
 import { crossAttentionOutput } from "./cross-attention-outputs.ts";
 import { asFeeds, type FloatType, floatsOf, floatTensor, floatType, release } from "./tensors.ts";
-import { noProbabilities, type TokenChoice } from "./token-selection.ts";
 
 /**
- * A decoder with a key/value cache, exported as `decoder_model_merged.onnx` (Optimum's layout), run step
- * by step.
+ * Runs single steps of a decoder with a key/value cache, exported as `decoder_model_merged.onnx` (Optimum's
+ * layout).
  */
 
 /** One attention head of a decoder; both count from 0. */
@@ -16,17 +14,17 @@ export interface AttentionHead {
   head: number;
 }
 
-/** A part of what a decoder remembers, by its names among inputs and outputs, put together once for all steps. */
+/** Input and output names of one cache tensor. */
 interface CacheNames {
   /** `past_key_values.0.decoder.key`, `past_key_values.0.encoder.value`, … */
   past: string;
   /** `present.0.decoder.key`, … */
   present: string;
-  /** Made by the first step only; it stays as it is. */
+  /** Computed by the first step only. */
   fixed: boolean;
 }
 
-/** A decoder session and what its metadata tell. */
+/** A decoder session and its metadata. */
 export interface Seq2SeqDecoder {
   session: InferenceSession;
   heads: number;
@@ -35,13 +33,11 @@ export interface Seq2SeqDecoder {
   caches: readonly CacheNames[];
   cacheType: FloatType;
   statesType: FloatType;
-  /** Layers whose cross-attention it gives. */
+  /** Layers whose cross-attention it outputs. */
   attentionLayers: readonly number[];
-  /** Whether it tells its likeliest token by itself. */
-  tellsLikeliest: boolean;
 }
 
-/** @throws SpeechError `model_unusable` where the session is no merged decoder with a key/value cache. */
+/** @throws SpeechError `model_unusable` if the session is not a merged decoder with a key/value cache */
 export function describeDecoder(session: InferenceSession): Seq2SeqDecoder {
   const prefix = "past_key_values.";
   const caches = session.inputNames
@@ -77,7 +73,6 @@ export function describeDecoder(session: InferenceSession): Seq2SeqDecoder {
       "encoder_hidden_states",
     ),
     attentionLayers: [...layers].filter((layer) => session.outputNames.includes(crossAttentionOutput(layer))),
-    tellsLikeliest: session.outputNames.includes(LIKELIEST_TOKEN),
   };
 }
 
@@ -86,10 +81,10 @@ function tensorOf(metadata: readonly InferenceSession.ValueMetadata[], name: str
   return found?.isTensor ? found : undefined;
 }
 
-/** Tensors by the names of inputs. */
+/** Tensors by input name. */
 type Cache = Record<string, Tensor>;
 
-/** What a decoder that has seen no token remembers. */
+/** The cache before the first token. */
 export function emptyCache(decoder: Seq2SeqDecoder, rows: number): Cache {
   const dims = [rows, decoder.heads, 0, decoder.headSize];
   return Object.fromEntries(
@@ -98,41 +93,34 @@ export function emptyCache(decoder: Seq2SeqDecoder, rows: number): Cache {
 }
 
 export interface StepInput {
-  /** Tokens that go in, for each row equally many. */
+  /** Tokens of each row, equally many. */
   inputTokens: readonly (readonly number[])[];
   /** `[rows, frames, width]`, of the decoder's `statesType`. */
   encoderStates: Tensor;
   cache: Cache;
-  /** Whether the cache holds what a step gave. */
+  /** Whether the cache comes from an earlier step. */
   cached: boolean;
   attentionHeads: readonly AttentionHead[];
-  /** Logits, or (of a decoder that tells it by itself) the likeliest token alone. */
-  wanted: "logits" | "likeliest";
 }
 
 export interface StepOutput {
-  /** How many tokens of each row went in. */
+  /** Number of input tokens per row. */
   positions: number;
   /** A view of the logits after one of these tokens. */
   logits(row: number, position: number): Float32Array;
-  /** The likeliest token after the last of them. */
-  likeliest(row: number): TokenChoice;
-  /** Writes the last position's `[heads, frames]` to the beginning of `target`. */
+  /** Copies the last position's `[heads, frames]` to the beginning of `target`. */
   copyAttention(row: number, frames: number, target: Float32Array): void;
   cache: Cache;
-  /** Gives back the memory of all but the cache; call when done with it. */
+  /** Frees everything except the cache; call when done. */
   release(): void;
 }
 
-const NONE = new Float32Array(0);
-
 /**
- * One run of the decoder. What it remembers anew takes the place of what was in the cache given, whose memory
- * is given back.
- * @throws SpeechError `model_unusable` where the model gives what its metadata do not promise.
+ * Runs one step of the decoder. New cache tensors replace those of the given cache, whose memory is freed.
+ * @throws SpeechError `model_unusable` if the model's output contradicts its metadata
  */
 export async function runStep(decoder: Seq2SeqDecoder, input: StepInput): Promise<StepOutput> {
-  const { inputTokens, encoderStates, cache, cached, attentionHeads, wanted } = input;
+  const { inputTokens, encoderStates, cache, cached, attentionHeads } = input;
   const rows = inputTokens.length;
   const positions = inputTokens[0]?.length ?? 0;
   const feeds = asFeeds({
@@ -144,11 +132,10 @@ export async function runStep(decoder: Seq2SeqDecoder, input: StepInput): Promis
   const renewed = decoder.caches.filter(({ fixed }) => !cached || !fixed);
   const layers = [...new Set(attentionHeads.map(({ layer }) => layer))];
   const frames = encoderStates.dims[1] ?? 0;
-  const wantedOutputs = wanted === "logits" ? ["logits"] : [LIKELIEST_TOKEN, LIKELIEST_PROBABILITY];
   let outputs: InferenceSession.OnnxValueMapType;
   try {
     outputs = await decoder.session.run(feeds, [
-      ...wantedOutputs,
+      "logits",
       ...renewed.map(({ present }) => present),
       ...layers.map(crossAttentionOutput),
     ]);
@@ -161,10 +148,7 @@ export async function runStep(decoder: Seq2SeqDecoder, input: StepInput): Promis
   for (const { past, present } of renewed) nextCache[past] = outputs[present] as Tensor;
 
   const { vocabularySize } = decoder;
-  const choices = rows * positions;
-  const logits = wanted === "logits" ? floatsOfLength(outputs, "logits", choices * vocabularySize) : NONE;
-  const probabilities =
-    wanted === "likeliest" ? floatsOfLength(outputs, LIKELIEST_PROBABILITY, choices) : NONE;
+  const logits = floatsOfLength(outputs, "logits", rows * positions * vocabularySize);
   const attention = new Map(
     layers.map((layer) => {
       const length = rows * decoder.heads * positions * frames;
@@ -177,13 +161,6 @@ export async function runStep(decoder: Seq2SeqDecoder, input: StepInput): Promis
       const start = (row * positions + position) * vocabularySize;
       return logits.subarray(start, start + vocabularySize);
     },
-    likeliest(row) {
-      const last = row * positions + positions - 1;
-      const probability = probabilities[last] ?? 0;
-      if (!(probability > 0)) throw noProbabilities();
-      const tokens = outputs[LIKELIEST_TOKEN]?.data as BigInt64Array;
-      return { token: Number(tokens[last]), logProbability: Math.log(probability) };
-    },
     copyAttention(row, wantedFrames, target) {
       for (const [place, { layer, head }] of attentionHeads.entries()) {
         const start = ((row * decoder.heads + head) * positions + positions - 1) * frames;
@@ -193,7 +170,7 @@ export async function runStep(decoder: Seq2SeqDecoder, input: StepInput): Promis
     },
     cache: nextCache,
     release() {
-      release([...wantedOutputs, ...layers.map(crossAttentionOutput)].map((name) => outputs[name] as Tensor));
+      release(["logits", ...layers.map(crossAttentionOutput)].map((name) => outputs[name] as Tensor));
     },
   };
 }

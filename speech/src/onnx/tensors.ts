@@ -1,16 +1,16 @@
 import { Tensor } from "onnxruntime-node";
 import { SpeechError } from "../errors.ts";
 
-/** Tensors of floats, of 32 or of 16 bits: models exported in half precision take and give the latter. */
+/** Tensors of 32-bit or 16-bit floats; models exported in half precision use the latter. */
 export type FloatType = "float32" | "float16";
 
-/** @throws SpeechError `model_unusable` for other types. */
+/** @throws SpeechError `model_unusable` for other types */
 export function floatType(type: string | undefined, name: string): FloatType {
   if (type === "float32" || type === "float16") return type;
   throw new SpeechError("model_unusable", `The model's ${name} is of type ${type}, not of floats.`);
 }
 
-/** Values of the tensor; not copied where they are of 32 bits already. */
+/** Values of the tensor; copied only if they are not 32-bit floats. */
 export function floatsOf(tensor: Tensor): Float32Array {
   const data: unknown = tensor.data;
   if (data instanceof Float32Array) return data;
@@ -18,7 +18,7 @@ export function floatsOf(tensor: Tensor): Float32Array {
   throw new SpeechError("model_unusable", `The model gave a tensor of type ${tensor.type}, not of floats.`);
 }
 
-/** The tensor itself where it is of that type already. */
+/** Returns the tensor itself if it has that type already. */
 export function asFloats(tensor: Tensor, type: FloatType): Tensor {
   return tensor.type === type ? tensor : floatTensor(type, floatsOf(tensor), tensor.dims);
 }
@@ -32,13 +32,13 @@ export function floatTensor(
     return new Tensor("float32", values instanceof Float32Array ? values : new Float32Array(values), dims);
   }
   const halves = values instanceof Float16Array ? values : new Float16Array(values);
-  // The runtime takes a Float16Array, of which its types do not know yet.
+  // The runtime accepts a Float16Array, but its types do not.
   return new Tensor("float16", halves as unknown as Uint16Array, dims);
 }
 
 /**
- * What the runtime takes as inputs. Its binding asks Node-API for the length of arrays, which knows nothing of
- * Float16Array; it takes the same memory as Uint16Array, which its own tensors will not hold.
+ * Converts tensors to inputs of the runtime. Its binding asks Node-API for array lengths, which does not
+ * support Float16Array; it accepts the same memory as Uint16Array, which its own tensor class rejects.
  */
 export function asFeeds(tensors: Readonly<Record<string, Tensor>>): Record<string, Tensor> {
   const feeds = { ...tensors };
@@ -53,9 +53,9 @@ export function asFeeds(tensors: Readonly<Record<string, Tensor>>): Record<strin
 }
 
 /**
- * Gives the memory of arrays back at once; they can not be used any longer. It lies outside JavaScript's heap,
- * of which V8 collects the garbage after every 32 MB of such memory: left to that, a small model's decoder spends
- * a tenth of its time on collections.
+ * Frees the memory of arrays immediately; they become unusable. It is outside the JavaScript heap, and V8
+ * collects garbage after every 32 MB of such memory: without this, the decoder of a small model spends a
+ * tenth of its time in garbage collection.
  */
 export function release(arrays: readonly (Float32Array | Tensor)[]): void {
   for (const array of arrays) {
@@ -64,7 +64,7 @@ export function release(arrays: readonly (Float32Array | Tensor)[]): void {
   }
 }
 
-/** Those rows of a float tensor (its first dimension), in the order given. */
+/** Returns those rows (first dimension) of a float tensor, in the given order. */
 export function keepRows(tensor: Tensor, rows: readonly number[]): Tensor {
   const stride = tensor.dims.slice(1).reduce((product, size) => product * size, 1);
   return joinRows(
@@ -74,7 +74,7 @@ export function keepRows(tensor: Tensor, rows: readonly number[]): Tensor {
   );
 }
 
-/** Tensors of one row each and of the same shape, one under the other. */
+/** Stacks tensors of one row each and of the same shape. */
 export function stackRows(tensors: readonly Tensor[]): Tensor {
   const [first] = tensors;
   if (!first) throw new RangeError("there is nothing to stack");

@@ -1,21 +1,21 @@
 import { SpeechError } from "../errors.ts";
 
-/** A token and the natural logarithm of its probability among all tokens (at temperature 1). */
+/** A token and its natural log-probability among all tokens (at temperature 1). */
 export interface TokenChoice {
   token: number;
   logProbability: number;
 }
 
 /**
- * A logit this far below the highest adds next to nothing: e⁻¹⁵ is 3·10⁻⁷, so even 50,000 of them change a
- * logarithm by less than 0.02; what decoders gave changed it by 0.0006 at most. It saves most of the time.
+ * Logits this far below the highest are ignored: e⁻¹⁵ is 3·10⁻⁷, so even 50,000 of them change a logarithm by
+ * less than 0.02; in practice by 0.0006 at most. This saves most of the time.
  */
 const NEGLIGIBLE_BELOW = 15;
 
 /**
- * The likeliest token, or one drawn by chance where `sampling` is given.
+ * Returns the most likely token, or a sampled one.
  * @param logits One for each token; −∞ for those that are not allowed.
- * @throws SpeechError `model_unusable` where the logits are no numbers, or no token is allowed.
+ * @throws SpeechError `model_unusable` if the logits are not numbers, or no token is allowed
  */
 export function chooseToken(logits: Float32Array, sampling: Sampling | null): TokenChoice {
   const { highest, near } = findHighest(logits);
@@ -23,16 +23,16 @@ export function chooseToken(logits: Float32Array, sampling: Sampling | null): To
   return { token, logProbability: (logits[token] as number) - logSumExp(logits, highest) };
 }
 
-/** Probability of each of the tokens, among all tokens. */
+/** Probability of each of the tokens among all tokens. */
 export function probabilitiesOf(logits: Float32Array, tokens: readonly number[]): number[] {
   const logSum = logSumExp(logits, findHighest(logits).highest);
   return tokens.map((token) => Math.exp((logits[token] ?? Number.NEGATIVE_INFINITY) - logSum));
 }
 
 /**
- * Vocabularies are large, and few logits are higher than all before them, or count at all: here and in `logSumExp`
- * four at a time are passed over with one prediction, which takes a fifth of the time of finding the highest of each.
- * @returns Where it stands first: at `near` or up to three after it.
+ * Vocabularies are large, and few logits are higher than all before them or count at all: here and in
+ * `logSumExp`, four at a time are skipped with one branch, which takes a fifth of the time.
+ * @returns The highest logit is at `near` or up to three after it.
  */
 function findHighest(logits: Float32Array): { highest: number; near: number } {
   let highest = Number.NEGATIVE_INFINITY;
@@ -44,7 +44,7 @@ function findHighest(logits: Float32Array): { highest: number; near: number } {
     const third = logits[token + 2]!;
     const fourth = logits[token + 3]!;
     if (first <= highest && second <= highest && third <= highest && fourth <= highest) continue;
-    // What is no number comes here too, and stays the highest.
+    // NaN also gets here, and stays the highest.
     highest = Math.max(highest, first, second, third, fourth);
     near = token;
   }
@@ -53,12 +53,10 @@ function findHighest(logits: Float32Array): { highest: number; near: number } {
     highest = Math.max(highest, logits[token]!);
     near = token;
   }
-  if (!Number.isFinite(highest)) throw noProbabilities();
+  if (!Number.isFinite(highest)) {
+    throw new SpeechError("model_unusable", "The decoder gave what are no probabilities of tokens.");
+  }
   return { highest, near };
-}
-
-export function noProbabilities(): SpeechError {
-  return new SpeechError("model_unusable", "The decoder gave what are no probabilities of tokens.");
 }
 
 /** Natural logarithm of the sum of the logits' exponentials. */
@@ -83,11 +81,11 @@ function logSumExp(logits: Float32Array, highest: number): number {
   return highest + Math.log(sum);
 }
 
-/** How tokens are drawn: each with a probability ∝ exp(logit ÷ temperature). */
+/** Each token is drawn with a probability ∝ exp(logit ÷ temperature). */
 export interface Sampling {
   /** Above 0. */
   temperature: number;
-  /** The next number of a generator, 0 … 1. */
+  /** The next random number, 0 … 1. */
   random: () => number;
 }
 
@@ -107,7 +105,7 @@ function drawToken(logits: Float32Array, highest: number, { temperature, random 
   return drawn;
 }
 
-/** Numbers 0 … 1 that are the same for the same seed: the generator mulberry32. */
+/** Random numbers 0 … 1 from a seed: the generator mulberry32. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

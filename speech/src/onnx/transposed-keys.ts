@@ -26,18 +26,17 @@ import {
 } from "./onnx-protobuf.ts";
 
 /**
- * Takes a third of the work off a merged decoder's steps. What its cache keeps of the recording for
- * cross-attention are keys, and attention wants them turned and scaled: exported decoders do that anew at
- * every token (PyTorch computes the scale from shapes, so that the runtime can not fold it into the product).
- * The branch without a cache has turned and scaled them already; here it gives those, and the branch with a
- * cache takes them as they are. The arithmetic stays the same to the last bit.
+ * Speeds up the steps of a merged decoder. Cross-attention needs the cached encoder keys transposed and
+ * scaled, and exported decoders repeat that for every token (PyTorch computes the scale from shapes, so the
+ * runtime cannot fold it). The branch without a cache already computes transposed, scaled keys; after this
+ * edit it outputs them, and the branch with a cache uses them directly. Results are bit-identical.
  *
- * @param model The bytes of an ONNX model; not changed.
- * @returns The model with `present.N.encoder.key` and `past_key_values.N.encoder.key` as
- * `[rows, heads, head size, frames]`; as it is where its keys are used in another way.
- * @throws SpeechError `model_unusable` where the bytes are no ONNX model.
+ * @param model The bytes of an ONNX model; not modified.
+ * @returns The model with `present.N.encoder.key` and `past_key_values.N.encoder.key` as `[rows, heads, head
+ * size, frames]`; the same bytes if its keys are used in another way.
+ * @throws SpeechError `model_unusable` if the bytes are not an ONNX model
  */
-export function keepKeysTurned(model: Uint8Array): Uint8Array {
+export function cacheTransposedKeys(model: Uint8Array): Uint8Array {
   try {
     const edited = editFields(model, MODEL_GRAPH, editGraph);
     return edited.length === 1 ? model : Buffer.concat(edited);
@@ -65,8 +64,8 @@ function editGraph(graph: Uint8Array): Parts {
     const present = `present.${PAST_KEY.exec(past)?.[1]}`;
     const place = outputs.indexOf(present);
     if (!cached || !uncached || place < 0) continue;
-    const taking = cached.takingTurned(past, place);
-    const giving = uncached.givingTurned(place);
+    const taking = cached.takeTransposed(past, place);
+    const giving = uncached.giveTransposed(place);
     if (!taking || !giving) continue;
     taking();
     giving();
@@ -98,17 +97,17 @@ interface GraphNode {
   outputs: string[];
 }
 
-/** One of the two graphs of the merged decoder, and what is to be changed in it. */
+/** One of the two graphs of the merged decoder, with its planned edits. */
 class Branch {
   readonly bytes: Uint8Array;
   readonly #nodes: readonly GraphNode[];
   readonly #outputs: readonly string[];
   readonly #makers: ReadonlyMap<string, GraphNode>;
-  /** By first output: what stands in a node's place; null for nothing. */
+  /** By first output: replacement of a node; null removes it. */
   readonly #replaced = new Map<string, Uint8Array | null>();
-  /** Names of outputs whose shape or tensor changes, and of what they are now. */
+  /** Outputs whose shape or tensor changes, with the new tensor. */
   readonly #renamed = new Map<string, string>();
-  /** Tensors whose shape is no longer what the graph may say of it. */
+  /** Tensors whose declared shape is no longer valid. */
   readonly #reshaped = new Set<string>();
 
   constructor(bytes: Uint8Array) {
@@ -123,13 +122,13 @@ class Branch {
     this.#makers = new Map(this.#nodes.flatMap((node) => node.outputs.map((output) => [output, node])));
   }
 
-  /** How many inputs of nodes a tensor is. */
+  /** Number of node inputs that use the tensor. */
   uses(tensor: string): number {
     return this.#users(tensor).length;
   }
 
-  /** Change so that the keys of the cache are taken as they are; null where they are not turned and scaled. */
-  takingTurned(past: string, place: number): (() => void) | null {
+  /** Plans to use the cached keys directly; null if they are not transposed and scaled. */
+  takeTransposed(past: string, place: number): (() => void) | null {
     const turn = this.#onlyUser(past, "Transpose");
     const scale = this.#onlyUser(turn?.outputs[0], "Mul");
     const product = this.#onlyUser(scale?.outputs[0], "MatMul");
@@ -148,8 +147,8 @@ class Branch {
     };
   }
 
-  /** Change so that it gives the keys that its own attention takes; null where that takes others. */
-  givingTurned(place: number): (() => void) | null {
+  /** Plans to output the keys that its own attention uses; null if that uses others. */
+  giveTransposed(place: number): (() => void) | null {
     const present = this.#outputs[place];
     const plain = present === undefined ? undefined : this.#makers.get(present);
     if (present === undefined || plain?.opType !== "Transpose") return null;
@@ -186,7 +185,7 @@ class Branch {
     return this.#nodes.filter(({ inputs }) => inputs.includes(tensor));
   }
 
-  /** The one node that takes the tensor, where there is one, and of this kind. */
+  /** The only node that uses the tensor, if it is of this type. */
   #onlyUser(tensor: string | undefined, opType: string): GraphNode | undefined {
     if (tensor === undefined) return undefined;
     const [user, ...others] = this.#users(tensor);
@@ -200,7 +199,7 @@ function valueNames(graph: Uint8Array, field: number): string[] {
   return lengthDelimited(graph, field).map((value) => stringField(value, VALUE_NAME));
 }
 
-/** Where each dimension of a transposed tensor comes from. */
+/** Source of each dimension of a transposed tensor. */
 function permutation({ bytes }: GraphNode): number[] {
   return lengthDelimited(bytes, NODE_ATTRIBUTE).flatMap((attribute) => {
     const places: number[] = [];
@@ -224,7 +223,7 @@ function withoutShape(value: Uint8Array): Parts {
   );
 }
 
-/** The same of a message in parts. */
+/** The same for a message in parts. */
 function editEach(message: Parts, field: number, edit: (content: Uint8Array) => Parts | null): Parts {
   return editFields(Buffer.concat(message), field, edit);
 }

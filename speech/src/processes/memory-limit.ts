@@ -3,14 +3,15 @@ import { join } from "node:path";
 
 export interface MemoryLimit {
   bytes: number;
-  /** What sets it, for people. */
+  /** What sets the limit, for people. */
   source: string;
 }
 
 /**
- * The memory that this process and its children may use together: the smallest limit of its cgroup and of those
- * around it (v1 and v2), else the machine's memory. Null where the system does not tell (outside Linux).
- * @param root where `proc` and `sys` are
+ * Returns the memory that this process and its children may use together: the smallest limit of its cgroup
+ * and the enclosing ones (v1 and v2), else the machine's memory. Null if the system does not report it
+ * (outside Linux).
+ * @param root contains `proc` and `sys`
  */
 export function readMemoryLimit(root = "/"): MemoryLimit | null {
   const read = (path: string) => {
@@ -35,7 +36,7 @@ export function readMemoryLimit(root = "/"): MemoryLimit | null {
     for (let depth = names.length; depth >= 0; depth--) {
       const cgroup = `/${names.slice(0, depth).join("/")}`;
       for (const file of files) {
-        // "max", or an absurdly large number, is no limit.
+        // "max", or a huge number, means no limit.
         const bytes = Number.parseInt(read(join(folder, cgroup, file)), 10);
         if (bytes > 0)
           limits.push({ bytes, source: `the memory limit of its container or cgroup ${cgroup}` });

@@ -1,5 +1,4 @@
-import type { EngineParts } from "../engines/engine-parts.ts";
-import { bundledFileBytes, modelFileBytes } from "../engines/model-file-bytes.ts";
+import { type EngineSelection, engineDefinition } from "../engines/registry.ts";
 import { SpeechError } from "../errors.ts";
 import type { MemoryLimit } from "./memory-limit.ts";
 
@@ -27,7 +26,7 @@ const BYTES_PER_THREAD = 400_000_000;
 const THREADS_INCLUDED = 2;
 
 /**
- * Bytes that a speech process may take beyond one that has two threads and the bundled engine.
+ * Memory that a speech process may use beyond one with two threads and the bundled engine.
  * @param threads Threads that its models may use.
  * @param modelBytes Of the files from which it loads a Whisper model; 0 if it loads none.
  */
@@ -40,9 +39,9 @@ export function furtherBytes(threads: number, modelBytes: number): number {
 export interface Parallelism {
   processes: number;
   threads: number;
-  /** Part of a full batch, 0 … 1. */
+  /** Share of a full batch, 0 … 1. */
   batchShare: number;
-  /** What each process may take, without its decoder. */
+  /** Memory of each process, without its decoder. */
   processBytes: number;
 }
 
@@ -56,13 +55,20 @@ export interface MemoryBudget extends MemoryLimit {
  * @throws SpeechError `insufficient_memory`, `model_unusable`
  */
 export async function planParallelism(
-  engines: EngineParts,
+  engines: EngineSelection,
   { processes, threads, memory }: { processes: number; threads: number; memory: MemoryBudget },
 ): Promise<Parallelism> {
   const loadsBundled = engines.bundled && (engines.multilingual === null || engines.bundledTakesEnglish);
-  const bundledBytes = loadsBundled ? await bundledFileBytes() : 0;
+  const bundledBytes = loadsBundled
+    ? await engineDefinition({ kind: "moonshine" }).modelFileBytes({ kind: "moonshine" })
+    : 0;
   const modelBytes = await modelFileBytes(engines);
   return fitParallelism({ processes, threads, modelBytes, bundledBytes }, memory);
+}
+
+/** Bytes of the files of the multilingual model that a process with these engines loads. */
+export async function modelFileBytes({ multilingual }: EngineSelection): Promise<number> {
+  return multilingual === null ? 0 : await engineDefinition(multilingual).modelFileBytes(multilingual);
 }
 
 /** Bytes of the files from which models are loaded; 0 for a model that is not loaded. */
@@ -72,7 +78,7 @@ interface ModelBytes {
 }
 
 /**
- * Returns the parallelism that was asked for, or as much of it as fits: fewer processes first, then fewer threads,
+ * Returns the parallelism requested, or as much of it as fits: fewer processes first, then fewer threads,
  * then smaller batches.
  * @throws SpeechError `insufficient_memory` if one process with one thread and the smallest batches does not fit
  */

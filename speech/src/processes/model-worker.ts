@@ -1,52 +1,53 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import type { MoonshineModel } from "../engines/moonshine/model.ts";
+import type { EngineSpec } from "../engines/registry.ts";
 import { SpeechError } from "../errors.ts";
-import type { VoiceActivity } from "../vad/voice-activity.ts";
-import type { FromReader } from "./moonshine-reader-main.ts";
+import type { VoiceActivityDetector } from "../vad/voice-activity.ts";
 import { fromErrorMessage } from "./process-messages.ts";
 import type {
-  FromLane,
-  LaneCall,
-  LaneDescription,
-  LanePart,
-  LaneResults,
-  ToLane,
+  FromWorker,
+  ToWorker,
+  WorkerCall,
+  WorkerEngineDescription,
+  WorkerResults,
+  WorkerSpec,
 } from "./worker-messages.ts";
 
-/** A thread that runs one model, as the rest of its process sees it. */
-export class Lane {
-  /** Null where it runs no engine. */
-  readonly description: LaneDescription | null;
+const MAIN = new URL("worker-main.ts", import.meta.url);
+
+/** A worker thread that runs one model. */
+export class ModelWorker {
+  /** Null if it runs no engine. */
+  readonly description: WorkerEngineDescription | null;
   readonly #worker: Worker;
   readonly #calls = new Map<number, PromiseWithResolvers<unknown>>();
   #lastCall = 0;
   #fault: Error | null = null;
 
-  private constructor(worker: Worker, description: LaneDescription | null) {
+  private constructor(worker: Worker, description: WorkerEngineDescription | null) {
     this.#worker = worker;
     this.description = description;
-    worker.on("message", (message: FromLane) => this.#receive(message));
-    worker.once("error", (cause) => this.#end(crash(`A thread of the engine ended: ${cause}`, cause)));
-    worker.once("exit", () => this.#end(crash("A thread of the engine ended on its own.")));
+    worker.on("message", (message: FromWorker) => this.#receive(message));
+    worker.once("error", (cause) => this.#end(crash(`A thread of the engine crashed: ${cause}`, cause)));
+    worker.once("exit", () => this.#end(crash("A thread of the engine exited.")));
   }
 
   /** @throws SpeechError */
-  static async open(part: LanePart): Promise<Lane> {
-    const worker = new Worker(new URL("worker-main.ts", import.meta.url), { workerData: part });
-    // A thread that waits for work is no reason for its process to stay.
+  static async open(spec: WorkerSpec): Promise<ModelWorker> {
+    const worker = new Worker(MAIN, { workerData: spec });
+    // An idle worker must not keep the process alive.
     worker.unref();
-    const opened = Promise.withResolvers<LaneDescription | null>();
-    const fail = (cause: unknown) => opened.reject(crash(`A thread of the engine ended: ${cause}`, cause));
-    const receive = (message: FromLane) => {
+    const opened = Promise.withResolvers<WorkerEngineDescription | null>();
+    const fail = (cause: unknown) => opened.reject(crash(`A thread of the engine crashed: ${cause}`, cause));
+    const receive = (message: FromWorker) => {
       if (message.type === "opened") opened.resolve(message.description);
       else if (message.type === "unusable") opened.reject(fromErrorMessage(message.error));
     };
-    // Until it has answered there is something to wait for.
+    // Keeps the process alive until the worker has opened its model.
     const waiting = setInterval(() => {}, 2 ** 30);
     worker.once("error", fail).once("exit", fail).once("message", receive);
     try {
-      return new Lane(worker, await opened.promise);
+      return new ModelWorker(worker, await opened.promise);
     } catch (error) {
       void worker.terminate();
       throw error;
@@ -57,11 +58,13 @@ export class Lane {
   }
 
   /**
-   * Calls may be made while others are under way; the model computes one step at a time. The samples of
-   * utterances are given away.
-   * @throws SpeechError, or the signal's reason as soon as the thread has let go.
+   * Calls may overlap; the model computes one step at a time. The samples of utterances are transferred.
+   * @throws SpeechError, or the signal's reason once the thread has stopped
    */
-  async call<Call extends LaneCall>(call: Call, signal: AbortSignal): Promise<LaneResults[Call["method"]]> {
+  async call<Call extends WorkerCall>(
+    call: Call,
+    signal: AbortSignal,
+  ): Promise<WorkerResults[Call["method"]]> {
     signal.throwIfAborted();
     if (this.#fault !== null) throw this.#fault;
     this.#lastCall += 1;
@@ -73,7 +76,7 @@ export class Lane {
     this.#worker.ref();
     try {
       this.#send({ type: "call", id, call }, samplesOf(call));
-      return (await answer.promise) as LaneResults[Call["method"]];
+      return (await answer.promise) as WorkerResults[Call["method"]];
     } catch (error) {
       signal.throwIfAborted();
       throw error;
@@ -89,18 +92,18 @@ export class Lane {
   }
 
   async close(): Promise<void> {
-    this.#fault ??= new Error("The lane is closed.");
+    this.#fault ??= new Error("The worker is closed.");
     await this.#worker.terminate();
   }
 
-  #send(message: ToLane, given: readonly Float32Array[] = []): void {
+  #send(message: ToWorker, given: readonly Float32Array[] = []): void {
     this.#worker.postMessage(
       message,
       given.map(({ buffer }) => buffer as ArrayBuffer),
     );
   }
 
-  #receive(message: FromLane): void {
+  #receive(message: FromWorker): void {
     if (message.type === "done") this.#calls.get(message.id)?.resolve(message.result);
     else if (message.type === "failed") this.#calls.get(message.id)?.reject(fromErrorMessage(message.error));
   }
@@ -111,7 +114,7 @@ export class Lane {
   }
 }
 
-function samplesOf(call: LaneCall): Float32Array[] {
+function samplesOf(call: WorkerCall): Float32Array[] {
   return call.method === "probabilities" ? [] : call.utterances.flatMap(({ samples }) => samples ?? []);
 }
 
@@ -120,27 +123,27 @@ function crash(message: string, cause?: unknown): SpeechError {
 }
 
 /**
- * Reads the bundled model in a thread of its own, which ends with it: what makes its tokens readable fills a
- * heap that every collection of garbage would have to look through.
+ * Runs an engine's `prepare` in a thread of its own.
  * @throws SpeechError
  */
-export async function readMoonshineInThread(): Promise<MoonshineModel> {
-  const worker = new Worker(new URL("moonshine-reader-main.ts", import.meta.url));
+export async function prepareInWorker(spec: EngineSpec): Promise<unknown> {
+  const workerData: WorkerSpec = { kind: "prepare", spec };
+  const worker = new Worker(MAIN, { workerData });
   try {
-    const [answer] = (await once(worker, "message")) as [FromReader];
-    if (answer.type === "unusable") throw fromErrorMessage(answer.error);
-    return answer.model;
+    const [message] = (await once(worker, "message")) as [FromWorker];
+    if (message.type === "unusable") throw fromErrorMessage(message.error);
+    return message.type === "prepared" ? message.prepared : null;
   } finally {
     void worker.terminate();
   }
 }
 
-/** Voice activity in a thread of its own, so that the next minutes are listened to while these are heard. */
-export async function openVoiceActivityLane(): Promise<VoiceActivity> {
-  const lane = await Lane.open({ kind: "voiceActivity" });
+/** Opens voice activity detection in a thread of its own, so that it works ahead of the engine. */
+export async function openVoiceActivityWorker(): Promise<VoiceActivityDetector> {
+  const worker = await ModelWorker.open({ kind: "voiceActivity" });
   return {
     probabilities: (samples, preceding, signal) =>
-      lane.call({ method: "probabilities", samples, preceding }, signal),
-    close: () => lane.close(),
+      worker.call({ method: "probabilities", samples, preceding }, signal),
+    close: () => worker.close(),
   };
 }

@@ -1,23 +1,24 @@
-import { modelFileBytes } from "../engines/model-file-bytes.ts";
 import type { Decoder } from "../media/media.ts";
 import { openDecoder } from "../media/open-decoder.ts";
 import type { Engines } from "../recognition/recognizer.ts";
 import { transcribe } from "../transcribe.ts";
 import type { TranscribeProgress } from "../transcript.ts";
-import type { VoiceActivity } from "../vad/voice-activity.ts";
-import { openVoiceActivityLane } from "./model-worker.ts";
+import type { VoiceActivityDetector } from "../vad/voice-activity.ts";
+import { modelFileBytes } from "./memory.ts";
+import { openVoiceActivityWorker } from "./model-worker.ts";
 import { openEngines } from "./open-engines.ts";
 import {
   type FromSpeechProcess,
   parseToSpeechProcess,
-  type SpeechParts,
+  type SpeechProcessConfig,
   type ToSpeechProcess,
   toErrorMessage,
 } from "./process-messages.ts";
 
 /**
- * The speech process: loads a decoder, voice activity and its engines once, then transcribes one recording
- * at a time. It sees files and samples, never the database or the storage.
+ * Entry point of a speech process: loads a decoder, voice activity detection and engines once, then
+ * transcribes one recording at a time. It has access to files and samples, never to the database or the
+ * storage.
  */
 
 const HEARTBEAT_INTERVAL_MS = 1_000;
@@ -26,7 +27,7 @@ const PROGRESS_INTERVAL_MS = 1_000;
 interface LoadedParts {
   decoder: Decoder;
   engines: Engines;
-  voiceActivity: VoiceActivity;
+  voiceActivity: VoiceActivityDetector;
 }
 
 type TranscribeJob = Extract<ToSpeechProcess, { type: "transcribe" }>;
@@ -54,8 +55,8 @@ class Transcriber {
     }
   }
 
-  async #transcribe({ job, path, maxDurationSeconds, keeping }: TranscribeJob): Promise<void> {
-    const { kept, everySeconds } = keeping;
+  async #transcribe({ job, path, maxDurationSeconds, checkpointing }: TranscribeJob): Promise<void> {
+    const { checkpoints, intervalSeconds } = checkpointing;
     const abort = new AbortController();
     try {
       if (this.#parts === null || this.#running !== null) throw new Error("One job at a time, once opened.");
@@ -66,10 +67,10 @@ class Transcriber {
         signal: abort.signal,
         onProgress: atMostEverySecond((progress) => send({ type: "progress", job, progress })),
         onWaveform: (waveform) => send({ type: "waveform", job, waveform }),
-        kept,
-        ...(everySeconds !== null && {
-          keepEverySeconds: everySeconds,
-          onStretch: (stretch) => send({ type: "stretch", job, stretch }),
+        checkpoints,
+        ...(intervalSeconds !== null && {
+          checkpointIntervalSeconds: intervalSeconds,
+          onCheckpoint: (checkpoint) => send({ type: "checkpoint", job, checkpoint }),
         }),
       });
       this.#running = null;
@@ -81,10 +82,10 @@ class Transcriber {
   }
 }
 
-async function load({ engines, threads, batchShare, ffmpegPath }: SpeechParts): Promise<LoadedParts> {
+async function load({ engines, threads, batchShare, ffmpegPath }: SpeechProcessConfig): Promise<LoadedParts> {
   send({ type: "loading", modelBytes: await modelFileBytes(engines) });
   const decoder = await openDecoder(ffmpegPath === null ? {} : { ffmpegPath });
-  const voiceActivity = await openVoiceActivityLane();
+  const voiceActivity = await openVoiceActivityWorker();
   return { decoder, voiceActivity, engines: await openEngines(engines, { threads, batchShare }) };
 }
 
@@ -94,7 +95,7 @@ function describe({ multilingual, bundled }: Engines) {
     .map(({ name, languages, warnings = [] }) => ({ name, languages, warnings }));
 }
 
-/** The first at once, the latest of each second, and the end of the recording. */
+/** Forwards the first report, the latest of each second, and the end of the recording. */
 function atMostEverySecond(onProgress: (progress: TranscribeProgress) => void) {
   let last = Number.NEGATIVE_INFINITY;
   return (progress: TranscribeProgress) => {
@@ -105,18 +106,18 @@ function atMostEverySecond(onProgress: (progress: TranscribeProgress) => void) {
   };
 }
 
-/** Where the service is gone, nobody reads; the end of the channel ends this process. */
+/** If the service is gone, the closed channel ends this process. */
 function send(message: FromSpeechProcess): void {
   if (process.connected) process.send?.(message, undefined, {}, () => {});
 }
 
-/** Ends this process and the decoders that it started. */
+/** Ends this process and its decoders. */
 function end(): never {
   try {
-    // The service makes each speech process the leader of a process group of its own.
+    // The service makes each speech process the leader of a process group.
     process.kill(-process.pid, "SIGKILL");
   } catch {
-    // It leads no group where it was started by hand.
+    // Not a group leader if it was started by hand.
   }
   process.exit(1);
 }

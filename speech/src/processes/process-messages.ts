@@ -1,23 +1,23 @@
-import type { KeptStretch } from "../checkpoints/checkpoint.ts";
-import type { EngineParts } from "../engines/engine-parts.ts";
+import type { Checkpoint } from "../checkpoints/checkpoint.ts";
+import type { EngineSelection } from "../engines/registry.ts";
 import { SPEECH_ERRORS, SpeechError, type SpeechErrorCode } from "../errors.ts";
 import type { TranscribeProgress, TranscribeResult } from "../transcript.ts";
 import type { Waveform } from "../waveform.ts";
 
-/** What a speech process is made of. */
-export interface SpeechParts {
-  engines: EngineParts;
-  /** Threads that its models may use. */
+/** What a speech process loads. */
+export interface SpeechProcessConfig {
+  engines: EngineSelection;
+  /** Threads of its models. */
   threads: number;
-  /** Part of a full batch, 0 … 1. */
+  /** Share of a full batch, 0 … 1. */
   batchShare: number;
-  /** Null to look for ffmpeg in the usual folders. */
+  /** Null to search the usual folders. */
   ffmpegPath: string | null;
 }
 
 /** For people, logs and `doctor`. */
 export interface SpeechDescription {
-  /** The one that hears most first. */
+  /** The primary engine first. */
   engines: readonly EngineDescription[];
   /** `ffmpeg 5.1.9` */
   decoder: string;
@@ -28,40 +28,46 @@ export interface EngineDescription {
   name: string;
   /** ISO 639-1 (or 639-3) codes. */
   languages: readonly string[];
-  /** Sentences for operators: what it does less well here than it could. */
+  /** Sentences for operators: known limitations of this model or installation. */
   warnings: readonly string[];
 }
 
 /** From the service to a speech process: `open` once, then one job at a time. */
 export type ToSpeechProcess =
-  | { type: "open"; parts: SpeechParts }
-  | { type: "transcribe"; job: number; path: string; maxDurationSeconds: number; keeping: Keeping }
+  | { type: "open"; parts: SpeechProcessConfig }
+  | {
+      type: "transcribe";
+      job: number;
+      path: string;
+      maxDurationSeconds: number;
+      checkpointing: Checkpointing;
+    }
   | { type: "abort"; job: number };
 
-export interface Keeping {
-  /** What was kept of earlier work on the recording. */
-  kept: readonly KeptStretch[];
-  /** Seconds of work from one stretch that is told to the next; null where none is to be told. */
-  everySeconds: number | null;
+export interface Checkpointing {
+  /** Of earlier work on the recording. */
+  checkpoints: readonly Checkpoint[];
+  /** Seconds of work between two checkpoints; null if none are wanted. */
+  intervalSeconds: number | null;
 }
 
 /** From a speech process to the service. */
 export type FromSpeechProcess =
-  /** Before it loads its models; bytes of the files that they come from. */
+  /** Sent before it loads its models; bytes of their files. */
   | { type: "loading"; modelBytes: number }
   | { type: "ready"; description: SpeechDescription }
-  /** Sent every second from the first moment on. */
+  /** Heartbeat: sent every second from the start. */
   | { type: "alive"; residentBytes: number }
   | { type: "unusable"; error: ErrorMessage }
   | { type: "progress"; job: number; progress: TranscribeProgress }
   | { type: "waveform"; job: number; waveform: Waveform }
-  | { type: "stretch"; job: number; stretch: KeptStretch }
+  | { type: "checkpoint"; job: number; checkpoint: Checkpoint }
   | { type: "transcribed"; job: number; result: TranscribeResult }
   | { type: "failed"; job: number; error: ErrorMessage };
 
-/** An error as it crosses the border between processes. */
+/** An error as it is sent between processes. */
 export interface ErrorMessage {
-  /** Null for an error that is not part of the contract: a fault of this program. */
+  /** Null for an error that is not part of the contract: a bug. */
   code: SpeechErrorCode | null;
   message: string;
   stack: string | null;
@@ -78,16 +84,16 @@ export function fromErrorMessage({ code, message, stack }: ErrorMessage): Error 
   return code === null ? new Error(message, cause) : new SpeechError(code, message, cause);
 }
 
-/** @throws TypeError where the value is no message of this protocol. */
+/** @throws TypeError if the value is not a message of this protocol */
 export function parseToSpeechProcess(value: unknown): ToSpeechProcess {
   return parse(value, {
     open: ["parts"],
-    transcribe: ["job", "path", "maxDurationSeconds", "keeping"],
+    transcribe: ["job", "path", "maxDurationSeconds", "checkpointing"],
     abort: ["job"],
   });
 }
 
-/** @throws TypeError where the value is no message of this protocol. */
+/** @throws TypeError if the value is not a message of this protocol */
 export function parseFromSpeechProcess(value: unknown): FromSpeechProcess {
   const message = parse<FromSpeechProcess>(value, {
     loading: ["modelBytes"],
@@ -96,7 +102,7 @@ export function parseFromSpeechProcess(value: unknown): FromSpeechProcess {
     unusable: ["error"],
     progress: ["job", "progress"],
     waveform: ["job", "waveform"],
-    stretch: ["job", "stretch"],
+    checkpoint: ["job", "checkpoint"],
     transcribed: ["job", "result"],
     failed: ["job", "error"],
   });
@@ -106,7 +112,7 @@ export function parseFromSpeechProcess(value: unknown): FromSpeechProcess {
   return message;
 }
 
-/** Both ends are one version of this program: the tag and its fields are checked, not what is in them. */
+/** Both ends run the same version: the type and its fields are checked, not their contents. */
 function parse<Message extends { type: string }>(
   value: unknown,
   fields: { [Type in Message["type"]]: readonly (keyof Extract<Message, { type: Type }>)[] },

@@ -1,48 +1,48 @@
-import type { EngineParts } from "../engines/engine-parts.ts";
+import type { EngineSelection } from "../engines/registry.ts";
 import type { TranscribeResult } from "../transcript.ts";
 import { type MemoryBudget, planParallelism } from "./memory.ts";
-import type { SpeechDescription, SpeechParts } from "./process-messages.ts";
+import type { SpeechDescription, SpeechProcessConfig } from "./process-messages.ts";
 import { type JobOptions, SpeechProcess } from "./speech-process.ts";
 
 const IDLE_MS = 10 * 60_000;
-/** The largest model, from a slow disk. */
+/** For the largest model, from a slow disk. */
 const LOAD_TIMEOUT_MS = 10 * 60_000;
-/** Beyond what the largest model needs for a batch on a slow processor, and servers for one with all retries. */
+/** Longer than a batch of the largest model on a slow processor, and than all retries of a request to servers. */
 const STALL_TIMEOUT_MS = 20 * 60_000;
-/** Work that may be lost with a process: more than a short recording takes, which is then never written down. */
-const KEEP_EVERY_SECONDS = 30;
+/** Maximum work that is lost with a process. Short recordings take less and write no checkpoint. */
+const CHECKPOINT_INTERVAL_SECONDS = 30;
 
 export interface SpeechOptions {
-  /** Which engines to load; asked anew for every process that starts. */
-  parts: () => EngineParts;
-  /** How many recordings are worked on at once, each in a process of its own; further ones wait. */
+  /** Which engines to load; called for every process that starts. */
+  parts: () => EngineSelection;
+  /** How many recordings are transcribed at once, each in a process of its own; further ones wait. */
   processes: number;
-  /** Threads that the models of each process may use. */
+  /** Threads of the models of each process. */
   threads: number;
   /**
-   * Resident bytes of one process with one or two threads and the bundled engine; one that grows past them is
-   * ended. More threads, and a model that is loaded from files, are allowed more on top.
+   * Resident memory of one process with one or two threads and the bundled engine; a process that exceeds it
+   * is killed. More threads, and a model loaded from files, are allowed more.
    */
   memoryLimitBytes: number;
-  /** Memory of all processes together: fewer processes and threads are used if not all fit. Null for no bound. */
+  /** Memory of all processes together: fewer processes and threads are used if not all fit. Null for no limit. */
   memory?: MemoryBudget | null;
-  /** A process that shows no sign of life for so long is ended. */
+  /** A process without a heartbeat for this long is killed. */
   heartbeatTimeoutMs: number;
-  /** A process that has not loaded its engines within so long is ended; ten minutes unless told. */
+  /** A process that takes longer to load its engines is killed; ten minutes by default. */
   loadTimeoutMs?: number;
-  /** A job whose progress stands still for so long is ended; twenty minutes unless told. */
+  /** A job without progress for this long is killed; twenty minutes by default. */
   stallTimeoutMs?: number;
-  /** Seconds of work from one kept stretch of a recording to the next; 30 unless told. */
-  keepEverySeconds?: number;
-  /** A process without work for so long is ended to give its memory back; ten minutes unless told. */
+  /** Seconds of work between two checkpoints; 30 by default. */
+  checkpointIntervalSeconds?: number;
+  /** An idle process is ended after this time to free its memory; ten minutes by default. */
   idleMs?: number;
-  /** The ffmpeg to use, else it is looked for. */
+  /** The ffmpeg to use; by default it is searched for. */
   ffmpegPath?: string;
-  /** Gets the lines that speech processes write to their standard error. */
+  /** Called with the lines that speech processes write to standard error. */
   log?: (line: string) => void;
 }
 
-/** Speech to text in processes of its own: whatever a recording does to them costs one attempt. */
+/** Transcribes in separate processes: a crash costs one attempt and nothing else. */
 export interface Speech {
   /**
    * @param path absolute
@@ -50,34 +50,37 @@ export interface Speech {
    *   `model_unusable`; the signal's reason when it aborts
    */
   transcribe(path: string, options: JobOptions): Promise<TranscribeResult>;
-  /** What is loaded; loads it where nothing is. @throws SpeechError */
+  /**
+   * Describes the loaded engines; loads them if necessary.
+   * @throws SpeechError
+   */
   describe(): Promise<SpeechDescription>;
   /**
-   * Tells that `parts` would answer differently now: processes of before end when their job has ended, and
-   * whatever begins from now on is heard with the new engines.
+   * Applies a change of `parts`: running processes end after their job, and every later job uses the new
+   * engines.
    */
   renew(): void;
-  /** Ends every process and rejects the jobs that they work on. */
+  /** Ends every process and rejects its jobs. */
   close(): Promise<void>;
 }
 
-/** Starts nothing yet: processes start with their first job, and again where one has ended. */
+/** Does not start a process yet: each starts with its first job, and again after one has ended. */
 export function createSpeech(options: SpeechOptions): Speech {
   return new SpeechProcesses(options);
 }
 
 class SpeechProcesses implements Speech {
   readonly #options: SpeechOptions;
-  readonly #seats: Seat[];
-  readonly #waiting: ((seat: Seat) => void)[] = [];
+  readonly #slots: Slot[];
+  readonly #waiting: ((slot: Slot) => void)[] = [];
   readonly #closed = new AbortController();
-  /** How many of the seats fit into memory. */
-  #usableSeats: number;
+  /** How many of the slots fit into memory. */
+  #usableSlots: number;
 
   constructor(options: SpeechOptions) {
     this.#options = options;
-    this.#usableSeats = options.processes;
-    this.#seats = Array.from({ length: options.processes }, () => ({
+    this.#usableSlots = options.processes;
+    this.#slots = Array.from({ length: options.processes }, () => ({
       process: null,
       next: null,
       outdated: false,
@@ -88,82 +91,86 @@ class SpeechProcesses implements Speech {
 
   async transcribe(path: string, options: JobOptions): Promise<TranscribeResult> {
     const signal = AbortSignal.any([options.signal, this.#closed.signal]);
-    const seat = await this.#takeFitting(signal);
-    // The seat is free when its process has let go; whoever aborted does not wait for that.
-    const job = this.#useSeat(seat, (process) => process.transcribe(path, { ...options, signal }));
+    const slot = await this.#takeFitting(signal);
+    // The slot becomes free when its process has stopped the job; the caller of an abort does not wait for
+    // that.
+    const job = this.#useSlot(slot, (process) => process.transcribe(path, { ...options, signal }));
     job.catch(() => {});
     return await unlessAborted(job, signal);
   }
 
   async describe(): Promise<SpeechDescription> {
-    const loaded = this.#seats.find(isLoaded);
+    const loaded = this.#slots.find(isLoaded);
     if (loaded?.process) return await loaded.process.ready;
-    const seat = await this.#takeFitting(this.#closed.signal);
-    return await this.#useSeat(seat, (process) => process.ready);
+    const slot = await this.#takeFitting(this.#closed.signal);
+    return await this.#useSlot(slot, (process) => process.ready);
   }
 
   renew(): void {
-    for (const seat of this.#seats) {
-      if (seat.process === null) continue;
-      seat.outdated = true;
-      if (!seat.taken) void seat.process.stop();
+    for (const slot of this.#slots) {
+      if (slot.process === null) continue;
+      slot.outdated = true;
+      if (!slot.taken) void slot.process.stop();
     }
   }
 
   async close(): Promise<void> {
     this.#closed.abort(new Error("Speech is closed."));
     await Promise.all(
-      this.#seats.map((seat) => {
-        clearTimeout(seat.idle);
-        return seat.process?.stop();
+      this.#slots.map((slot) => {
+        clearTimeout(slot.idle);
+        return slot.process?.stop();
       }),
     );
   }
 
-  /** A seat whose process is loaded or fits into memory. @throws SpeechError `insufficient_memory` */
-  async #takeFitting(signal: AbortSignal): Promise<Seat> {
+  /**
+   * Takes a slot whose process is loaded or fits into memory.
+   * @throws SpeechError `insufficient_memory`
+   */
+  async #takeFitting(signal: AbortSignal): Promise<Slot> {
     for (;;) {
-      const seat = await this.#take(signal);
+      const slot = await this.#take(signal);
       try {
-        if (isLoaded(seat) || (await this.#prepare(seat))) return seat;
+        if (isLoaded(slot) || (await this.#prepare(slot))) return slot;
       } catch (error) {
-        this.#free(seat);
+        this.#free(slot);
         throw error;
       }
-      this.#free(seat);
+      this.#free(slot);
     }
   }
 
-  /** Chooses what the next process of a seat is made of; false if there is no memory for this seat. */
-  async #prepare(seat: Seat): Promise<boolean> {
+  /** Chooses the engines of the next process of a slot; false if there is no memory for it. */
+  async #prepare(slot: Slot): Promise<boolean> {
     const { processes, threads, memory, log } = this.#options;
-    seat.outdated = false;
+    slot.outdated = false;
     const engines = this.#options.parts();
     if (!memory) {
-      seat.next = { parts: { engines, threads, batchShare: 1 }, processBytes: Number.POSITIVE_INFINITY };
+      slot.next = { parts: { engines, threads, batchShare: 1 }, processBytes: Number.POSITIVE_INFINITY };
       return true;
     }
     const fitting = await planParallelism(engines, { processes, threads, memory });
     if (fitting.processes < processes || fitting.threads < threads || fitting.batchShare < 1) {
       log?.(
-        `Memory is enough for ${fitting.processes} of ${processes} processes, ${fitting.threads} of ${threads} threads and ${fitting.batchShare * 100} % of a full batch.`,
+        `Memory suffices for ${fitting.processes} of ${processes} processes, ${fitting.threads} of ${threads} threads and ${fitting.batchShare * 100} % of a full batch.`,
       );
     }
-    this.#usableSeats = fitting.processes;
+    this.#usableSlots = fitting.processes;
     const { batchShare, processBytes } = fitting;
-    seat.next = { parts: { engines, threads: fitting.threads, batchShare }, processBytes };
-    return this.#seats.indexOf(seat) < fitting.processes;
+    slot.next = { parts: { engines, threads: fitting.threads, batchShare }, processBytes };
+    return this.#slots.indexOf(slot) < fitting.processes;
   }
 
-  async #take(signal: AbortSignal): Promise<Seat> {
+  async #take(signal: AbortSignal): Promise<Slot> {
     signal.throwIfAborted();
-    const free = this.#seats.slice(0, this.#usableSeats).filter(({ taken }) => !taken);
-    let seat = free.find(isLoaded) ?? free[0];
-    if (seat === undefined) {
-      const turn = Promise.withResolvers<Seat>();
+    const free = this.#slots.slice(0, this.#usableSlots).filter(({ taken }) => !taken);
+    let slot = free.find(isLoaded) ?? free[0];
+    if (slot === undefined) {
+      const turn = Promise.withResolvers<Slot>();
       this.#waiting.push(turn.resolve);
       try {
-        seat = await unlessAborted(turn.promise, signal);
+        slot = await unlessAborted(turn.promise, signal);
       } catch (error) {
         const place = this.#waiting.indexOf(turn.resolve);
         if (place >= 0) this.#waiting.splice(place, 1);
@@ -171,65 +178,65 @@ class SpeechProcesses implements Speech {
         throw error;
       }
     }
-    seat.taken = true;
-    clearTimeout(seat.idle);
-    return seat;
+    slot.taken = true;
+    clearTimeout(slot.idle);
+    return slot;
   }
 
-  async #useSeat<T>(seat: Seat, use: (process: SpeechProcess) => Promise<T>): Promise<T> {
+  async #useSlot<T>(slot: Slot, use: (process: SpeechProcess) => Promise<T>): Promise<T> {
     try {
-      // Closing that came right after the seat was taken found no process to end.
+      // `close` may have been called after the slot was taken but before it had a process.
       this.#closed.signal.throwIfAborted();
-      return await use(this.#processOf(seat));
+      return await use(this.#processOf(slot));
     } finally {
-      this.#free(seat);
+      this.#free(slot);
     }
   }
 
-  #free(seat: Seat): void {
-    if (seat.outdated) void seat.process?.stop();
+  #free(slot: Slot): void {
+    if (slot.outdated) void slot.process?.stop();
     const next = this.#waiting.shift();
     if (next !== undefined) {
-      next(seat);
+      next(slot);
       return;
     }
-    seat.taken = false;
-    seat.idle = setTimeout(() => void seat.process?.stop(), this.#options.idleMs ?? IDLE_MS);
-    seat.idle.unref();
+    slot.taken = false;
+    slot.idle = setTimeout(() => void slot.process?.stop(), this.#options.idleMs ?? IDLE_MS);
+    slot.idle.unref();
   }
 
-  #processOf(seat: Seat): SpeechProcess {
-    if (seat.process !== null && isLoaded(seat)) return seat.process;
+  #processOf(slot: Slot): SpeechProcess {
+    if (slot.process !== null && isLoaded(slot)) return slot.process;
     const { ffmpegPath = null, memoryLimitBytes, heartbeatTimeoutMs, log } = this.#options;
-    if (seat.next === null) throw new Error("The seat was not prepared.");
-    const { parts, processBytes } = seat.next;
-    seat.process = new SpeechProcess({
+    if (slot.next === null) throw new Error("The slot was not prepared.");
+    const { parts, processBytes } = slot.next;
+    slot.process = new SpeechProcess({
       parts: { ...parts, ffmpegPath },
       memoryLimitBytes,
       processBytes,
       heartbeatTimeoutMs,
       loadTimeoutMs: this.#options.loadTimeoutMs ?? LOAD_TIMEOUT_MS,
       stallTimeoutMs: this.#options.stallTimeoutMs ?? STALL_TIMEOUT_MS,
-      keepEverySeconds: this.#options.keepEverySeconds ?? KEEP_EVERY_SECONDS,
+      checkpointIntervalSeconds: this.#options.checkpointIntervalSeconds ?? CHECKPOINT_INTERVAL_SECONDS,
       log: log ?? (() => {}),
     });
-    return seat.process;
+    return slot.process;
   }
 }
 
-/** Room for one process. */
-interface Seat {
+/** A slot for one process. */
+interface Slot {
   process: SpeechProcess | null;
-  /** What its next process is made of; null before one was needed. */
-  next: { parts: Omit<SpeechParts, "ffmpegPath">; processBytes: number } | null;
-  /** Whether its process has engines that are no longer the ones wanted. */
+  /** Configuration of its next process; null before one was needed. */
+  next: { parts: Omit<SpeechProcessConfig, "ffmpegPath">; processBytes: number } | null;
+  /** Whether its process has engines that are no longer selected. */
   outdated: boolean;
   taken: boolean;
-  /** Runs while nobody has the seat. */
+  /** Runs while the slot is free. */
   idle: NodeJS.Timeout | undefined;
 }
 
-function isLoaded({ process, outdated }: Seat): boolean {
+function isLoaded({ process, outdated }: Slot): boolean {
   return process?.usable === true && !outdated;
 }
 

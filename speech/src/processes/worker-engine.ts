@@ -1,52 +1,57 @@
-import type { Engine, Hearing, HearOptions, LanguageProbabilities, Utterance } from "../engines/engine.ts";
-import { Lane } from "./model-worker.ts";
-import type { LaneDescription, LanePart, SentUtterance } from "./worker-messages.ts";
+import type {
+  Engine,
+  LanguageProbabilities,
+  RecognitionResult,
+  RecognizeOptions,
+} from "../engines/engine.ts";
+import type { Utterance } from "../vad/utterances.ts";
+import { ModelWorker } from "./model-worker.ts";
+import type { SentUtterance, WorkerEngineDescription, WorkerSpec } from "./worker-messages.ts";
 
 /**
- * A lane keeps this many utterances between being asked for their language and hearing them; an engine may
- * keep what it has computed of each, 5 MB or so.
+ * How many utterances a worker caches between language detection and recognition; an engine may cache 5 MB or
+ * so for each.
  */
-const KEPT_UTTERANCES = 32;
+const CACHED_UTTERANCES = 32;
 
 /**
- * An engine whose model runs in several threads at once, each with its own copy: small models compute more
- * on two threads of one run each than on one run of two threads (measured: 145 and 122 × real time).
+ * An engine whose model runs in several worker threads at once, each with its own copy.
  * @throws SpeechError
  */
-export async function openLanedEngine(part: LanePart, lanes: number): Promise<Engine> {
-  const outcomes = await Promise.allSettled(Array.from({ length: lanes }, () => Lane.open(part)));
+export async function openWorkerEngine(part: WorkerSpec, workers: number): Promise<Engine> {
+  const outcomes = await Promise.allSettled(Array.from({ length: workers }, () => ModelWorker.open(part)));
   const opened = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
   try {
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
     if (failed) throw failed.reason;
     const description = opened[0]?.description;
     if (!description) throw new Error(`${part.kind} is no engine.`);
-    return new LanedEngine(opened, description);
+    return new WorkerEngine(opened, description);
   } catch (error) {
-    await Promise.all(opened.map((lane) => lane.close()));
+    await Promise.all(opened.map((worker) => worker.close()));
     throw error;
   }
 }
 
-/** What a lane still has of an utterance. */
+/** Where an utterance is cached. */
 interface Known {
-  lane: Lane;
+  worker: ModelWorker;
   id: number;
 }
 
-class LanedEngine implements Engine {
+class WorkerEngine implements Engine {
   readonly name: string;
   readonly languages: readonly string[];
   readonly maxUtteranceSeconds: number;
   readonly warnings: readonly string[];
   readonly detectLanguages?: NonNullable<Engine["detectLanguages"]>;
-  readonly #lanes: readonly Lane[];
+  readonly #workers: readonly ModelWorker[];
   readonly #known = new WeakMap<Utterance, Known>();
-  readonly #kept = new Map<Lane, { id: number; utterance: WeakRef<Utterance> }[]>();
+  readonly #cached = new Map<ModelWorker, { id: number; utterance: WeakRef<Utterance> }[]>();
   #lastUtterance = 0;
 
-  constructor(lanes: readonly Lane[], description: LaneDescription) {
-    this.#lanes = lanes;
+  constructor(workers: readonly ModelWorker[], description: WorkerEngineDescription) {
+    this.#workers = workers;
     this.name = description.name;
     this.languages = description.languages;
     this.maxUtteranceSeconds = description.maxUtteranceSeconds;
@@ -56,28 +61,31 @@ class LanedEngine implements Engine {
     }
   }
 
-  async hear(utterances: readonly Utterance[], { signal, languages }: HearOptions): Promise<Hearing[]> {
-    return await this.#spread(utterances, signal, async (lane, part, laneSignal) => {
+  async recognize(
+    utterances: readonly Utterance[],
+    { signal, languages }: RecognizeOptions,
+  ): Promise<RecognitionResult[]> {
+    return await this.#spread(utterances, signal, async (worker, part, workerSignal) => {
       const call = {
-        method: "hear" as const,
-        utterances: part.map((place) => this.#toSend(utterances[place]!, lane)),
+        method: "recognize" as const,
+        utterances: part.map((place) => this.#toSend(utterances[place]!, worker)),
         languages: languages ? part.map((place) => languages[place] ?? null) : null,
       };
-      const hearings = await lane.call(call, laneSignal);
+      const results = await worker.call(call, workerSignal);
       this.#forget(
-        lane,
+        worker,
         part.map((place) => utterances[place]!),
       );
-      return hearings;
+      return results;
     });
   }
 
   async #detect(utterances: readonly Utterance[], signal: AbortSignal): Promise<LanguageProbabilities[]> {
-    return await this.#spread(utterances, signal, async (lane, part, laneSignal) => {
-      const sent = part.map((place) => this.#toSend(utterances[place]!, lane));
-      const detected = await lane.call({ method: "detectLanguages", utterances: sent }, laneSignal);
-      this.#keep(
-        lane,
+    return await this.#spread(utterances, signal, async (worker, part, workerSignal) => {
+      const sent = part.map((place) => this.#toSend(utterances[place]!, worker));
+      const detected = await worker.call({ method: "detectLanguages", utterances: sent }, workerSignal);
+      this.#cache(
+        worker,
         part.map((place, index) => ({ utterance: utterances[place]!, id: sent[index]!.id })),
       );
       return detected;
@@ -85,22 +93,22 @@ class LanedEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#lanes.map((lane) => lane.close()));
+    await Promise.all(this.#workers.map((worker) => worker.close()));
   }
 
-  /** Every lane gets a share; where one fails, the others are stopped and waited for. */
+  /** Distributes utterances over the workers; if one fails, the others are stopped and awaited. */
   async #spread<Result>(
     utterances: readonly Utterance[],
     signal: AbortSignal,
-    work: (lane: Lane, part: readonly number[], signal: AbortSignal) => Promise<Result[]>,
+    work: (worker: ModelWorker, part: readonly number[], signal: AbortSignal) => Promise<Result[]>,
   ): Promise<Result[]> {
     const results: Result[] = [];
     const failed = new AbortController();
-    const laneSignal = AbortSignal.any([signal, failed.signal]);
+    const workerSignal = AbortSignal.any([signal, failed.signal]);
     const outcomes = await Promise.allSettled(
-      [...this.#shares(utterances)].map(async ([lane, part]) => {
+      [...this.#shares(utterances)].map(async ([worker, part]) => {
         try {
-          const partResults = await work(lane, part, laneSignal);
+          const partResults = await work(worker, part, workerSignal);
           for (const [index, place] of part.entries()) results[place] = partResults[index]!;
         } catch (error) {
           failed.abort(error);
@@ -114,65 +122,68 @@ class LanedEngine implements Engine {
     return results;
   }
 
-  /** Places of utterances, by lane: an utterance that a lane knows goes to it, the longest others go first. */
-  #shares(utterances: readonly Utterance[]): Map<Lane, number[]> {
-    const shares = new Map<Lane, { samples: number; places: number[] }>(
-      this.#lanes.map((lane) => [lane, { samples: 0, places: [] }]),
+  /**
+   * Indexes of utterances by worker: cached utterances go to the worker that has them, the others in order of
+   * length, longest first.
+   */
+  #shares(utterances: readonly Utterance[]): Map<ModelWorker, number[]> {
+    const shares = new Map<ModelWorker, { samples: number; places: number[] }>(
+      this.#workers.map((worker) => [worker, { samples: 0, places: [] }]),
     );
-    const give = (lane: Lane, place: number) => {
-      const share = shares.get(lane)!;
+    const give = (worker: ModelWorker, place: number) => {
+      const share = shares.get(worker)!;
       share.samples += utterances[place]!.samples.length;
       share.places.push(place);
     };
     const places = [...utterances.keys()];
     const isKnown = (place: number) => this.#known.has(utterances[place]!);
-    for (const place of places.filter(isKnown)) give(this.#known.get(utterances[place]!)!.lane, place);
+    for (const place of places.filter(isKnown)) give(this.#known.get(utterances[place]!)!.worker, place);
     const longestFirst = places
       .filter((place) => !isKnown(place))
       .toSorted((a, b) => utterances[b]!.samples.length - utterances[a]!.samples.length);
     for (const place of longestFirst) {
-      const least = this.#lanes.reduce((a, b) => (shares.get(b)!.samples < shares.get(a)!.samples ? b : a));
+      const least = this.#workers.reduce((a, b) => (shares.get(b)!.samples < shares.get(a)!.samples ? b : a));
       give(least, place);
     }
     return new Map(
       [...shares]
         .filter(([, { places: own }]) => own.length > 0)
-        .map(([lane, { places: own }]) => [lane, own.toSorted((a, b) => a - b)]),
+        .map(([worker, { places: own }]) => [worker, own.toSorted((a, b) => a - b)]),
     );
   }
 
-  #toSend(utterance: Utterance, lane: Lane): SentUtterance {
+  #toSend(utterance: Utterance, worker: ModelWorker): SentUtterance {
     const known = this.#known.get(utterance);
-    if (known?.lane === lane) return { id: known.id, start: utterance.start, samples: null };
+    if (known?.worker === worker) return { id: known.id, start: utterance.start, samples: null };
     this.#lastUtterance += 1;
     return { id: this.#lastUtterance, start: utterance.start, samples: utterance.samples.slice() };
   }
 
-  #keep(lane: Lane, utterances: readonly { utterance: Utterance; id: number }[]): void {
-    const kept = this.#kept.get(lane) ?? [];
-    this.#kept.set(lane, kept);
+  #cache(worker: ModelWorker, utterances: readonly { utterance: Utterance; id: number }[]): void {
+    const cached = this.#cached.get(worker) ?? [];
+    this.#cached.set(worker, cached);
     for (const { utterance, id } of utterances) {
       if (this.#known.has(utterance)) continue;
-      this.#known.set(utterance, { lane, id });
-      kept.push({ utterance: new WeakRef(utterance), id });
+      this.#known.set(utterance, { worker, id });
+      cached.push({ utterance: new WeakRef(utterance), id });
     }
-    const dropped = kept.splice(0, Math.max(0, kept.length - KEPT_UTTERANCES));
-    for (const { utterance } of dropped) this.#unknow(utterance.deref());
-    if (dropped.length > 0) lane.forget(dropped.map(({ id }) => id));
+    const dropped = cached.splice(0, Math.max(0, cached.length - CACHED_UTTERANCES));
+    for (const { utterance } of dropped) this.#forgetUtterance(utterance.deref());
+    if (dropped.length > 0) worker.forget(dropped.map(({ id }) => id));
   }
 
-  #forget(lane: Lane, utterances: readonly Utterance[]): void {
+  #forget(worker: ModelWorker, utterances: readonly Utterance[]): void {
     const known = utterances.flatMap((utterance) => this.#known.get(utterance)?.id ?? []);
     if (known.length === 0) return;
-    for (const utterance of utterances) this.#unknow(utterance);
-    this.#kept.set(
-      lane,
-      (this.#kept.get(lane) ?? []).filter(({ id }) => !known.includes(id)),
+    for (const utterance of utterances) this.#forgetUtterance(utterance);
+    this.#cached.set(
+      worker,
+      (this.#cached.get(worker) ?? []).filter(({ id }) => !known.includes(id)),
     );
-    lane.forget(known);
+    worker.forget(known);
   }
 
-  #unknow(utterance: Utterance | undefined): void {
+  #forgetUtterance(utterance: Utterance | undefined): void {
     if (utterance !== undefined) this.#known.delete(utterance);
   }
 }

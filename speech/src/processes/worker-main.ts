@@ -1,76 +1,82 @@
 import { parentPort, workerData } from "node:worker_threads";
-import type { Engine, Utterance } from "../engines/engine.ts";
-import { openMoonshine } from "../engines/moonshine/moonshine.ts";
-import { openWhisper } from "../engines/whisper/whisper.ts";
+import type { Engine } from "../engines/engine.ts";
+import { engineDefinition } from "../engines/registry.ts";
 import { release } from "../onnx/tensors.ts";
-import { openVoiceActivity, type VoiceActivity } from "../vad/voice-activity.ts";
+import type { Utterance } from "../vad/utterances.ts";
+import { openVoiceActivityDetector, type VoiceActivityDetector } from "../vad/voice-activity.ts";
 import { toErrorMessage } from "./process-messages.ts";
-import type { FromLane, LaneCall, LanePart, LaneResults, SentUtterance, ToLane } from "./worker-messages.ts";
+import type {
+  FromWorker,
+  SentUtterance,
+  ToWorker,
+  WorkerCall,
+  WorkerResults,
+  WorkerSpec,
+} from "./worker-messages.ts";
 
 /**
- * A thread that runs one model. The runtime computes on the thread that calls it and nothing else happens
- * there meanwhile; in a thread of its own it leaves the speech process free to read, to report and to stop.
+ * Entry point of a worker thread that runs one model. The runtime blocks the thread that calls it; in a
+ * thread of its own it leaves the speech process free to read, report and stop.
  */
 
 interface Loaded {
   engine: Engine | null;
-  voiceActivity: VoiceActivity | null;
+  voiceActivity: VoiceActivityDetector | null;
 }
 
-async function load(part: LanePart): Promise<Loaded> {
-  switch (part.kind) {
-    case "voiceActivity":
-      return { engine: null, voiceActivity: await openVoiceActivity({ threads: 1 }) };
-    case "moonshine":
-      return { engine: await openMoonshine(part), voiceActivity: null };
-    case "whisper":
-      return { engine: await openWhisper(part), voiceActivity: null };
+async function load(spec: Exclude<WorkerSpec, { kind: "prepare" }>): Promise<Loaded> {
+  if (spec.kind === "voiceActivity") {
+    return { engine: null, voiceActivity: await openVoiceActivityDetector({ threads: 1 }) };
   }
+  return { engine: await engineDefinition(spec.spec).open(spec.spec, spec), voiceActivity: null };
 }
 
-const kept = new Map<number, Utterance>();
+const cached = new Map<number, Utterance>();
 
-/** The same object each time: engines keep what they have computed of an utterance by its identity. */
+/** Returns the same object each time: engines cache results by the identity of an utterance. */
 function receive(sent: readonly SentUtterance[]): Utterance[] {
   return sent.map(({ id, start, samples }) => {
-    const utterance = kept.get(id) ?? (samples && { samples, start });
-    if (!utterance) throw new Error(`Utterance ${id} came without its samples.`);
+    const utterance = cached.get(id) ?? (samples && { samples, start });
+    if (!utterance) throw new Error(`Utterance ${id} was sent without its samples.`);
     return utterance;
   });
 }
 
-async function answer({ engine, voiceActivity }: Loaded, call: LaneCall, signal: AbortSignal) {
+async function compute({ engine, voiceActivity }: Loaded, call: WorkerCall, signal: AbortSignal) {
   if (call.method === "probabilities") {
-    if (voiceActivity === null) throw new Error("This lane does not know voice activity.");
+    if (voiceActivity === null) throw new Error("This worker runs no voice activity detection.");
     return await voiceActivity.probabilities(call.samples, call.preceding, signal);
   }
-  if (engine === null) throw new Error("This lane has no engine.");
+  if (engine === null) throw new Error("This worker runs no engine.");
   const utterances = receive(call.utterances);
-  if (call.method === "hear") {
+  if (call.method === "recognize") {
     try {
-      return await engine.hear(utterances, { signal, ...(call.languages && { languages: call.languages }) });
+      return await engine.recognize(utterances, {
+        signal,
+        ...(call.languages && { languages: call.languages }),
+      });
     } finally {
       release(
-        call.utterances.flatMap(({ id, samples }) => (samples === null || kept.has(id) ? [] : [samples])),
+        call.utterances.flatMap(({ id, samples }) => (samples === null || cached.has(id) ? [] : [samples])),
       );
     }
   }
-  for (const [place, { id }] of call.utterances.entries()) kept.set(id, utterances[place]!);
+  for (const [place, { id }] of call.utterances.entries()) cached.set(id, utterances[place]!);
   return await engine.detectLanguages!(utterances, signal);
 }
 
 const port = parentPort!;
 const aborts = new Map<number, AbortController>();
 
-function send(message: FromLane): void {
+function send(message: FromWorker): void {
   port.postMessage(message);
 }
 
-async function take(loaded: Loaded, id: number, call: LaneCall): Promise<void> {
+async function handle(loaded: Loaded, id: number, call: WorkerCall): Promise<void> {
   const abort = new AbortController();
   aborts.set(id, abort);
   try {
-    const result: LaneResults[keyof LaneResults] = await answer(loaded, call, abort.signal);
+    const result: WorkerResults[keyof WorkerResults] = await compute(loaded, call, abort.signal);
     send({ type: "done", id, result });
   } catch (error) {
     send({ type: "failed", id, error: toErrorMessage(error) });
@@ -79,12 +85,11 @@ async function take(loaded: Loaded, id: number, call: LaneCall): Promise<void> {
   }
 }
 
-try {
-  const loaded = await load(workerData as LanePart);
-  port.on("message", (message: ToLane) => {
-    if (message.type === "call") void take(loaded, message.id, message.call);
+function serve(loaded: Loaded): void {
+  port.on("message", (message: ToWorker) => {
+    if (message.type === "call") void handle(loaded, message.id, message.call);
     else if (message.type === "abort") aborts.get(message.id)?.abort();
-    else for (const id of message.utterances) kept.delete(id);
+    else for (const id of message.utterances) cached.delete(id);
   });
   const { engine } = loaded;
   send({
@@ -97,6 +102,15 @@ try {
       warnings: engine.warnings ?? [],
     },
   });
+}
+
+const spec = workerData as WorkerSpec;
+try {
+  if (spec.kind === "prepare") {
+    send({ type: "prepared", prepared: await engineDefinition(spec.spec).prepare?.() });
+  } else {
+    serve(await load(spec));
+  }
 } catch (error) {
   send({ type: "unusable", error: toErrorMessage(error) });
 }

@@ -1,15 +1,16 @@
-import type { Hearing, LanguageProbabilities } from "../engines/engine.ts";
-import type { MoonshineModel } from "../engines/moonshine/model.ts";
+import type { LanguageProbabilities, RecognitionResult } from "../engines/engine.ts";
+import type { EngineSpec } from "../engines/registry.ts";
 import type { ErrorMessage } from "./process-messages.ts";
 
-/** What one lane loads. */
-export type LanePart =
+/** What one worker loads. */
+export type WorkerSpec =
   | { kind: "voiceActivity" }
-  | { kind: "moonshine"; model: MoonshineModel; threads: number; batchShare?: number }
-  | { kind: "whisper"; folder: string; threads: number; batchShare?: number };
+  /** Runs `prepare` of the engine, posts the result and does nothing else. */
+  | { kind: "prepare"; spec: EngineSpec }
+  | { kind: "engine"; spec: EngineSpec; prepared: unknown; threads: number; batchShare?: number };
 
-/** What a lane says of the engine that it has loaded. */
-export interface LaneDescription {
+/** Describes the engine that a worker has loaded. */
+export interface WorkerEngineDescription {
   name: string;
   languages: readonly string[];
   maxUtteranceSeconds: number;
@@ -17,36 +18,37 @@ export interface LaneDescription {
   warnings: readonly string[];
 }
 
-/** An utterance on its way to a lane. */
+/** An utterance as it is sent to a worker. */
 export interface SentUtterance {
-  /** The same number is the same utterance. */
+  /** Identifies the utterance. */
   id: number;
   start: number;
-  /** Null where the lane still has them from the call before. */
+  /** Null if the worker has cached them. */
   samples: Float32Array | null;
 }
 
-export type LaneCall =
-  | { method: "hear"; utterances: SentUtterance[]; languages: readonly (string | null)[] | null }
+export type WorkerCall =
+  | { method: "recognize"; utterances: SentUtterance[]; languages: readonly (string | null)[] | null }
   | { method: "detectLanguages"; utterances: SentUtterance[] }
-  /** Both threads see the samples if they are in shared memory; others are copied. */
+  /** Samples in shared memory are not copied. */
   | { method: "probabilities"; samples: Float32Array; preceding: Float32Array };
 
-export interface LaneResults {
-  hear: Hearing[];
+export interface WorkerResults {
+  recognize: RecognitionResult[];
   detectLanguages: LanguageProbabilities[];
   probabilities: Float32Array;
 }
 
-export type ToLane =
-  | { type: "call"; id: number; call: LaneCall }
+export type ToWorker =
+  | { type: "call"; id: number; call: WorkerCall }
   | { type: "abort"; id: number }
-  /** Utterances that it need not keep any longer. */
+  /** Utterances that it may drop from its cache. */
   | { type: "forget"; utterances: number[] };
 
-export type FromLane =
-  /** Null where what was loaded is no engine. */
-  | { type: "opened"; description: LaneDescription | null }
+export type FromWorker =
+  /** Null if it runs no engine. */
+  | { type: "opened"; description: WorkerEngineDescription | null }
+  | { type: "prepared"; prepared: unknown }
   | { type: "unusable"; error: ErrorMessage }
-  | { type: "done"; id: number; result: LaneResults[keyof LaneResults] }
+  | { type: "done"; id: number; result: WorkerResults[keyof WorkerResults] }
   | { type: "failed"; id: number; error: ErrorMessage };

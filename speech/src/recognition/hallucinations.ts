@@ -1,15 +1,19 @@
-import type { Hearing } from "../engines/engine.ts";
+import type { RecognitionResult } from "../engines/engine.ts";
 import { plainText } from "./plain-text.ts";
 
 /**
- * What a speech model writes where nobody speaks, or where it has lost the thread: credits of subtitles,
- * thanks for watching, one phrase over and over. It is told by what the model itself says of it and by what
- * people can say in the time, never by the words. The limits 0.6, −1 and 2.4 are those at which the Whisper
- * paper (section 4.5) takes an attempt for failed; the signs below them count only together.
+ * Detects hallucinations: what a speech model writes when nobody speaks or when decoding has gone wrong, such
+ * as subtitle credits, "thanks for watching" or one phrase over and over. The evidence is what the model
+ * reports about its decoding and how much people can say in the time, never the words themselves. The limits
+ * 0.6, −1 and 2.4 are those of a failed attempt in the Whisper paper (section 4.5); weaker signs count only
+ * together.
  */
 
-export interface HearingEvidence
-  extends Pick<Hearing, "meanLogProbability" | "compressionRatio" | "noSpeechProbability" | "cutOff"> {
+export interface RecognitionEvidence
+  extends Pick<
+    RecognitionResult,
+    "meanLogProbability" | "compressionRatio" | "noSpeechProbability" | "truncated"
+  > {
   words: readonly { word: string }[];
 }
 
@@ -18,12 +22,12 @@ const UNSURE = -0.5;
 const VERY_UNSURE = -1.2;
 const REPETITIVE = 2.4;
 const VERY_REPETITIVE = 4;
-/** Nobody speaks faster; a few words more may lie at the edges. */
+/** Nobody speaks faster; a few more words may be at the edges. */
 const MAX_WORDS_PER_SECOND = 7;
 const SPARE_WORDS = 3;
-/** People who speak say more than this, in words and (where words are long, or not told apart) in letters. */
+/** People say more than this, in words and (if words are long or not separated) in letters. */
 const FEW = { fromSeconds: 4, wordsPerSecond: 0.7, lettersPerSecond: 3 };
-/** A sentence before a long laughter is as little as this, too, but the model hears it well. */
+/** A sentence before long laughter contains as little as this too, but the model is confident about it. */
 const HARDLY_ANY = {
   fromSeconds: 8,
   wordsPerSecond: 0.5,
@@ -33,13 +37,13 @@ const HARDLY_ANY = {
 };
 const ENOUGH_DOUBTS = 2;
 
-/** @param speechSeconds How long voice activity found somebody to speak. */
-export function isInvented(hearing: HearingEvidence, speechSeconds: number): boolean {
-  return hearing.words.length > 0 && doubts(hearing, speechSeconds) >= ENOUGH_DOUBTS;
+/** @param speechSeconds As detected by voice activity detection. */
+export function isHallucination(result: RecognitionEvidence, speechSeconds: number): boolean {
+  return result.words.length > 0 && doubts(result, speechSeconds) >= ENOUGH_DOUBTS;
 }
 
-function doubts(hearing: HearingEvidence, speechSeconds: number): number {
-  const { words, meanLogProbability, compressionRatio, noSpeechProbability, cutOff } = hearing;
+function doubts(result: RecognitionEvidence, speechSeconds: number): number {
+  const { words, meanLogProbability, compressionRatio, noSpeechProbability, truncated } = result;
   const tooMany = words.length > MAX_WORDS_PER_SECOND * speechSeconds + SPARE_WORDS;
   const hardlyAny =
     isTooLittle(words, speechSeconds, HARDLY_ANY) &&
@@ -50,7 +54,7 @@ function doubts(hearing: HearingEvidence, speechSeconds: number): number {
     (compressionRatio > REPETITIVE ? 1 : 0) +
     (compressionRatio > VERY_REPETITIVE ? 1 : 0) +
     ((noSpeechProbability ?? 0) > SILENT_PROBABILITY ? 1 : 0) +
-    (cutOff ? 1 : 0) +
+    (truncated ? 1 : 0) +
     (tooMany ? 2 : 0) +
     (isTooLittle(words, speechSeconds, FEW) ? 1 : 0) +
     (hardlyAny ? 1 : 0)
@@ -58,7 +62,7 @@ function doubts(hearing: HearingEvidence, speechSeconds: number): number {
 }
 
 function isTooLittle(
-  words: HearingEvidence["words"],
+  words: RecognitionEvidence["words"],
   seconds: number,
   { fromSeconds, wordsPerSecond, lettersPerSecond }: typeof FEW,
 ): boolean {
@@ -69,34 +73,37 @@ function isTooLittle(
   );
 }
 
-/** Utterances in a row that say the very same: one may be a chorus, or what a model says whenever it hears noise. */
+/**
+ * Consecutive utterances with identical text: a single repetition may be a chorus, or what a model writes for
+ * any noise.
+ */
 const REPEATS = 3;
 const REPEATS_SILENT_PROBABILITY = 0.3;
-/** The same words take people about the same time. */
+/** People take about the same time for the same words. */
 const REPEATS_DURATION_RATIO = 2;
 
-/** Which of the consecutive hearings are one invention repeated: the same words each time, and a sign against them. */
-export function repeatedInventions<T extends HearingEvidence & { speechSeconds: number }>(
-  hearings: readonly T[],
+/** Returns the consecutive results that repeat one hallucination: identical text with a sign against it. */
+export function repeatedHallucinations<T extends RecognitionEvidence & { speechSeconds: number }>(
+  results: readonly T[],
 ): Set<T> {
-  const invented = new Set<T>();
-  const runs: { text: string; hearings: T[] }[] = [];
-  for (const hearing of hearings) {
-    const text = plainText(hearing.words);
+  const hallucinated = new Set<T>();
+  const runs: { text: string; results: T[] }[] = [];
+  for (const result of results) {
+    const text = plainText(result.words);
     if (text === "") continue;
     const last = runs.at(-1);
-    if (last?.text === text) last.hearings.push(hearing);
-    else runs.push({ text, hearings: [hearing] });
+    if (last?.text === text) last.results.push(result);
+    else runs.push({ text, results: [result] });
   }
   for (const run of runs) {
-    if (run.hearings.length >= REPEATS && isDoubtful(run.hearings)) {
-      for (const hearing of run.hearings) invented.add(hearing);
+    if (run.results.length >= REPEATS && isDoubtful(run.results)) {
+      for (const result of run.results) hallucinated.add(result);
     }
   }
-  return invented;
+  return hallucinated;
 }
 
-function isDoubtful(run: readonly (HearingEvidence & { speechSeconds: number })[]): boolean {
+function isDoubtful(run: readonly (RecognitionEvidence & { speechSeconds: number })[]): boolean {
   const seconds = run.map(({ speechSeconds }) => speechSeconds);
   const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
   return (

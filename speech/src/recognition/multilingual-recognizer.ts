@@ -1,196 +1,212 @@
-import { combineHearings } from "../engines/combined-hearing.ts";
-import type { Engine, Hearing } from "../engines/engine.ts";
-import { ENGLISH_PROBABILITY, type EnglishShare, englishShare } from "../language/english-utterances.ts";
-import { type LanguageTeller, languageTeller } from "../language/language-detector.ts";
+import type { Engine, RecognitionResult } from "../engines/engine.ts";
+import { combineResults } from "../engines/recognition-result.ts";
+import {
+  ENGLISH_PROBABILITY,
+  type EnglishUtterances,
+  findEnglishUtterances,
+} from "../language/english-utterances.ts";
+import { type LanguageDetector, languageDetector } from "../language/language-detector.ts";
 import {
   type DetectedUtterance,
   type DetectLanguages,
   LanguageTracker,
-  type ToldUtterance,
+  type LanguageUtterance,
 } from "../language/language-tracker.ts";
 import { inBatches } from "../vad/batches.ts";
 import { endOf, speechSeconds } from "../vad/utterance-parts.ts";
 import type { SpokenUtterance } from "../vad/utterances.ts";
-import { type HearingEvidence, isInvented, repeatedInventions } from "./hallucinations.ts";
-import { partsToHearAgain } from "./missed-speech.ts";
+import { isHallucination, type RecognitionEvidence, repeatedHallucinations } from "./hallucinations.ts";
+import { partsToRetry } from "./missed-speech.ts";
 import {
-  type Heard,
-  type HeardUtterance,
-  heardUtterance,
-  type ListenOptions,
   meanProbability,
   milliseconds,
   mostSpoken,
+  type RecognizedSpeech,
+  type RecognizedUtterance,
+  type RecognizerOptions,
+  recognizedUtterance,
   transcriptOf,
 } from "./recognized-speech.ts";
 
 /**
- * No language can be told of a recording where the likeliest path is less likely than this in the mean and
- * people seem to say fewer words than people do.
+ * The language is `und` if the mean probability along the language path is lower than this and there are
+ * fewer words than people say in the time.
  */
-const UNTELLABLE_PROBABILITY = 0.4;
-const UNTELLABLE_WORDS_PER_SECOND = 0.7;
+const UNDETERMINED_PROBABILITY = 0.4;
+const UNDETERMINED_WORDS_PER_SECOND = 0.7;
 
-const NO_SHARE: EnglishShare = { taken: new Map(), detected: new Map() };
+const NO_ENGLISH: EnglishUtterances = { accepted: new Map(), detected: new Map() };
 
 interface WaitingBatch {
   utterances: readonly DetectedUtterance[];
-  taken: EnglishShare["taken"];
-  /** Second of the media at which it ends. */
+  accepted: EnglishUtterances["accepted"];
+  /** Seconds of the media. */
   end: number;
 }
 
-type HeardWithEvidence = HeardUtterance & HearingEvidence;
+type UtteranceWithEvidence = RecognizedUtterance & RecognitionEvidence;
 
-/** Listens with an engine of many languages, beside one that knows English only where there is such a one. */
-export class MultilingualListener {
+/** Recognizes with a multilingual engine, optionally together with an English-only engine. */
+export class MultilingualRecognizer {
   readonly #engine: Engine;
   readonly #english: Engine | null;
-  readonly #teller: LanguageTeller;
+  readonly #detector: LanguageDetector;
   readonly #tracker = new LanguageTracker();
-  readonly #heard: HeardWithEvidence[] = [];
-  /** The last batch: what follows it may tell its language. */
+  readonly #recognized: UtteranceWithEvidence[] = [];
+  /** The last batch: what follows may resolve its language. */
   #waiting: WaitingBatch | null = null;
-  #voiced = 0;
+  #speechSeconds = 0;
 
-  /** @param english Takes what is in English beyond doubt. */
+  /** @param english Transcribes what is clearly English. */
   constructor(engine: Engine, english: Engine | null) {
     this.#engine = engine;
-    // Without detection the other engine would have to hear all of it anyway.
+    // Without language detection the multilingual engine would have to transcribe everything anyway.
     this.#english = engine.detectLanguages === undefined ? null : english;
-    this.#teller = languageTeller(engine);
+    this.#detector = languageDetector(engine);
   }
 
-  async hear(group: readonly SpokenUtterance[], options: ListenOptions): Promise<void> {
+  async recognize(group: readonly SpokenUtterance[], options: RecognizerOptions): Promise<void> {
     const detect = this.#detect(options);
-    const share =
-      this.#english === null ? NO_SHARE : await englishShare(group, this.#english, detect, options.signal);
-    for (const batch of inBatches(group, this.#teller.batch)) {
-      const utterances = await detected(batch, share, detect);
+    const english =
+      this.#english === null
+        ? NO_ENGLISH
+        : await findEnglishUtterances(group, this.#english, detect, options.signal);
+    for (const batch of inBatches(group, this.#detector.batch)) {
+      const utterances = await detected(batch, english, detect);
       await this.#settleWaiting(utterances, options);
-      this.#waiting = { utterances, taken: share.taken, end: endOf(batch.at(-1)!) };
+      this.#waiting = { utterances, accepted: english.accepted, end: endOf(batch.at(-1)!) };
     }
   }
 
-  async finish(durationSeconds: number, options: ListenOptions): Promise<Heard> {
+  async finish(durationSeconds: number, options: RecognizerOptions): Promise<RecognizedSpeech> {
     await this.#settleWaiting([], options);
-    const invented = repeatedInventions(this.#heard);
-    const heard = this.#heard.filter((utterance) => !invented.has(utterance));
+    const hallucinated = repeatedHallucinations(this.#recognized);
+    const recognized = this.#recognized.filter((utterance) => !hallucinated.has(utterance));
     return {
-      ...transcriptOf(heard, durationSeconds),
-      language: this.#isTellable(heard) ? (mostSpoken(heard) ?? "zxx") : "und",
-      voiced: milliseconds(this.#voiced),
+      ...transcriptOf(recognized, durationSeconds),
+      language: this.#isDetermined(recognized) ? (mostSpoken(recognized) ?? "zxx") : "und",
+      speechSeconds: milliseconds(this.#speechSeconds),
     };
   }
 
-  /** @param ahead What follows. */
-  async #settleWaiting(ahead: readonly DetectedUtterance[], options: ListenOptions): Promise<void> {
+  /** @param ahead The utterances that follow. */
+  async #settleWaiting(ahead: readonly DetectedUtterance[], options: RecognizerOptions): Promise<void> {
     if (this.#waiting === null) return;
-    const { utterances, taken, end } = this.#waiting;
+    const { utterances, accepted, end } = this.#waiting;
     this.#waiting = null;
-    const told = await this.#tracker.settle(utterances, ahead, this.#detect(options));
-    await this.#write(told, taken, options.signal);
-    options.onHeard(end);
+    const settled = await this.#tracker.settle(utterances, ahead, this.#detect(options));
+    await this.#recognizeSettled(settled, accepted, options.signal);
+    options.onSettled(end);
   }
 
-  #detect({ signal }: ListenOptions): DetectLanguages {
-    return (utterances) => this.#teller.tell(utterances, signal);
+  #detect({ signal }: RecognizerOptions): DetectLanguages {
+    return (utterances) => this.#detector.detect(utterances, signal);
   }
 
-  async #write(
-    told: readonly ToldUtterance[],
-    taken: EnglishShare["taken"],
+  async #recognizeSettled(
+    settled: readonly LanguageUtterance[],
+    accepted: EnglishUtterances["accepted"],
     signal: AbortSignal,
   ): Promise<void> {
-    const hearings = new Map<ToldUtterance, { hearing: Hearing; engine: string }>();
-    const toHear: ToldUtterance[] = [];
-    for (const one of told) {
-      const hearing = one.language === "en" ? taken.get(one.utterance) : undefined;
-      if (hearing !== undefined && this.#english !== null) {
-        hearings.set(one, { hearing, engine: this.#english.name });
+    const results = new Map<LanguageUtterance, { result: RecognitionResult; engine: string }>();
+    const remaining: LanguageUtterance[] = [];
+    for (const each of settled) {
+      const result = each.language === "en" ? accepted.get(each.utterance) : undefined;
+      if (result !== undefined && this.#english !== null) {
+        results.set(each, { result, engine: this.#english.name });
       } else {
-        toHear.push(one);
+        remaining.push(each);
       }
     }
-    const written = await this.#hearAll(toHear, signal);
-    for (const [index, one] of toHear.entries()) {
-      hearings.set(one, { hearing: written[index]!, engine: this.#engine.name });
+    const recognizedRemaining = await this.#recognizeAll(remaining, signal);
+    for (const [index, each] of remaining.entries()) {
+      results.set(each, { result: recognizedRemaining[index]!, engine: this.#engine.name });
     }
-    for (const one of told) {
-      const { hearing, engine } = hearings.get(one)!;
-      this.#keep(one, hearing, engine);
+    for (const each of settled) {
+      const { result, engine } = results.get(each)!;
+      this.#keep(each, result, engine);
     }
   }
 
-  /** Hears what an engine left out once more, in parts. */
-  async #hearAll(told: readonly ToldUtterance[], signal: AbortSignal): Promise<Hearing[]> {
-    if (told.length === 0) return [];
-    const hearings = await this.#teller.write(
-      told.map(({ utterance }) => utterance),
-      told.map(({ language }) => language),
+  /** Recognizes utterances, and once more in parts if the engine skipped speech. */
+  async #recognizeAll(
+    settled: readonly LanguageUtterance[],
+    signal: AbortSignal,
+  ): Promise<RecognitionResult[]> {
+    if (settled.length === 0) return [];
+    const results = await this.#detector.recognize(
+      settled.map(({ utterance }) => utterance),
+      settled.map(({ language }) => language),
       signal,
     );
-    const parts = told.flatMap((whole, index) =>
-      partsToHearAgain(whole.utterance, hearings[index]!.words).map((utterance) => ({
+    const parts = settled.flatMap((whole, index) =>
+      partsToRetry(whole.utterance, results[index]!.words).map((utterance) => ({
         ...whole,
         utterance,
         index,
       })),
     );
-    const inParts = new Map<number, Hearing[]>();
-    for (const [place, hearing] of (await this.#hearAll(parts, signal)).entries()) {
+    const retried = new Map<number, RecognitionResult[]>();
+    for (const [place, result] of (await this.#recognizeAll(parts, signal)).entries()) {
       const { utterance, index } = parts[place]!;
-      if (isInvented(hearing, speechSeconds(utterance))) continue;
-      inParts.set(index, [...(inParts.get(index) ?? []), hearing]);
+      if (isHallucination(result, speechSeconds(utterance))) continue;
+      retried.set(index, [...(retried.get(index) ?? []), result]);
     }
-    for (const [index, recognized] of inParts) {
-      const again = combineHearings(recognized);
-      if (again.words.length > hearings[index]!.words.length) hearings[index] = again;
+    for (const [index, recognized] of retried) {
+      const again = combineResults(recognized);
+      if (again.words.length > results[index]!.words.length) results[index] = again;
     }
-    return hearings;
+    return results;
   }
 
-  #keep({ utterance, language, probability }: ToldUtterance, hearing: Hearing, engine: string): void {
+  #keep(
+    { utterance, language, probability }: LanguageUtterance,
+    result: RecognitionResult,
+    engine: string,
+  ): void {
     const seconds = speechSeconds(utterance);
-    this.#voiced += seconds;
-    if (hearing.words.length === 0 || isInvented(hearing, seconds)) return;
-    const { meanLogProbability, compressionRatio, noSpeechProbability, cutOff } = hearing;
-    this.#heard.push({
-      ...heardUtterance(utterance, hearing.words, {
-        language: language ?? hearing.language ?? "und",
+    this.#speechSeconds += seconds;
+    if (result.words.length === 0 || isHallucination(result, seconds)) return;
+    const { meanLogProbability, compressionRatio, noSpeechProbability, truncated } = result;
+    this.#recognized.push({
+      ...recognizedUtterance(utterance, result.words, {
+        language: language ?? result.language ?? "und",
         probability,
         engine,
       }),
       meanLogProbability,
       compressionRatio,
       noSpeechProbability,
-      cutOff,
+      truncated,
     });
   }
 
-  #isTellable(heard: readonly HeardUtterance[]): boolean {
-    const words = heard.reduce((sum, utterance) => sum + utterance.words.length, 0);
+  #isDetermined(recognized: readonly RecognizedUtterance[]): boolean {
+    const words = recognized.reduce((sum, utterance) => sum + utterance.words.length, 0);
     return (
-      meanProbability(heard) >= UNTELLABLE_PROBABILITY ||
+      meanProbability(recognized) >= UNDETERMINED_PROBABILITY ||
       words === 0 ||
-      words >= UNTELLABLE_WORDS_PER_SECOND * this.#voiced
+      words >= UNDETERMINED_WORDS_PER_SECOND * this.#speechSeconds
     );
   }
 }
 
 async function detected(
   utterances: readonly SpokenUtterance[],
-  share: EnglishShare,
+  english: EnglishUtterances,
   detect: DetectLanguages,
 ): Promise<DetectedUtterance[]> {
-  const isKnown = (utterance: SpokenUtterance) => share.taken.has(utterance) || share.detected.has(utterance);
+  const isKnown = (utterance: SpokenUtterance) =>
+    english.accepted.has(utterance) || english.detected.has(utterance);
   const unknown = utterances.filter((utterance) => !isKnown(utterance));
-  const told = unknown.length === 0 ? [] : await detect(unknown);
-  const probabilities = new Map(unknown.map((utterance, index) => [utterance, told[index]!]));
+  const settled = unknown.length === 0 ? [] : await detect(unknown);
+  const probabilities = new Map(unknown.map((utterance, index) => [utterance, settled[index]!]));
   return utterances.map((utterance) => ({
     utterance,
     probabilities:
-      share.detected.get(utterance) ?? probabilities.get(utterance) ?? new Map([["en", ENGLISH_PROBABILITY]]),
-    isPure: share.taken.has(utterance),
+      english.detected.get(utterance) ??
+      probabilities.get(utterance) ??
+      new Map([["en", ENGLISH_PROBABILITY]]),
+    isPure: english.accepted.has(utterance),
   }));
 }

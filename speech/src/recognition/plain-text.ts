@@ -1,4 +1,4 @@
-/** Letters and digits only, in lower case, without spaces: what stays the same however a text is punctuated. */
+/** Returns only letters and digits, in lower case, without spaces: what does not depend on punctuation. */
 export function plainText(words: readonly { word: string }[]): string {
   return words
     .map(({ word }) => word)

@@ -1,54 +1,54 @@
 import { fitToPauses, inOrder } from "../alignment/fit-words.ts";
-import type { Hearing } from "../engines/engine.ts";
-import type { LanguageStretch, TimedWord } from "../transcript.ts";
+import type { RecognitionResult } from "../engines/engine.ts";
+import type { LanguageSegment, TimedWord } from "../transcript.ts";
 import { speechSeconds } from "../vad/utterance-parts.ts";
 import type { SpokenUtterance } from "../vad/utterances.ts";
 
-export interface ListenOptions {
+export interface RecognizerOptions {
   signal: AbortSignal;
-  /** Told how far words are settled, in seconds of the media. */
-  onHeard: (settledSeconds: number) => void;
+  /** Called with how far words are final, in seconds of the media. */
+  onSettled: (settledSeconds: number) => void;
 }
 
-/** What was heard in a recording. */
-export interface Heard {
+/** What was recognized in a recording. */
+export interface RecognizedSpeech {
   /** In order, not overlapping, inside the media. */
   words: TimedWord[];
-  /** The language spoken most: `zxx` where no words were heard, `und` where no language can be told. */
+  /** The language with most speech: `zxx` without words, `und` if undetermined. */
   language: string;
-  /** Seconds in which somebody speaks, 3 decimals. */
-  voiced: number;
-  /** In order, not overlapping; none without words. */
-  stretches: LanguageStretch[];
+  /** 3 decimals. */
+  speechSeconds: number;
+  /** In order, not overlapping; empty without words. */
+  languageSegments: LanguageSegment[];
 }
 
-/** What was heard in one utterance, or a part of one, without its samples. */
-export interface HeardUtterance {
-  /** Seconds of the media in which somebody speaks: from the first word's sound to the last one's. */
+/** What was recognized in one utterance or a part of one, without its samples. */
+export interface RecognizedUtterance {
+  /** Seconds of the media, from the first to the last span of speech. */
   start: number;
   end: number;
   /** Without pauses. */
   speechSeconds: number;
   words: readonly TimedWord[];
-  /** `und` where none can be told. */
+  /** `und` if undetermined. */
   language: string;
   /** Of that language, 0 … 1. */
   probability: number;
   engine: string;
 }
 
-interface HeardIn {
+interface Recognition {
   language: string;
   probability: number;
   engine: string;
 }
 
-/** Its words are fitted to the pauses of the utterance. */
-export function heardUtterance(
+/** Creates one with its words fitted to the pauses of the utterance. */
+export function recognizedUtterance(
   utterance: SpokenUtterance,
-  words: Hearing["words"],
-  { language, probability, engine }: HeardIn,
-): HeardUtterance {
+  words: RecognitionResult["words"],
+  { language, probability, engine }: Recognition,
+): RecognizedUtterance {
   const { speech, start } = utterance;
   return {
     start: speech[0]?.start ?? start,
@@ -62,14 +62,14 @@ export function heardUtterance(
 }
 
 /**
- * One transcript from utterances that were heard apart.
+ * Joins utterances that were recognized separately into one transcript.
  * @param utterances in order, not overlapping
  * @param duration Seconds of the media.
  */
 export function transcriptOf(
-  utterances: readonly HeardUtterance[],
+  utterances: readonly RecognizedUtterance[],
   duration: number,
-): Pick<Heard, "words" | "stretches"> {
+): Pick<RecognizedSpeech, "words" | "languageSegments"> {
   const words = inOrder(
     utterances.flatMap((utterance) => utterance.words),
     duration,
@@ -96,11 +96,14 @@ export function transcriptOf(
       });
     }
   }
-  return { words, stretches: stretchesOf(runs, duration) };
+  return { words, languageSegments: languageSegmentsOf(runs, duration) };
 }
 
-/** The language with most speech among what has words, the first of those with as much; null without words. */
-export function mostSpoken(utterances: readonly HeardUtterance[]): string | null {
+/**
+ * Returns the language with most speech among utterances with words, the first one of several; null without
+ * words.
+ */
+export function mostSpoken(utterances: readonly RecognizedUtterance[]): string | null {
   const seconds = new Map<string, number>();
   for (const { language, words, speechSeconds } of utterances) {
     if (words.length > 0) seconds.set(language, (seconds.get(language) ?? 0) + speechSeconds);
@@ -121,10 +124,10 @@ interface Run {
   end: number;
   language: string;
   engine: string;
-  utterances: HeardUtterance[];
+  utterances: RecognizedUtterance[];
 }
 
-function stretchesOf(runs: readonly Run[], duration: number): LanguageStretch[] {
+function languageSegmentsOf(runs: readonly Run[], duration: number): LanguageSegment[] {
   let earliest = 0;
   return runs.map(({ start, end, language, engine, utterances }) => {
     const from = milliseconds(Math.min(Math.max(start, earliest), duration));
@@ -142,7 +145,7 @@ function stretchesOf(runs: readonly Run[], duration: number): LanguageStretch[] 
 }
 
 /** Weighted by seconds of speech. */
-export function meanProbability(utterances: readonly HeardUtterance[]): number {
+export function meanProbability(utterances: readonly RecognizedUtterance[]): number {
   let seconds = 0;
   let sum = 0;
   for (const { probability, speechSeconds } of utterances) {

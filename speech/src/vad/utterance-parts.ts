@@ -1,16 +1,16 @@
 import type { SpokenUtterance } from "./utterances.ts";
 import { SAMPLE_RATE } from "./voice-activity.ts";
 
-/** A run of the stretches of speech in an utterance, cut out of it in the middle of the pauses beside it. */
+/** Consecutive spans of speech of an utterance. Cut out in the middle of the pauses beside them. */
 export interface UtterancePart {
   whole: SpokenUtterance;
-  /** Index into the whole's `speech`. */
+  /** Index into `speech` of the whole. */
   from: number;
   /** Index after the last. */
   to: number;
 }
 
-/** The part as an utterance of its own; the whole itself where it is all of it. */
+/** Returns the part as an utterance of its own, or the whole itself if the part is all of it. */
 export function cutOut({ whole, from, to }: UtterancePart): SpokenUtterance {
   if (from === 0 && to === whole.speech.length) return whole;
   const first = from === 0 ? 0 : sampleInPause(whole, from);
@@ -23,8 +23,8 @@ export function cutOut({ whole, from, to }: UtterancePart): SpokenUtterance {
 }
 
 /**
- * The parts of an utterance between its pauses, each with at least so much speech: a shorter one goes with
- * the neighbour that the shorter pause parts it from. One part where the utterance has no such pauses.
+ * Splits an utterance at its pauses into parts with at least so much speech each. A shorter one is joined
+ * with the neighbor behind the shorter pause. Returns one part if there are no such pauses.
  */
 export function partsAtPauses(whole: SpokenUtterance, minSpeechSeconds: number): UtterancePart[] {
   const parts = whole.speech.map((_, index) => ({ whole, from: index, to: index + 1 }));
@@ -37,12 +37,12 @@ export function partsAtPauses(whole: SpokenUtterance, minSpeechSeconds: number):
   }
 }
 
-/** Seconds in which somebody speaks. */
+/** Seconds of speech. */
 export function speechSeconds({ speech }: Pick<SpokenUtterance, "speech">): number {
   return speech.reduce((sum, { start, end }) => sum + end - start, 0);
 }
 
-/** Second of the media after the last sample. */
+/** Seconds of the media after the last sample. */
 export function endOf({ start, samples }: SpokenUtterance): number {
   return start + samples.length / SAMPLE_RATE;
 }
@@ -51,7 +51,7 @@ function secondsOfPart({ whole, from, to }: UtterancePart): number {
   return speechSeconds({ speech: whole.speech.slice(from, to) });
 }
 
-/** Endless before the first stretch and after the last. */
+/** Infinite before the first span and after the last. */
 function pauseBefore({ speech }: SpokenUtterance, index: number): number {
   const before = speech[index - 1];
   const after = speech[index];

@@ -1,5 +1,4 @@
-import type { SpokenStretch } from "../alignment/fit-words.ts";
-import type { Utterance } from "../engines/engine.ts";
+import type { SpeechSpan } from "../alignment/fit-words.ts";
 import {
   MIN_SILENCE_WINDOWS,
   MIN_SPEECH_WINDOWS,
@@ -11,39 +10,47 @@ import {
 } from "./voice-activity.ts";
 
 /**
- * 160 ms of real audio at both ends of an utterance, as far as its neighbours leave it. From 128 to 256 ms the
- * word error of sentences is the same within the spread (0.186 to 0.191); of 112 words said alone 62 were right
- * with 160 ms, 56 with 256 ms.
+ * 160 ms of real audio at both ends of an utterance, as far as its neighbors permit. From 128 to 256 ms the
+ * WER of sentences is the same within the spread (0.186 to 0.191); of 112 single words 62 were right with 160
+ * ms, 56 with 256 ms.
  */
 const PADDING_WINDOWS = 5;
-/** A pause of two seconds ends an utterance; at one second, slow speakers lose the sense of their sentence. */
+/** A pause of two seconds ends an utterance; with one second, sentences of slow speakers lose their context. */
 const LONG_SILENCE_WINDOWS = Math.round(2 / WINDOW_SECONDS);
-/** How much must follow the longest utterance before it is known where it and the next one lie. */
+/** How much must follow the longest utterance before its end and the start of the next one are known. */
 const LOOK_AHEAD_WINDOWS = 2 * PADDING_WINDOWS + MIN_SPEECH_WINDOWS + MIN_SILENCE_WINDOWS;
 
-/** A stretch of speech, in seconds of the media. */
-export interface VoicedStretch extends SpokenStretch {
-  /** How likely it is speech at all, the mean over its windows, 0 … 1. */
+/** Mono audio that contains speech, cut at pauses. */
+export interface Utterance {
+  /** At 16 kHz, −1 … 1. */
+  samples: Float32Array;
+  /** Seconds of the media at the first sample. */
+  start: number;
+}
+
+/** A span of speech, in seconds of the media. */
+export interface ScoredSpeechSpan extends SpeechSpan {
+  /** Mean speech probability of its windows, 0 … 1. */
   probability: number;
 }
 
-/** An utterance and where in it somebody speaks. */
+/** An utterance with its spans of speech. */
 export interface SpokenUtterance extends Utterance {
-  speech: VoicedStretch[];
+  speech: ScoredSpeechSpan[];
 }
 
-/** The utterances that a few more minutes of a recording brought. */
+/** The utterances in a few more minutes of a recording. */
 export interface UtteranceGroup {
   utterances: SpokenUtterance[];
-  /** Everything before this second of the media is silent or in this group or an earlier one. */
+  /** Up to this second of the media, all speech is in this group or an earlier one. */
   settledSeconds: number;
 }
 
 /**
- * Packs speech into utterances as long as the engine takes, cut at pauses. Utterances come in order and
- * never overlap; every window of speech is in exactly one. Holds no more audio than one block of `scored`
- * and the longest utterance.
- * @param audioOffset Seconds of the media at which the first sample stands.
+ * Packs speech into utterances as long as the engine accepts, cut at pauses. Utterances come in order and
+ * never overlap; every window of speech is in exactly one. Holds at most one block of `scored` and the
+ * longest utterance.
+ * @param audioOffset Seconds of the media at the first sample.
  */
 export async function* packUtterances(
   scored: AsyncIterable<ScoredAudio>,
@@ -58,7 +65,7 @@ export async function* packUtterances(
 class UtterancePacker {
   readonly #maxWindows: number;
   readonly #audioOffset: number;
-  readonly #audio = new HeldAudio();
+  readonly #audio = new PendingAudio();
   #probabilities: Float32Array = new Float32Array(0);
   #speaking = false;
   /** Windows of the recording before those held. */
@@ -121,9 +128,9 @@ class UtterancePacker {
   }
 }
 
-/** Audio that was not yet cut into utterances. Copies no more of a block than what is still needed after it. */
-class HeldAudio {
-  /** Always in the same memory: fresh memory for each block would cost the system more than the packing. */
+/** Audio that is not yet cut into utterances. Copies only the samples of a block that are needed after it. */
+class PendingAudio {
+  /** Reused: allocating memory for each block would cost more than the packing. */
   #memory = new Float32Array(0);
   #kept: Float32Array = this.#memory;
   #added: Float32Array = this.#memory;
@@ -148,7 +155,7 @@ class HeldAudio {
     this.#kept = this.#kept.subarray(count);
   }
 
-  /** Copies what is left of the samples that were added. */
+  /** Copies what is left of the added samples. */
   keep(): void {
     const length = this.#kept.length + this.#added.length;
     // What is held grows from block to block, up to the longest utterance.
@@ -161,26 +168,26 @@ class HeldAudio {
   }
 }
 
-/** Where the next utterance lies, in windows; `end` is the first window after it. */
+/** Position of the next utterance, in windows; `end` is the first window after it. */
 interface UtterancePlan {
   start: number;
   /** Windows before it are settled. */
   end: number;
-  /** Where somebody speaks in it; empty where nobody does, or more must be known first. */
+  /** Speech in it; empty if there is none, or if more windows are needed first. */
   segments: SpeechSegment[];
-  /** Whether somebody is still speaking at `end`, because continuous speech had to be cut. */
+  /** Whether speech continues at `end`, because continuous speech had to be cut. */
   speaking: boolean;
 }
 
 interface PlanOptions {
   maxWindows: number;
-  /** Whether somebody is speaking at the first window. */
+  /** Whether speech is in progress at the first window. */
   speaking: boolean;
   /** Whether no more windows will follow. */
   ended: boolean;
 }
 
-/** Looks no further than the longest utterance, so that the plan is the same however the audio comes in. */
+/** Looks no further than the longest utterance, so that the plan does not depend on how the audio arrives. */
 function planUtterance(probabilities: Float32Array, options: PlanOptions): UtterancePlan {
   const { maxWindows, speaking, ended } = options;
   const settled = (windows: number): UtterancePlan => {
@@ -205,8 +212,8 @@ function planUtterance(probabilities: Float32Array, options: PlanOptions): Utter
 }
 
 /**
- * How many segments go into the utterance that begins at `start`: up to a long silence, else up to the
- * longest pause in the second half of what is allowed, else up to the last pause.
+ * Number of segments in the utterance that starts at `start`: up to a long silence, else up to the longest
+ * pause in the second half of the allowed length, else up to the last pause.
  */
 function segmentsThatFit(segments: readonly SpeechSegment[], start: number, maxWindows: number): number {
   let best = 0;
@@ -224,8 +231,8 @@ function segmentsThatFit(segments: readonly SpeechSegment[], start: number, maxW
 }
 
 /**
- * Nobody pauses for as long as an utterance may be: cuts where speech is least likely in the last part of
- * what is allowed, but not so late that next to nothing is left for the next utterance.
+ * Cuts speech that is longer than an utterance may be at the least likely window near the end of the allowed
+ * length, but early enough to leave something for the next utterance.
  */
 function cutInSpeech(
   probabilities: Float32Array,

@@ -5,55 +5,59 @@ import { isSilence } from "../media/silence.ts";
 import { release } from "../onnx/tensors.ts";
 import { DIGITAL_SILENCE_DB, findBackground, findSilence, levelOf } from "./background.ts";
 
-/** Samples a second of all audio in this package. */
+/** Sample rate of all audio in this package. */
 export const SAMPLE_RATE = 16_000;
-/** Samples that get one speech probability: 32 ms. */
+/** Samples per speech probability: 32 ms. */
 export const WINDOW_SAMPLES = 512;
 export const WINDOW_SECONDS = WINDOW_SAMPLES / SAMPLE_RATE;
 
-/** Silero's fifth version wants the end of the window before; without it, it misses a third of the speech. */
+/** Silero VAD v5 needs the end of the window before; without it, it misses a third of the speech. */
 const CONTEXT_SAMPLES = 64;
 const INPUT_SAMPLES = CONTEXT_SAMPLES + WINDOW_SAMPLES;
 const STATE_SIZE = 128;
 
 /**
- * A stretch starts from a fresh state and is warmed up on the audio before it. Stretches run side by side
- * in one batch, which costs half of one call after the other, and a fresh state hears more: carried on
- * without end, the state goes deaf in noise (at 5 dB it finds 50 % of the speech, restarted 84 %).
+ * Windows are scored in runs. A run starts from a fresh state, warmed up on the audio before it. Runs are
+ * batched, which costs half as much as one call after the other, and a fresh state detects more: without
+ * resets, the recurrent state degrades in noise (at 5 dB it finds 50 % of the speech, with resets 84 %).
  */
-const STRETCH_WINDOWS = 938;
+const RUN_WINDOWS = 938;
 const WARM_UP_WINDOWS = 94;
-const STRETCHES_PER_BATCH = 8;
-const BLOCK_SAMPLES = STRETCHES_PER_BATCH * STRETCH_WINDOWS * WINDOW_SAMPLES;
-/** What the first stretch of a block needs of the block before. */
+const RUNS_PER_BATCH = 8;
+const BLOCK_SAMPLES = RUNS_PER_BATCH * RUN_WINDOWS * WINDOW_SAMPLES;
+/** What the first run of a block needs of the block before. */
 const PRECEDING_SAMPLES = WARM_UP_WINDOWS * WINDOW_SAMPLES + CONTEXT_SAMPLES;
 
-/** A few minutes of a recording and how likely each window of it is speech. */
+/** A few minutes of a recording with the speech probability of each window. */
 export interface ScoredAudio {
   /**
-   * A whole number of windows; silence follows the last sample of the recording. They are there until the next are
-   * asked for.
+   * A whole number of windows, padded with silence at the end of the recording. Valid until the next block is
+   * requested.
    */
   samples: Float32Array;
-  /** Probability of speech of each window, 0 … 1. */
+  /** Of each window, 0 … 1. */
   probabilities: Float32Array;
 }
 
-/** Tells speech from everything else. */
-export interface VoiceActivity {
+/** Detects speech. */
+export interface VoiceActivityDetector {
   /**
-   * Speech probability of each window of `samples` (a whole number of windows at 16 kHz).
-   * @param preceding The audio right before them, as far as it is at hand; empty at the beginning.
+   * Returns the speech probability of each window of `samples` (a whole number of windows at 16 kHz).
+   * @param preceding The audio directly before them, as far as available; empty at the beginning.
    */
   probabilities(samples: Float32Array, preceding: Float32Array, signal: AbortSignal): Promise<Float32Array>;
   close(): Promise<void>;
 }
 
 /**
- * Silero VAD v5 (Silero Team, MIT), as packed in `@ricky0123/vad-web`, on the CPU.
+ * Opens Silero VAD v5 (Silero Team, MIT), as packaged in `@ricky0123/vad-web`, on the CPU.
  * @throws SpeechError `model_unusable`
  */
-export async function openVoiceActivity({ threads }: { threads: number }): Promise<VoiceActivity> {
+export async function openVoiceActivityDetector({
+  threads,
+}: {
+  threads: number;
+}): Promise<VoiceActivityDetector> {
   try {
     const path = fileURLToPath(import.meta.resolve("@ricky0123/vad-web/dist/silero_vad_v5.onnx"));
     const session = await InferenceSession.create(path, {
@@ -61,7 +65,7 @@ export async function openVoiceActivity({ threads }: { threads: number }): Promi
       interOpNumThreads: 1,
       executionMode: "sequential",
     });
-    return new SileroVoiceActivity(session);
+    return new SileroDetector(session);
   } catch (error) {
     throw new SpeechError("model_unusable", `The voice activity model does not load: ${error}`, {
       cause: error,
@@ -69,15 +73,15 @@ export async function openVoiceActivity({ threads }: { threads: number }): Promi
   }
 }
 
-/** Windows that are scored in a row; `end` is the first window after it. */
-interface Stretch {
+/** Windows that are scored in sequence; `end` is the first window after it. */
+interface Run {
   start: number;
   end: number;
-  /** Windows of digital silence that are its warm-up, at least 94; 0 if it is warmed up on the audio before it. */
+  /** Windows of digital silence used as warm-up, at least 94; 0 if it is warmed up on the audio before it. */
   silentWarmUp: number;
 }
 
-class SileroVoiceActivity implements VoiceActivity {
+class SileroDetector implements VoiceActivityDetector {
   readonly #session: InferenceSession;
   readonly #sampleRate = new Tensor("int64", BigInt64Array.of(BigInt(SAMPLE_RATE)), []);
   /** The state after this many windows of digital silence; computed once, as far as needed. */
@@ -90,28 +94,28 @@ class SileroVoiceActivity implements VoiceActivity {
   async probabilities(samples: Float32Array, preceding: Float32Array, signal: AbortSignal) {
     signal.throwIfAborted();
     const probabilities = new Float32Array(samples.length / WINDOW_SAMPLES);
-    const audio = new Preceded(samples, preceding);
-    const stretches = planStretches(audio, probabilities.length);
+    const audio = new PrecededSamples(samples, preceding);
+    const runs = planRuns(audio, probabilities.length);
     for (const isSilent of [false, true]) {
-      // A batch takes as many steps as the longest of its stretches.
-      const queue = stretches
+      // A batch takes as many steps as its longest run.
+      const queue = runs
         .filter(({ silentWarmUp }) => silentWarmUp > 0 === isSilent)
         .toSorted((a, b) => b.end - b.start - (a.end - a.start));
       while (queue.length > 0) {
-        await this.#scoreBatch(queue.splice(0, STRETCHES_PER_BATCH), audio, probabilities, signal);
+        await this.#scoreBatch(queue.splice(0, RUNS_PER_BATCH), audio, probabilities, signal);
       }
     }
     return probabilities;
   }
 
-  /** Scores up to eight stretches at once, the longest first: step `t` runs window `t` of every stretch. */
+  /** Scores up to eight runs at once, the longest first: step `t` runs window `t` of every run. */
   async #scoreBatch(
-    batch: readonly Stretch[],
-    audio: Preceded,
+    batch: readonly Run[],
+    audio: PrecededSamples,
     probabilities: Float32Array,
     signal: AbortSignal,
   ): Promise<void> {
-    const [longest] = batch as [Stretch];
+    const [longest] = batch as [Run];
     let state = await this.#initialStates(batch, signal);
     const input = new Float32Array(batch.length * INPUT_SAMPLES);
     const firstStep = longest.silentWarmUp > 0 ? 0 : -WARM_UP_WINDOWS;
@@ -131,7 +135,7 @@ class SileroVoiceActivity implements VoiceActivity {
     release([state]);
   }
 
-  async #initialStates(batch: readonly Stretch[], signal: AbortSignal): Promise<StateTensor> {
+  async #initialStates(batch: readonly Run[], signal: AbortSignal): Promise<StateTensor> {
     const layers: Float32Array[][] = [[], []];
     for (const { silentWarmUp } of batch) {
       const state = await this.#stateAfterSilence(silentWarmUp, signal);
@@ -152,7 +156,7 @@ class SileroVoiceActivity implements VoiceActivity {
     return states[windows]!;
   }
 
-  /** Runs one window of each stretch of a batch; `state` is invalid afterwards. */
+  /** Runs one window of each run of a batch; `state` is invalid afterwards. */
   async #run(input: Float32Array, state: StateTensor) {
     const outputs = await this.#session.run({
       input: new Tensor("float32", input, [input.length / INPUT_SAMPLES, INPUT_SAMPLES]),
@@ -173,27 +177,27 @@ class SileroVoiceActivity implements VoiceActivity {
 
 type StateTensor = TypedTensor<"float32">;
 
-/** Copies the parts of a state. */
+/** Copies the parts. */
 function stateTensor(parts: readonly Float32Array[]): StateTensor {
   const values = Float32Array.from(parts.flatMap((part) => [...part]));
   return new Tensor("float32", values, [2, values.length / 2 / STATE_SIZE, STATE_SIZE]);
 }
 
 /**
- * The stretches that need inference. Background cannot hold recognizable speech, and hours of it would cost more
- * than decoding them, so a stretch ends where only background follows in it. Digital silence inside a stretch ends
- * it too: the sound that follows is scored as at the beginning of a recording. Everything else is scored as if
- * nothing were left out.
+ * Plans the runs that need inference. Background cannot contain recognizable speech, and inference over hours
+ * of it would cost more than decoding, so a run ends where only background follows in it. Digital silence
+ * ends a run too: the sound after it is scored as at the beginning of a recording. Everything else is scored
+ * as if nothing were left out.
  */
-function planStretches(audio: Preceded, windows: number): Stretch[] {
+function planRuns(audio: PrecededSamples, windows: number): Run[] {
   const sample = new Float32Array(WINDOW_SAMPLES);
   const levels = Array.from({ length: WARM_UP_WINDOWS + windows }, (_, index) =>
     levelOf(audio.window((index - WARM_UP_WINDOWS) * WINDOW_SAMPLES, sample)),
   );
   const background = findBackground(levels).slice(WARM_UP_WINDOWS);
   const silence = findSilence(levels).slice(WARM_UP_WINDOWS);
-  const length = Math.ceil(windows / Math.ceil(windows / STRETCH_WINDOWS));
-  const stretches: Stretch[] = [];
+  const length = Math.ceil(windows / Math.ceil(windows / RUN_WINDOWS));
+  const runs: Run[] = [];
   for (let next = 0; next < windows; next += length) {
     const last = Math.min(windows, next + length);
     for (let start = silence.indexOf(false, next); start >= 0 && start < last; ) {
@@ -204,15 +208,15 @@ function planStretches(audio: Preceded, windows: number): Stretch[] {
       const isSilent = warmUp.every((level) => level === DIGITAL_SILENCE_DB);
       const isFirst = levels.slice(next, start).every((level) => level === DIGITAL_SILENCE_DB);
       const silentWarmUp = isSilent ? WARM_UP_WINDOWS + (isFirst ? start - next : 0) : 0;
-      if (end > start) stretches.push({ start, end, silentWarmUp });
+      if (end > start) runs.push({ start, end, silentWarmUp });
       start = limit === last ? last : silence.indexOf(false, limit);
     }
   }
-  return stretches;
+  return runs;
 }
 
-/** Samples that can be read from before their beginning; there is silence around what is known. */
-class Preceded {
+/** Samples that can be read from before their beginning; unknown samples are silence. */
+class PrecededSamples {
   readonly #samples: Float32Array;
   readonly #preceding: Float32Array;
 
@@ -221,7 +225,7 @@ class Preceded {
     this.#preceding = preceding;
   }
 
-  /** Returns a window of samples; they are in `copy` if it begins before the samples. */
+  /** Returns a window of samples; they are in `copy` if the window begins before the samples. */
   window(start: number, copy: Float32Array): Float32Array {
     if (start >= 0) return this.#samples.subarray(start, start + copy.length);
     this.copy(start, copy, 0, copy.length);
@@ -248,15 +252,15 @@ class Preceded {
 }
 
 /**
- * Scores a recording as it comes in, a few minutes (15 MB) at a time, all of them in the same memory.
- * @param score `VoiceActivity.probabilities`, bound to its signal
+ * Scores a recording as it arrives, a few minutes (15 MB) at a time, in one reused buffer.
+ * @param score `VoiceActivityDetector.probabilities`, bound to its signal
  */
 export async function* scoreAudio(
   chunks: AsyncIterable<Float32Array>,
   score: (samples: Float32Array, preceding: Float32Array) => Promise<Float32Array>,
 ): AsyncGenerator<ScoredAudio> {
-  // Fresh memory for each block would cost the system more than all else that is done here; shared memory reaches
-  // the thread that scores it without a copy.
+  // Reused, because allocation would cost more than everything else here; shared, so that the worker thread
+  // reads it without a copy.
   const bytes = (PRECEDING_SAMPLES + BLOCK_SAMPLES) * Float32Array.BYTES_PER_ELEMENT;
   const audio = new Float32Array(new SharedArrayBuffer(bytes));
   let preceding = audio.subarray(0, 0);
@@ -267,7 +271,10 @@ export async function* scoreAudio(
   }
 }
 
-/** Gathers chunks of any length in `block` and gives it whenever it is full; the last is filled up to a whole window. */
+/**
+ * Collects chunks of any length in `block` and yields it whenever it is full; the last one is padded to a
+ * whole window.
+ */
 async function* inBlocks(
   chunks: AsyncIterable<Float32Array>,
   block: Float32Array,
@@ -294,7 +301,10 @@ async function* inBlocks(
   if (filled > 0) yield block.fill(0, filled, end).subarray(0, end);
 }
 
-/** Remembers which windows of a block are zero from the block before, so that hours of padding are not written. */
+/**
+ * Tracks which windows of a block are still zero from the block before, so that hours of padding are not
+ * written.
+ */
 class ZeroedSpans {
   readonly #block: Float32Array;
   readonly #isZero: Uint8Array;
@@ -318,7 +328,7 @@ class ZeroedSpans {
   }
 }
 
-/** A stretch of windows in which somebody speaks; `end` is the first window after it. */
+/** Consecutive windows of speech; `end` is the first window after it. */
 export interface SpeechSegment {
   start: number;
   end: number;
@@ -326,25 +336,25 @@ export interface SpeechSegment {
 
 const SPEECH_BEGINS = 0.5;
 const SPEECH_ENDS = 0.35;
-/** 96 ms: shorter silences are stops inside words. */
+/** 96 ms: shorter silences are stop consonants inside words. */
 export const MIN_SILENCE_WINDOWS = 3;
-/** 192 ms: shorter sounds are the onset of music; a word spoken alone takes 250 ms. */
+/** 192 ms: shorter sounds are the onset of music; a single word takes 250 ms. */
 export const MIN_SPEECH_WINDOWS = 6;
 /**
- * A stretch of up to a second must be speech with this probability in the mean: laughter, sirens and sweeps
- * are taken for it now and then, but not surely (0.5 … 0.7; 36 of 51 stretches of laughter lie below). Of
- * single words spoken alone none lay below, down to 10 dB of noise (0.72 and more), of short stretches of
- * real recordings 1 in 53, at 5 dB of noise 5 in 50.
+ * Minimum mean probability of a segment of up to a second: laughter, sirens and sweeps are sometimes detected
+ * as speech, but not confidently (0.5 … 0.7; 36 of 51 segments of laughter are below). No single word was
+ * below, down to 10 dB of noise (0.72 and more); of short segments of real recordings 1 in 53 was, at 5 dB of
+ * noise 5 in 50.
  */
 const SURE_OF_SHORT = 0.65;
 const SHORT_WINDOWS = 32;
 
 /**
- * The stretches of speech in a run of window probabilities, in order: one begins where the probability
- * reaches 0.5 and ends where it stays under 0.35. Gaps between stretches are at least 96 ms, stretches at
- * least 192 ms, and those of up to a second 0.65 likely in the mean; only one that reaches the end of the run
- * may be shorter and less likely, for it may go on.
- * @param speaking Whether somebody is already speaking at the first window.
+ * Finds speech in consecutive window probabilities. A segment begins where the probability reaches 0.5 and
+ * ends where it stays under 0.35. Gaps are at least 96 ms, segments at least 192 ms, and segments of up to a
+ * second have a mean probability of at least 0.65. Only a segment that reaches the end may be shorter and
+ * less likely, because it may continue.
+ * @param speaking Whether speech is in progress at the first window.
  */
 export function speechSegments(probabilities: Float32Array, speaking = false): SpeechSegment[] {
   const segments: SpeechSegment[] = [];

@@ -3,18 +3,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type KeptStretch, readAnswers, writeAnswers } from "../../src/checkpoints/checkpoint.ts";
-import { AnswerBook } from "../../src/checkpoints/checkpoint-cache.ts";
+import { type Checkpoint, parseResults, serializeResults } from "../../src/checkpoints/checkpoint.ts";
+import { CheckpointCache } from "../../src/checkpoints/checkpoint-cache.ts";
 import type { Engine } from "../../src/engines/engine.ts";
-import type { EngineParts } from "../../src/engines/engine-parts.ts";
+import type { EngineSelection } from "../../src/engines/registry.ts";
 import { openDecoder } from "../../src/media/open-decoder.ts";
-import { openVoiceActivityLane } from "../../src/processes/model-worker.ts";
+import { openVoiceActivityWorker } from "../../src/processes/model-worker.ts";
 import { closeEngines, openEngines } from "../../src/processes/open-engines.ts";
-import type { Heard } from "../../src/recognition/recognized-speech.ts";
-import { createListener, type Engines } from "../../src/recognition/recognizer.ts";
+import type { RecognizedSpeech } from "../../src/recognition/recognized-speech.ts";
+import { createRecognizer, type Engines } from "../../src/recognition/recognizer.ts";
 import { transcribe } from "../../src/transcribe.ts";
 import type { TranscribeProgress, Transcript } from "../../src/transcript.ts";
-import type { VoiceActivity } from "../../src/vad/voice-activity.ts";
+import type { VoiceActivityDetector } from "../../src/vad/voice-activity.ts";
 import type { Waveform } from "../../src/waveform.ts";
 import {
   type FakeLanguage,
@@ -31,16 +31,16 @@ import {
 import { decoded, ENGLISH, spoken } from "../support/spoken.ts";
 import { sequence, wavFile } from "../support/wav.ts";
 
-describe("answers that are kept", () => {
+describe("answers that are checkpoints", () => {
   const probability = fc.float({ min: 0, max: 1, noNaN: true });
   const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
-  const hearing = fc.record({
+  const result = fc.record({
     words: fc.array(fc.record({ word: fc.string(), start: number, end: number, confidence: number })),
     language: fc.option(fc.string()),
     meanLogProbability: number,
     compressionRatio: number,
     noSpeechProbability: fc.option(number),
-    cutOff: fc.boolean(),
+    truncated: fc.boolean(),
   });
 
   test("read back as they were, to the last bit", () => {
@@ -53,7 +53,7 @@ describe("answers that are kept", () => {
               fc.array(probability).map((values) => Float32Array.from(values)),
             ),
           ),
-          hearings: fc.array(fc.tuple(fc.string(), hearing)),
+          recognitions: fc.array(fc.tuple(fc.string(), result)),
           languages: fc.array(
             fc.tuple(
               fc.string(),
@@ -61,17 +61,19 @@ describe("answers that are kept", () => {
             ),
           ),
         }),
-        (answers) => {
-          expect(readAnswers(writeAnswers(answers))).toEqual(answers);
+        (results) => {
+          expect(parseResults(serializeResults(results))).toEqual(results);
         },
       ),
     );
   });
 
   test("are none where something else wrote them", () => {
-    for (const text of ["", "null", "{", "{}", '{"format":0}', "[]"]) expect(readAnswers(text)).toBeNull();
-    const book = new AnswerBook([{ settledSeconds: 300, answers: '{"format":0}' }], { keeps: false });
-    expect(book.settledSeconds).toBe(0);
+    for (const text of ["", "null", "{", "{}", '{"format":0}', "[]"]) expect(parseResults(text)).toBeNull();
+    const cache = new CheckpointCache([{ settledSeconds: 300, results: '{"format":0}' }], {
+      recordsNew: false,
+    });
+    expect(cache.settledSeconds).toBe(0);
   });
 
   test("of what JSON can not write are asked again", () => {
@@ -81,29 +83,29 @@ describe("answers that are kept", () => {
       meanLogProbability: Number.NEGATIVE_INFINITY,
       compressionRatio: 1,
       noSpeechProbability: null,
-      cutOff: false,
+      truncated: false,
     };
-    const text = writeAnswers({ speech: [], hearings: [["odd", odd]], languages: [] });
-    expect(readAnswers(text)?.hearings).toEqual([]);
+    const text = serializeResults({ speech: [], recognitions: [["odd", odd]], languages: [] });
+    expect(parseResults(text)?.recognitions).toEqual([]);
   });
 
   test("are their engine's: another one is asked anew", async () => {
     const groups = await fakeRecording([["en", 6]]);
-    const listen = async (engine: Engine, kept: KeptStretch[]) => {
-      const book = new AnswerBook(kept, { keeps: true });
-      const { bundled } = book.engines({ ...NOTHING, bundled: engine });
+    const listen = async (engine: Engine, checkpoints: Checkpoint[]) => {
+      const cache = new CheckpointCache(checkpoints, { recordsNew: true });
+      const { bundled } = cache.engines({ ...NOTHING, bundled: engine });
       const { signal } = new AbortController();
-      await bundled!.hear(
+      await bundled!.recognize(
         groups.flatMap(({ utterances }) => utterances),
         { signal },
       );
-      return book.takeNew(6);
+      return cache.takeCheckpoint(6);
     };
     const [one, same, other] = [fakeEnglishOnly(), fakeEnglishOnly(), fakeEnglishOnly()];
-    const kept = await listen(one, []);
-    expect(await listen(same, [kept!])).toBeNull();
+    const checkpoints = await listen(one, []);
+    expect(await listen(same, [checkpoints!])).toBeNull();
     expect(same.heard).toEqual([]);
-    await listen({ ...other, name: "another", hear: other.hear }, [kept!]);
+    await listen({ ...other, name: "another", recognize: other.recognize }, [checkpoints!]);
     expect(other.heard).toHaveLength(1);
   });
 
@@ -113,22 +115,22 @@ describe("answers that are kept", () => {
       ["es", 6],
     ]);
     const { signal } = new AbortController();
-    const inEach = async (kept: KeptStretch[]) => {
-      const book = new AnswerBook(kept, { keeps: true });
-      const { multilingual } = book.engines({ ...NOTHING, multilingual: fakeMultilingual() });
+    const inEach = async (checkpoints: Checkpoint[]) => {
+      const cache = new CheckpointCache(checkpoints, { recordsNew: true });
+      const { multilingual } = cache.engines({ ...NOTHING, multilingual: fakeMultilingual() });
       const told = (languages?: (string | null)[]) =>
-        multilingual!.hear(utterances, { signal, ...(languages && { languages }) });
-      const hearings = [await told(["en"]), await told(["es"]), await told()];
-      return { hearings, kept: book.takeNew(6) };
+        multilingual!.recognize(utterances, { signal, ...(languages && { languages }) });
+      const results = [await told(["en"]), await told(["es"]), await told()];
+      return { results, checkpoints: cache.takeCheckpoint(6) };
     };
     const first = await inEach([]);
-    expect(await inEach([first.kept!])).toEqual({ hearings: first.hearings, kept: null });
+    expect(await inEach([first.checkpoints!])).toEqual({ results: first.results, checkpoints: null });
   });
 });
 
 const NOTHING: Engines = { bundled: null, multilingual: null, bundledTakesEnglish: false, remedy: "" };
 
-describe("work that is ended at any moment, any number of times, and goes on from what was kept", () => {
+describe("work that is ended at any moment, any number of times, and goes on from what was checkpoints", () => {
   const language = fc.constantFrom<FakeLanguage>("en", "es", "pt", "fr", "cy", "noise");
   // Most pauses end an utterance, so that little sound makes many batches.
   const sentence = fc.record({
@@ -150,7 +152,7 @@ describe("work that is ended at any moment, any number of times, and goes on fro
   const makers: Record<string, () => Partial<Engines>> = {
     "the bundled engine alone": () => ({ bundled: fakeEnglishOnly() }),
     "an engine that tells the language before": () => ({ multilingual: fakeMultilingual() }),
-    "one that tells it by hearing": () => ({ multilingual: fakeMultilingual({ tells: "by hearing" }) }),
+    "one that tells it by result": () => ({ multilingual: fakeMultilingual({ tells: "by result" }) }),
     "both engines": () => ({
       bundled: fakeEnglishOnly(),
       multilingual: fakeMultilingual(),
@@ -166,11 +168,12 @@ describe("work that is ended at any moment, any number of times, and goes on fro
         fc.asyncProperty(parts, lives, lost, async (recording, calls, losses) => {
           const groups = await fakeRecording(recording);
           const whole = await live(groups, make(), [], Number.POSITIVE_INFINITY);
-          let kept: KeptStretch[] = [];
-          for (const count of calls) kept.push(...(await live(groups, make(), kept, count)).kept);
+          let checkpoints: Checkpoint[] = [];
+          for (const count of calls)
+            checkpoints.push(...(await live(groups, make(), checkpoints, count)).checkpoints);
           // What could not be written down is heard again.
-          kept = kept.filter((_, index) => !losses[index]);
-          const last = await live(groups, make(), kept, Number.POSITIVE_INFINITY);
+          checkpoints = checkpoints.filter((_, index) => !losses[index]);
+          const last = await live(groups, make(), checkpoints, Number.POSITIVE_INFINITY);
           expect(last.outcome).toEqual(whole.outcome);
         }),
         { numRuns: 15 },
@@ -182,9 +185,9 @@ describe("work that is ended at any moment, any number of times, and goes on fro
   async function live(
     groups: Awaited<ReturnType<typeof fakeRecording>>,
     engines: Partial<Engines>,
-    before: KeptStretch[],
+    before: Checkpoint[],
     calls: number,
-  ): Promise<{ kept: KeptStretch[]; outcome: Heard | string }> {
+  ): Promise<{ checkpoints: Checkpoint[]; outcome: RecognizedSpeech | string }> {
     let left = calls;
     const mortal = (engine: Engine | null | undefined): Engine | null => {
       if (!engine) return null;
@@ -194,9 +197,9 @@ describe("work that is ended at any moment, any number of times, and goes on fro
       const { detectLanguages } = engine;
       return {
         ...engine,
-        hear: async (...args) => {
+        recognize: async (...args) => {
           count();
-          return await engine.hear(...args);
+          return await engine.recognize(...args);
         },
         ...(detectLanguages && {
           detectLanguages: async (...args) => {
@@ -206,18 +209,19 @@ describe("work that is ended at any moment, any number of times, and goes on fro
         }),
       };
     };
-    const book = new AnswerBook(before, { keeps: true });
-    const kept: KeptStretch[] = [];
-    const onHeard = (settled: number) => kept.push(...[book.takeNew(settled)].filter((one) => one !== null));
-    const options = { signal: new AbortController().signal, onHeard };
+    const cache = new CheckpointCache(before, { recordsNew: true });
+    const checkpoints: Checkpoint[] = [];
+    const onSettled = (settled: number) =>
+      checkpoints.push(...[cache.takeCheckpoint(settled)].filter((one) => one !== null));
+    const options = { signal: new AbortController().signal, onSettled };
     try {
       const { bundled, multilingual } = engines;
       const both = { bundled: mortal(bundled), multilingual: mortal(multilingual) };
-      const listener = createListener(book.engines({ ...NOTHING, ...engines, ...both }));
-      for (const { utterances } of groups) await listener.hear(utterances, options);
-      return { kept, outcome: await listener.finish(1e4, options) };
+      const recognizer = createRecognizer(cache.engines({ ...NOTHING, ...engines, ...both }));
+      for (const { utterances } of groups) await recognizer.recognize(utterances, options);
+      return { checkpoints, outcome: await recognizer.finish(1e4, options) };
     } catch (error) {
-      return { kept, outcome: (error as Error).message };
+      return { checkpoints, outcome: (error as Error).message };
     }
   }
 });
@@ -226,16 +230,16 @@ describe("work that is ended at any moment, any number of times, and goes on fro
 describe("a recording whose transcription is ended again and again", { timeout: 180_000 }, () => {
   const BUNDLED = { bundled: true, multilingual: null, bundledTakesEnglish: false, remedy: "" };
 
-  async function open(parts: EngineParts) {
+  async function open(parts: EngineSelection) {
     const decoder = await openDecoder();
     const engines = await openEngines(parts, { threads: 2 });
-    const voiceActivity = await openVoiceActivityLane();
+    const voiceActivity = await openVoiceActivityWorker();
     onTestFinished(async () => {
       await voiceActivity.close();
       await closeEngines(engines);
     });
     let scored = 0;
-    const counting: VoiceActivity = {
+    const counting: VoiceActivityDetector = {
       probabilities: (...args) => {
         scored++;
         return voiceActivity.probabilities(...args);
@@ -243,9 +247,9 @@ describe("a recording whose transcription is ended again and again", { timeout: 
       close: () => voiceActivity.close(),
     };
     /** Ends with the stretch of this number, or with the recording. */
-    const attempt = async (path: string, kept: KeptStretch[], stretches: number) => {
+    const attempt = async (path: string, checkpoints: Checkpoint[], languageSegments: number) => {
       const abort = new AbortController();
-      const told: KeptStretch[] = [];
+      const told: Checkpoint[] = [];
       const progress: TranscribeProgress[] = [];
       const waveforms: Waveform[] = [];
       scored = 0;
@@ -256,11 +260,11 @@ describe("a recording whose transcription is ended again and again", { timeout: 
           voiceActivity: counting,
           maxDurationSeconds: 3600,
           signal: abort.signal,
-          kept,
+          checkpoints,
         },
-        onStretch: (stretch) => {
+        onCheckpoint: (stretch) => {
           told.push(stretch);
-          if (told.length >= stretches) abort.abort(new Error("ended"));
+          if (told.length >= languageSegments) abort.abort(new Error("ended"));
         },
         onProgress: (one) => progress.push(one),
         onWaveform: (waveform) => waveforms.push(waveform),
@@ -283,11 +287,11 @@ describe("a recording whose transcription is ended again and again", { timeout: 
 
   /** Every attempt ends with its first stretch, until one has nothing left to keep. */
   async function endedAgainAndAgain(attempt: Awaited<ReturnType<typeof open>>, path: string) {
-    const kept: KeptStretch[] = [];
+    const checkpoints: Checkpoint[] = [];
     for (let attempts = 1; ; attempts++) {
-      const last = await attempt(path, kept, 1);
-      if (last.transcript !== null) return { kept, last, attempts };
-      kept.push(...last.told);
+      const last = await attempt(path, checkpoints, 1);
+      if (last.transcript !== null) return { checkpoints, last, attempts };
+      checkpoints.push(...last.told);
     }
   }
 
@@ -304,20 +308,20 @@ describe("a recording whose transcription is ended again and again", { timeout: 
     const whole = await attempt(path, [], Number.POSITIVE_INFINITY);
     expect(whole.transcript!.duration).toBeGreaterThan(241);
 
-    const { kept, last, attempts } = await endedAgainAndAgain(attempt, path);
+    const { checkpoints, last, attempts } = await endedAgainAndAgain(attempt, path);
     expect(attempts).toBeGreaterThan(2);
     expect(heardIn(last.transcript!)).toEqual(heardIn(whole.transcript!));
     expect(last.waveforms).toEqual(whole.waveforms);
     expect(last.progress[0]).toEqual({
-      done: Math.max(...kept.map(({ settledSeconds }) => settledSeconds)),
+      done: Math.max(...checkpoints.map(({ settledSeconds }) => settledSeconds)),
       duration: whole.transcript!.duration,
       remainingSeconds: null,
     });
     expect(last.scored).toBeLessThan(whole.scored);
-    const questions = [...kept, ...last.told].flatMap(({ answers }) =>
-      readAnswers(answers)!.hearings.map(([question]) => question),
+    const keys = [...checkpoints, ...last.told].flatMap(({ results }) =>
+      parseResults(results)!.recognitions.map(([key]) => key),
     );
-    expect(new Set(questions).size).toBe(questions.length);
+    expect(new Set(keys).size).toBe(keys.length);
   });
 
   test("has each language where it is spoken, also where it was ended beside a change", async () => {
@@ -331,7 +335,7 @@ describe("a recording whose transcription is ended again and again", { timeout: 
     const names = ["mixed", "french"] as const;
     writeFileSync(path, wavFile(sequence(...(await Promise.all(names.map(soundOf))))));
     const whole = await attempt(path, [], Number.POSITIVE_INFINITY);
-    expect(new Set(whole.transcript!.stretches.map(({ language }) => language)).size).toBe(4);
+    expect(new Set(whole.transcript!.languageSegments.map(({ language }) => language)).size).toBe(4);
     const { last, attempts } = await endedAgainAndAgain(attempt, path);
     expect(heardIn(last.transcript!)).toEqual(heardIn(whole.transcript!));
     expect(attempts).toBeGreaterThan(2);

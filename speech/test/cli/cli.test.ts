@@ -143,7 +143,7 @@ describe("recordings", () => {
       "language",
       "duration",
       "words",
-      "stretches",
+      "languageSegments",
       "engine",
       "decoder",
       "incomplete",

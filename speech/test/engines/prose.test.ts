@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { hearingOf } from "../../src/engines/openai/recognition.ts";
-import { parseAnswer } from "../../src/engines/openai/response.ts";
-import { compressionRatio, MAX_COMPRESSION_RATIO } from "../../src/engines/repetition.ts";
+import { recognitionResult } from "../../src/engines/openai/recognition.ts";
+import { parseResponse } from "../../src/engines/openai/response.ts";
+import { compressionRatio, MAX_COMPRESSION_RATIO } from "../../src/engines/recognition-result.ts";
 import { decodeWithFallback } from "../../src/engines/whisper/temperature-fallback.ts";
 import { wordsOfTokens } from "../../src/engines/whisper/words-of-tokens.ts";
 import type { DecodedSequence } from "../../src/onnx/decode-sequences.ts";
-import { isInvented } from "../../src/recognition/hallucinations.ts";
+import { isHallucination } from "../../src/recognition/hallucinations.ts";
 import { PROSE } from "../support/prose.ts";
 import { WhisperVocabulary } from "../support/whisper-vocabulary.ts";
 
@@ -32,9 +32,9 @@ describe("ordinary prose", () => {
   });
 
   test.each(samples)("in $language is kept whole from a server: $text", ({ language, text, seconds }) => {
-    const hearing = answerOf(language, text, seconds);
-    expect(letters(hearing.words.map(({ word }) => word).join(""))).toBe(letters(text));
-    expect(isInvented(hearing, seconds)).toBe(false);
+    const result = answerOf(language, text, seconds);
+    expect(letters(result.words.map(({ word }) => word).join(""))).toBe(letters(text));
+    expect(isHallucination(result, seconds)).toBe(false);
   });
 
   const vocabulary = new WhisperVocabulary();
@@ -51,10 +51,10 @@ describe("ordinary prose", () => {
       expect(temperatures).toEqual([0]);
       const words = wordsOfTokens(attempt!.sequence.tokens, vocabulary.tokenBytes, language);
       expect(letters(words.map((word) => word.text).join(""))).toBe(letters(text));
-      const evidence = { ...attempt!, noSpeechProbability: 0.02, cutOff: false };
-      expect(isInvented({ ...evidence, words: words.map((word) => ({ word: word.text })) }, seconds)).toBe(
-        false,
-      );
+      const evidence = { ...attempt!, noSpeechProbability: 0.02, truncated: false };
+      expect(
+        isHallucination({ ...evidence, words: words.map((word) => ({ word: word.text })) }, seconds),
+      ).toBe(false);
     },
   );
 });
@@ -63,7 +63,7 @@ describe("a repetition loop", () => {
   test.each(Object.entries(PROSE))("in %s is dropped from a server's answer", (language, { text }) => {
     const phrase = `${[...text].slice(0, 25).join("").trim()} `;
     const looped = phrase.repeat(20);
-    expect(isInvented(answerOf(language, looped, 30), 30)).toBe(true);
+    expect(isHallucination(answerOf(language, looped, 30), 30)).toBe(true);
   });
 });
 
@@ -78,8 +78,8 @@ function answerOf(language: string, text: string, seconds: number) {
     compression_ratio: 2.9,
   };
   const utterance = { samples: new Float32Array(Math.round(seconds * 16_000)), start: 0 };
-  return hearingOf(
-    parseAnswer(JSON.stringify({ text, language, segments: [segment] }), seconds),
+  return recognitionResult(
+    parseResponse(JSON.stringify({ text, language, segments: [segment] }), seconds),
     utterance,
     null,
   );
@@ -90,7 +90,7 @@ function sequenceOf(tokens: number[]): DecodedSequence {
     tokens,
     logProbabilities: tokens.map(() => LOG_PROBABILITY),
     endLogProbability: LOG_PROBABILITY,
-    watchedProbability: 0.02,
+    noSpeechProbability: 0.02,
     stop: "end",
     attention: new Float32Array(0),
     steps: tokens.length + 1,

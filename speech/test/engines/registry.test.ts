@@ -56,5 +56,5 @@ test("an engine that is named is the only one", () => {
 
 test("an engine that is named and not there is an error that tells how to get it", () => {
   expect(() => chooseEngines("whisper", available({}))).toThrow("subtext models pull");
-  expect(() => chooseEngines("openai", available({}))).toThrow("no transcription server");
+  expect(() => chooseEngines("openai", available({}))).toThrow("No transcription server");
 });

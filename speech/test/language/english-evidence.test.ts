@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Engine, Hearing } from "../../src/engines/engine.ts";
+import type { Engine, RecognitionResult } from "../../src/engines/engine.ts";
 import { readMoonshine } from "../../src/engines/moonshine/model.ts";
 import { openMoonshine } from "../../src/engines/moonshine/moonshine.ts";
 import {
@@ -20,11 +20,11 @@ afterAll(() => engine.close());
 async function evidenceOf(names: readonly string[]): Promise<EnglishEvidence> {
   const utterances = names.map((name) => ({ samples: spoken(name).samples, start: 0 }));
   const evidence = new EnglishEvidence();
-  const hearings = await engine.hear(utterances, { signal: new AbortController().signal });
-  for (const [index, hearing] of hearings.entries()) {
+  const results = await engine.recognize(utterances, { signal: new AbortController().signal });
+  for (const [index, result] of results.entries()) {
     const { samples } = utterances[index]!;
     const speech = [{ start: 0, end: samples.length / 16_000, probability: 0.95 }];
-    evidence.add(hearing, soundEvidence({ samples, speech }));
+    evidence.add(result, soundEvidence({ samples, speech }));
   }
   return evidence;
 }
@@ -37,7 +37,7 @@ test.each(["es", "de", "fr"])("%s is told as another language", async (name) => 
   expect((await evidenceOf([name])).verdict()).toBe("other");
 });
 
-function hearing(text: string, confidence: number, cutOff = false): Hearing {
+function result(text: string, confidence: number, truncated = false): RecognitionResult {
   const words = text
     .split(" ")
     .filter((word) => word !== "")
@@ -48,15 +48,15 @@ function hearing(text: string, confidence: number, cutOff = false): Hearing {
     noSpeechProbability: null,
     meanLogProbability: Math.log(confidence),
     compressionRatio: 1,
-    cutOff,
+    truncated,
   };
 }
 /** As of speech without noise. */
 function sound(seconds: number, unlike: Partial<SoundEvidence> = {}): SoundEvidence {
   return { seconds, sureSeconds: seconds, loudnessRange: 40, ...unlike };
 }
-const clear = hearing("we will talk about the plan for the next week and then go home", 0.9);
-const guessed = hearing("the city is on the ground of a new seniority for all of us here", 0.3);
+const clear = result("we will talk about the plan for the next week and then go home", 0.9);
+const guessed = result("the city is on the ground of a new seniority for all of us here", 0.3);
 
 test("nothing heard, or two unsure seconds, tell nothing", () => {
   const evidence = new EnglishEvidence();
@@ -69,7 +69,7 @@ test("English between songs and noise is still English", () => {
   const evidence = new EnglishEvidence();
   for (let i = 0; i < 10; i++) {
     evidence.add(clear, sound(5));
-    evidence.add(hearing("", 1), sound(5));
+    evidence.add(result("", 1), sound(5));
   }
   expect(evidence.verdict()).toBe("english");
 });
@@ -93,7 +93,7 @@ test("a long foreign recording is given up after two minutes, an English one nev
 });
 
 describe("where nothing is heard", () => {
-  const nothing = hearing("", 1);
+  const nothing = result("", 1);
   const evidenceAfter = (seconds: number, unlike: Partial<SoundEvidence> = {}) => {
     const evidence = new EnglishEvidence();
     for (let heard = 0; heard < seconds; heard += 4) evidence.add(nothing, sound(4, unlike));
@@ -102,14 +102,14 @@ describe("where nothing is heard", () => {
 
   test("although people surely speak, it is another language", () => {
     expect(evidenceAfter(12).verdict()).toBe("other");
-    expect(evidenceAfter(12).peopleSpeak).toBe(true);
+    expect(evidenceAfter(12).hasSpeech).toBe(true);
     expect(evidenceAfter(4).verdict()).toBe("unknown");
   });
 
   test("in noise, people speak, who knows what", () => {
     const asAtThirteenDecibels = { loudnessRange: 18.5 };
     expect(evidenceAfter(12, asAtThirteenDecibels).verdict()).toBe("unknown");
-    expect(evidenceAfter(12, asAtThirteenDecibels).peopleSpeak).toBe(true);
+    expect(evidenceAfter(12, asAtThirteenDecibels).hasSpeech).toBe(true);
     expect(evidenceAfter(200, asAtThirteenDecibels).isHopeless()).toBe(false);
   });
 
@@ -119,7 +119,7 @@ describe("where nothing is heard", () => {
 
   test("and voice activity is not sure either, nobody speaks", () => {
     expect(evidenceAfter(200, { sureSeconds: 1 }).verdict()).toBe("unknown");
-    expect(evidenceAfter(200, { sureSeconds: 1 }).peopleSpeak).toBe(false);
+    expect(evidenceAfter(200, { sureSeconds: 1 }).hasSpeech).toBe(false);
     expect(evidenceAfter(200, { sureSeconds: 1 }).isHopeless()).toBe(false);
   });
 });
@@ -131,7 +131,7 @@ describe("voice activity is sure", () => {
       speech: speech.map(([end, probability]) => ({ start: 0, end, probability })),
     });
 
-  test("of long and likely stretches, not of the doubtful and short ones of laughter and crowds", () => {
+  test("of long and likely languageSegments, not of the doubtful and short ones of laughter and crowds", () => {
     expect(sureOf([3, 0.95], [16, 0.84], [0.5, 0.9])).toMatchObject({ seconds: 19.5, sureSeconds: 3 });
   });
 });
@@ -143,8 +143,8 @@ test("hearing next to nothing counts against English", () => {
 
 describe("a phrase said again and again", () => {
   const phrase = "the first is the number and ";
-  const repeated = (confidence: number, cutOff = false) =>
-    hearing(phrase.repeat(4).trim(), confidence, cutOff);
+  const repeated = (confidence: number, truncated = false) =>
+    result(phrase.repeat(4).trim(), confidence, truncated);
 
   test("counts against English where its words are unsure, as in loops over other languages", () => {
     expect(englishScore(repeated(0.55), 8)).toBeLessThan(-1);
@@ -161,8 +161,8 @@ test("the surer an engine is, the more like English it scores", () => {
   const texts = fc.array(fc.constantFrom("one", "two", "three", "four"), { minLength: 1, maxLength: 30 });
   const sure = fc.double({ min: 0, max: 1, noNaN: true });
   fc.assert(
-    fc.property(texts, sure, sure, fc.boolean(), (words, a, b, cutOff) => {
-      const score = (confidence: number) => englishScore(hearing(words.join(" "), confidence, cutOff), 10);
+    fc.property(texts, sure, sure, fc.boolean(), (words, a, b, truncated) => {
+      const score = (confidence: number) => englishScore(result(words.join(" "), confidence, truncated), 10);
       expect(score(Math.max(a, b))).toBeGreaterThanOrEqual(score(Math.min(a, b)) - 1e-9);
       expect(score(a)).toBeLessThanOrEqual(0);
     }),

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import {
   type LanguageObservation,
   type LanguageScores,
-  likeliestLanguages,
+  mostLikelyLanguages,
   scoresAfter,
 } from "../../src/language/language-path.ts";
 
@@ -49,7 +49,7 @@ function* pathsOf(length: number): Generator<string[]> {
 test("no other path through a recording is likelier", () => {
   fc.assert(
     fc.property(fc.array(observation, { minLength: 1, maxLength: 5 }), (observations) => {
-      const path = likeliestLanguages(START, observations);
+      const path = mostLikelyLanguages(START, observations);
       fc.pre(path[0] !== null);
       const best = Math.max(
         ...Array.from(pathsOf(observations.length), (other) => scoreOf(other, observations)),
@@ -62,7 +62,7 @@ test("no other path through a recording is likelier", () => {
 test("every observation gets a language that was observed, or none where nothing was", () => {
   fc.assert(
     fc.property(fc.array(observation, { maxLength: 40 }), (observations) => {
-      const path = likeliestLanguages(START, observations);
+      const path = mostLikelyLanguages(START, observations);
       expect(path.length).toBe(observations.length);
       const observed = new Set(
         observations.flatMap(({ probabilities }) =>
@@ -103,21 +103,21 @@ test("it makes no difference whether observations come in pieces, and old ones w
 
 test("one short or doubtful utterance follows its neighbours, also at the start and the end", () => {
   for (const odd of [told("cy", 0.99, 2.5), told("cy", 0.8, 20)]) {
-    expect(likeliestLanguages(START, [english(10), odd, english(10)])).toEqual(["en", "en", "en"]);
+    expect(mostLikelyLanguages(START, [english(10), odd, english(10)])).toEqual(["en", "en", "en"]);
   }
   const odd = told("cy", 0.8, 2);
-  expect(likeliestLanguages(START, [odd, english(10)])).toEqual(["en", "en"]);
-  expect(likeliestLanguages(START, [english(10), odd])).toEqual(["en", "en"]);
+  expect(mostLikelyLanguages(START, [odd, english(10)])).toEqual(["en", "en"]);
+  expect(mostLikelyLanguages(START, [english(10), odd])).toEqual(["en", "en"]);
 });
 
 test("a clear passage of four seconds is a change, and so is a change for good in short utterances", () => {
-  expect(likeliestLanguages(START, [english(10), told("es", 0.99, 4), english(10)])).toEqual([
+  expect(mostLikelyLanguages(START, [english(10), told("es", 0.99, 4), english(10)])).toEqual([
     "en",
     "es",
     "en",
   ]);
   const short = Array.from({ length: 3 }, () => told("es", 0.97, 2));
-  expect(likeliestLanguages(START, [english(10), ...short])).toEqual(["en", "es", "es", "es"]);
+  expect(mostLikelyLanguages(START, [english(10), ...short])).toEqual(["en", "es", "es", "es"]);
 });
 
 test("what was heard before decides what is doubtful, however long ago another language was spoken", () => {
@@ -129,13 +129,13 @@ test("what was heard before decides what is doubtful, however long ago another l
     ]),
   };
   const afterEnglish = scoresAfter(START, [english(10)]);
-  expect(likeliestLanguages(afterEnglish, [doubtful])).toEqual(["en"]);
+  expect(mostLikelyLanguages(afterEnglish, [doubtful])).toEqual(["en"]);
   const hours = Array.from({ length: 1_000 }, () => english(15));
   const spanishAtLast = scoresAfter(START, [...hours, told("es", 0.99, 10)]);
-  expect(likeliestLanguages(spanishAtLast, [doubtful])).toEqual(["es"]);
+  expect(mostLikelyLanguages(spanishAtLast, [doubtful])).toEqual(["es"]);
 });
 
 test("utterances that tell nothing are in the language around them", () => {
   const nothing = { seconds: 10, probabilities: new Map() };
-  expect(likeliestLanguages(START, [nothing, english(5), nothing])).toEqual(["en", "en", "en"]);
+  expect(mostLikelyLanguages(START, [nothing, english(5), nothing])).toEqual(["en", "en", "en"]);
 });

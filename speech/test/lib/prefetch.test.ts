@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ahead } from "../../src/lib/prefetch.ts";
+import { prefetch } from "../../src/lib/prefetch.ts";
 
 /** Gives its items one by one, and tells how many were asked for. */
 function source(items: readonly number[], failAt: number | null = null) {
@@ -28,7 +28,7 @@ test("gives every item once and in order, and never reads further ahead than it 
     fc.asyncProperty(inputs, async ([numbers, count]) => {
       const { items, told } = source(numbers);
       const got: number[] = [];
-      for await (const item of ahead(items, count)) {
+      for await (const item of prefetch(items, count)) {
         got.push(item);
         await settled();
         expect(told.asked).toBe(Math.min(numbers.length, got.length + count));
@@ -43,7 +43,7 @@ test("an error of the source comes after the items before it", async () => {
   const { items } = source([1, 2, 3, 4], 2);
   const got: number[] = [];
   const read = async () => {
-    for await (const item of ahead(items, 3)) got.push(item);
+    for await (const item of prefetch(items, 3)) got.push(item);
   };
   await expect(read()).rejects.toThrow("broken");
   expect(got).toEqual([1, 2]);
@@ -51,7 +51,7 @@ test("an error of the source comes after the items before it", async () => {
 
 test("a reader that leaves early ends the source", async () => {
   const { items, told } = source([1, 2, 3, 4, 5, 6]);
-  for await (const item of ahead(items, 1)) if (item === 2) break;
+  for await (const item of prefetch(items, 1)) if (item === 2) break;
   expect(told.returned).toBe(true);
   expect(told.asked).toBeLessThan(6);
 });

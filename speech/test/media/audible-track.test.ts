@@ -32,7 +32,7 @@ const SILENT = {
   name: "none",
   languages: [],
   maxUtteranceSeconds: 20,
-  hear: async () => [],
+  recognize: async () => [],
   close: async () => {},
 };
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { DecoderChild } from "../../src/media/decoder-process.ts";
+import { DecoderProcess } from "../../src/media/decoder-process.ts";
 import { openFfmpeg } from "../../src/media/ffmpeg.ts";
 import { describeDecoders, openDecoder } from "../../src/media/open-decoder.ts";
 import { decodeAll, decoders } from "../support/media-decoding.ts";
@@ -90,8 +90,8 @@ describe.each(decoders)("the process of %s", (name, decoder) => {
 
 describe("a decoder's process", () => {
   const options = { prlimit: null, memory: "address-space", signal: never } as const;
-  const shell = (script: string, patienceSeconds: number) =>
-    new DecoderChild({ ...options, command: "sh", args: ["-c", script], patienceSeconds });
+  const shell = (script: string, timeoutSeconds: number) =>
+    new DecoderProcess({ ...options, command: "sh", args: ["-c", script], timeoutSeconds });
 
   test("is ended when it lets its reader wait too long", async () => {
     const reading = shell("echo first; sleep 60", 0.2).text();

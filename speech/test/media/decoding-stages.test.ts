@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SpeechError } from "../../src/errors.ts";
 import { type DecodeEvidence, judge } from "../../src/media/decode-summary.ts";
-import { Complaints } from "../../src/media/decoder-log.ts";
+import { DecoderLog } from "../../src/media/decoder-log.ts";
 import { downmixFilters } from "../../src/media/downmix.ts";
 import { readMatroskaBlocks } from "../../src/media/matroska-blocks.ts";
 import { MonoMixer } from "../../src/media/mono.ts";
@@ -243,7 +243,7 @@ describe("ffmpeg's complaints", () => {
       "[mpegts @ 0x3] Packet corrupt (stream = 0, dts = 9).\n[mpegts @ 0x3] Packet corrupt (stream = 1, dts = 9).\n";
     fc.assert(
       fc.property(fc.array(fc.nat(text.length)), (cuts) => {
-        const complaints = new Complaints(1);
+        const complaints = new DecoderLog(1);
         const ends = [...cuts, text.length].sort((a, b) => a - b);
         ends.forEach((end, i) => {
           complaints.add(text.slice(ends[i - 1] ?? 0, end));
@@ -256,7 +256,7 @@ describe("ffmpeg's complaints", () => {
   });
 
   test("keep few lines of few characters, without addresses and paths", () => {
-    const complaints = new Complaints(null);
+    const complaints = new DecoderLog(null);
     for (let i = 0; i < 1000; i++)
       complaints.add(`[mov @ 0x${i}] file:/srv/secret/a.mp4: ${"x".repeat(5000)}\n`);
     complaints.add("y".repeat(10_000_000));

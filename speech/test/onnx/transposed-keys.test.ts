@@ -6,7 +6,7 @@ import { SpeechError } from "../../src/errors.ts";
 import { addCrossAttentionOutputs } from "../../src/onnx/cross-attention-outputs.ts";
 import { type DecodedSequence, decodeSequences } from "../../src/onnx/decode-sequences.ts";
 import { describeDecoder, emptyCache, runStep } from "../../src/onnx/seq2seq-decoder.ts";
-import { keepKeysTurned } from "../../src/onnx/transposed-keys.ts";
+import { cacheTransposedKeys } from "../../src/onnx/transposed-keys.ts";
 import { listeningModel } from "../support/language-recordings.ts";
 import { spoken } from "../support/spoken.ts";
 
@@ -40,7 +40,7 @@ async function decode(session: InferenceSession, encoderStates: Tensor): Promise
 
 test("keys that stay turned give the same tokens, probabilities and attention, to the last bit", async () => {
   const states = await encoded(spoken("english-1").samples.subarray(0, 80_000));
-  const [before, after] = [await open(decoder), await open(keepKeysTurned(decoder))];
+  const [before, after] = [await open(decoder), await open(cacheTransposedKeys(decoder))];
   const expected = await decode(before, states);
   expect(expected.tokens.length).toBeGreaterThan(5);
   expect(await decode(after, states)).toEqual(expected);
@@ -49,7 +49,7 @@ test("keys that stay turned give the same tokens, probabilities and attention, t
 
 test("the cache keeps the keys of every layer turned", async () => {
   const states = await encoded(spoken("english-1").samples.subarray(0, 16_000));
-  const session = await open(keepKeysTurned(decoder));
+  const session = await open(cacheTransposedKeys(decoder));
   const described = describeDecoder(session);
   const { cache } = await runStep(described, {
     inputTokens: [[1]],
@@ -57,7 +57,6 @@ test("the cache keeps the keys of every layer turned", async () => {
     cache: emptyCache(described, 1),
     cached: false,
     attentionHeads: [],
-    wanted: "logits",
   });
   const { heads, headSize } = described;
   for (let layer = 0; layer < 6; layer++) {
@@ -76,12 +75,12 @@ test("a graph whose keys are used in another way stays as it is", () => {
   for (const model of [
     readFileSync(path("encoder_model.onnx")),
     readFileSync(`${listeningModel}/encoder_model.onnx`),
-    keepKeysTurned(decoder),
+    cacheTransposedKeys(decoder),
   ]) {
-    expect(keepKeysTurned(model)).toBe(model);
+    expect(cacheTransposedKeys(model)).toBe(model);
   }
 });
 
 test("what is no model is told as such", () => {
-  expect(() => keepKeysTurned(new TextEncoder().encode("<!doctype html>"))).toThrow(SpeechError);
+  expect(() => cacheTransposedKeys(new TextEncoder().encode("<!doctype html>"))).toThrow(SpeechError);
 });

@@ -3,16 +3,21 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { EngineParts } from "../../src/engines/engine-parts.ts";
+import type { EngineSelection } from "../../src/engines/registry.ts";
 import { SpeechError } from "../../src/errors.ts";
 import { createSpeech, type SpeechOptions } from "../../src/processes/process-pool.ts";
 import { descendantsRunning } from "../support/processes.ts";
 import { sequence, theChildren, wavFile } from "../support/wav.ts";
 
-const BUNDLED: EngineParts = { bundled: true, multilingual: null, bundledTakesEnglish: false, remedy: "" };
+const BUNDLED: EngineSelection = {
+  bundled: true,
+  multilingual: null,
+  bundledTakesEnglish: false,
+  remedy: "",
+};
 const job = { maxDurationSeconds: 60, signal: new AbortController().signal };
 
-function open(parts: () => EngineParts, options: Partial<SpeechOptions> = {}) {
+function open(parts: () => EngineSelection, options: Partial<SpeechOptions> = {}) {
   return createSpeech({
     parts,
     processes: 1,

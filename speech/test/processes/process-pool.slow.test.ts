@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type KeptStretch, readAnswers } from "../../src/checkpoints/checkpoint.ts";
-import type { EngineParts } from "../../src/engines/engine-parts.ts";
+import { type Checkpoint, parseResults } from "../../src/checkpoints/checkpoint.ts";
+import type { EngineSelection } from "../../src/engines/registry.ts";
 import { SpeechError } from "../../src/errors.ts";
 import { createSpeech, type Speech, type SpeechOptions } from "../../src/processes/process-pool.ts";
 import type { TranscribeProgress, Transcript } from "../../src/transcript.ts";
@@ -16,7 +16,7 @@ import { ENGLISH, spoken } from "../support/spoken.ts";
 import { sequence, theChildren, wavFile } from "../support/wav.ts";
 
 const MAIN = "processes/process-main.ts";
-const BUNDLED: EngineParts = {
+const BUNDLED: EngineSelection = {
   bundled: true,
   multilingual: null,
   bundledTakesEnglish: false,
@@ -265,12 +265,12 @@ describe("speech that a test begins and ends", () => {
   });
 
   test("a job that comes no further is ended although its process shows signs of life", async () => {
-    // Shorter than any work takes, so that real work stands for an engine that never answers.
+    // Shorter than any work takes, so that real work stands for an engine that never results.
     const stalled = open({ stallTimeoutMs: 1, heartbeatTimeoutMs: 60_000 });
     expect(await startLong(stalled)).toMatchObject({
       code: "engine_hung",
       retryable: true,
-      message: expect.stringContaining("came no further"),
+      message: expect.stringContaining("made no progress"),
     });
     await until(() => decoders().length === 0);
   });
@@ -314,7 +314,7 @@ describe("speech that a test begins and ends", () => {
     ]);
     const { path, languages } = listeningRecording("mixed");
     const result = (await speech.transcribe(path, job)) as Transcript;
-    expect(result.stretches.map(({ language }) => language)).toEqual(languages);
+    expect(result.languageSegments.map(({ language }) => language)).toEqual(languages);
   });
 
   test("processes without work end when there are new engines", async () => {
@@ -331,22 +331,22 @@ describe("speech that a test begins and ends", () => {
     expect(await jobs).toEqual(Array(2).fill(TEXT));
   });
 
-  test("what a process has told of its work is kept for the next one, where it is killed", async () => {
-    const kept: KeptStretch[] = [];
-    const speech = open({ keepEverySeconds: 0 });
-    const hear = (onStretch: (stretch: KeptStretch) => void) =>
-      speech.transcribe(short, { ...job, kept, onStretch });
+  test("what a process has told of its work is checkpoints for the next one, where it is killed", async () => {
+    const checkpoints: Checkpoint[] = [];
+    const speech = open({ checkpointIntervalSeconds: 0 });
+    const hear = (onCheckpoint: (stretch: Checkpoint) => void) =>
+      speech.transcribe(short, { ...job, checkpoints, onCheckpoint });
     const killed = hear((stretch) => {
-      kept.push(stretch);
+      checkpoints.push(stretch);
       for (const pid of speechProcesses()) process.kill(pid, "SIGKILL");
     });
     await expect(killed).rejects.toMatchObject({ code: "engine_crashed" });
-    const told: KeptStretch[] = [];
+    const told: Checkpoint[] = [];
     const { words } = (await hear((stretch) => told.push(stretch))) as Transcript;
     expect(words.map(({ word }) => word).join(" ")).toEqual(TEXT);
-    const speechIn = (stretches: KeptStretch[]) =>
-      stretches.flatMap(({ answers }) => readAnswers(answers)!.speech);
-    expect(speechIn(kept)).toHaveLength(1);
+    const speechIn = (stretches: Checkpoint[]) =>
+      stretches.flatMap(({ results }) => parseResults(results)!.speech);
+    expect(speechIn(checkpoints)).toHaveLength(1);
     expect(speechIn(told)).toEqual([]);
   });
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import {
-  type HearingEvidence,
-  isInvented,
-  repeatedInventions,
+  isHallucination,
+  type RecognitionEvidence,
+  repeatedHallucinations,
 } from "../../src/recognition/hallucinations.ts";
 
-function said(text: string, evidence: Partial<HearingEvidence> = {}): HearingEvidence {
+function said(text: string, evidence: Partial<RecognitionEvidence> = {}): RecognitionEvidence {
   return {
     words: text
       .split(" ")
@@ -14,14 +14,14 @@ function said(text: string, evidence: Partial<HearingEvidence> = {}): HearingEvi
     meanLogProbability: -0.2,
     compressionRatio: 1.2,
     noSpeechProbability: 0.02,
-    cutOff: false,
+    truncated: false,
     ...evidence,
   };
 }
 const SENTENCE = "We will talk about the plan for next week and then go home.";
 
 describe("what people say is kept", () => {
-  test.each<[string, string, number, Partial<HearingEvidence>]>([
+  test.each<[string, string, number, Partial<RecognitionEvidence>]>([
     ["a sentence", SENTENCE, 4, {}],
     ["one word", "Yes.", 0.3, {}],
     ["a sentence in noise, of which the model is unsure", SENTENCE, 4, { meanLogProbability: -0.9 }],
@@ -39,12 +39,12 @@ describe("what people say is kept", () => {
     ["a chorus", "la la la la la la la la la", 5, { compressionRatio: 3 }],
     ["an engine that tells nothing of silence", SENTENCE, 4, { noSpeechProbability: null }],
   ])("%s", (_, text, seconds, evidence) => {
-    expect(isInvented(said(text, evidence), seconds)).toBe(false);
+    expect(isHallucination(said(text, evidence), seconds)).toBe(false);
   });
 });
 
 describe("what a model makes up is not", () => {
-  test.each<[string, string, number, Partial<HearingEvidence>]>([
+  test.each<[string, string, number, Partial<RecognitionEvidence>]>([
     [
       "thanks over music",
       "Thank you for watching!",
@@ -54,30 +54,30 @@ describe("what a model makes up is not", () => {
     ["thanks over long noise", "Thank you.", 14, { noSpeechProbability: 0.3 }],
     ["credits of subtitles", "Untertitel im Auftrag des ZDF", 25, { meanLogProbability: -0.4 }],
     ["what it is very unsure of", SENTENCE, 4, { meanLogProbability: -1.4 }],
-    ["a loop that was cut", "and the and the and the and the", 6, { cutOff: true, compressionRatio: 2.6 }],
+    ["a loop that was cut", "and the and the and the and the", 6, { truncated: true, compressionRatio: 2.6 }],
     ["a loop that says too much for the time", Array(40).fill("no").join(" "), 3, {}],
     ["a loop that only repeats", Array(20).fill("the same").join(" "), 8, { compressionRatio: 5 }],
   ])("%s", (_, text, seconds, evidence) => {
-    expect(isInvented(said(text, evidence), seconds)).toBe(true);
+    expect(isHallucination(said(text, evidence), seconds)).toBe(true);
   });
 
   test("of nothing heard there is nothing to doubt", () => {
-    expect(isInvented(said("", { meanLogProbability: -3, cutOff: true }), 20)).toBe(false);
+    expect(isHallucination(said("", { meanLogProbability: -3, truncated: true }), 20)).toBe(false);
   });
 });
 
 describe("the same words again and again", () => {
-  const times = (text: string, seconds: number[], evidence: Partial<HearingEvidence> = {}) =>
+  const times = (text: string, seconds: number[], evidence: Partial<RecognitionEvidence> = {}) =>
     seconds.map((speechSeconds) => ({ ...said(text, evidence), speechSeconds }));
 
   test("are kept where they take as long each time and the model is sure", () => {
-    expect(repeatedInventions(times("Next, please.", [0.9, 1, 1.1, 0.9]))).toEqual(new Set());
+    expect(repeatedHallucinations(times("Next, please.", [0.9, 1, 1.1, 0.9]))).toEqual(new Set());
   });
 
   test("are invented where the same words take very different times", () => {
     const thanks = times("Thank you.", [0.6, 2.5, 1.1]);
     const sentence = { ...said(SENTENCE), speechSeconds: 4 };
-    expect(repeatedInventions([sentence, ...thanks, sentence])).toEqual(new Set(thanks));
+    expect(repeatedHallucinations([sentence, ...thanks, sentence])).toEqual(new Set(thanks));
   });
 
   test("are invented where the model doubts them, whatever case and marks they come in", () => {
@@ -85,12 +85,12 @@ describe("the same words again and again", () => {
       ...times("Thank you.", [1, 1], { noSpeechProbability: 0.5 }),
       ...times("thank you!", [1], { noSpeechProbability: 0.4 }),
     ];
-    expect(repeatedInventions(thanks)).toEqual(new Set(thanks));
+    expect(repeatedHallucinations(thanks)).toEqual(new Set(thanks));
   });
 
   test("are kept where they are said twice, or with other words between", () => {
     const [first, second, third] = times("Thank you.", [0.6, 2.5, 1.1]);
     const sentence = { ...said(SENTENCE), speechSeconds: 4 };
-    expect(repeatedInventions([first!, second!, sentence, third!])).toEqual(new Set());
+    expect(repeatedHallucinations([first!, second!, sentence, third!])).toEqual(new Set());
   });
 });

@@ -5,7 +5,7 @@ import type { Decoder } from "../../src/media/media.ts";
 import { openDecoder } from "../../src/media/open-decoder.ts";
 import { transcribe } from "../../src/transcribe.ts";
 import type { Transcript } from "../../src/transcript.ts";
-import { openVoiceActivity, type VoiceActivity } from "../../src/vad/voice-activity.ts";
+import { openVoiceActivityDetector, type VoiceActivityDetector } from "../../src/vad/voice-activity.ts";
 import {
   type ListeningSentence,
   listeningModel,
@@ -15,12 +15,12 @@ import { compareWords, plainWords } from "../support/spoken.ts";
 
 let decoder: Decoder;
 let whisper: Engine;
-let voiceActivity: VoiceActivity;
+let voiceActivity: VoiceActivityDetector;
 
 beforeAll(async () => {
   decoder = await openDecoder();
   whisper = await openWhisper({ folder: listeningModel, threads: 1 });
-  voiceActivity = await openVoiceActivity({ threads: 1 });
+  voiceActivity = await openVoiceActivityDetector({ threads: 1 });
 });
 afterAll(async () => {
   await voiceActivity.close();
@@ -57,23 +57,23 @@ test.each([
   const { path, sentences } = listeningRecording(name);
   const transcript = await transcriptOf(path);
   expect(transcript.language).toBe(language);
-  expect(transcript.stretches).toMatchObject([
+  expect(transcript.languageSegments).toMatchObject([
     { language, engine: whisper.name, words: transcript.words.length },
   ]);
-  expect(transcript.stretches[0]!.probability).toBeGreaterThan(0.9);
+  expect(transcript.languageSegments[0]!.probability).toBeGreaterThan(0.9);
   expectWordsOf(sentences, transcript);
 });
 
 test("a recording of three languages is written stretch by stretch, each sentence in its own", async () => {
   const { path, sentences, languages } = listeningRecording("mixed");
   const transcript = await transcriptOf(path);
-  const { stretches, language } = transcript;
-  expect(stretches.map((stretch) => stretch.language)).toEqual(languages);
+  const { languageSegments, language } = transcript;
+  expect(languageSegments.map((segment) => segment.language)).toEqual(languages);
   const seconds = new Map<string, number>();
   for (const sentence of sentences) {
     const spoken = sentence.words.at(-1)!.end - sentence.words[0]!.start;
     seconds.set(sentence.language, (seconds.get(sentence.language) ?? 0) + spoken);
-    const stretch = stretches.find(
+    const stretch = languageSegments.find(
       ({ start, end }) => start <= sentence.words[1]!.start && sentence.words[1]!.start < end,
     );
     expect(stretch?.language).toBe(sentence.language);
@@ -84,5 +84,5 @@ test("a recording of three languages is written stretch by stretch, each sentenc
 
 test("of a recording of nobody nothing is written", async () => {
   const { path } = listeningRecording("nobody");
-  expect(await transcriptOf(path)).toMatchObject({ words: [], language: "zxx", stretches: [] });
+  expect(await transcriptOf(path)).toMatchObject({ words: [], language: "zxx", languageSegments: [] });
 });

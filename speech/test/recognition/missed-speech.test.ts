@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { Engine, Hearing } from "../../src/engines/engine.ts";
-import { partsToHearAgain } from "../../src/recognition/missed-speech.ts";
-import { MultilingualListener } from "../../src/recognition/multilingual-recognizer.ts";
+import type { Engine, RecognitionResult } from "../../src/engines/engine.ts";
+import { partsToRetry } from "../../src/recognition/missed-speech.ts";
+import { MultilingualRecognizer } from "../../src/recognition/multilingual-recognizer.ts";
 import type { TimedWord } from "../../src/transcript.ts";
 
 /** Two sentences with a pause between them, of two seconds each. */
@@ -19,7 +19,7 @@ function words(...starts: number[]): TimedWord[] {
 }
 
 const partsOf = (heard: TimedWord[]) =>
-  partsToHearAgain(UTTERANCE, heard).map(({ speech }) => speech.map(({ start }) => start));
+  partsToRetry(UTTERANCE, heard).map(({ speech }) => speech.map(({ start }) => start));
 
 test("an utterance whose every stretch has its words is not heard again", () => {
   expect(partsOf(words(10.6, 11, 11.5, 12, 13.6, 14, 14.5, 15))).toEqual([]);
@@ -40,7 +40,7 @@ test("a slow word that stands alone is a sentence", () => {
     { start: 13.5, end: 15, probability: 1 },
   ];
   const slow = [...words(10.6, 11, 11.5, 12), { word: "Whyyy?", start: 13.5, end: 15, confidence: 1 }];
-  expect(partsToHearAgain({ ...UTTERANCE, speech }, slow)).toEqual([]);
+  expect(partsToRetry({ ...UTTERANCE, speech }, slow)).toEqual([]);
 });
 
 test("where nothing was heard at all, there is nothing to hear again", () => {
@@ -48,9 +48,9 @@ test("where nothing was heard at all, there is nothing to hear again", () => {
 });
 
 test("parts that are recognized again are evaluated by their own statistics", async () => {
-  const doubtful = { meanLogProbability: -1.3, compressionRatio: 3, cutOff: true };
-  const certain = { meanLogProbability: -0.2, compressionRatio: 1.2, cutOff: false };
-  const result = (start: number, count: number, statistics: typeof certain): Hearing => ({
+  const doubtful = { meanLogProbability: -1.3, compressionRatio: 3, truncated: true };
+  const certain = { meanLogProbability: -0.2, compressionRatio: 1.2, truncated: false };
+  const result = (start: number, count: number, statistics: typeof certain): RecognitionResult => ({
     words: words(...Array.from({ length: count }, (_, index) => start + 0.1 + 0.4 * index)),
     language: "en",
     noSpeechProbability: 0.02,
@@ -60,7 +60,7 @@ test("parts that are recognized again are evaluated by their own statistics", as
     name: "fake",
     languages: ["en", "es"],
     maxUtteranceSeconds: 30,
-    hear: async (utterances) =>
+    recognize: async (utterances) =>
       utterances.map((utterance) =>
         utterance === UTTERANCE
           ? result(10.5, 4, doubtful)
@@ -69,9 +69,9 @@ test("parts that are recognized again are evaluated by their own statistics", as
     detectLanguages: async (utterances) => utterances.map(() => new Map([["en", 0.99]])),
     close: async () => {},
   };
-  const listener = new MultilingualListener(engine, null);
-  const options = { signal: new AbortController().signal, onHeard: () => {} };
-  await listener.hear([UTTERANCE], options);
+  const listener = new MultilingualRecognizer(engine, null);
+  const options = { signal: new AbortController().signal, onSettled: () => {} };
+  await listener.recognize([UTTERANCE], options);
   const { words: recognized } = await listener.finish(20, options);
   expect(recognized).toHaveLength(8);
 });

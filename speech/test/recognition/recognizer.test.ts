@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Heard } from "../../src/recognition/recognized-speech.ts";
-import { createListener, type Engines } from "../../src/recognition/recognizer.ts";
+import type { RecognizedSpeech } from "../../src/recognition/recognized-speech.ts";
+import { createRecognizer, type Engines } from "../../src/recognition/recognizer.ts";
 import {
   type FakeEngine,
   type FakeLanguage,
@@ -15,21 +15,21 @@ import {
 const REMEDY = "Install a multilingual model.";
 const NOTHING: Engines = { bundled: null, multilingual: null, bundledTakesEnglish: false, remedy: REMEDY };
 
-interface Listened extends Heard {
+interface Listened extends RecognizedSpeech {
   progress: number[];
   /** The words that the recording says, by their language. */
   said: (language: FakeLanguage) => string[];
 }
 
 async function listen(parts: readonly FakeSpeech[], engines: Partial<Engines>): Promise<Listened> {
-  const listener = createListener({ ...NOTHING, ...engines });
+  const listener = createRecognizer({ ...NOTHING, ...engines });
   const groups = await fakeRecording(parts);
   const progress: number[] = [];
   const options = {
     signal: new AbortController().signal,
-    onHeard: (settled: number) => progress.push(settled),
+    onSettled: (settled: number) => progress.push(settled),
   };
-  for (const { utterances } of groups) await listener.hear(utterances, options);
+  for (const { utterances } of groups) await listener.recognize(utterances, options);
   const duration = parts.reduce((sum, [, seconds]) => sum + seconds, 0);
   return {
     ...(await listener.finish(duration, options)),
@@ -38,8 +38,9 @@ async function listen(parts: readonly FakeSpeech[], engines: Partial<Engines>): 
   };
 }
 
-const texts = ({ words }: Heard) => words.map(({ word }) => word);
-const languages = ({ stretches }: Heard) => stretches.map(({ language }) => language);
+const texts = ({ words }: RecognizedSpeech) => words.map(({ word }) => word);
+const languages = ({ languageSegments }: RecognizedSpeech) =>
+  languageSegments.map(({ language }) => language);
 
 /** Sentences of some seconds with pauses between them. */
 function talk(language: FakeLanguage, sentences: number, seconds = 6, pause = 0.6): FakeSpeech[] {
@@ -49,8 +50,8 @@ function talk(language: FakeLanguage, sentences: number, seconds = 6, pause = 0.
   ]).flat();
 }
 
-function expectInOrder({ words, stretches }: Heard): void {
-  for (const parts of [words, stretches]) {
+function expectInOrder({ words, languageSegments }: RecognizedSpeech): void {
+  for (const parts of [words, languageSegments]) {
     let free = 0;
     for (const { start, end } of parts) {
       expect(start).toBeGreaterThanOrEqual(free);
@@ -59,7 +60,7 @@ function expectInOrder({ words, stretches }: Heard): void {
     }
   }
   let at = 0;
-  for (const stretch of stretches) {
+  for (const stretch of languageSegments) {
     expect(stretch.words).toBeGreaterThan(0);
     for (const { start, end } of words.slice(at, at + stretch.words)) {
       expect(start).toBeGreaterThanOrEqual(stretch.start);
@@ -70,12 +71,12 @@ function expectInOrder({ words, stretches }: Heard): void {
   expect(at).toBe(words.length);
 }
 
-describe.each(["before", "by hearing"] as const)("an engine that tells the language %s", (tells) => {
+describe.each(["before", "by result"] as const)("an engine that tells the language %s", (tells) => {
   test("a recording in one language is written in it, each word once", async () => {
     const heard = await listen(talk("es", 30), { multilingual: fakeMultilingual({ tells }) });
     expect(heard.language).toBe("es");
     expect(texts(heard)).toEqual(heard.said("es"));
-    expect(heard.stretches).toMatchObject([
+    expect(heard.languageSegments).toMatchObject([
       { language: "es", engine: "fake-multilingual", words: heard.words.length },
     ]);
     expectInOrder(heard);
@@ -100,13 +101,13 @@ describe.each(["before", "by hearing"] as const)("an engine that tells the langu
 
   test("a recording in which nobody says anything has no language", async () => {
     const heard = await listen(talk("noise", 4), { multilingual: fakeMultilingual({ tells }) });
-    expect(heard).toMatchObject({ words: [], language: "zxx", stretches: [] });
-    expect(heard.voiced).toBeGreaterThan(20);
+    expect(heard).toMatchObject({ words: [], language: "zxx", languageSegments: [] });
+    expect(heard.speechSeconds).toBeGreaterThan(20);
   });
 
   test("a recording without utterances has no language", async () => {
     const heard = await listen([[null, 30]], { multilingual: fakeMultilingual({ tells }) });
-    expect(heard).toMatchObject({ words: [], language: "zxx", stretches: [], voiced: 0 });
+    expect(heard).toMatchObject({ words: [], language: "zxx", languageSegments: [], speechSeconds: 0 });
   });
 
   test("of any mixture every word is written once, in order, in the stretch that it belongs to", async () => {
@@ -153,7 +154,7 @@ describe("doubtful languages", () => {
 
   test("a sentence that an engine heard in the wrong language is heard again in the right one", async () => {
     const parts = [...talk("en", 3, 6, 2.5), ...talk("cy", 1, 2, 2.5), ...talk("en", 3, 6, 2.5)];
-    const multilingual = fakeMultilingual({ tells: "by hearing" });
+    const multilingual = fakeMultilingual({ tells: "by result" });
     const heard = await listen(parts, { multilingual });
     expect(languages(heard)).toEqual(["en"]);
     expect(multilingual.heard.filter(({ seconds }) => seconds < 4).map(({ language }) => language)).toEqual([
@@ -194,17 +195,17 @@ describe("doubtful languages", () => {
   /** Some utterances now, the others when these are heard. */
   async function listenInTwo(parts: readonly FakeSpeech[], first: number, multilingual: FakeEngine) {
     const all = (await fakeRecording(parts)).flatMap(({ utterances }) => utterances);
-    const listener = createListener({ ...NOTHING, multilingual });
-    const options = { signal: new AbortController().signal, onHeard: () => {} };
-    await listener.hear(all.slice(0, first), options);
-    await listener.hear(all.slice(first), options);
+    const listener = createRecognizer({ ...NOTHING, multilingual });
+    const options = { signal: new AbortController().signal, onSettled: () => {} };
+    await listener.recognize(all.slice(0, first), options);
+    await listener.recognize(all.slice(first), options);
     return { all, heard: await listener.finish(1_000, options) };
   }
 
   test("a sentence at the end of a group is told by what follows in the next", async () => {
     const parts = [...talk("en", 4, 6, 2.5), ...talk("es", 6, 1.5, 2.5)];
     const { all, heard } = await listenInTwo(parts, 5, fakeMultilingual());
-    expect(heard.stretches).toMatchObject([
+    expect(heard.languageSegments).toMatchObject([
       { language: "en" },
       { language: "es", start: all[4]!.speech[0]!.start },
     ]);
@@ -259,18 +260,18 @@ describe("the bundled engine beside one of many languages", () => {
     const engines = both();
     const heard = await listen(talk("en", 100), engines);
     expect(texts(heard)).toEqual(heard.said("en"));
-    expect(heard.stretches).toMatchObject([{ language: "en", engine: "fake-english" }]);
-    expect(heard.stretches[0]!.probability).toBeGreaterThanOrEqual(0.9);
+    expect(heard.languageSegments).toMatchObject([{ language: "en", engine: "fake-english" }]);
+    expect(heard.languageSegments[0]!.probability).toBeGreaterThanOrEqual(0.9);
     expect(engines.multilingual.heard).toEqual([]);
     const probed = engines.multilingual.detectedSeconds.reduce((sum, one) => sum + one, 0);
-    expect(probed).toBeLessThan(0.45 * heard.voiced);
+    expect(probed).toBeLessThan(0.45 * heard.speechSeconds);
   });
 
   test("another language is heard by the other engine alone", async () => {
     const engines = both();
     const heard = await listen(talk("es", 100), engines);
     expect(texts(heard)).toEqual(heard.said("es"));
-    expect(heard.stretches).toMatchObject([{ language: "es", engine: "fake-multilingual" }]);
+    expect(heard.languageSegments).toMatchObject([{ language: "es", engine: "fake-multilingual" }]);
     expect(engines.bundled.heard).toEqual([]);
   });
 
@@ -295,7 +296,7 @@ describe("the bundled engine beside one of many languages", () => {
     ];
     const heard = await listen([...talk("en", 6, 19.5, 2.5), ...both20, ...talk("es", 4, 19.5, 2.5)], both());
     expect(texts(heard).filter((word) => /translated|misheard/.test(word))).toEqual([]);
-    expect(heard.stretches.map(({ engine, language }) => `${language} by ${engine}`)).toEqual([
+    expect(heard.languageSegments.map(({ engine, language }) => `${language} by ${engine}`)).toEqual([
       "en by fake-english",
       "en by fake-multilingual",
       "es by fake-multilingual",
@@ -305,14 +306,14 @@ describe("the bundled engine beside one of many languages", () => {
   test("where it is not as good the other engine hears everything", async () => {
     const engines = { ...both(), bundledTakesEnglish: false };
     const heard = await listen(talk("en", 10), engines);
-    expect(heard.stretches).toMatchObject([{ engine: "fake-multilingual" }]);
+    expect(heard.languageSegments).toMatchObject([{ engine: "fake-multilingual" }]);
     expect(engines.bundled.heard).toEqual([]);
   });
 
   test("beside an engine that tells languages only by hearing it hears nothing", async () => {
-    const engines = { ...both(), multilingual: fakeMultilingual({ tells: "by hearing" }) };
+    const engines = { ...both(), multilingual: fakeMultilingual({ tells: "by result" }) };
     const heard = await listen(talk("en", 10), engines);
-    expect(heard.stretches).toMatchObject([{ engine: "fake-multilingual", language: "en" }]);
+    expect(heard.languageSegments).toMatchObject([{ engine: "fake-multilingual", language: "en" }]);
     expect(engines.bundled.heard).toEqual([]);
   });
 });
@@ -320,7 +321,10 @@ describe("the bundled engine beside one of many languages", () => {
 describe("the bundled engine alone", () => {
   test("English is told, with one stretch", async () => {
     const heard = await listen(talk("en", 10), { bundled: fakeEnglishOnly() });
-    expect(heard).toMatchObject({ language: "en", stretches: [{ language: "en", engine: "fake-english" }] });
+    expect(heard).toMatchObject({
+      language: "en",
+      languageSegments: [{ language: "en", engine: "fake-english" }],
+    });
     expect(texts(heard)).toEqual(heard.said("en"));
     expectInOrder(heard);
   });
@@ -344,12 +348,12 @@ describe("the bundled engine alone", () => {
 test("a model of one language is taken at its word", async () => {
   const multilingual = fakeEnglishOnly();
   const heard = await listen(talk("en", 5), { multilingual, bundledTakesEnglish: true });
-  expect(heard).toMatchObject({ language: "en", stretches: [{ language: "en", probability: 1 }] });
+  expect(heard).toMatchObject({ language: "en", languageSegments: [{ language: "en", probability: 1 }] });
 });
 
 describe("speech that an engine leaves out", () => {
   /** Stops at the first pause, as models do that take the end of a sentence for the end of all. */
-  const untilPause = (tells: "before" | "by hearing") =>
+  const untilPause = (tells: "before" | "by result") =>
     fakeMultilingual({
       tells,
       heard: (honest) => {
@@ -360,7 +364,7 @@ describe("speech that an engine leaves out", () => {
       },
     });
 
-  test.each(["before", "by hearing"] as const)(
+  test.each(["before", "by result"] as const)(
     "is heard in a second go, and nothing twice (language told %s)",
     async (tells) => {
       const multilingual = untilPause(tells);
@@ -405,11 +409,13 @@ test("progress rises batch by batch to the end of what is spoken", async () => {
 
 test("an abort ends it", async () => {
   const [group] = await fakeRecording(talk("es", 10));
-  const listener = createListener({ ...NOTHING, multilingual: fakeMultilingual() });
+  const listener = createRecognizer({ ...NOTHING, multilingual: fakeMultilingual() });
   const signal = AbortSignal.abort(new Error("deleted"));
-  await expect(listener.hear(group!.utterances, { signal, onHeard: () => {} })).rejects.toThrow("deleted");
+  await expect(listener.recognize(group!.utterances, { signal, onSettled: () => {} })).rejects.toThrow(
+    "deleted",
+  );
 });
 
 test("without an engine there is nothing to listen with", () => {
-  expect(() => createListener(NOTHING)).toThrow("no speech engine");
+  expect(() => createRecognizer(NOTHING)).toThrow("no speech engine");
 });

@@ -1,11 +1,11 @@
 import type {
   Engine,
-  Hearing,
-  HearOptions,
   LanguageProbabilities,
-  Utterance,
+  RecognitionResult,
+  RecognizeOptions,
 } from "../../src/engines/engine.ts";
 import type { TimedWord } from "../../src/transcript.ts";
+import type { Utterance } from "../../src/vad/utterances.ts";
 import { packUtterances, type UtteranceGroup } from "../../src/vad/utterances.ts";
 import { SAMPLE_RATE, type ScoredAudio, WINDOW_SAMPLES } from "../../src/vad/voice-activity.ts";
 
@@ -87,11 +87,11 @@ interface FakeHearing {
 export interface FakeEngineOptions {
   name?: string;
   /** Tells languages before it hears, only by hearing, or not at all. */
-  tells?: "before" | "by hearing";
+  tells?: "before" | "by result";
   /** Changes what is detected. */
   detected?: (honest: LanguageProbabilities, utterance: Utterance) => LanguageProbabilities;
   /** Changes what is heard. */
-  heard?: (honest: Hearing, utterance: Utterance) => Hearing;
+  heard?: (honest: RecognitionResult, utterance: Utterance) => RecognitionResult;
 }
 
 /** What a fake engine was asked for. */
@@ -108,7 +108,7 @@ export function fakeMultilingual(options: FakeEngineOptions = {}): FakeEngine {
     maxUtteranceSeconds: 30,
     heard: [],
     detectedSeconds: [],
-    hear: async (utterances, { signal, languages }) => {
+    recognize: async (utterances, { signal, languages }) => {
       signal.throwIfAborted();
       return utterances.map((utterance, index) => {
         const language = languages?.[index] ?? spokenMost(utterance);
@@ -118,13 +118,13 @@ export function fakeMultilingual(options: FakeEngineOptions = {}): FakeEngine {
           .map(({ language: spoken, ...word }) =>
             spoken === language ? word : { ...word, word: `translated-${word.word}` },
           );
-        const hearing = fakeHearing(words, { language });
-        return options.heard?.(hearing, utterance) ?? hearing;
+        const result = fakeHearing(words, { language });
+        return options.heard?.(result, utterance) ?? result;
       });
     },
     close: async () => {},
   };
-  if (options.tells === "by hearing") return engine;
+  if (options.tells === "by result") return engine;
   engine.detectLanguages = async (utterances, signal) => {
     signal.throwIfAborted();
     return utterances.map((utterance) => {
@@ -144,7 +144,7 @@ export function fakeEnglishOnly(): FakeEngine {
     maxUtteranceSeconds: 30,
     heard: [],
     detectedSeconds: [],
-    hear: async (utterances, { signal }: HearOptions) => {
+    recognize: async (utterances, { signal }: RecognizeOptions) => {
       signal.throwIfAborted();
       return utterances.map((utterance) => {
         engine.heard.push({ seconds: utterance.samples.length / SAMPLE_RATE, language: null });
@@ -163,14 +163,14 @@ export function fakeEnglishOnly(): FakeEngine {
   return engine;
 }
 
-function fakeHearing(words: TimedWord[], evidence: Partial<Hearing> = {}): Hearing {
+function fakeHearing(words: TimedWord[], evidence: Partial<RecognitionResult> = {}): RecognitionResult {
   return {
     words,
     language: null,
     meanLogProbability: -0.2,
     compressionRatio: 1.3,
     noSpeechProbability: 0.02,
-    cutOff: false,
+    truncated: false,
     ...evidence,
   };
 }

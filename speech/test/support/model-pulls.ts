@@ -16,7 +16,7 @@ export const REPOSITORY = "made/whisper";
 export const MODEL: KnownModel = {
   name: "whisper-made",
   languageCount: 4,
-  licence: "MIT",
+  license: "MIT",
   repository: REPOSITORY,
   revision: "main",
   files: ["config.json", "onnx/encoder.onnx", "onnx/decoder.onnx"],

@@ -1,7 +1,8 @@
 import { afterEach, expect } from "vitest";
-import type { Engine, Hearing, Utterance } from "../../src/engines/engine.ts";
+import type { Engine, RecognitionResult } from "../../src/engines/engine.ts";
 import { type OpenAiOptions, openOpenAi } from "../../src/engines/openai/openai.ts";
 import { SpeechError } from "../../src/errors.ts";
+import type { Utterance } from "../../src/vad/utterances.ts";
 import { type ToneWord, tones } from "./tone-words.ts";
 import { speaches } from "./transcription-server-formats.ts";
 import {
@@ -46,13 +47,13 @@ export function inMedia(said: readonly ToneWord[], offset: number): ToneWord[] {
   return said.map(({ word, start, end }) => ({ word, start: start + offset, end: end + offset }));
 }
 
-export function texts({ words }: Hearing): string[] {
+export function texts({ words }: RecognitionResult): string[] {
   return words.map(({ word }) => word);
 }
 
 /** The error that it ends with. */
-export async function failure(hearing: Promise<unknown>): Promise<SpeechError> {
-  const error = await hearing.then(
+export async function failure(result: Promise<unknown>): Promise<SpeechError> {
+  const error = await result.then(
     () => null,
     (reason) => reason,
   );

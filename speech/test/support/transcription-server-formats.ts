@@ -13,7 +13,7 @@ export interface Question {
   audioBytes: number;
 }
 
-export interface Heard {
+export interface RecognizedSpeech {
   words: ToneWord[];
   seconds: number;
   language: "english" | "spanish" | "japanese";
@@ -22,14 +22,14 @@ export interface Heard {
 const CODES = { english: "en", spanish: "es", japanese: "ja" } as const;
 
 /** How a server answers; a string is the message of a 400. */
-export type Manner = (heard: Heard, question: Question) => unknown;
+export type Manner = (heard: RecognizedSpeech, question: Question) => unknown;
 
 const plain = (word: string) => word.replace(/^[¿]|[,:!?.。]+$/gu, "");
-const spoken = ({ words, language }: Heard) =>
+const spoken = ({ words, language }: RecognizedSpeech) =>
   words.map(({ word }) => word).join(language === "japanese" ? "" : " ");
 const certain = { temperature: 0, avg_logprob: -0.2, compression_ratio: 1.1, no_speech_prob: 0.01 };
 
-function segmentOf(heard: Heard) {
+function segmentOf(heard: RecognizedSpeech) {
   const { words, seconds } = heard;
   return {
     id: 0,

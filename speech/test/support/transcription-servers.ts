@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ENGLISH_WORDS, heardWords, JAPANESE_WORDS, SPANISH_WORDS, wavSamples } from "./tone-words.ts";
-import type { Heard, Manner, Question } from "./transcription-server-formats.ts";
+import type { Manner, Question, RecognizedSpeech } from "./transcription-server-formats.ts";
 
 /**
  * Transcription servers of the test's own. They truly listen: what they answer comes from the audio that they
@@ -114,7 +114,10 @@ async function answer(
   const languages = { english: ENGLISH_WORDS, spanish: SPANISH_WORDS, japanese: JAPANESE_WORDS };
   const [language] = Object.entries(languages).toSorted(([, a], [, b]) => count(b) - count(a))[0]!;
   const seconds = (audio.length - 44) / 32_000;
-  const said = options.manner({ words, seconds, language: language as Heard["language"] }, question);
+  const said = options.manner(
+    { words, seconds, language: language as RecognizedSpeech["language"] },
+    question,
+  );
   if (typeof said === "string") send(400, { error: { message: said, type: "invalid_request_error" } });
   else send(200, said);
 }

@@ -2,9 +2,9 @@ import { InferenceSession } from "onnxruntime-node";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { findBackground, levelOf } from "../../src/vad/background.ts";
 import {
-  openVoiceActivity,
+  openVoiceActivityDetector,
   scoreAudio,
-  type VoiceActivity,
+  type VoiceActivityDetector,
   WINDOW_SAMPLES,
 } from "../../src/vad/voice-activity.ts";
 import { steadyNoise } from "../support/sounds.ts";
@@ -13,10 +13,10 @@ import { sequence, theChildren, theWeather } from "../support/wav.ts";
 const { signal } = new AbortController();
 /** Longer than the block in which audio is scored. */
 const FIVE_MINUTES = 300;
-let voiceActivity: VoiceActivity;
+let voiceActivity: VoiceActivityDetector;
 
 beforeAll(async () => {
-  voiceActivity = await openVoiceActivity({ threads: 1 });
+  voiceActivity = await openVoiceActivityDetector({ threads: 1 });
 });
 afterEach(() => {
   vi.restoreAllMocks();

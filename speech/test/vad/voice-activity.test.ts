@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { silence } from "../../src/media/silence.ts";
 import {
-  openVoiceActivity,
+  openVoiceActivityDetector,
   type ScoredAudio,
   scoreAudio,
   speechSegments,
-  type VoiceActivity,
+  type VoiceActivityDetector,
   WINDOW_SAMPLES,
   WINDOW_SECONDS,
 } from "../../src/vad/voice-activity.ts";
@@ -14,10 +14,10 @@ import { nonSpeech } from "../support/sounds.ts";
 import { sequence, theChildren, theWeather } from "../support/wav.ts";
 
 const signal = new AbortController().signal;
-let voiceActivity: VoiceActivity;
+let voiceActivity: VoiceActivityDetector;
 
 beforeAll(async () => {
-  voiceActivity = await openVoiceActivity({ threads: 1 });
+  voiceActivity = await openVoiceActivityDetector({ threads: 1 });
 });
 afterAll(() => voiceActivity.close());
 

@@ -1,29 +1,28 @@
 import { readFile } from "node:fs/promises";
 import { LlamaTokenizer } from "llama-tokenizer-js";
 import { SpeechError } from "../../errors.ts";
-import { addLikeliestOutputs } from "../../onnx/argmax-outputs.ts";
 import { addCrossAttentionOutputs } from "../../onnx/cross-attention-outputs.ts";
-import { keepKeysTurned } from "../../onnx/transposed-keys.ts";
+import { cacheTransposedKeys } from "../../onnx/transposed-keys.ts";
 import { moonshinePaths } from "./model-paths.ts";
 
-/** Moonshine's files, ready to be loaded by as many threads as want to. */
+/** Moonshine's files, ready to be loaded by any number of threads. */
 export interface MoonshineModel {
   /** Absolute. */
   encoderPath: string;
-  /** The decoder's graph with what word times and quick steps need. */
+  /** The decoder's graph, with cross-attention outputs and transposed keys. */
   decoder: Uint8Array;
-  /** What each token spells. */
+  /** Text piece of each token. */
   pieces: readonly string[];
 }
 
-/** @throws SpeechError `model_unusable` where the model's package is missing or its files are damaged. */
+/** @throws SpeechError `model_unusable` if the model's package is missing or its files are damaged */
 export async function readMoonshine(): Promise<MoonshineModel> {
   try {
     const { encoderPath, decoderPath } = moonshinePaths();
     const exported = await readFile(decoderPath);
     return {
       encoderPath,
-      decoder: addLikeliestOutputs(keepKeysTurned(addCrossAttentionOutputs(exported))),
+      decoder: cacheTransposedKeys(addCrossAttentionOutputs(exported)),
       pieces: new LlamaTokenizer().vocabById,
     };
   } catch (error) {

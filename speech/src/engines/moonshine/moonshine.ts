@@ -6,37 +6,38 @@ import { SpeechError } from "../../errors.ts";
 import { type DecodedSequence, decodeSequences } from "../../onnx/decode-sequences.ts";
 import { type AttentionHead, describeDecoder, type Seq2SeqDecoder } from "../../onnx/seq2seq-decoder.ts";
 import { release } from "../../onnx/tensors.ts";
-import type { Engine, Hearing, HearOptions, Utterance } from "../engine.ts";
-import { compressionRatio } from "../repetition.ts";
+import type { Utterance } from "../../vad/utterances.ts";
+import type { Engine, RecognitionResult, RecognizeOptions } from "../engine.ts";
+import { compressionRatio } from "../recognition-result.ts";
 import type { MoonshineModel } from "./model.ts";
 import { spelledWords } from "./sentence-piece.ts";
 
 /**
- * Moonshine tiny: English speech to text in 27 M parameters. It takes samples as they are, of any length;
- * its encoder gives a frame every 24 ms.
+ * Moonshine tiny: English speech to text in 27 M parameters. It accepts audio of any length; its encoder
+ * outputs a frame every 24 ms.
  */
 
 const SAMPLE_RATE = 16_000;
-/** The encoder's three convolutions give a frame every 384 samples whose middle lies 448 samples ahead. */
+/** The encoder's three convolutions output a frame every 384 samples, centered 448 samples ahead. */
 const FRAMES: FrameLayout = { length: 384, offset: 256 };
-/** Attention runs ahead of the sound by a little less than that offset: the median found on made speech. */
+/** Attention leads the sound by slightly less than that offset: median, measured on synthetic speech. */
 const TIME_CORRECTION_SECONDS = 0.005;
 const START_TOKEN = 1;
 const END_TOKEN = 2;
-/** From the model's authors: more than this for a second of speech is a loop. */
+/** From the model's authors: more tokens per second of speech are a loop. */
 const TOKENS_PER_SECOND = 6.5;
 const SPARE_TOKENS = 6;
-/** Shorter sounds give the encoder no frame. */
+/** The encoder outputs no frame for shorter audio. */
 const MIN_SAMPLES = 4_000;
 
 const MAX_BATCH = 16;
-/** Bounds the memory of a batch, which grows with rows × length; more than that makes it little faster. */
+/** Bounds the memory of a batch, which grows with rows × length; larger batches are hardly faster. */
 const MAX_BATCH_SECONDS = 100;
 const MAX_PADDED_RATIO = 1.7;
 
 /**
- * The heads that gave the best word starts and ends together, chosen one after the other from all 48 on
- * made speech with known word times.
+ * The heads that together give the best word starts and ends, selected greedily from all 48 on synthetic
+ * speech with known word times.
  */
 const ALIGNMENT_HEADS: readonly AttentionHead[] = [
   { layer: 3, head: 5 },
@@ -47,22 +48,22 @@ const ALIGNMENT_HEADS: readonly AttentionHead[] = [
 
 export interface MoonshineOptions {
   model: MoonshineModel;
-  /** Threads that one run may use. */
+  /** Threads per run. */
   threads: number;
-  /** Part of a full batch, to save memory; 1 if left out. */
+  /** Share of a full batch, to save memory; 1 by default. */
   batchShare?: number;
 }
 
-/** @throws SpeechError `model_unusable` where its files are damaged. */
+/** @throws SpeechError `model_unusable` if its files are damaged */
 export async function openMoonshine({ model, threads, batchShare = 1 }: MoonshineOptions): Promise<Engine> {
   const options = {
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
-    // The runtime's own pool keeps the most that any batch took, and rounds it up; it saves no time here.
+    // The runtime's arena keeps the most that any batch used, rounded up; it saves no time here.
     enableCpuMemArena: false,
   };
-  // Threads that spin between steps take the processor from the rest of the service: without, a run costs
-  // half the processor time, and less wall-clock time too where anything else is running.
+  // Spinning threads take the processor from the rest of the service: without spinning a run needs half the
+  // processor time, and less wall-clock time too if anything else is running.
   const intra_op = { allow_spinning: "0" };
   try {
     const encoder = await InferenceSession.create(model.encoderPath, {
@@ -71,7 +72,7 @@ export async function openMoonshine({ model, threads, batchShare = 1 }: Moonshin
     });
     const decoder = await InferenceSession.create(model.decoder, {
       ...options,
-      // Lets the quantised output projection be unpacked once at load rather than at every token.
+      // Unpacks the quantized output projection once at load instead of for every token.
       extra: { session: { disable_quant_qdq: "1", intra_op } },
     });
     return new Moonshine(encoder, describeDecoder(decoder), model.pieces, MAX_BATCH_SECONDS * batchShare);
@@ -102,8 +103,11 @@ class Moonshine implements Engine {
     this.#pieces = pieces;
   }
 
-  async hear(utterances: readonly Utterance[], { signal }: HearOptions): Promise<Hearing[]> {
-    const hearings = new Map<Utterance, Hearing>();
+  async recognize(
+    utterances: readonly Utterance[],
+    { signal }: RecognizeOptions,
+  ): Promise<RecognitionResult[]> {
+    const results = new Map<Utterance, RecognitionResult>();
     for (const batch of batchesOfLikeLength(utterances, this.#maxBatchSeconds)) {
       signal.throwIfAborted();
       const encoderStates = await this.#encode(batch, signal);
@@ -119,17 +123,16 @@ class Moonshine implements Engine {
       });
       release([encoderStates]);
       for (const [row, utterance] of batch.entries()) {
-        hearings.set(utterance, this.#hearing(utterance, sequences[row] as DecodedSequence));
+        results.set(utterance, this.#result(utterance, sequences[row] as DecodedSequence));
       }
       release(sequences.map(({ attention }) => attention));
     }
-    return utterances.map((utterance) => hearings.get(utterance) as Hearing);
+    return utterances.map((utterance) => results.get(utterance) as RecognitionResult);
   }
 
   /**
-   * Encoder states of each utterance, side by side, as long as the longest; zeros where there is no more.
-   * Each runs alone, which costs little: the encoder takes no mask, and silence added to the samples
-   * changes the words.
+   * Encodes each utterance and pads the states with zeros to the longest. Utterances are encoded one at a
+   * time, which costs little: the encoder has no mask, and silence appended to the samples changes the words.
    */
   async #encode(utterances: readonly Utterance[], signal: AbortSignal): Promise<Tensor> {
     const encoded: Tensor[] = [];
@@ -154,7 +157,7 @@ class Moonshine implements Engine {
     return new Tensor("float32", states, [encoded.length, frames, width]);
   }
 
-  #hearing({ samples, start }: Utterance, sequence: DecodedSequence): Hearing {
+  #result({ samples, start }: Utterance, sequence: DecodedSequence): RecognitionResult {
     const pieces = sequence.tokens.map((token) => this.#pieces[token] ?? "");
     const words = spelledWords(pieces);
     const wordStarts = new Set(words.map(({ firstToken }) => firstToken));
@@ -181,7 +184,7 @@ class Moonshine implements Engine {
       noSpeechProbability: null,
       meanLogProbability: mean(sequence.logProbabilities),
       compressionRatio: compressionRatio(words.map(({ text }) => text).join(" ")),
-      cutOff: sequence.stop !== "end",
+      truncated: sequence.stop !== "end",
     };
   }
 
@@ -192,8 +195,9 @@ class Moonshine implements Engine {
 }
 
 /**
- * The decoder takes no mask either. Zero states are attended to, but say nothing: measured on 200 made
- * utterances, up to twice the length did no harm, three times added 2 wrong words in 100.
+ * Batches utterances of similar length. The decoder has no mask either: padding is attended to. Measured on
+ * 200 synthetic utterances, up to twice the length did no harm; three times the length added 2 wrong words in
+ * 100.
  */
 function batchesOfLikeLength(utterances: readonly Utterance[], maxSeconds: number): Utterance[][] {
   const batches: Utterance[][] = [];

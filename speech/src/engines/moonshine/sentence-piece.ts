@@ -6,8 +6,8 @@ const BYTE_PIECE = /^<0x([0-9A-F]{2})>$/;
 const CONTROL_PIECE = /^<.*>$/;
 
 /**
- * Words of a SentencePiece text. A piece that starts with `▁` starts a word; pieces like `<0xE2>` are
- * bytes of UTF-8; free-standing punctuation joins the word before it, opening marks the word after it.
+ * Splits SentencePiece text into words. A piece that starts with `▁` starts a word; pieces such as `<0xE2>`
+ * are bytes of UTF-8; free-standing punctuation joins the word before it, opening marks the word after it.
  * @param pieces The piece of each token, in order.
  */
 export function spelledWords(pieces: readonly string[]): SpelledWord[] {

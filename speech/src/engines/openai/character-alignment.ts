@@ -1,21 +1,21 @@
-/** Cells of the table beyond which two texts are laid on each other evenly: no utterance has that much text. */
+/** Beyond this many cells texts are aligned evenly: no utterance has that much text. */
 const MAX_CELLS = 9_000_000;
 
 const BOTH = 0;
 const ONLY_FIRST = 1;
 const ONLY_SECOND = 2;
 
-/** A character of a text, white space left out. */
+/** A character of a text; white space is left out. */
 export interface TextCharacter {
   character: string;
   startsWord: boolean;
 }
 
 /**
- * Lays one text on another that says nearly the same: with other punctuation, other spelling, words left out.
- * Edit distance by dynamic programming (Wagner and Fischer, 1974), where a letter never stands for a mark; of
- * equally good ways the one that leaves out whole words.
- * @returns for each character of the first the index of the one of the second that it stands for, else −1
+ * Aligns two texts that are nearly the same but differ in punctuation, spelling or omitted words. Edit
+ * distance by dynamic programming (Wagner and Fischer, 1974) in which a letter never matches a punctuation
+ * mark; of equally good alignments, the one that omits whole words.
+ * @returns for each character of the first text the index of its match in the second, or −1
  */
 export function alignCharacters(
   first: readonly TextCharacter[],
@@ -39,8 +39,8 @@ function inverted(places: Int32Array, length: number): Int32Array {
 }
 
 /**
- * Moves what stands for nothing to the front, as far as that leaves out the same letters, if it begins at the
- * start of a word there: of `two three`, laid on `three`, not `wot` but `two` is missing.
+ * Moves gaps to the front as long as the same letters are omitted, if the gap then begins at the start of a
+ * word: aligning `two three` with `three` omits `two`, not `wot`.
  */
 function slideGaps(places: Int32Array, letters: readonly string[], text: readonly TextCharacter[]): void {
   for (let start = 0, end = 0; start < places.length; start = end) {

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 export interface Clock {
-  /** Milliseconds; only differences mean anything. */
+  /** Milliseconds on a monotonic clock. */
   now(): number;
   /** Milliseconds since 1970. */
   date(): number;
-  /** Ends early where the signal is aborted. */
+  /** Ends early if the signal is aborted. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -13,7 +13,7 @@ export const monotonicClock: Clock = {
   now: () => performance.now(),
   date: () => Date.now(),
   async sleep(milliseconds, signal) {
-    // A timer for longer than this would ring at once.
+    // Node fires timers that are longer than this immediately.
     const longest = 2 ** 31 - 1;
     await delay(Math.min(milliseconds, longest), undefined, { signal }).catch(() => {});
   },

@@ -5,17 +5,17 @@ export interface PostOptions {
   headers: Record<string, string>;
   body: Uint8Array;
   timeouts: PostTimeouts;
-  /** A longer answer is an error. */
+  /** A longer response is an error. */
   maxAnswerBytes: number;
   signal: AbortSignal;
 }
 
 export interface PostTimeouts {
-  /** To reach the server, name lookup and encryption included. */
+  /** To connect, including name lookup and TLS. */
   connectMs: number;
-  /** From the start until the answer begins. */
+  /** From the start until the first byte of the response. */
   firstByteMs: number;
-  /** From the start until the answer is whole. */
+  /** From the start until the end of the response. */
   totalMs: number;
 }
 
@@ -25,13 +25,14 @@ export interface PostAnswer {
   body: string;
 }
 
-/** Code of the error where a server could not be reached in time. */
+/** Error code of a connection timeout. */
 export const CONNECT_TIMEOUT = "ETIMEDOUT";
 
 /**
- * One POST on a connection of its own, which no server can have closed meanwhile. Redirects are not followed.
- * `http` and `https` as Node has them, not `fetch`: that can not wait for an answer for more than 5 minutes.
- * @throws Error whose message says what went wrong, for people; or the signal's reason
+ * Sends one POST on a connection of its own, so no reused connection can have been closed by the server. Does
+ * not follow redirects. Uses `http` and `https` because `fetch` cannot wait longer than 5 minutes for a
+ * response.
+ * @throws Error with a message for people; or the signal's reason
  */
 export async function post(url: URL, options: PostOptions): Promise<PostAnswer> {
   options.signal.throwIfAborted();

@@ -1,6 +1,6 @@
 /**
- * Index of the last value that is not above a limit, by binary search; −1 where all are.
- * @param values none less than the one before it
+ * Returns the index of the last value that is at most `limit`, by binary search; −1 if there is none.
+ * @param values sorted in ascending order
  */
 export function lastAtMost(values: ArrayLike<number>, limit: number): number {
   let [from, to] = [0, values.length];

@@ -1,59 +1,56 @@
 import type { Clock } from "./clock.ts";
 
 export interface FleetOptions {
-  /** Requests that one server is given at a time. */
+  /** Maximum concurrent requests per server. */
   concurrency: number;
-  /** How long a server rests after its first failure; twice as long after each further one … */
+  /** Cooldown of a server after its first failure; doubled after each further one … */
   firstRestMs: number;
   /** … up to this. */
   longestRestMs: number;
-  /** How long a request waits where every server rests. */
+  /** How long a request waits if every server is cooling down. */
   patienceMs: number;
   clock: Clock;
   /** 0 ≤ random() < 1 */
   random: () => number;
 }
 
-/** A place at a server for one request. */
+/** A slot of a server for one request. */
 export interface Place<Server> {
   readonly server: Server;
-  /** @param amount what was done, in the same unit as with all others: seconds of audio */
+  /** @param amount seconds of audio */
   succeeded(amount: number): void;
-  /** @param restMs how long the server itself asks to be left alone */
+  /** @param restMs `Retry-After` of the server */
   failed(restMs: number | null): void;
-  /** Frees the place without a word on the server: it works, but refused this request, or was not asked. */
+  /** Frees the slot without a verdict on the server: it works but rejected this request, or was not called. */
   left(): void;
 }
 
-/**
- * A server that asks for a longer rest is tried again after this one all the same: it may have meant something
- * else, and its word would keep the engine from it for as long as the process lives.
- */
+/** Upper limit for `Retry-After`: a mistaken value must not exclude a server for the lifetime of the process. */
 const LONGEST_ASKED_REST_MS = 15 * 60_000;
 
-/** How much the newest request counts in a server's speed. */
+/** Weight of the newest request in the moving average of a server's speed. */
 const NEWEST_SHARE = 0.3;
 
 interface Member<Server> {
   readonly server: Server;
   inFlight: number;
-  /** Failures since the last success, those of requests that ran side by side counted once. */
+  /** Failures since the last success; failures of concurrent requests count once. */
   failures: number;
   failedAt: number;
   restsUntil: number;
-  /** Milliseconds for each unit done; 0 until known, so that a new server is tried. */
+  /** Milliseconds per second of audio; 0 until known, so that a new server is tried. */
   pace: number;
 }
 
-/** Something to be done by one of the servers, in one or more tries. */
+/** A request, over all of its attempts. */
 export interface Request<Server> {
-  /** The lower, the earlier it is served. */
+  /** Requests with lower numbers are served first. */
   readonly number: number;
-  /** Those that have refused it. */
+  /** Servers that rejected it. */
   readonly never: Set<Server>;
-  /** Those to be asked only where every other one rests. */
+  /** Servers to use only if every other one is cooling down. */
   readonly ratherNot: Set<Server>;
-  /** When it is given up, by the clock; infinite until a try has failed. */
+  /** When to give up, by the clock; infinite until an attempt has failed. */
   deadline: number;
 }
 
@@ -64,8 +61,8 @@ interface Waiter<Server> {
 }
 
 /**
- * Spreads requests over servers of one kind: to the one with the fewest in flight, then to the fastest. One
- * that fails rests for a growing while, and is then tried again by one request before it gets more.
+ * Distributes requests over servers: to the one with the fewest requests in flight, then to the fastest. A
+ * failing server cools down for a growing time and is then tried with a single request before it gets more.
  */
 export class Fleet<Server> {
   readonly #members: readonly Member<Server>[];
@@ -85,7 +82,7 @@ export class Fleet<Server> {
     this.#options = options;
   }
 
-  /** Those that are made earlier are served earlier, also where they come back after a failure. */
+  /** Earlier requests are served first, also when they are retried. */
   request(): Request<Server> {
     return {
       number: this.#requests++,
@@ -96,8 +93,8 @@ export class Fleet<Server> {
   }
 
   /**
-   * Waits for a free place.
-   * @returns null where no server that may be asked will be awake in time
+   * Waits for a free slot.
+   * @returns null if no eligible server will be available in time
    * @throws the signal's reason
    */
   async place(request: Request<Server>, signal: AbortSignal): Promise<Place<Server> | null> {
@@ -157,7 +154,7 @@ export class Fleet<Server> {
     member.inFlight++;
     const leave = () => {
       member.inFlight--;
-      // A rest may have begun: those who wait must see it, and when it ends.
+      // A cooldown may have begun: waiting requests must see it and its end.
       for (const { wake } of [...this.#waiters]) wake();
     };
     return {
@@ -184,7 +181,7 @@ export class Fleet<Server> {
       member.failedAt = now;
     }
     const grown = Math.min(longestRestMs, firstRestMs * 2 ** (member.failures - 1));
-    // Between half and all of it, so that many clients do not come back at once.
+    // Jitter between half and all of it, so that many clients do not return at once.
     const asked = Math.min(restMs ?? 0, LONGEST_ASKED_REST_MS);
     const rest = Math.max(asked, grown * (0.5 + random() / 2));
     member.restsUntil = Math.max(member.restsUntil, now + rest);

@@ -1,31 +1,43 @@
 import { mean, timedWords } from "../../alignment/timed-words.ts";
-import type { Hearing, Utterance } from "../engine.ts";
-import { compressionRatio } from "../repetition.ts";
+import type { Utterance } from "../../vad/utterances.ts";
+import type { RecognitionResult } from "../engine.ts";
+import { compressionRatio } from "../recognition-result.ts";
 import { lastAtMost } from "./last-at-most.ts";
-import { type Answer, type AnswerPiece, type AnswerSegment, LEAST_LOG_PROBABILITY } from "./response.ts";
+import {
+  LEAST_LOG_PROBABILITY,
+  type ResponsePiece,
+  type ResponseSegment,
+  type TranscriptionResponse,
+} from "./response.ts";
 import { byLoudness, evenly } from "./speech-time.ts";
-import { joinsWithoutSpace, writtenWords } from "./text-words.ts";
+import { joinsWithoutSpace, splitWords } from "./text-words.ts";
 import { type WordSpan, wordSpans } from "./word-spans.ts";
 
 const SAMPLE_RATE = 16_000;
 
-/** From the Whisper paper (Radford et al., 2022, section 4.5): beyond both of these, there is no speech. */
+/**
+ * From the Whisper paper (Radford et al., 2022, section 4.5): if both limits are exceeded, there is no
+ * speech.
+ */
 const NO_SPEECH_PROBABILITY = 0.6;
 const NO_SPEECH_LOG_PROBABILITY = -1;
-/** A segment that is nothing but a note of a sound: `[BLANK_AUDIO]`, `(music)`, `*laughs*`. */
+/** A segment that only describes a sound: `[BLANK_AUDIO]`, `(music)`, `*laughs*`. */
 const SOUND_NOTE = /^\s*(\[[^\]]*\]|\([^)]*\)|（[^）]*）|【[^】]*】|\*[^*]*\*)[.\s]*$/u;
 
 /**
- * What a server heard in an utterance. Where it gave no words with times, words have shares of their segment,
- * or of the whole utterance, by their length and by where it is loud: less exact. What it did not say of its
- * certainty counts as certain.
- * @param language ISO code of the language that was asked for; null where the server was to tell
+ * Converts a response. If it has no word times, words share the time of their segment, or of the whole
+ * utterance, by length and loudness, which is less exact. Missing confidence counts as full confidence.
+ * @param language ISO code of the requested language; null if the server was to detect it
  */
-export function hearingOf(answer: Answer, { samples, start }: Utterance, language: string | null): Hearing {
+export function recognitionResult(
+  answer: TranscriptionResponse,
+  { samples, start }: Utterance,
+  language: string | null,
+): RecognitionResult {
   const seconds = samples.length / SAMPLE_RATE;
-  const heardLanguage = language ?? answer.language;
-  const { text, segmentAt } = writtenText(answer);
-  const words = SOUND_NOTE.test(text) ? [] : writtenWords(text, heardLanguage);
+  const spokenLanguage = language ?? answer.language;
+  const { text, segmentAt } = responseText(answer);
+  const words = SOUND_NOTE.test(text) ? [] : splitWords(text, spokenLanguage);
   const pieces = answer.words.some(hasTime) ? answer.words : sentences(answer, text, seconds);
   const timeOfShare = pieces === answer.words ? evenly : byLoudness(samples);
   const spans = wordSpans(
@@ -34,33 +46,42 @@ export function hearingOf(answer: Answer, { samples, start }: Utterance, languag
     seconds,
     timeOfShare,
   );
-  const heard = words.flatMap((word, index) => {
+  const recognized = words.flatMap((word, index) => {
     const segment = segmentAt(word.at);
     return segment !== null && isNoSpeech(segment) ? [] : [{ word, span: spans[index] as WordSpan, segment }];
   });
-  const logProbabilities = heard.map(({ span, segment }) => logProbability(span, segment));
+  const logProbabilities = recognized.map(({ span, segment }) => logProbability(span, segment));
   return {
     words: timedWords({
-      words: heard.map(({ word }, index) => ({ text: word.text, firstToken: index, endToken: index + 1 })),
-      spans: heard.map(({ span }) => span),
+      words: recognized.map(({ word }, index) => ({
+        text: word.text,
+        firstToken: index,
+        endToken: index + 1,
+      })),
+      spans: recognized.map(({ span }) => span),
       logProbabilities,
       start,
       seconds,
       secondsPerFrame: 1,
       correction: 0,
     }),
-    language: heard.length === 0 ? null : heardLanguage,
-    meanLogProbability: mean(heard.length === 0 ? logProbabilitiesOf(answer.segments) : logProbabilities),
-    compressionRatio: compressionRatio(heard.map(({ word }) => word.text).join(" ")),
+    language: recognized.length === 0 ? null : spokenLanguage,
+    meanLogProbability: mean(
+      recognized.length === 0 ? logProbabilitiesOf(answer.segments) : logProbabilities,
+    ),
+    compressionRatio: compressionRatio(recognized.map(({ word }) => word.text).join(" ")),
     noSpeechProbability: leastNoSpeechProbability(answer.segments),
     // No server reports why it stopped.
-    cutOff: false,
+    truncated: false,
   };
 }
 
-/** The text of all segments with their white space, and which segment a place in it belongs to. */
-function writtenText({ text, segments }: Answer) {
-  // Where a server writes spaces, segments without one between them go on in the middle of a word.
+/**
+ * Returns the text of all segments with their white space, and a function that finds the segment at a
+ * position.
+ */
+function responseText({ text, segments }: TranscriptionResponse) {
+  // If a server writes spaces, a segment without a leading space continues a word.
   const writesSpaces = segments.some((segment) => /^\s|\s$/u.test(segment.text));
   const parts: string[] = [];
   const ends: number[] = [];
@@ -80,15 +101,19 @@ function writtenText({ text, segments }: Answer) {
   };
 }
 
-function sentences({ segments }: Answer, text: string, seconds: number): readonly AnswerPiece[] {
+function sentences(
+  { segments }: TranscriptionResponse,
+  text: string,
+  seconds: number,
+): readonly ResponsePiece[] {
   return segments.some(hasTime) ? segments : [{ text, start: 0, end: seconds, probability: null }];
 }
 
-function hasTime({ text, start }: AnswerPiece): boolean {
+function hasTime({ text, start }: ResponsePiece): boolean {
   return start !== null && text.trim() !== "";
 }
 
-function isNoSpeech({ text, noSpeechProbability, meanLogProbability }: AnswerSegment): boolean {
+function isNoSpeech({ text, noSpeechProbability, meanLogProbability }: ResponseSegment): boolean {
   if (SOUND_NOTE.test(text)) return true;
   return (
     (noSpeechProbability ?? 0) > NO_SPEECH_PROBABILITY &&
@@ -96,17 +121,17 @@ function isNoSpeech({ text, noSpeechProbability, meanLogProbability }: AnswerSeg
   );
 }
 
-function logProbability(span: WordSpan, segment: AnswerSegment | null): number {
+function logProbability(span: WordSpan, segment: ResponseSegment | null): number {
   if (span.probability !== null) return Math.max(LEAST_LOG_PROBABILITY, Math.log(span.probability));
   return segment?.meanLogProbability ?? 0;
 }
 
-function logProbabilitiesOf(segments: readonly AnswerSegment[]): number[] {
+function logProbabilitiesOf(segments: readonly ResponseSegment[]): number[] {
   return segments.flatMap(({ meanLogProbability }) => meanLogProbability ?? []);
 }
 
-/** Somebody speaks in the utterance where somebody speaks in any of its segments. */
-function leastNoSpeechProbability(segments: readonly AnswerSegment[]): number | null {
+/** An utterance contains speech if any of its segments does. */
+function leastNoSpeechProbability(segments: readonly ResponseSegment[]): number | null {
   const known = segments.flatMap(({ noSpeechProbability }) => noSpeechProbability ?? []);
   return known.length === 0 ? null : known.reduce((least, share) => Math.min(least, share));
 }

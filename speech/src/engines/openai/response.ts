@@ -1,63 +1,63 @@
 import { SpeechError } from "../../errors.ts";
 import { languageCode } from "../../lib/language-codes.ts";
 
-/** Text of an answer with its time in the utterance: a word, a piece of one, or a whole segment. */
-export interface AnswerPiece {
-  /** As the server wrote it, with white space at its ends where it did. */
+/** Text with its time in the utterance: a word, a part of one, or a whole segment. */
+export interface ResponsePiece {
+  /** As serialized by the server, with white space at its ends. */
   text: string;
-  /** Seconds of the utterance; null where the server told none, or none that can be. */
+  /** Seconds of the utterance; null if missing or impossible. */
   start: number | null;
   end: number | null;
-  /** 0 … 1; null where the server does not say. */
+  /** 0 … 1; null if missing. */
   probability: number | null;
 }
 
-/** What a server calls a segment, with what it says of its decoding. */
-export interface AnswerSegment extends AnswerPiece {
-  /** Mean log-probability of its tokens, ≤ 0; null where the server does not say. */
+/** A segment with statistics of its decoding. */
+export interface ResponseSegment extends ResponsePiece {
+  /** Mean log-probability of its tokens, ≤ 0; null if missing. */
   meanLogProbability: number | null;
   noSpeechProbability: number | null;
 }
 
-/** An answer to `POST /audio/transcriptions` with `response_format=verbose_json`, whoever gave it. */
-export interface Answer {
-  /** All of it; empty where nothing was heard. */
+/** The response to `POST /audio/transcriptions` with `response_format=verbose_json`, of any server. */
+export interface TranscriptionResponse {
+  /** All of the text; empty if nothing was recognized. */
   text: string;
-  /** ISO code; null where the server tells none. */
+  /** ISO code; null if missing. */
   language: string | null;
-  segments: AnswerSegment[];
-  /** Words, or pieces of words, in the order in which the server told them. */
-  words: AnswerPiece[];
+  segments: ResponseSegment[];
+  /** Words, or parts of words, in the server's order. */
+  words: ResponsePiece[];
   /**
-   * Whether this is an answer of whisper.cpp's own server, which takes everything for English unless it is
-   * asked to tell the language, and writes down noises.
+   * Whether whisper.cpp's own server responded. It assumes English unless it is asked to detect the language,
+   * and transcribes noises.
    */
   fromWhisperCpp: boolean;
 }
 
-/** Less likely than this is as good as impossible. */
+/** Lower limit of log-probabilities. */
 export const LEAST_LOG_PROBABILITY = Math.log(1e-6);
 
 type JsonObject = Record<string, unknown>;
 
-/** Servers tell times in seconds, or (Go programs that print durations) in nanoseconds. */
+/** Servers state times in seconds, or (Go programs that print durations) in nanoseconds. */
 const TIME_UNITS = [1, 1e-3, 1e-6, 1e-9];
-/** Times may stand this much outside of the utterance: models round, and pad what is short. */
+/** Times may be outside the utterance by this much: models round, and pad short audio. */
 const SPARE_SECONDS = 1;
 
 /**
- * Reads an answer, whatever server it is from. They differ: words beside the segments (OpenAI, speaches),
- * pieces of words inside of them (whisper.cpp), none at all (vLLM, LocalAI); languages as names or codes;
- * numbers as strings, as null, or as −1 for "not known".
+ * Parses a response of any server. They differ: words beside the segments (OpenAI, speaches), parts of words
+ * inside them (whisper.cpp), none at all (vLLM, LocalAI); languages as names or codes; numbers as strings, as
+ * null, or −1 for "unknown".
  * @param seconds length of the utterance
- * @throws SpeechError `engine_answer_invalid` where it is no transcription
+ * @throws SpeechError `engine_answer_invalid` if it is not a transcription
  */
-export function parseAnswer(body: string, seconds: number): Answer {
+export function parseResponse(body: string, seconds: number): TranscriptionResponse {
   const answer = parseObject(body);
   const segments = objects(answer.segments);
   const ownWords = objects(answer.words);
   if (typeof answer.text !== "string" && segments.length === 0 && ownWords.length === 0) {
-    throw new SpeechError("engine_answer_invalid", `The answer has no text${told(answer.error)}.`);
+    throw new SpeechError("engine_answer_invalid", `The answer has no text${errorSuffix(answer.error)}.`);
   }
   const words = ownWords.length > 0 ? ownWords : segments.flatMap((segment) => objects(segment.words));
   const wordUnit = timeUnit(words, seconds);
@@ -79,25 +79,25 @@ function parseObject(body: string): JsonObject {
     const message = `The answer is not JSON: it begins with ${excerpt(body)}.`;
     throw new SpeechError("engine_answer_invalid", message, { cause });
   }
-  // Some versions of whisper.cpp's server wrap the one answer in a list.
+  // Some versions of whisper.cpp's server wrap the response in a list.
   const answer = Array.isArray(value) ? value[0] : value;
   if (isObject(answer)) return answer;
   throw new SpeechError("engine_answer_invalid", `The answer is no transcription: ${excerpt(body)}.`);
 }
 
-/** The start of what a server wrote, on one line, for a message. */
+/** The start of a server's text, on one line, for a message. */
 export function excerpt(text: string): string {
   const line = text.replace(/[\s\p{Cc}]+/gu, " ").trim();
   return `"${line.length > 200 ? `${line.slice(0, 200)}…` : line}"`;
 }
 
-function told(error: unknown): string {
+function errorSuffix(error: unknown): string {
   if (error === undefined || error === null) return "";
-  return `, but an error: ${excerpt(typeof error === "string" ? error : written(error))}`;
+  return `, but an error: ${excerpt(typeof error === "string" ? error : serialized(error))}`;
 }
 
-/** What a server wrote, or what kind of thing where that is too deeply nested to be written again. */
-function written(value: unknown): string {
+/** Serializes what a server wrote; its type if it is too deeply nested. */
+function serialized(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value);
   } catch {
@@ -105,9 +105,9 @@ function written(value: unknown): string {
   }
 }
 
-function toSegment(segment: JsonObject, unit: number, seconds: number): AnswerSegment {
+function toSegment(segment: JsonObject, unit: number, seconds: number): ResponseSegment {
   const ratio = number(segment.compression_ratio);
-  // Servers fill what they do not know with 0 or −1; a ratio can not be that.
+  // Servers fill unknown fields with 0 or −1; a ratio cannot be that.
   const isPlaceholder = ratio !== null && ratio <= 0;
   const logProbability = number(segment.avg_logprob);
   return {
@@ -120,7 +120,7 @@ function toSegment(segment: JsonObject, unit: number, seconds: number): AnswerSe
   };
 }
 
-function toPiece(piece: JsonObject, text: string, unit: number, seconds: number): AnswerPiece {
+function toPiece(piece: JsonObject, text: string, unit: number, seconds: number): ResponsePiece {
   const time = (value: unknown) => {
     const at = number(value);
     if (at === null || at * unit < -SPARE_SECONDS || at * unit > seconds + SPARE_SECONDS) return null;
@@ -136,7 +136,7 @@ function toPiece(piece: JsonObject, text: string, unit: number, seconds: number)
   };
 }
 
-/** The unit in which most times lie inside the utterance. */
+/** The unit in which most times are inside the utterance. */
 function timeUnit(pieces: readonly JsonObject[], seconds: number): number {
   const ends = pieces.map(({ end }) => number(end)).filter((end) => end !== null);
   const middle = ends.toSorted((a, b) => a - b)[Math.floor(ends.length / 2)] ?? 0;
@@ -144,8 +144,8 @@ function timeUnit(pieces: readonly JsonObject[], seconds: number): number {
 }
 
 /**
- * It tells the language that it would have heard; if that is turned off, it is known by pieces of words
- * with probabilities in segments that are not OpenAI's otherwise.
+ * It reports the detected language; if that is turned off, it is recognized by parts of words with
+ * probabilities in segments that otherwise differ from OpenAI's.
  */
 function isFromWhisperCpp(answer: JsonObject, segments: readonly JsonObject[]): boolean {
   if ("detected_language" in answer) return true;

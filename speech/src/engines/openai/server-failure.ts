@@ -3,27 +3,27 @@ import { SpeechError } from "../../errors.ts";
 import { CONNECT_TIMEOUT, type PostAnswer } from "./http-post.ts";
 import { excerpt } from "./response.ts";
 
-/** Why a server gave no transcript. */
+/** Why a server returned no transcript. */
 export interface ServerFailure {
   /**
-   * `passing`: it may give one later. `senseless`: its answer was no transcript. `refused`: it will refuse this
-   * request again, but maybe not the next. `misconfigured`: it will refuse every request until somebody
-   * changes a setting.
+   * `passing`: a retry may succeed. `senseless`: the response was not a transcript. `refused`: it will reject
+   * this request again, but maybe not the next. `misconfigured`: it will reject every request until a setting
+   * is changed.
    */
   kind: "passing" | "senseless" | "refused" | "misconfigured";
-  /** For people, to be read after the server's name: `answered 503`. Never holds a key. */
+  /** For people, after the server's name: `answered 503`. Never contains a key. */
   message: string;
-  /** How long the server asks to be left alone; null where it does not say. */
+  /** `Retry-After`; null if missing. */
   retryAfterMs: number | null;
-  /** Whether it refuses to be asked for times of words. */
-  refusesGranularities: boolean;
+  /** Whether it rejects requests for word times. */
+  rejectsWordTimes: boolean;
 }
 
 const TRY_AGAIN = new Set([408, 425, 429]);
-/** OpenAI answers with "too many requests" also where the account has no money left. */
+/** OpenAI responds with "too many requests" also if the account has no credit left. */
 const NO_MONEY = /insufficient_quota|billing_hard_limit/;
 
-/** Nobody is there, or the address is wrong. */
+/** The server is not running, or the address is wrong. */
 const NOT_REACHED = new Set([
   "ENOTFOUND",
   "EAI_AGAIN",
@@ -32,19 +32,19 @@ const NOT_REACHED = new Set([
   "ENETUNREACH",
   CONNECT_TIMEOUT,
 ]);
-/** Certificates that nobody here vouches for, or that are of another server. */
+/** Certificates that are not trusted or belong to another server. */
 const NOT_TRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
 
-/** @returns null where the answer says that all went well */
+/** @returns null if the response is successful */
 export function failureOf({ status, headers, body }: PostAnswer, nowMs: number): ServerFailure | null {
   if (status >= 200 && status < 300) return null;
   const failure = (kind: ServerFailure["kind"], hint: string, said = body): ServerFailure => ({
     kind,
     message: `answered ${status}${hint}${said.trim() === "" ? "" : `: ${excerpt(serverMessage(said))}`}`,
     retryAfterMs: retryAfterMs(headers, nowMs),
-    refusesGranularities: [400, 422].includes(status) && body.includes("timestamp_granularities"),
+    rejectsWordTimes: [400, 422].includes(status) && body.includes("timestamp_granularities"),
   });
-  // What a server writes of a key may hold a part of it.
+  // The server's message may contain a part of the key.
   if (status === 401 || status === 403) return failure("misconfigured", " (is the key right?)", "");
   if (status === 429 && NO_MONEY.test(body)) return failure("misconfigured", " (no credit left)");
   if (status >= 500 || TRY_AGAIN.has(status)) return failure("passing", "");
@@ -68,18 +68,17 @@ export function failureOf({ status, headers, body }: PostAnswer, nowMs: number):
 }
 
 /**
- * Connections that break, names that are not found, answers that do not come, or are no transcripts.
- * @param mustBeThere whether a server that can not be reached is taken for one with a wrong address, rather than
- *   for one that will be back
+ * Classifies broken connections, failed name lookups, timeouts and invalid responses.
+ * @param failsIfUnreachable whether an unreachable server counts as misconfigured rather than as restarting
  */
-export function failureOfError(error: unknown, mustBeThere: boolean): ServerFailure {
-  const other = { retryAfterMs: null, refusesGranularities: false };
+export function failureOfError(error: unknown, failsIfUnreachable: boolean): ServerFailure {
+  const other = { retryAfterMs: null, rejectsWordTimes: false };
   if (error instanceof SpeechError)
     return { kind: "senseless", message: `failed: ${error.message}`, ...other };
   const { code, message } = error as NodeJS.ErrnoException;
   const inner = error instanceof AggregateError ? (error.errors[0] as Error | undefined) : undefined;
   const said = message || inner?.message || code || "the connection failed";
-  if (mustBeThere && NOT_REACHED.has(code ?? "")) {
+  if (failsIfUnreachable && NOT_REACHED.has(code ?? "")) {
     const message = `failed: ${said} (is the address right, and does the server run?)`;
     return { kind: "misconfigured", message, ...other };
   }
@@ -87,7 +86,7 @@ export function failureOfError(error: unknown, mustBeThere: boolean): ServerFail
   return { kind, message: `failed: ${said}`, ...other };
 }
 
-/** The message in a body as OpenAI, FastAPI or whisper.cpp write it; the body itself where it is none. */
+/** The error message in a body of OpenAI, FastAPI or whisper.cpp; the body itself if there is none. */
 function serverMessage(body: string): string {
   try {
     const { error, detail, message } = JSON.parse(body);
@@ -103,7 +102,7 @@ function redirectTarget({ location }: IncomingHttpHeaders): string {
   return target === null ? "" : ` to ${target.origin}`;
 }
 
-/** `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3), counted from `nowMs` of the day. */
+/** `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3), relative to `nowMs`. */
 export function retryAfterMs(headers: IncomingHttpHeaders, nowMs: number): number | null {
   const value = headers["retry-after"]?.trim();
   if (value === undefined || value === "") return null;

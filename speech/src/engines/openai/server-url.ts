@@ -3,10 +3,10 @@ import { SpeechError } from "../../errors.ts";
 const PATH = "/audio/transcriptions";
 
 /**
- * Where a server takes transcriptions, from the base URL that people know it by: `https://api.openai.com/v1`,
- * `http://gpu1:8000/v1/`. A URL without a path gets `/v1`; one that ends in `/audio/transcriptions`, or in
- * `/inference` as whisper.cpp's server has it, is taken as it is.
- * @throws SpeechError `engine_refused` where it is no such URL
+ * Returns the transcription URL for a base URL: `https://api.openai.com/v1`, `http://gpu1:8000/v1/`. A URL
+ * without a path gets `/v1`; one that ends in `/audio/transcriptions`, or in `/inference` as for
+ * whisper.cpp's server, is used as it is.
+ * @throws SpeechError `engine_refused` if the URL is invalid
  */
 export function transcriptionUrl(baseUrl: string): URL {
   const url = URL.parse(baseUrl.trim());
@@ -19,7 +19,7 @@ export function transcriptionUrl(baseUrl: string): URL {
   return url;
 }
 
-/** A URL as it may be shown to people: without a password, a query or a fragment. */
+/** A URL for messages: without password, query and fragment. */
 export function shownUrl({ origin, pathname }: URL): string {
   return origin + pathname;
 }

@@ -1,25 +1,25 @@
 import { quietFrames } from "../../alignment/loudness.ts";
 import { lastAtMost } from "./last-at-most.ts";
 
-/** Where in `[start, end]`, seconds, a share of it is over: 0 at the start, 1 at the end. */
+/** Returns when a share of `[start, end]` (seconds) has passed: 0 at the start, 1 at the end. */
 export type TimeOfShare = (start: number, end: number, share: number) => number;
 
 export const evenly: TimeOfShare = (start, end, share) => start + (end - start) * share;
 
 const SAMPLE_RATE = 16_000;
 const FRAME_SAMPLES = 160;
-/** What a silent frame counts beside a loud one: loudness may be mistaken. */
+/** Weight of a silent frame relative to a loud one: loudness may be misleading. */
 const QUIET_SHARE = 0.02;
 
 /**
- * Shares of the time in which an utterance is loud: pauses take next to none. For words of which only the
- * sentence has times.
+ * Shares of the time in which an utterance is loud: pauses take almost none. For words whose sentence has
+ * times but which have none themselves.
  * @param samples at 16 kHz
  */
 export function byLoudness(samples: Float32Array): TimeOfShare {
   const frames = Math.floor(samples.length / FRAME_SAMPLES);
   const quiet = quietFrames(samples, frames, { length: FRAME_SAMPLES, offset: 0 });
-  /** How much is spoken before each frame. */
+  /** Cumulative loudness before each frame. */
   const before = new Float64Array(frames + 1);
   for (let frame = 0; frame < frames; frame++) {
     before[frame + 1] = (before[frame] as number) + 1 - (1 - QUIET_SHARE) * (quiet[frame] as number);

@@ -1,33 +1,33 @@
-/** A word as it is to be shown, and where it begins in the text. */
-export interface WrittenWord {
+/** A word with its position in the text. */
+export interface TextWord {
   /** With its punctuation, without white space. */
   text: string;
   /** Index of its first character (UTF-16) in the text. */
   at: number;
 }
 
-/** Scripts whose words stand side by side. */
+/** Scripts without spaces between words. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
-const SPOKEN = /[\p{L}\p{M}\p{N}\p{Sc}\p{Sm}&%@#§°]/u;
+const PRONOUNCED = /[\p{L}\p{M}\p{N}\p{Sc}\p{Sm}&%@#§°]/u;
 const OPENING = /^[\p{Ps}\p{Pi}¿¡]+$/u;
-/** Notes of music and other pictures. */
-const PICTURES = /[\p{So}\p{Cc}]/gu;
+/** Musical notes and other symbols. */
+const SYMBOLS = /[\p{So}\p{Cc}]/gu;
 
 /**
- * The words of a text in order: what stands between white space, and in scripts without spaces the words of
- * `Intl.Segmenter`. Free-standing punctuation joins the word before it, opening marks the word after it;
- * spoken signs (`&`, `€`) are words of their own; pictures (`♪`) are none.
- * @param language ISO code; null where it is not known
+ * Splits a text into words at white space, and in scripts without spaces with `Intl.Segmenter`. Free-standing
+ * punctuation joins the word before it, opening marks the word after it; pronounced signs (`&`, `€`) are
+ * words; symbols (`♪`) are dropped.
+ * @param language ISO code; null if unknown
  */
-export function writtenWords(text: string, language: string | null): WrittenWord[] {
-  const words: WrittenWord[] = [];
+export function splitWords(text: string, language: string | null): TextWord[] {
+  const words: TextWord[] = [];
   let opening = "";
   let openingAt = 0;
   for (const part of textParts(text, language)) {
-    const written = part.text.replace(PICTURES, "");
+    const written = part.text.replace(SYMBOLS, "");
     const at = opening === "" ? part.at : openingAt;
-    if (isSpoken(written)) {
+    if (isPronounced(written)) {
       words.push({ text: opening + written, at });
       opening = "";
     } else if (OPENING.test(written)) {
@@ -41,17 +41,17 @@ export function writtenWords(text: string, language: string | null): WrittenWord
   return words;
 }
 
-/** Whether there is anything in it that is read aloud: a letter, a figure, a sign like `&`. */
-export function isSpoken(text: string): boolean {
-  return SPOKEN.test(text);
+/** Returns whether any part of the text is pronounced: a letter, a digit, a sign such as `&`. */
+export function isPronounced(text: string): boolean {
+  return PRONOUNCED.test(text);
 }
 
-/** Whether two pieces of text belong together without a space: in scripts that have none. */
+/** Returns whether two texts are joined without a space, as in scripts that have none. */
 export function joinsWithoutSpace(left: string, right: string): boolean {
   return left === "" || (UNSPACED.test(left.slice(-1)) && UNSPACED.test(right.slice(0, 1)));
 }
 
-function* textParts(text: string, language: string | null): Generator<WrittenWord> {
+function* textParts(text: string, language: string | null): Generator<TextWord> {
   let segmenter: Intl.Segmenter | undefined;
   for (const { 0: part, index } of text.matchAll(/\S+/gu)) {
     if (!UNSPACED.test(part)) {

@@ -1,24 +1,24 @@
 import { SpeechError, type SpeechErrorCode } from "../../errors.ts";
-import type { Utterance } from "../engine.ts";
+import type { Utterance } from "../../vad/utterances.ts";
 import type { Clock } from "./clock.ts";
 import { type PostTimeouts, post } from "./http-post.ts";
 import { Fleet } from "./load-balancer.ts";
-import { type Answer, parseAnswer } from "./response.ts";
+import { parseResponse, type TranscriptionResponse } from "./response.ts";
 import { failureOf, failureOfError, type ServerFailure } from "./server-failure.ts";
 import { shownUrl, transcriptionUrl } from "./server-url.ts";
-import { type ServerManners, transcriptionForm } from "./transcription-form.ts";
+import { type ServerQuirks, transcriptionForm } from "./transcription-form.ts";
 
 export interface TranscriptionServersOptions {
   servers: readonly { url: string; apiKey: string | null }[];
   model: string;
   concurrency: number;
   timeouts: PostTimeouts;
-  /** How often one utterance is sent before it is given up. */
+  /** Maximum attempts per utterance. */
   tries: number;
-  /** How long one utterance is waited for after a first failure. */
+  /** How long an utterance is retried after its first failure. */
   patienceMs: number;
-  /** Whether a server that can not be reached, and has never been, is given up at once. */
-  givesUpUnreached: boolean;
+  /** Whether a server that has never been reached is given up at once. */
+  failsIfUnreachable: boolean;
   firstRestMs: number;
   longestRestMs: number;
   clock: Clock;
@@ -28,24 +28,24 @@ export interface TranscriptionServersOptions {
 interface Server {
   readonly url: URL;
   readonly apiKey: string | null;
-  manners: ServerManners;
-  /** Whether it has ever answered anything. */
+  quirks: ServerQuirks;
+  /** Whether it has ever responded. */
   wasReached: boolean;
-  /** Why it gave no transcript when it was last asked; null where it did. */
+  /** Why the last request failed; null if it succeeded. */
   lastFailure: ServerFailure | null;
 }
 
 const SAMPLE_RATE = 16_000;
-/** An honest answer to 30 seconds of speech, with every token of it, takes 50 KB. */
+/** A real response for 30 seconds of speech, with every token, takes 50 KB. */
 const MAX_ANSWER_BYTES = 2_000_000;
 
-/** Servers that all transcribe with the same model. */
+/** Servers with the same model. */
 export class TranscriptionServers {
   readonly #servers: readonly Server[];
   readonly #fleet: Fleet<Server>;
   readonly #options: TranscriptionServersOptions;
 
-  /** @throws SpeechError `engine_refused` where there is no server, or a URL is none */
+  /** @throws SpeechError `engine_refused` if there is no server or a URL is invalid */
   constructor(options: TranscriptionServersOptions) {
     if (options.servers.length === 0) {
       throw new SpeechError("engine_refused", "There is no transcription server to ask.");
@@ -54,7 +54,7 @@ export class TranscriptionServers {
     this.#servers = options.servers.map(({ url, apiKey }) => ({
       url: transcriptionUrl(url),
       apiKey,
-      manners: { takesGranularities: true, isWhisperCpp: false },
+      quirks: { supportsWordTimes: true, isWhisperCpp: false },
       wasReached: false,
       lastFailure: null,
     }));
@@ -62,11 +62,15 @@ export class TranscriptionServers {
   }
 
   /**
-   * Asks until a server gives a transcript of the utterance.
-   * @param language ISO code to write it down in; null where the server is to tell the language
+   * Retries until a server returns a transcript of the utterance.
+   * @param language ISO code; null to let the server detect the language
    * @throws SpeechError `engine_refused`, `engine_unavailable`, `engine_answer_invalid`; the signal's reason
    */
-  async ask(utterance: Utterance, language: string | null, signal: AbortSignal): Promise<Answer> {
+  async ask(
+    utterance: Utterance,
+    language: string | null,
+    signal: AbortSignal,
+  ): Promise<TranscriptionResponse> {
     const { clock, patienceMs, tries } = this.#options;
     const request = this.#fleet.request();
     const failures = new Map<Server, ServerFailure>();
@@ -74,7 +78,7 @@ export class TranscriptionServers {
       const place = await this.#fleet.place(request, signal);
       if (place === null) break;
       const { server } = place;
-      const { manners } = server;
+      const { quirks } = server;
       const outcome = await this.#askOnce(server, utterance, language, signal).catch((error: unknown) => {
         place.left();
         throw error;
@@ -82,15 +86,15 @@ export class TranscriptionServers {
       if ("answer" in outcome) {
         server.lastFailure = null;
         place.succeeded(utterance.samples.length / SAMPLE_RATE);
-        if (!outcome.answer.fromWhisperCpp || manners.isWhisperCpp) return outcome.answer;
-        server.manners = { ...server.manners, isWhisperCpp: true };
-        // It has taken the utterance for English.
+        if (!outcome.answer.fromWhisperCpp || quirks.isWhisperCpp) return outcome.answer;
+        server.quirks = { ...server.quirks, isWhisperCpp: true };
+        // It assumed that the utterance is English.
         if (language !== null) return outcome.answer;
         continue;
       }
       const { failure } = outcome;
-      if (failure.refusesGranularities && manners.takesGranularities) {
-        server.manners = { ...server.manners, takesGranularities: false };
+      if (failure.rejectsWordTimes && quirks.supportsWordTimes) {
+        server.quirks = { ...server.quirks, supportsWordTimes: false };
         place.left();
         continue;
       }
@@ -112,8 +116,8 @@ export class TranscriptionServers {
     utterance: Utterance,
     language: string | null,
     signal: AbortSignal,
-  ): Promise<{ answer: Answer } | { failure: ServerFailure }> {
-    const form = new Response(transcriptionForm(utterance, this.#options.model, language, server.manners));
+  ): Promise<{ answer: TranscriptionResponse } | { failure: ServerFailure }> {
+    const form = new Response(transcriptionForm(utterance, this.#options.model, language, server.quirks));
     const body = await form.bytes();
     try {
       const answer = await post(server.url, {
@@ -129,32 +133,32 @@ export class TranscriptionServers {
         signal,
       });
       server.wasReached = true;
-      // Some servers repeat what they were sent where they fail; what they say is told to people.
+      // Some servers echo the request in errors, which are shown to people.
       const shown = server.apiKey ? answer.body.replaceAll(server.apiKey, "…") : answer.body;
       const failure = failureOf({ ...answer, body: shown }, this.#options.clock.date());
       if (failure !== null) return { failure };
       const seconds = utterance.samples.length / SAMPLE_RATE;
       try {
-        return { answer: parseAnswer(answer.body, seconds) };
+        return { answer: parseResponse(answer.body, seconds) };
       } catch {
-        // Once more for its error, which quotes the answer.
-        return { answer: parseAnswer(shown, seconds) };
+        // Parses again for the error, which quotes the response.
+        return { answer: parseResponse(shown, seconds) };
       }
     } catch (error) {
       signal.throwIfAborted();
-      const mustBeThere = this.#options.givesUpUnreached && !server.wasReached;
-      return { failure: failureOfError(error, mustBeThere) };
+      const failsIfUnreachable = this.#options.failsIfUnreachable && !server.wasReached;
+      return { failure: failureOfError(error, failsIfUnreachable) };
     }
   }
 
-  /** @param ofRequest the last failures with one request; those of others tell of the rest of the servers */
+  /** @param ofRequest the last failures of one request; those of others describe the rest of the servers */
   #noTranscript(ofRequest: ReadonlyMap<Server, ServerFailure>): SpeechError {
     const failures = this.#servers.flatMap((server) => {
       const failure = ofRequest.get(server) ?? server.lastFailure;
       return failure === null ? [] : [{ ...failure, text: `${shownUrl(server.url)} ${failure.message}` }];
     });
     const kinds = new Set(failures.map(({ kind }) => kind));
-    // One that only did not answer in time has no failure, and may answer later.
+    // A server that merely did not respond in time has no failure and may respond later.
     const mayPass = kinds.has("passing") || failures.length < this.#servers.length;
     const code: SpeechErrorCode = mayPass
       ? "engine_unavailable"

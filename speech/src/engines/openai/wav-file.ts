@@ -2,14 +2,14 @@ const HEADER_BYTES = 44;
 const BYTES_PER_SAMPLE = 2;
 const SAMPLE_RATE = 16_000;
 
-/** @returns the length of the file that `wavFile` makes of so many samples */
+/** @returns the size of the file that `wavFile` creates */
 export function wavFileBytes(samples: number): number {
   return HEADER_BYTES + BYTES_PER_SAMPLE * samples;
 }
 
 /**
- * A WAV file, 16 bit, mono: the one form that every transcription server reads without a converter.
- * @param samples at 16 kHz, −1 … 1; what is beyond is cut off
+ * Creates a WAV file, 16 bit, mono: the one format that every transcription server reads without a converter.
+ * @param samples at 16 kHz; clipped to −1 … 1
  */
 export function wavFile(samples: Float32Array): Uint8Array<ArrayBuffer> {
   const file = new Uint8Array(wavFileBytes(samples.length));

@@ -1,38 +1,37 @@
 import { alignCharacters, type TextCharacter } from "./character-alignment.ts";
 import { lastAtMost } from "./last-at-most.ts";
-import { type AnswerPiece, LEAST_LOG_PROBABILITY } from "./response.ts";
+import { LEAST_LOG_PROBABILITY, type ResponsePiece } from "./response.ts";
 import type { TimeOfShare } from "./speech-time.ts";
-import { isSpoken } from "./text-words.ts";
+import { isPronounced } from "./text-words.ts";
 
-/** Where a word lies in its utterance, and how sure the server was of it. */
+/** Position of a word in its utterance, with its confidence. */
 export interface WordSpan {
   /** Seconds of the utterance. */
   start: number;
   end: number;
-  /** 0 … 1; null where the server did not say. */
+  /** 0 … 1; null if missing. */
   probability: number | null;
 }
 
-/** Nobody speaks more slowly: what a word without a time may take beside one with a time. */
+/** Maximum time of a word without times beside one with times. */
 const MAX_SECONDS_PER_CHARACTER = 0.12;
-/** What a word takes where only its beginning is known. */
+/** Time of a word whose start is known but not its end. */
 const SECONDS_PER_CHARACTER = 0.06;
 
-/** A character of a piece, with its share of the piece's time. */
+/** A character with its share of the time. */
 interface TimedCharacter extends WordSpan, TextCharacter {}
 
 /**
- * When each word of a text is said, by the pieces of the same text that a server gave times to. The pieces
- * may lack punctuation, be parts of words, or whole sentences: text is laid on text, letter by letter, and a
- * letter has its share of its piece's time. Words that no piece stands for lie evenly between their
- * neighbours.
+ * Finds when each word is done from pieces of the same text with times. Pieces may lack punctuation and be
+ * parts of words or whole sentences: the texts are aligned character by character, and each character has a
+ * share of its piece's time. Words without a matching piece are spread evenly between their neighbors.
  * @param words without white space
  * @param seconds length of the utterance
- * @returns one for each word; in order, but they may touch or be of zero length
+ * @returns one for each word; in order, but they may touch or have zero length
  */
 export function wordSpans(
   words: readonly string[],
-  pieces: readonly AnswerPiece[],
+  pieces: readonly ResponsePiece[],
   seconds: number,
   timeOfShare: TimeOfShare,
 ): WordSpan[] {
@@ -43,19 +42,16 @@ export function wordSpans(
     const from = next;
     next += [...word].length;
     const matched = [...places.subarray(from, next)].flatMap((place) => characters[place] ?? []);
-    // The time of a mark behind a word is a pause.
-    const end = matched.findLastIndex(({ character }) => isSpoken(character)) + 1;
+    // The time of a punctuation mark after a word is a pause.
+    const end = matched.findLastIndex(({ character }) => isPronounced(character)) + 1;
     return spanOf(end === 0 ? matched : matched.slice(0, end));
   });
   return evenlyBetween(words, spans, seconds);
 }
 
-/**
- * The pieces whose times can be true together: the longest run of starts that do not go back. What the rest
- * tell of time is dropped.
- */
-function inOrder(pieces: readonly AnswerPiece[]): AnswerPiece[] {
-  /** `tails[n]`: the piece with the least start at which an ordered run of n + 1 pieces can end. */
+/** Removes inconsistent times: keeps those of the longest sequence of pieces whose starts do not go back. */
+function inOrder(pieces: readonly ResponsePiece[]): ResponsePiece[] {
+  /** `tails[n]`: the piece with the smallest start that can end an ordered sequence of n + 1 pieces. */
   const tails: number[] = [];
   const tailStarts: number[] = [];
   const before = new Int32Array(pieces.length).fill(-1);
@@ -71,14 +67,14 @@ function inOrder(pieces: readonly AnswerPiece[]): AnswerPiece[] {
   return pieces.map((piece, index) => (kept.has(index) ? piece : { ...piece, start: null, end: null }));
 }
 
-/** Pieces without times tell nothing of when, and are left out. */
+/** Pieces without times are left out. */
 function timedCharacters(
-  pieces: readonly AnswerPiece[],
+  pieces: readonly ResponsePiece[],
   seconds: number,
   timeOfShare: TimeOfShare,
 ): TimedCharacter[] {
   const timed = pieces.flatMap(({ start, ...piece }) => (start === null ? [] : [{ ...piece, start }]));
-  // Where no piece begins with a space, pieces are words.
+  // If no piece begins with a space, pieces are words.
   const writesSpaces = timed.some(({ text }) => /^\s/u.test(text));
   return timed.flatMap(({ text, start, end, probability }, index) => {
     const parts = text.split(/\s+/u).map(wordCharacters);
@@ -87,15 +83,15 @@ function timedCharacters(
     const characters = parts.flat();
     const limit = timed[index + 1]?.start ?? seconds;
     const until = Math.max(start, Math.min(end ?? start + characters.length * SECONDS_PER_CHARACTER, limit));
-    // Marks take no time, where there is anything else.
-    const hasSpoken = isSpoken(text);
-    const takesTime = ({ character }: TextCharacter) => !hasSpoken || isSpoken(character);
+    // Punctuation takes no time if there is anything else.
+    const hasPronounced = isPronounced(text);
+    const takesTime = ({ character }: TextCharacter) => !hasPronounced || isPronounced(character);
     const letters = characters.filter(takesTime).length;
-    let said = 0;
+    let done = 0;
     return characters.map((character) => {
-      const from = timeOfShare(start, until, said / letters);
-      if (takesTime(character)) said++;
-      return { ...character, start: from, end: timeOfShare(start, until, said / letters), probability };
+      const from = timeOfShare(start, until, done / letters);
+      if (takesTime(character)) done++;
+      return { ...character, start: from, end: timeOfShare(start, until, done / letters), probability };
     });
   });
 }

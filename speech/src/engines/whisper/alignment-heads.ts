@@ -2,19 +2,19 @@ import type { DecodedSequence } from "../../onnx/decode-sequences.ts";
 import type { AttentionHead } from "../../onnx/seq2seq-decoder.ts";
 
 /**
- * Which heads of a decoder follow time, where the model's files do not state it. As in the published
- * decoder they are sought in the upper half of the layers; unlike there, not all of them are taken but
- * those that, on the utterance itself, look at one place (mean highest share of attention) which moves on
- * with the text (correlation of the place with the step).
+ * Finds the attention heads that follow time if the model's files do not name them. As in the published
+ * decoder they are searched in the upper half of the layers; unlike there, only those heads are used that, on
+ * the utterance itself, focus on one place (mean peak of attention) that advances with the text (correlation
+ * of the place with the step).
  */
 
 const CHOSEN_HEADS = 6;
-/** Heads that follow time less than this share of what the best one does say more wrong than right. */
+/** Heads below this share of the best score do more harm than good. */
 const MIN_SHARE_OF_BEST = 0.5;
-/** With fewer steps chance alone looks like order. */
+/** With fewer steps chance looks like order. */
 const MIN_STEPS = 4;
 
-/** Heads among which to choose. */
+/** Returns the heads among which to choose. */
 export function candidateHeads(
   layers: readonly number[],
   decoderLayers: number,
@@ -25,7 +25,7 @@ export function candidateHeads(
     .flatMap((layer) => Array.from({ length: heads }, (_, head) => ({ layer, head })));
 }
 
-/** The attention, `[steps, heads, frames]`, of those heads alone that follow time best. */
+/** Returns the attention, `[steps, heads, frames]`, of only the heads that follow time best. */
 export function attentionThatFollowsTime(sequence: DecodedSequence, heads: number): Float32Array {
   const { attention, steps, frames } = sequence;
   if (steps < MIN_STEPS || heads <= 1) return attention;
@@ -64,7 +64,7 @@ function followsTime({ attention, steps, frames }: DecodedSequence, head: number
   return (Math.max(0, correlationWithOrder(places)) * peaks) / steps;
 }
 
-/** Pearson's correlation of the values with their indices; 0 where all values are the same. */
+/** Pearson correlation of the values with their indices; 0 if all values are the same. */
 function correlationWithOrder(values: readonly number[]): number {
   const middle = (values.length - 1) / 2;
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;

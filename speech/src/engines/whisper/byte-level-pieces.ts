@@ -1,6 +1,6 @@
 /**
- * Byte-level byte pair encoding, as GPT-2 writes it down: each byte has a printable character of its own.
- * Bytes that are printable in Latin-1 stand for themselves, the other 68 are U+0100, U+0101, … in order.
+ * Byte-level byte pair encoding as in GPT-2: each byte has a printable character of its own. Bytes that are
+ * printable in Latin-1 stand for themselves, the other 68 are U+0100, U+0101, … in order.
  */
 const BYTE_OF_CHARACTER: ReadonlyMap<string, number> = byteAlphabet();
 
@@ -15,7 +15,7 @@ function byteAlphabet(): Map<string, number> {
   return alphabet;
 }
 
-/** The bytes that a piece of the vocabulary stands for; a piece with other characters stands for itself. */
+/** Returns the bytes of a vocabulary piece; a piece with other characters stands for itself. */
 export function bytesOfPiece(piece: string): Uint8Array {
   const bytes: number[] = [];
   for (const character of piece) {

@@ -1,9 +1,12 @@
-/** One pass of the transform: groups of `radix` values are combined, `stride` lie side by side. */
+/**
+ * One pass of the transform. Each butterfly combines `radix` values; `stride` butterflies share their twiddle
+ * factors.
+ */
 interface Pass {
   radix: number;
   groups: number;
   stride: number;
-  /** Of each group, the factors that its values but the first are turned by. */
+  /** Twiddle factors of each group, except of its first value. */
   turnReal: Float64Array;
   turnImaginary: Float64Array;
 }
@@ -12,12 +15,12 @@ const SIN_TURN_5 = [Math.sin((2 * Math.PI) / 5), Math.sin((4 * Math.PI) / 5)] as
 const COS_TURN_5 = [Math.cos((2 * Math.PI) / 5), Math.cos((4 * Math.PI) / 5)] as const;
 
 /**
- * Discrete Fourier transform of any length, fast where its factors are small: Stockham's self-sorting
- * algorithm with mixed radices (Cooley and Tukey 1965; Cochran et al. 1967). Radices 4 and 5, of which the
- * 400 samples of speech models are made, are written out.
+ * Discrete Fourier transform of any length, fast if its prime factors are small: Stockham's self-sorting
+ * algorithm with mixed radices (Cooley and Tukey 1965; Cochran et al. 1967). Radices 4 and 5 are unrolled,
+ * because Whisper's transform has 400 samples.
  */
 export class FourierTransform {
-  /** What is to be transformed, and afterwards the transform; in place, natural order. */
+  /** Input, and afterwards the transform in natural order. */
   real: Float64Array;
   imaginary: Float64Array;
   #spareReal: Float64Array;
@@ -32,7 +35,7 @@ export class FourierTransform {
     this.#passes = passesOf(length);
   }
 
-  /** Arrays change places with every pass: take `real` and `imaginary` anew afterwards. */
+  /** Swaps arrays with every pass: read `real` and `imaginary` again afterwards. */
   transform(): void {
     for (const pass of this.#passes) {
       const combine = pass.radix === 4 ? combine4 : pass.radix === 5 ? combine5 : combineAny;
@@ -155,7 +158,7 @@ const combine5: Combine = (pass, fromReal, fromImaginary, toReal, toImaginary) =
       const di = fromImaginary[from + 3 * apart]!;
       const er = fromReal[from + 4 * apart]!;
       const ei = fromImaginary[from + 4 * apart]!;
-      // What is alike and what is opposite in the values that stand across from each other.
+      // Sums and differences of opposite values.
       const ber = br + er;
       const bei = bi + ei;
       const cdr = cr + dr;

@@ -1,5 +1,5 @@
-import { open, readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { open, readdir, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { SpeechError } from "../../errors.ts";
 
 export interface GraphFiles {
@@ -8,11 +8,11 @@ export interface GraphFiles {
 }
 
 /**
- * Endings of the graph files by how their weights are kept, best first for onnxruntime on processors.
- * `quantized` (8 bits) runs fastest and takes a quarter of the memory. Then `uint8`; signed `int8` is put
- * behind `fp32`, as the runtime has no signed convolution and such an encoder often does not load. 4 bits
- * save memory, hardly time. Half precision is computed as `fp32` between conversions, so it is last but for
- * `bnb4`, for which there is no fast kernel.
+ * File name suffixes by how weights are stored, best first for onnxruntime on CPUs. `quantized` (8 bits) is
+ * fastest and takes a quarter of the memory. Then `uint8`; signed `int8` comes after `fp32` because the
+ * runtime has no signed convolution and such an encoder often does not load. 4 bits save memory but hardly
+ * time. Half precision is computed as `fp32` between conversions, so it comes last except for `bnb4`, which
+ * has no fast kernel.
  */
 const VARIANTS: ReadonlyMap<string, string> = new Map([
   ["quantized", "_quantized"],
@@ -25,15 +25,15 @@ const VARIANTS: ReadonlyMap<string, string> = new Map([
   ["bnb4", "_bnb4"],
 ]);
 
-/** Exports keep their graphs beside the other files or, as the hub's ONNX community does, in `onnx/`. */
+/** Exports store their graphs beside the other files or, as the hub's ONNX community does, in `onnx/`. */
 const FOLDERS = ["onnx", "."];
 
 /** `ModelProto` begins with its `ir_version`: field 1, a number. */
 const ONNX_FIRST_BYTE = 0x08;
 
 /**
- * Finds the graphs of a model. Encoder and decoder need not be of one variant where none is asked for.
- * @throws SpeechError `model_unusable` where one is missing, or is no ONNX file
+ * Finds the graphs of a model. Encoder and decoder may be of different variants if none is requested.
+ * @throws SpeechError `model_unusable` if one is missing or not an ONNX file
  */
 export async function findGraphs(folder: string, variant: string | undefined): Promise<GraphFiles> {
   if (variant !== undefined && !VARIANTS.has(variant)) {
@@ -61,6 +61,20 @@ export async function findGraphs(folder: string, variant: string | undefined): P
   return { encoderPath: await find("encoder_model"), decoderPath: await find("decoder_model_merged") };
 }
 
+/**
+ * Bytes of the graphs and of the weights beside them (`encoder_model.onnx_data`, `encoder_model.onnx_data_1`, …).
+ * @throws SpeechError `model_unusable`
+ */
+export async function graphFileBytes(folder: string): Promise<number> {
+  const { encoderPath, decoderPath } = await findGraphs(folder, undefined);
+  let bytes = 0;
+  for (const path of [encoderPath, decoderPath]) {
+    const names = (await readdir(dirname(path))).filter((name) => name.startsWith(basename(path)));
+    for (const name of names) bytes += (await stat(join(dirname(path), name))).size;
+  }
+  return bytes;
+}
+
 async function filesOf(folder: string, inner: string): Promise<string[]> {
   try {
     return (await readdir(join(folder, inner))).map((name) => join(inner, name));
@@ -69,7 +83,10 @@ async function filesOf(folder: string, inner: string): Promise<string[]> {
   }
 }
 
-/** Catches what a failed download leaves under the name: nothing, a web page, a pointer to large storage. */
+/**
+ * Detects what a failed download leaves under the name: an empty file, a web page, a pointer to large file
+ * storage.
+ */
 async function expectOnnx(path: string): Promise<void> {
   let firstByte: number | undefined;
   try {

@@ -2,10 +2,10 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { SpeechError } from "../../errors.ts";
 
-/** Real ones have 4 MB at most. What is made to take memory takes up to 60 times its size when it is read. */
+/** Real files have 4 MB at most. Parsing a malicious one takes up to 60 times its size. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** A JSON object in a model's folder. What it lacks is null; what is of another type is an error. */
+/** A JSON object in a model's folder. Missing values are null; values of another type are errors. */
 export class JsonFile {
   readonly path: string;
   readonly #fields: ReadonlyMap<string, unknown>;
@@ -30,7 +30,7 @@ export class JsonFile {
     return this.value(key) !== null;
   }
 
-  /** A whole number from `min` to `max`; null where it is not stated. */
+  /** An integer from `min` to `max`; null if missing. */
   integer(key: string, min: number, max: number): number | null {
     const value = this.value(key);
     if (value !== null && !isIntegerIn(value, min, max)) {
@@ -77,14 +77,14 @@ export class JsonFile {
   }
 }
 
-/** @throws SpeechError `model_unusable` where there is no such file, or it holds no JSON object */
+/** @throws SpeechError `model_unusable` if the file is missing or contains no JSON object */
 export async function readJson(folder: string, name: string): Promise<JsonFile> {
   const file = await readJsonIfPresent(folder, name);
   if (!file) throw new SpeechError("model_unusable", `The model file ${join(folder, name)} is missing.`);
   return file;
 }
 
-/** @throws SpeechError `model_unusable` where it cannot be read or holds no JSON object */
+/** @throws SpeechError `model_unusable` if the file cannot be read or contains no JSON object */
 export async function readJsonIfPresent(folder: string, name: string): Promise<JsonFile | null> {
   const path = join(folder, name);
   let value: unknown;
@@ -113,7 +113,7 @@ export function shortened(value: unknown): string {
   try {
     text = JSON.stringify(value) ?? String(value);
   } catch {
-    // Nested more deeply than can be written again.
+    // Too deeply nested to serialize.
     text = Array.isArray(value) ? "a list" : "an object";
   }
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;

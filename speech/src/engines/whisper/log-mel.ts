@@ -2,28 +2,28 @@ import { FourierTransform } from "./fft.ts";
 import type { WhisperModel } from "./model-files.ts";
 
 const SAMPLE_RATE = 16_000;
-/** Energy below this counts as this: nothing at all has no logarithm. */
+/** Lower limit of energies before the logarithm. */
 const FLOOR = 1e-10;
-/** What lies further below the loudest, in powers of ten, is cut off there. */
+/** Range below the loudest value, in powers of ten. */
 const RANGE = 8;
 
-/** Triangles on the mel scale: of each bin the first frequency and the weights from there on. */
+/** A triangular filter on the mel scale: its first frequency and the weights from there on. */
 interface MelFilter {
   from: number;
   weights: Float64Array;
 }
 
 /**
- * The log-mel spectrogram that Whisper encoders take (Radford et al. 2022, section 2.2, as the published
- * reference computes it): Hann window, frames centred on every hop with the sound mirrored at both ends,
- * power in mel bins of equal area on Slaney's scale, logarithm, range cut to 80 dB, about −1 … 1.
+ * Computes the log-mel spectrogram that Whisper encoders expect (Radford et al. 2022, section 2.2, as the
+ * published reference computes it): Hann window, frames centered on every hop with the audio mirrored at both
+ * ends, power in mel bins of equal area on Slaney's scale, logarithm, range limited to 80 dB, about −1 … 1.
  */
 export class LogMel {
   readonly #model: Pick<WhisperModel, "melBins" | "hopSamples" | "fftSamples" | "window">;
   readonly #hann: Float64Array;
   readonly #filters: readonly MelFilter[];
   readonly #transform: FourierTransform;
-  /** The window with half a frame more at both ends. */
+  /** The window, padded by half a frame at both ends. */
   readonly #padded: Float32Array;
 
   constructor(model: Pick<WhisperModel, "melBins" | "hopSamples" | "fftSamples" | "window">) {
@@ -39,14 +39,14 @@ export class LogMel {
   }
 
   /**
-   * @param samples 16 kHz mono; zeros follow up to the window's end, what is longer is left out.
+   * @param samples 16 kHz mono; padded with zeros, or cut, to the window.
    * @returns `[melBins, melFrames]`
    */
   compute(samples: Float32Array): Float32Array {
     const { melBins, hopSamples, fftSamples, window } = this.#model;
-    const heard = samples.length > window.samples ? samples.subarray(0, window.samples) : samples;
-    this.#pad(heard);
-    const frames = Math.min(window.melFrames, Math.ceil((heard.length + (fftSamples >> 1)) / hopSamples));
+    const audible = samples.length > window.samples ? samples.subarray(0, window.samples) : samples;
+    this.#pad(audible);
+    const frames = Math.min(window.melFrames, Math.ceil((audible.length + (fftSamples >> 1)) / hopSamples));
 
     const power = new Float64Array((fftSamples >> 1) + 1);
     const nextPower = new Float64Array(power.length);
@@ -76,7 +76,7 @@ export class LogMel {
     }
   }
 
-  /** Two frames go through one transform, one as its real, one as its imaginary part. */
+  /** Transforms two real frames at once, as real and imaginary part. */
   #powerOfTwoFrames(frame: number, power: Float64Array, nextPower: Float64Array): void {
     const { hopSamples, fftSamples } = this.#model;
     const transform = this.#transform;
@@ -104,7 +104,7 @@ export class LogMel {
     }
   }
 
-  /** @returns the loudest bin's logarithm */
+  /** @returns the logarithm of the loudest bin */
   #writeFrame(logMel: Float32Array, frame: number, power: Float64Array): number {
     const { melFrames } = this.#model.window;
     let loudest = FLOOR;
@@ -145,7 +145,7 @@ function melFilters(melBins: number, fftSamples: number): MelFilter[] {
   });
 }
 
-/** Slaney's mel scale (Auditory Toolbox, 1998): even steps up to 1000 Hz, even ratios above. */
+/** Slaney's mel scale (Auditory Toolbox, 1998): linear up to 1000 Hz, logarithmic above. */
 function melOf(hertz: number): number {
   return hertz < 1000 ? (hertz * 3) / 200 : 15 + (27 * Math.log(hertz / 1000)) / Math.log(6.4);
 }

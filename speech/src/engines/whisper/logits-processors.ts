@@ -1,25 +1,25 @@
 import type { WhisperModel } from "./model-files.ts";
 
 /**
- * Which tokens may come next in a Whisper text: the rules of the published decoder. Models learn their
- * text under these rules, and write nonsense without some of them.
+ * The token rules of the published Whisper decoder. Models are trained with these rules and write nonsense
+ * without some of them.
  */
 
-/** Timestamps are told in steps of this length, seconds. */
+/** Resolution of timestamps, seconds. */
 export const TIMESTAMP_STEP_SECONDS = 0.02;
-/** Where a text may begin at the latest, if it is to have timestamps. */
+/** Latest start of a text with timestamps. */
 const MAX_INITIAL_SECONDS = 1;
 
-type RuleModel = Pick<
+type LogitsModel = Pick<
   WhisperModel,
   "tokens" | "tokenBytes" | "suppressed" | "suppressedAtBegin" | "vocabularySize"
 >;
 
-/** Sets the logits of tokens that may not come next to −∞, given the tokens chosen so far. */
-export type TokenRules = (logits: Float32Array, tokens: readonly number[]) => void;
+/** Sets the logits of tokens that are not allowed next to −∞, given the tokens so far. */
+export type LogitsProcessor = (logits: Float32Array, tokens: readonly number[]) => void;
 
-/** @param timestamps Whether the text is to have timestamps, as it has after a prompt without `notimestamps`. */
-export function tokenRules(model: RuleModel, timestamps: boolean): TokenRules {
+/** @param timestamps Whether the text has timestamps, as after a prompt without `notimestamps`. */
+export function createLogitsProcessor(model: LogitsModel, timestamps: boolean): LogitsProcessor {
   const never = [...new Set([...controlTokens(model), ...model.suppressed])];
   const { firstTimestamp } = model.tokens;
   return (logits, tokens) => {
@@ -28,13 +28,13 @@ export function tokenRules(model: RuleModel, timestamps: boolean): TokenRules {
       for (const token of model.suppressedAtBegin) logits[token] = Number.NEGATIVE_INFINITY;
     }
     if (timestamps && firstTimestamp !== null) {
-      keepTimestampsInOrder(logits, tokens, firstTimestamp, model.tokens.end);
+      enforceTimestampOrder(logits, tokens, firstTimestamp, model.tokens.end);
     }
   };
 }
 
-/** What belongs into prompts only: languages, tasks and the like. */
-function controlTokens({ tokens, tokenBytes, vocabularySize }: RuleModel): number[] {
+/** Tokens that occur only in prompts: languages, tasks and the like. */
+function controlTokens({ tokens, tokenBytes, vocabularySize }: LogitsModel): number[] {
   const control: number[] = [];
   const textAndControl = tokens.firstTimestamp ?? vocabularySize;
   for (let token = 0; token < textAndControl; token++) {
@@ -44,10 +44,10 @@ function controlTokens({ tokens, tokenBytes, vocabularySize }: RuleModel): numbe
 }
 
 /**
- * Timestamps come in pairs (the end of one stretch, the start of the next), never go back, the first one is
- * ≤ 1 s, and one comes wherever all timestamps together are likelier than the likeliest other token.
+ * Timestamps come in pairs (end of a segment, start of the next) and never go back, the first one is ≤ 1 s,
+ * and one is forced if all timestamps together are more likely than the most likely other token.
  */
-function keepTimestampsInOrder(
+function enforceTimestampOrder(
   logits: Float32Array,
   tokens: readonly number[],
   firstTimestamp: number,
@@ -67,13 +67,13 @@ function keepTimestampsInOrder(
       logits.fill(Number.NEGATIVE_INFINITY, firstTimestamp);
       return;
     }
-    // The end of a stretch: the start of the next follows, or the end of the text.
+    // After the end of a segment only the start of the next or the end of the text is allowed.
     for (let token = 0; token < firstTimestamp; token++) {
       if (token !== end) logits[token] = Number.NEGATIVE_INFINITY;
     }
     logits.fill(Number.NEGATIVE_INFINITY, firstTimestamp, last);
   } else {
-    // A stretch is longer than nothing.
+    // A segment must not be empty.
     logits.fill(Number.NEGATIVE_INFINITY, firstTimestamp, last + 1);
   }
   if (timestampsAreLikelier(logits, firstTimestamp)) logits.fill(Number.NEGATIVE_INFINITY, 0, firstTimestamp);

@@ -5,14 +5,14 @@ import { isIntegerIn, type JsonFile, readJson, readJsonIfPresent, shortened } fr
 import { readSpecialTokens, type WhisperTokens } from "./special-tokens.ts";
 import { readVocabulary } from "./tokenizer-files.ts";
 
-/** What a Whisper model says of itself in the files beside its graphs. */
+/** What the files beside the graphs state about a Whisper model. */
 export interface WhisperModel {
   /** The folder's name: `whisper-small`. */
   name: string;
-  /** Large weights may lie beside a graph: `encoder_model.onnx_data`, `encoder_model.onnx_data_1`, … */
+  /** Large weights may be stored beside a graph: `encoder_model.onnx_data`, `encoder_model.onnx_data_1`, … */
   encoderPath: string;
   decoderPath: string;
-  /** What the encoder takes at once, and how many frames it makes of it. */
+  /** Input of the encoder, and its number of output frames. */
   window: { seconds: number; samples: number; melFrames: number; encoderFrames: number };
   melBins: number;
   hopSamples: number;
@@ -20,42 +20,43 @@ export interface WhisperModel {
   decoderLayers: number;
   decoderHeads: number;
   vocabularySize: number;
-  /** Most tokens of prompt and text together. */
+  /** Maximum number of tokens of prompt and text together. */
   maxTokens: number;
   tokens: WhisperTokens;
-  /** Tokens that are never chosen, and those that are not chosen first. */
+  /** Tokens that are never allowed, and those that are not allowed first. */
   suppressed: readonly number[];
   suppressedAtBegin: readonly number[];
-  /** Heads whose attention follows time; null where the files do not state them. */
+  /** Heads whose attention follows time; null if the files do not name them. */
   alignmentHeads: readonly AttentionHead[] | null;
-  /** Bytes of UTF-8 that each token stands for; null for special tokens and timestamps. */
+  /** Bytes of UTF-8 of each token; null for special tokens and timestamps. */
   tokenBytes: readonly (Uint8Array | null)[];
 }
 
 export interface ModelFilesOptions {
-  /** `quantized`, `uint8`, `fp32`, `int8`, `q4`, `fp16`, `q4f16` or `bnb4`; the best that is there if left out. */
+  /**
+   * `quantized`, `uint8`, `fp32`, `int8`, `q4`, `fp16`, `q4f16` or `bnb4`; by default the best that is
+   * available.
+   */
   variant?: string;
 }
 
-/** What the service hands to engines. */
 const SAMPLE_RATE = 16_000;
-/** Far beyond any model there is; a damaged file must not make us ask for all the memory. */
+/** Far above any real model; a damaged file must not allocate all the memory. */
 const MAX_VOCABULARY = 1_000_000;
 const MAX_WINDOW_SECONDS = 600;
 const MAX_FFT_SAMPLES = 16_384;
 const MAX_MEL_BINS = 1_024;
-/** Of one spectrogram; real ones have 384,000. */
+/** Of one spectrogram; real models have 384,000. */
 const MAX_MEL_VALUES = 8_000_000;
-/** Samples that go through transforms for one spectrogram; 1,200,000 for real ones. */
+/** Samples transformed for one spectrogram; 1,200,000 for real models. */
 const MAX_TRANSFORMED_SAMPLES = 32_000_000;
-/** Of the length of a transform: one with a larger prime factor takes time with the square of it. */
+/** Largest prime factor of the transform's length: the time grows with its square. */
 const MAX_FFT_FACTOR = 31;
 const MAX_TOKENS = 4_096;
 const MAX_COUNT = 4_096;
 
 /**
- * Reads everything that tells one Whisper model from another, in the layout in which the hub's ONNX
- * community publishes them.
+ * Reads everything in which Whisper models differ, in the layout of the hub's ONNX community.
  * @throws SpeechError `model_unusable`, naming the file and what is wrong with it
  */
 export async function readWhisperModel(
@@ -137,7 +138,7 @@ function largestPrimeFactor(number: number): number {
   return left;
 }
 
-/** Null and −1 stand for none; numbers beyond the vocabulary can not be chosen anyhow. */
+/** Null and −1 mean none; tokens beyond the vocabulary cannot be chosen anyway. */
 function readTokenList(files: readonly JsonFile[], key: string, vocabularySize: number): number[] {
   const file = files.find((candidate) => candidate.has(key));
   const tokens = (file?.list(key) ?? []).filter((token): token is number => {
@@ -150,7 +151,7 @@ function readTokenList(files: readonly JsonFile[], key: string, vocabularySize: 
 function readAlignmentHeads(generation: JsonFile, layers: number, heads: number): AttentionHead[] | null {
   const stated = generation.list("alignment_heads");
   if (!stated || stated.length === 0) return null;
-  /** By name, since some list one more than once. */
+  /** Keyed, because some files list a head more than once. */
   const known = new Map<string, AttentionHead>();
   for (const pair of stated) {
     const [layer, head] = Array.isArray(pair) ? pair : [];

@@ -7,17 +7,20 @@ import { describeDecoder, type Seq2SeqDecoder } from "../../onnx/seq2seq-decoder
 import { asFeeds, asFloats, type FloatType, floatType } from "../../onnx/tensors.ts";
 import type { WhisperModel } from "./model-files.ts";
 
-/** The two graphs of a Whisper model, loaded. */
+/** The two loaded graphs of a Whisper model. */
 export interface WhisperGraphs {
-  /** @param features `[melBins, melFrames]`. @returns `[1, encoderFrames, width]` */
+  /**
+   * @param features `[melBins, melFrames]`
+   * @returns `[1, encoderFrames, width]`
+   */
   encode(features: Float32Array): Promise<Tensor>;
   decoder: Seq2SeqDecoder;
   close(): Promise<void>;
 }
 
 /**
- * @param threads That one run may use. Runs of the runtime's binding for Node hold the thread of JavaScript, so
- * there is one at a time in a process.
+ * @param threads Threads per run. A run blocks the JavaScript thread that started it, so there is one at a
+ * time.
  * @throws SpeechError `model_unusable`
  */
 export async function openGraphs(model: WhisperModel, threads: number): Promise<WhisperGraphs> {
@@ -71,11 +74,11 @@ async function openEncoder(model: WhisperModel, threads: number): Promise<Encode
 async function openDecoder(model: WhisperModel, threads: number): Promise<Seq2SeqDecoder> {
   const session = await load(model.decoderPath, async () => {
     const graph = addCrossAttentionOutputs(await readFile(model.decoderPath));
-    // A graph that is loaded from memory has no folder of its own in which to look for its large weights.
+    // A graph that is loaded from memory has no folder in which to look for external weights.
     const folder = { model_external_initializers_file_folder_path: dirname(model.decoderPath) };
-    // Where the two branches share an 8-bit output projection, as those of the hub's exports do, onnxruntime from
-    // 1.25 on (1.30 at least) fails to open the decoder: it looks for the weights in the branch when it makes one
-    // operation of unpacking and multiplying. Without that they are unpacked once, at load.
+    // If the two branches share an 8-bit output projection, as in the hub's exports, onnxruntime from 1.25 on
+    // (at least 1.30) fails to open the decoder when it fuses unpacking and multiplication. Without the
+    // fusion they are unpacked once, at load.
     const unpacked = { disable_quant_qdq: "1" };
     return InferenceSession.create(graph, sessionOptions(threads, { ...folder, ...unpacked }));
   });
@@ -99,7 +102,7 @@ function sessionOptions(threads: number, session: Record<string, unknown>): Infe
   return {
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
-    // Threads that spin between steps take the processor from whatever else runs.
+    // Spinning threads take the processor from everything else.
     extra: { session: { intra_op: { allow_spinning: "0" }, ...session } },
   };
 }

@@ -1,24 +1,24 @@
 import { isIntegerIn, type JsonFile, shortened } from "./json-file.ts";
 import type { Vocabulary } from "./tokenizer-files.ts";
 
-/** Special tokens; null where the model has none. */
+/** Special tokens; null if the model has none. */
 export interface WhisperTokens {
   start: number;
   end: number;
-  /** Null for an English-only model, whose prompt names neither language nor task. */
+  /** Null for an English-only model, whose prompt contains neither language nor task. */
   transcribe: number | null;
   noTimestamps: number | null;
   noSpeech: number | null;
   /** `<|0.00|>`; the next ones follow in steps of 0.02 s to the end of the window. */
   firstTimestamp: number | null;
-  /** Stands before text that was said earlier. */
+  /** Precedes text of earlier windows. */
   previous: number | null;
   /** By ISO 639-1 (or 639-3) code; empty for an English-only model. */
   languages: ReadonlyMap<string, number>;
 }
 
 const LANGUAGE_TOKEN = /^<\|([a-z]{2,3})\|>$/;
-/** Codes that Whisper has kept from before ISO 639 replaced them. */
+/** Codes that ISO 639 has replaced but Whisper still uses. */
 const REPLACED_CODES: ReadonlyMap<string, string> = new Map([
   ["iw", "he"],
   ["in", "id"],
@@ -31,14 +31,14 @@ interface Sources {
   generation: JsonFile;
   vocabulary: Vocabulary;
   vocabularySize: number;
-  /** Of the folder, which tells an English-only model by its ending where no file does. */
+  /** Of the folder; its suffix marks an English-only model if no file does. */
   name: string;
 }
 
 /**
- * The special tokens. Exports of different years state them in `generation_config.json`, in `config.json`
- * or nowhere but in the vocabulary, so all are asked, in this order.
- * @throws SpeechError `model_unusable` where start or end are not to be found, or numbers make no sense
+ * Finds the special tokens. Exports of different years state them in `generation_config.json`, in
+ * `config.json`, or only in the vocabulary; they are searched in this order.
+ * @throws SpeechError `model_unusable` if start or end are missing or numbers are invalid
  */
 export function readSpecialTokens(sources: Sources): WhisperTokens {
   const { config, generation, vocabulary, vocabularySize } = sources;
@@ -69,12 +69,12 @@ export function readSpecialTokens(sources: Sources): WhisperTokens {
   };
 }
 
-/** The vocabularies of older exports end before the timestamps, which the model has none the less. */
+/** The vocabularies of older exports omit the timestamps that the model has. */
 function following(noTimestamps: number | null, last: number): number | null {
   return noTimestamps !== null && noTimestamps < last ? noTimestamps + 1 : null;
 }
 
-/** Some state several (`eos_token_id: [50257]`); the first is the one in use. */
+/** Some files list several (`eos_token_id: [50257]`); the first one is used. */
 function tokenOf(file: JsonFile, key: string, last: number): number | null {
   if (!file.has(key) || !Array.isArray(file.value(key))) return file.integer(key, 0, last);
   const first = file.list(key)?.[0];
@@ -83,8 +83,8 @@ function tokenOf(file: JsonFile, key: string, last: number): number | null {
 }
 
 /**
- * English-only vocabularies name the languages too, so the vocabulary does not tell. Where
- * `is_multilingual` is not stated, the prompt tells: it begins with a language only where there are some.
+ * English-only vocabularies contain the languages too. If `is_multilingual` is missing, the prompt decides:
+ * it begins with a language only in multilingual models.
  */
 function isMultilingual({ config, generation, name }: Sources, noTimestamps: number | null): boolean {
   const statedOutright = generation.boolean("is_multilingual");

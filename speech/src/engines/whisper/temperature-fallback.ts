@@ -1,10 +1,10 @@
 import { mean } from "../../alignment/timed-words.ts";
 import type { DecodedSequence } from "../../onnx/decode-sequences.ts";
-import { compressionRatio, MAX_COMPRESSION_RATIO } from "../repetition.ts";
+import { compressionRatio, MAX_COMPRESSION_RATIO } from "../recognition-result.ts";
 
 /**
- * Decoding again, with more and more chance in it, what came out badly: repeating itself or unsure of
- * itself. Limits and temperatures are those of the Whisper paper (section 4.5) and the published decoder.
+ * Decodes again with increasing temperature what is repetitive or has a low probability. Limits and
+ * temperatures are those of the Whisper paper (section 4.5) and the published decoder.
  */
 
 const TEMPERATURES = [0, 0.2, 0.4, 0.6, 0.8, 1];
@@ -15,14 +15,14 @@ export interface Attempt {
   sequence: DecodedSequence;
   /** Of the tokens and the end of the text. */
   meanLogProbability: number;
-  /** Of the text that the tokens spell, as `compressionRatio` measures it. */
+  /** Of the decoded text, as measured by `compressionRatio`. */
   compressionRatio: number;
 }
 
 /**
- * The best attempt for each of `rows` rows.
+ * Returns the best attempt for each of `rows` rows.
  * @param decode Decodes some of the rows at a temperature.
- * @param textOf The text that tokens spell.
+ * @param textOf Text of tokens.
  */
 export async function decodeWithFallback(
   rows: number,
@@ -35,27 +35,27 @@ export async function decodeWithFallback(
     if (open.length === 0) break;
     const sequences = await decode(open, temperature);
     for (const [place, row] of open.entries()) {
-      const attempt = judged(sequences[place] as DecodedSequence, textOf);
+      const attempt = assess(sequences[place] as DecodedSequence, textOf);
       const before = best[row];
       if (!before || isBetter(attempt, before)) best[row] = attempt;
     }
     open = open.filter((row) => {
       const attempt = best[row] as Attempt;
-      return faults(attempt) > 0 && !isNoSpeech(attempt);
+      return failureCount(attempt) > 0 && !isNoSpeech(attempt);
     });
   }
   return best;
 }
 
-/** Whether the model says that nobody speaks, and is unsure of the text that it wrote all the same. */
+/** Whether the model reports no speech and has low confidence in its text. */
 export function isNoSpeech({ sequence, meanLogProbability }: Attempt): boolean {
   return (
-    (sequence.watchedProbability ?? 0) > NO_SPEECH_PROBABILITY &&
+    (sequence.noSpeechProbability ?? 0) > NO_SPEECH_PROBABILITY &&
     meanLogProbability < MIN_MEAN_LOG_PROBABILITY
   );
 }
 
-function judged(sequence: DecodedSequence, textOf: (tokens: readonly number[]) => string): Attempt {
+function assess(sequence: DecodedSequence, textOf: (tokens: readonly number[]) => string): Attempt {
   const { logProbabilities, endLogProbability } = sequence;
   return {
     sequence,
@@ -66,7 +66,7 @@ function judged(sequence: DecodedSequence, textOf: (tokens: readonly number[]) =
   };
 }
 
-function faults({ sequence, meanLogProbability, compressionRatio }: Attempt): number {
+function failureCount({ sequence, meanLogProbability, compressionRatio }: Attempt): number {
   return (
     Number(sequence.stop === "loop" || compressionRatio > MAX_COMPRESSION_RATIO) +
     Number(meanLogProbability < MIN_MEAN_LOG_PROBABILITY)
@@ -74,6 +74,6 @@ function faults({ sequence, meanLogProbability, compressionRatio }: Attempt): nu
 }
 
 function isBetter(attempt: Attempt, other: Attempt): boolean {
-  const difference = faults(attempt) - faults(other);
+  const difference = failureCount(attempt) - failureCount(other);
   return difference < 0 || (difference === 0 && attempt.meanLogProbability > other.meanLogProbability);
 }

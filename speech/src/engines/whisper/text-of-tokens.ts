@@ -1,12 +1,12 @@
 import { isPunctuationOnly } from "../../alignment/join-punctuation.ts";
 
-/** One character (code point) of a text, and where it lies among the tokens that spell it. */
+/** One character (code point) of a text and its position among the tokens. */
 export interface TokenCharacter {
   text: string;
-  /** First token that holds some of its bytes, and the one after the last. */
+  /** First token with some of its bytes, and the one after the last. */
   firstToken: number;
   endToken: number;
-  /** The part of the tokens that it takes, as places among the tokens; blanks and marks take none. */
+  /** Fractional token positions of its pronounced part; blanks and punctuation have none. */
   from: number;
   to: number;
 }
@@ -18,8 +18,8 @@ interface Decoded {
 }
 
 /**
- * The characters that tokens of a byte-level vocabulary spell. A character may lie in several tokens, and
- * bytes that are no UTF-8 spell nothing, whatever tokens a model may choose.
+ * Decodes tokens of a byte-level vocabulary. A character may span several tokens; bytes that are not valid
+ * UTF-8 are dropped.
  */
 export function textOfTokens(
   tokens: readonly number[],
@@ -34,22 +34,22 @@ export function textOfTokens(
     }
   }
   const characters = decodeUtf8(Uint8Array.from(bytes));
-  const clock = byteClock(characters, places);
+  const positions = bytePositions(characters, places);
   return characters.map(({ text, firstByte, endByte }) => ({
     text,
     firstToken: places[firstByte]!,
     endToken: places[endByte - 1]! + 1,
-    from: clock.starts[firstByte]!,
-    to: clock.ends[endByte - 1]!,
+    from: positions.starts[firstByte]!,
+    to: positions.ends[endByte - 1]!,
   }));
 }
 
-/** Where each byte begins and ends among the tokens: characters that are heard share their token evenly. */
-function byteClock(characters: readonly Decoded[], places: readonly number[]) {
+/** Fractional token positions of each byte: pronounced characters share their token evenly. */
+function bytePositions(characters: readonly Decoded[], places: readonly number[]) {
   const weights = new Float64Array(places.length);
   for (const { text, firstByte, endByte } of characters) {
-    const isHeard = text.trim() !== "" && !isPunctuationOnly(text);
-    weights.fill(isHeard ? 1 / (endByte - firstByte) : 0, firstByte, endByte);
+    const isPronounced = text.trim() !== "" && !isPunctuationOnly(text);
+    weights.fill(isPronounced ? 1 / (endByte - firstByte) : 0, firstByte, endByte);
   }
   const totals = new Map<number, number>();
   for (const [byte, place] of places.entries()) {
@@ -60,11 +60,11 @@ function byteClock(characters: readonly Decoded[], places: readonly number[]) {
   let done = 0;
   for (const [byte, place] of places.entries()) {
     if (places[byte - 1] !== place) done = 0;
-    // Where nothing of a token is heard, its marks lie at its beginning, beside what came before.
+    // Without pronounced characters, punctuation is at the start of its token, next to what came before.
     const total = Math.max(totals.get(place)!, Number.MIN_VALUE);
     starts.push(place + Math.min(1, done / total));
     done += weights[byte]!;
-    // Thirds of a character add up to a little more or less than one.
+    // Sums of thirds are slightly more or less than one.
     ends.push(place + (done > total - 1e-9 && done > 0 ? 1 : done / total));
   }
   return { starts, ends };
@@ -86,7 +86,7 @@ function decodeUtf8(bytes: Uint8Array): Decoded[] {
   return characters;
 }
 
-/** Bytes of the character that begins so (RFC 3629). */
+/** Number of bytes of the character that starts with this byte (RFC 3629). */
 function encodedLength(firstByte: number): number {
   if (firstByte < 0xc0) return 1;
   if (firstByte < 0xe0) return 2;

@@ -1,18 +1,17 @@
 import type { FrameSpan } from "../../alignment/align-tokens.ts";
 
 /**
- * Frames of tokens where a decoder does not show its attention: each stretch between two timestamps (or the
- * whole utterance) is shared out over its tokens by the length of what they spell, loud frames alone
- * counted. Right to about a word or two.
+ * Estimates the frames of tokens if a decoder has no attention outputs: the text between two timestamps (or
+ * the whole utterance) is distributed over the loud frames by the number of bytes. Accurate to a word or two.
  */
 export interface SpansByLengthInput {
-  /** For each token: how many bytes it spells, and for a timestamp which frame it names. */
+  /** For each token: the number of its bytes, and the frame of a timestamp. */
   tokens: readonly { bytes: number; timestamp: number | null }[];
-  /** For each frame 0 (speech) … 1 (silence). */
+  /** For each frame: 0 (speech) … 1 (silence). */
   quiet: Float32Array;
 }
 
-/** Where nothing is loud, frames count alike. */
+/** If nothing is loud, all frames count alike. */
 const LEAST_LOUDNESS = 0.02;
 
 /** @returns A span for each token, in order, not overlapping, inside the frames. */

@@ -1,22 +1,22 @@
 import { bytesOfPiece } from "./byte-level-pieces.ts";
 import { isIntegerIn, type JsonFile, readJson, readJsonIfPresent, shortened } from "./json-file.ts";
 
-/** What a model's tokenizer files say of its tokens. */
+/** Tokens of a model as stated by its tokenizer files. */
 export interface Vocabulary {
-  /** The file that stands for all, for messages. */
+  /** The main file, for messages. */
   path: string;
   /** Special tokens and timestamps by their text (`<|endoftext|>`, `<|0.00|>`). */
   special: ReadonlyMap<string, number>;
-  /** Bytes of UTF-8 that each token stands for; null for special tokens and for numbers without a token. */
+  /** Bytes of UTF-8 of each token; null for special tokens and unused numbers. */
   tokenBytes: readonly (Uint8Array | null)[];
 }
 
-/** Real ones have a few hundred bytes at most. */
+/** Real pieces have a few hundred bytes at most. */
 const MAX_PIECE_LENGTH = 4_096;
 const SPECIAL_TOKEN = /^<\|.*\|>$/s;
 
 /**
- * Reads `tokenizer.json`, or `vocab.json` with `added_tokens.json` where an export has only these.
+ * Reads `tokenizer.json`, or `vocab.json` with `added_tokens.json` if an export has only these.
  * @throws SpeechError `model_unusable`
  */
 export async function readVocabulary(folder: string, vocabularySize: number): Promise<Vocabulary> {
@@ -41,7 +41,7 @@ export async function readVocabulary(folder: string, vocabularySize: number): Pr
     requireShort(file, content);
     const spells = !isSpecial && !SPECIAL_TOKEN.test(content);
     if (!spells) special.set(content, id);
-    // Added tokens are written as they are, not in the alphabet of bytes.
+    // Added tokens are plain text, not byte-level characters.
     tokenBytes[id] = spells ? new TextEncoder().encode(content) : null;
   };
 

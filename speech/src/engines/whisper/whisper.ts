@@ -6,10 +6,11 @@ import {
 } from "../../onnx/decode-sequences.ts";
 import type { Seq2SeqDecoder } from "../../onnx/seq2seq-decoder.ts";
 import { keepRows, stackRows } from "../../onnx/tensors.ts";
-import { combineHearings } from "../combined-hearing.ts";
-import type { Engine, Hearing, HearOptions, LanguageProbabilities, Utterance } from "../engine.ts";
+import type { Utterance } from "../../vad/utterances.ts";
+import type { Engine, LanguageProbabilities, RecognitionResult, RecognizeOptions } from "../engine.ts";
+import { combineResults } from "../recognition-result.ts";
 import { LogMel } from "./log-mel.ts";
-import { TIMESTAMP_STEP_SECONDS, type TokenRules, tokenRules } from "./logits-processors.ts";
+import { createLogitsProcessor, type LogitsProcessor, TIMESTAMP_STEP_SECONDS } from "./logits-processors.ts";
 import { readWhisperModel, type WhisperModel } from "./model-files.ts";
 import { openGraphs, type WhisperGraphs } from "./open-graphs.ts";
 import { type Attempt, decodeWithFallback, isNoSpeech } from "./temperature-fallback.ts";
@@ -17,12 +18,12 @@ import { type WordTimes, wordTimes } from "./word-times.ts";
 import { wordsOfTokens } from "./words-of-tokens.ts";
 
 /**
- * Whisper (Radford et al. 2022): speech to text in about a hundred languages, which it tells apart itself.
- * It hears windows of a fixed length; what is shorter is filled with silence. Nothing is carried over from
- * one utterance to the next: what was misheard once would be misheard on.
+ * Whisper (Radford et al. 2022): speech to text in about a hundred languages, with language detection. It
+ * processes windows of a fixed length; shorter audio is padded with silence. No text is carried over from one
+ * utterance to the next, because errors would be carried over too.
  */
 
-/** Silence that every utterance is heard with at its end, so that its last word is heard to end. */
+/** Silence appended to every utterance, so that its last word is complete. */
 const MARGIN_SECONDS = 0.5;
 
 const SAMPLE_RATE = 16_000;
@@ -30,20 +31,17 @@ const SAMPLE_RATE = 16_000;
 const MIN_CONTINUED_SECONDS = 2;
 
 const MAX_BATCH = 16;
-/**
- * Bounds what a batch remembers, which is 18 MB for a row of the tiny model and 490 MB for one of the
- * largest.
- */
+/** Bounds the caches of a batch: 18 MB per row for the tiny model and 490 MB for the largest. */
 const MAX_BATCH_BYTES = 512 * 2 ** 20;
 
 export interface WhisperOptions {
-  /** Holds the model's files as the hub's ONNX community lays them out. */
+  /** Contains the model's files in the layout of the hub's ONNX community. */
   folder: string;
-  /** Threads that one run may use. */
+  /** Threads per run. */
   threads: number;
-  /** Part of a full batch, to save memory; 1 if left out. */
+  /** Share of a full batch, to save memory; 1 by default. */
   batchShare?: number;
-  /** Which export of the graphs to take where there are several: `quantized`, `fp16`, … */
+  /** Which export of the graphs to use if there are several: `quantized`, `fp16`, … */
   variant?: string;
 }
 
@@ -65,7 +63,7 @@ class Whisper implements Engine {
   readonly #logMel: LogMel;
   readonly #wordTimes: WordTimes;
   readonly #timestamps: boolean;
-  readonly #rules: TokenRules;
+  readonly #rules: LogitsProcessor;
   readonly #batchRows: number;
   /** Encoder states and languages of utterances that still exist, so that each is encoded once. */
   readonly #states = new WeakMap<Utterance, Tensor>();
@@ -79,10 +77,10 @@ class Whisper implements Engine {
     this.#logMel = new LogMel(model);
     this.#wordTimes = wordTimes(model, graphs.decoder.attentionLayers);
     const hasAttention = this.#wordTimes.heads.length > 0;
-    // Attention follows time in texts without timestamps, for which the heads were found; such texts are
-    // shorter too. Timestamps serve where there is no attention to go by.
+    // Attention follows time in texts without timestamps, for which the heads were selected; such texts are
+    // shorter too. Timestamps are used if there is no attention.
     this.#timestamps = tokens.firstTimestamp !== null && (!hasAttention || tokens.noTimestamps === null);
-    this.#rules = tokenRules(model, this.#timestamps);
+    this.#rules = createLogitsProcessor(model, this.#timestamps);
     this.#batchRows = rowsWithin(maxBatchBytes, {
       model,
       decoder: graphs.decoder,
@@ -99,24 +97,27 @@ class Whisper implements Engine {
     }
   }
 
-  async hear(utterances: readonly Utterance[], { signal, languages }: HearOptions): Promise<Hearing[]> {
-    const hearings = new Map<Utterance, Hearing>();
+  async recognize(
+    utterances: readonly Utterance[],
+    { signal, languages }: RecognizeOptions,
+  ): Promise<RecognitionResult[]> {
+    const results = new Map<Utterance, RecognitionResult>();
     const rests = new Map<Utterance, Utterance>();
     const wanted = new Map(utterances.map((utterance, index) => [utterance, languages?.[index] ?? null]));
     for (const batch of this.#batches(utterances)) {
-      const spoken = await this.#languagesOf(batch, wanted, signal);
+      const detected = await this.#languagesOf(batch, wanted, signal);
       const states = stackRows(await this.#encode(batch, signal));
-      const attempts = await this.#decode(batch, spoken, states, signal);
+      const attempts = await this.#decode(batch, detected, states, signal);
       for (const [row, utterance] of batch.entries()) {
         const attempt = attempts[row] as Attempt;
-        const whole = this.#hearing(utterance, spoken[row] ?? null, attempt);
-        const { written, restSeconds } = this.#writtenBeforeLimit(utterance, whole, attempt);
-        hearings.set(utterance, written);
+        const whole = this.#result(utterance, detected[row] ?? null, attempt);
+        const { reliable, restSeconds } = this.#withinLimit(utterance, whole, attempt);
+        results.set(utterance, reliable);
         if (restSeconds !== null) rests.set(utterance, restOf(utterance, restSeconds));
       }
     }
-    await this.#continue(hearings, rests, signal);
-    return utterances.map((utterance) => hearings.get(utterance) as Hearing);
+    await this.#continue(results, rests, signal);
+    return utterances.map((utterance) => results.get(utterance) as RecognitionResult);
   }
 
   /**
@@ -125,11 +126,11 @@ class Whisper implements Engine {
    * @returns `restSeconds`: where recognition has to continue in the utterance. Null if nothing is missing, or if
    * the text does not advance, as in a hallucination: the rest would be recognized the same way.
    */
-  #writtenBeforeLimit(utterance: Utterance, whole: Hearing, { sequence }: Attempt): WrittenBeforeLimit {
+  #withinLimit(utterance: Utterance, whole: RecognitionResult, { sequence }: Attempt): WithinLimit {
     const { words } = whole;
     const { tokens, tokenBytes } = this.#model;
-    const notContinued = { written: whole, restSeconds: null };
-    if (sequence.stop !== "limit") return notContinued;
+    const complete = { reliable: whole, restSeconds: null };
+    if (sequence.stop !== "limit") return complete;
     let restSeconds = (words.at(-1)?.start ?? utterance.start) - utterance.start;
     let kept = words.length - 1;
     if (this.#timestamps) {
@@ -138,25 +139,25 @@ class Whisper implements Engine {
       restSeconds = last < 0 ? 0 : (sequence.tokens[last]! - firstTimestamp!) * TIMESTAMP_STEP_SECONDS;
       kept = wordsOfTokens(sequence.tokens.slice(0, last + 1), tokenBytes, whole.language).length;
     }
-    if (restSeconds < MIN_CONTINUED_SECONDS) return notContinued;
-    return { written: { ...whole, words: words.slice(0, kept), cutOff: false }, restSeconds };
+    if (restSeconds < MIN_CONTINUED_SECONDS) return complete;
+    return { reliable: { ...whole, words: words.slice(0, kept), truncated: false }, restSeconds };
   }
 
   /** Recognizes the remainders of utterances whose text exceeded the token limit. */
   async #continue(
-    hearings: Map<Utterance, Hearing>,
+    results: Map<Utterance, RecognitionResult>,
     rests: ReadonlyMap<Utterance, Utterance>,
     signal: AbortSignal,
   ): Promise<void> {
     if (rests.size === 0) return;
-    const languages = [...rests.keys()].map((utterance) => hearings.get(utterance)!.language);
-    const continued = await this.hear([...rests.values()], { signal, languages });
+    const languages = [...rests.keys()].map((utterance) => results.get(utterance)!.language);
+    const continued = await this.recognize([...rests.values()], { signal, languages });
     for (const [index, utterance] of [...rests.keys()].entries()) {
-      hearings.set(utterance, combineHearings([hearings.get(utterance)!, continued[index]!]));
+      results.set(utterance, combineResults([results.get(utterance)!, continued[index]!]));
     }
   }
 
-  /** Batches of like length: in a batch the longest text is waited for. */
+  /** Groups utterances of similar length, because a batch takes as long as its longest text. */
   #batches(utterances: readonly Utterance[]): Utterance[][] {
     const longestFirst = utterances.toSorted((a, b) => b.samples.length - a.samples.length);
     return Array.from({ length: Math.ceil(longestFirst.length / this.#batchRows) }, (_, index) =>
@@ -187,7 +188,7 @@ class Whisper implements Engine {
     return utterances.map((utterance) => this.#detected.get(utterance) ?? new Map());
   }
 
-  /** The languages to write down what is said in; null for a model that knows one. */
+  /** The requested or else the most likely detected languages; null for a model of one language. */
   async #languagesOf(
     utterances: readonly Utterance[],
     wanted: ReadonlyMap<Utterance, string | null>,
@@ -195,19 +196,19 @@ class Whisper implements Engine {
   ): Promise<(string | null)[]> {
     const known = this.#model.tokens.languages;
     if (known.size === 0) return utterances.map(() => null);
-    const isTold = (utterance: Utterance) => known.has(wanted.get(utterance) ?? "");
+    const isRequested = (utterance: Utterance) => known.has(wanted.get(utterance) ?? "");
     await this.#detect(
-      utterances.filter((utterance) => !isTold(utterance)),
+      utterances.filter((utterance) => !isRequested(utterance)),
       signal,
     );
     return utterances.map((utterance) =>
-      isTold(utterance)
+      isRequested(utterance)
         ? (wanted.get(utterance) ?? null)
-        : likeliest(this.#detected.get(utterance) ?? new Map()),
+        : mostLikely(this.#detected.get(utterance) ?? new Map()),
     );
   }
 
-  /** Encoder states of each, `[1, frames, width]`. One after the other: a batch would not be faster. */
+  /** Encoder states of each, `[1, frames, width]`. One at a time: a batch would not be faster. */
   async #encode(utterances: readonly Utterance[], signal: AbortSignal): Promise<Tensor[]> {
     const encoded: Tensor[] = [];
     for (const utterance of utterances) {
@@ -236,9 +237,9 @@ class Whisper implements Engine {
         maxTokens: rows.map((row) => Math.max(0, maxTokens - (prompts[row]?.length ?? 0))),
         attentionHeads: this.#wordTimes.heads,
         attentionFrames: rows.map((row) => this.#wordTimes.framesOf(utterances[row]?.samples.length ?? 0)),
-        forbid: this.#rules,
+        processLogits: this.#rules,
         ...(temperature > 0 && { sampling: { temperature, seed: Math.round(10 * temperature) } }),
-        watchedToken: tokens.noSpeech,
+        noSpeechToken: tokens.noSpeech,
         signal,
       });
     return decodeWithFallback(utterances.length, decode, (chosen) =>
@@ -257,7 +258,7 @@ class Whisper implements Engine {
     ].filter((token) => typeof token === "number");
   }
 
-  #hearing(utterance: Utterance, language: string | null, attempt: Attempt): Hearing {
+  #result(utterance: Utterance, language: string | null, attempt: Attempt): RecognitionResult {
     const { sequence, meanLogProbability, compressionRatio } = attempt;
     const isSilent = utterance.samples.length === 0 || isNoSpeech(attempt);
     const words = isSilent ? [] : wordsOfTokens(sequence.tokens, this.#model.tokenBytes, language);
@@ -266,8 +267,8 @@ class Whisper implements Engine {
       language,
       meanLogProbability,
       compressionRatio,
-      noSpeechProbability: sequence.watchedProbability,
-      cutOff: sequence.stop !== "end",
+      noSpeechProbability: sequence.noSpeechProbability,
+      truncated: sequence.stop !== "end",
     };
   }
 
@@ -276,8 +277,8 @@ class Whisper implements Engine {
   }
 }
 
-interface WrittenBeforeLimit {
-  written: Hearing;
+interface WithinLimit {
+  reliable: RecognitionResult;
   restSeconds: number | null;
 }
 
@@ -285,7 +286,7 @@ function restOf({ samples, start }: Utterance, fromSeconds: number): Utterance {
   return { samples: samples.subarray(Math.round(fromSeconds * SAMPLE_RATE)), start: start + fromSeconds };
 }
 
-/** How many rows a batch may have: each keeps its caches, the decoder's before and after a step, and attention. */
+/** Number of rows in a batch: each needs its caches (before and after a step) and its attention. */
 function rowsWithin(bytes: number, { model, decoder, heads }: BatchShape): number {
   const { encoderFrames } = model.window;
   const floatsOfFrame = decoder.caches.length * 0.5 * decoder.heads * decoder.headSize;
@@ -297,11 +298,11 @@ function rowsWithin(bytes: number, { model, decoder, heads }: BatchShape): numbe
 interface BatchShape {
   model: WhisperModel;
   decoder: Seq2SeqDecoder;
-  /** Whose attention is kept. */
+  /** Number of heads whose attention is kept. */
   heads: number;
 }
 
-function likeliest(probabilities: LanguageProbabilities): string | null {
+function mostLikely(probabilities: LanguageProbabilities): string | null {
   return [...probabilities].reduce<[string | null, number]>(
     (best, [language, probability]) => (probability > best[1] ? [language, probability] : best),
     [null, Number.NEGATIVE_INFINITY],

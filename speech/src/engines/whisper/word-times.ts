@@ -5,7 +5,7 @@ import { timedWords } from "../../alignment/timed-words.ts";
 import type { DecodedSequence } from "../../onnx/decode-sequences.ts";
 import type { AttentionHead } from "../../onnx/seq2seq-decoder.ts";
 import type { TimedWord } from "../../transcript.ts";
-import type { Utterance } from "../engine.ts";
+import type { Utterance } from "../../vad/utterances.ts";
 import { attentionThatFollowsTime, candidateHeads } from "./alignment-heads.ts";
 import { TIMESTAMP_STEP_SECONDS } from "./logits-processors.ts";
 import type { WhisperModel } from "./model-files.ts";
@@ -13,28 +13,28 @@ import { spansByLength } from "./token-spans-by-length.ts";
 
 const SAMPLE_RATE = 16_000;
 /**
- * Attention runs ahead of the sound by half a frame: the median found on speech with known word times, with
- * the one model there was to measure. It is small beside what others may differ by.
+ * Attention leads the sound by half a frame: median, measured on speech with known word times with the one
+ * model that was available. Small compared with the differences between models.
  */
 const TIME_CORRECTION_SECONDS = 0.01;
 
-/** How a model's words come to their times. */
+/** Aligns a model's words. */
 export interface WordTimes {
-  /** Heads whose attention decoding is to keep; none where the decoder shows no attention. */
+  /** Heads whose attention decoding must keep; none if the decoder has no attention outputs. */
   heads: readonly AttentionHead[];
-  /** How many of the encoder's frames stand for so many samples. */
+  /** Number of encoder frames for a number of samples. */
   framesOf(samples: number): number;
   timed(utterance: Utterance, sequence: DecodedSequence, words: readonly SpelledWord[]): TimedWord[];
 }
 
-/** @param attentionLayers Layers whose cross-attention the decoder gives. */
+/** @param attentionLayers Layers whose cross-attention the decoder outputs. */
 export function wordTimes(model: WhisperModel, attentionLayers: readonly number[]): WordTimes {
   const { window, tokens, tokenBytes } = model;
   const stated = model.alignmentHeads?.filter(({ layer }) => attentionLayers.includes(layer)) ?? [];
   const areStated = stated.length > 0;
   const heads = areStated ? stated : candidateHeads(attentionLayers, model.decoderLayers, model.decoderHeads);
 
-  // The middle of the encoder's frame i is that of the mel frame it is made of, i · length.
+  // Encoder frame i is centered on the mel frame at i · length.
   const length = window.samples / window.encoderFrames;
   const layout: FrameLayout = { length, offset: -length / 2 };
   const secondsPerFrame = length / SAMPLE_RATE;

@@ -2,19 +2,19 @@ import { isOpeningOnly, isPunctuationOnly, joinPunctuation } from "../../alignme
 import type { SpelledWord } from "../../alignment/spelled-word.ts";
 import { type TokenCharacter, textOfTokens } from "./text-of-tokens.ts";
 
-/** Scripts without spaces between words, with the punctuation and full-width forms of East Asia. */
+/** Scripts without spaces between words, with East Asian punctuation and full-width forms. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u3001-\u303f\u30fb\u30fc\uff01-\uff60\uffe0-\uffe6]/u;
 
 /**
- * Words that the tokens of a Whisper text spell: what stands between blanks, or, in scripts that have
- * none, what `Intl.Segmenter` takes for words. Punctuation is joined as `joinPunctuation` does.
+ * Splits decoded tokens into words: at blanks, or in scripts without spaces with `Intl.Segmenter`.
+ * Punctuation is joined as in `joinPunctuation`.
  *
- * Words come in order. Two may share a token, of which `spoken` tells each one's part; every token that
- * spells more than blanks and marks without a word is in some word's span.
- * @param tokens Tokens chosen; special tokens and timestamps spell nothing.
- * @param tokenBytes Bytes of UTF-8 that each token stands for, null for special ones.
- * @param language ISO code; null where it is not known. Picks the dictionary of words.
+ * Words are in order. Two may share a token; `spoken` states the part of each. Every token that contains more
+ * than blanks and punctuation belongs to a word.
+ * @param tokens Chosen tokens; special tokens and timestamps have no text.
+ * @param tokenBytes Bytes of UTF-8 of each token, null for special ones.
+ * @param language ISO code, which selects the dictionary; null if unknown.
  */
 export function wordsOfTokens(
   tokens: readonly number[],
@@ -36,7 +36,7 @@ export function wordsOfTokens(
   return joinPunctuation(pieces.map(spelledWord)).map(withoutWhole);
 }
 
-/** Closing marks stay with the word before, opening ones with that after; other scripts inside stay whole. */
+/** Closing marks stay with the word before, opening ones with the word after; other scripts inside stay whole. */
 function cutUnspaced(chunk: readonly TokenCharacter[], segmenter: Intl.Segmenter): TokenCharacter[][] {
   const words: TokenCharacter[][] = [];
   let word: TokenCharacter[] = [];
@@ -58,8 +58,9 @@ function cutUnspaced(chunk: readonly TokenCharacter[], segmenter: Intl.Segmenter
 }
 
 function spelledWord(characters: readonly TokenCharacter[]): SpelledWord {
-  const heard = characters.filter(({ text }) => !isPunctuationOnly(text));
-  const [first, last] = heard.length > 0 ? [heard[0], heard.at(-1)] : [characters[0], characters.at(-1)];
+  const pronounced = characters.filter(({ text }) => !isPunctuationOnly(text));
+  const [first, last] =
+    pronounced.length > 0 ? [pronounced[0], pronounced.at(-1)] : [characters[0], characters.at(-1)];
   return {
     text: textOf(characters),
     firstToken: characters[0]!.firstToken,

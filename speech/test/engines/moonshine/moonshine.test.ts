@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { InferenceSession } from "onnxruntime-node";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import type { Engine, Hearing } from "../../../src/engines/engine.ts";
+import type { Engine, RecognitionResult } from "../../../src/engines/engine.ts";
 import { readMoonshine } from "../../../src/engines/moonshine/model.ts";
 import { openMoonshine } from "../../../src/engines/moonshine/moonshine.ts";
 import { packUtterances } from "../../../src/vad/utterances.ts";
-import { openVoiceActivity, scoreAudio } from "../../../src/vad/voice-activity.ts";
+import { openVoiceActivityDetector, scoreAudio } from "../../../src/vad/voice-activity.ts";
 import {
   compareWords,
   decoded,
@@ -19,11 +19,11 @@ import {
 const signal = new AbortController().signal;
 let engine: Engine;
 const clips = ENGLISH.map(spoken);
-let hearings: Hearing[];
+let results: RecognitionResult[];
 
 beforeAll(async () => {
   engine = await openMoonshine({ model: await readMoonshine(), threads: 2 });
-  hearings = await engine.hear(
+  results = await engine.recognize(
     clips.map(({ samples }, index) => ({ samples, start: 100 * index })),
     { signal },
   );
@@ -31,26 +31,26 @@ beforeAll(async () => {
 
 afterAll(() => engine.close());
 
-const text = (hearing: Hearing | undefined) => hearing?.words.map(({ word }) => word).join(" ") ?? "";
+const text = (result: RecognitionResult | undefined) => result?.words.map(({ word }) => word).join(" ") ?? "";
 
-function errorRateOf(heard: readonly Hearing[]): number {
+function errorRateOf(heard: readonly RecognitionResult[]): number {
   const said = clips.flatMap((clip) => plainWords(clip.text));
   return compareWords(
     said,
-    heard.flatMap((hearing) => plainWords(text(hearing))),
+    heard.flatMap((result) => plainWords(text(result))),
   ).errorRate;
 }
 
 test("hears what is said", () => {
   // The voices are robots; processors round the quantised model differently, so a word or two may change.
-  expect(errorRateOf(hearings)).toBeLessThan(0.12);
+  expect(errorRateOf(results)).toBeLessThan(0.12);
 });
 
 test("hears the same of each recording whatever is heard before it or beside it", async () => {
   const utterances = clips.slice(0, 6).map(({ samples }) => ({ samples, start: 0 }));
-  const alone: Hearing[] = [];
-  for (const utterance of utterances) alone.push(...(await engine.hear([utterance], { signal })));
-  const beside = await Promise.all(utterances.map((utterance) => engine.hear([utterance], { signal })));
+  const alone: RecognitionResult[] = [];
+  for (const utterance of utterances) alone.push(...(await engine.recognize([utterance], { signal })));
+  const beside = await Promise.all(utterances.map((utterance) => engine.recognize([utterance], { signal })));
   expect(beside.flat()).toEqual(alone);
 });
 
@@ -61,7 +61,7 @@ test("has fewer utterances in a batch if memory is short", async () => {
   const utterances = clips.slice(0, 8).map(({ samples }) => ({ samples, start: 0 }));
   const largestBatch = async (recognizer: Engine) => {
     run.mockClear();
-    await recognizer.hear(utterances, { signal });
+    await recognizer.recognize(utterances, { signal });
     return Math.max(...run.mock.calls.map(([feeds]) => feeds.encoder_hidden_states?.dims[0] ?? 0));
   };
   const [full, small] = [await largestBatch(engine), await largestBatch(reduced)];
@@ -73,7 +73,7 @@ test("has fewer utterances in a batch if memory is short", async () => {
 test("puts words where they are said", () => {
   const startErrors: number[] = [];
   const endErrors: number[] = [];
-  for (const [index, { words }] of hearings.entries()) {
+  for (const [index, { words }] of results.entries()) {
     const said = clips[index]?.words ?? [];
     const normal = (word: string) => plainWords(word).join("");
     const { agreeing } = compareWords(
@@ -95,7 +95,7 @@ test("puts words where they are said", () => {
 });
 
 test("gives words in order, apart, inside their utterance and sure of themselves to some degree", () => {
-  for (const [index, { words }] of hearings.entries()) {
+  for (const [index, { words }] of results.entries()) {
     let earliest = 100 * index;
     for (const { word, start, end, confidence } of words) {
       expect(word).toMatch(/^\S+$/);
@@ -110,15 +110,16 @@ test("gives words in order, apart, inside their utterance and sure of themselves
 });
 
 test("hears utterances in a batch as well as alone", async () => {
-  const alone: Hearing[] = [];
-  for (const { samples } of clips) alone.push(...(await engine.hear([{ samples, start: 0 }], { signal })));
+  const alone: RecognitionResult[] = [];
+  for (const { samples } of clips)
+    alone.push(...(await engine.recognize([{ samples, start: 0 }], { signal })));
   // Activations are quantised over the whole batch, so an unsure word may change, for better or worse.
-  expect(errorRateOf(hearings)).toBeLessThan(errorRateOf(alone) + 0.04);
+  expect(errorRateOf(results)).toBeLessThan(errorRateOf(alone) + 0.04);
 });
 
 test("hears nothing where there is nothing, however short", async () => {
   const utterances = [0, 1, 400, 16_000].map((length) => ({ samples: new Float32Array(length), start: 0 }));
-  const heard = await engine.hear(utterances, { signal });
+  const heard = await engine.recognize(utterances, { signal });
   expect(heard.map(({ words }) => words)).toEqual([[], [], [], []]);
 });
 
@@ -128,14 +129,14 @@ test("comes to an end on sound that is no speech", async () => {
     state = (state * 16_807) % 2_147_483_647;
     return 0.3 * Math.sin(i / 20) + 0.3 * (state / 2_147_483_647 - 0.5);
   });
-  const [hearing] = await engine.hear([{ samples: noise, start: 0 }], { signal });
-  expect(hearing?.words.length).toBeLessThanOrEqual(75);
+  const [result] = await engine.recognize([{ samples: noise, start: 0 }], { signal });
+  expect(result?.words.length).toBeLessThanOrEqual(75);
 });
 
 test("stops when it is told to", async () => {
   const samples = clips[0]?.samples ?? new Float32Array(0);
   const controller = new AbortController();
-  const heard = engine.hear([{ samples, start: 0 }], { signal: controller.signal });
+  const heard = engine.recognize([{ samples, start: 0 }], { signal: controller.signal });
   controller.abort(new Error("no longer wanted"));
   await expect(heard).rejects.toThrow("no longer wanted");
 });
@@ -143,17 +144,17 @@ test("stops when it is told to", async () => {
 const jfk = realSpeech("jfk.wav");
 // Real recordings are not ours to publish; where they are not at hand, made speech has to do.
 test.skipIf(jfk === null)("hears a president word for word", async () => {
-  const [hearing] = await engine.hear([{ samples: await decoded(jfk as string), start: 0 }], { signal });
+  const [result] = await engine.recognize([{ samples: await decoded(jfk as string), start: 0 }], { signal });
   const said =
     "And so my fellow Americans ask not what your country can do for you ask what you can do for your country";
-  expect(plainWords(text(hearing))).toEqual(plainWords(said));
+  expect(plainWords(text(result))).toEqual(plainWords(said));
 });
 
 const lucier = realSpeech("lucier.mp3");
 const lucierText = realSpeech("lucier.txt");
 // Not ours to publish either.
 test.skipIf(lucier === null || lucierText === null)("hears a slow speaker who stutters", async () => {
-  const voiceActivity = await openVoiceActivity({ threads: 2 });
+  const voiceActivity = await openVoiceActivityDetector({ threads: 2 });
   async function* chunks() {
     yield await decoded(lucier as string);
   }
@@ -163,7 +164,7 @@ test.skipIf(lucier === null || lucierText === null)("hears a slow speaker who st
   const heard: string[] = [];
   for await (const { utterances } of packUtterances(scored, 20)) {
     heard.push(
-      ...(await engine.hear(utterances, { signal })).flatMap((hearing) => plainWords(text(hearing))),
+      ...(await engine.recognize(utterances, { signal })).flatMap((result) => plainWords(text(result))),
     );
   }
   await voiceActivity.close();

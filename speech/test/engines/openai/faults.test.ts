@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Hearing } from "../../../src/engines/engine.ts";
+import type { RecognitionResult } from "../../../src/engines/engine.ts";
 import type { OpenAiOptions } from "../../../src/engines/openai/openai.ts";
 import { failure, inMedia, saying, serversAndEngines, texts } from "../../support/openai-engines.ts";
 import { ENGLISH_WORDS } from "../../support/tone-words.ts";
@@ -15,9 +15,9 @@ describe("many utterances", () => {
   );
   const inOrder = many.map(({ said, start }) => inMedia(said, start));
 
-  function expectInOrder(hearings: readonly Hearing[]): void {
-    expect(hearings.map(texts)).toEqual(inOrder.map((said) => said.map(({ word }) => word)));
-    for (const [index, { words }] of hearings.entries()) {
+  function expectInOrder(results: readonly RecognitionResult[]): void {
+    expect(results.map(texts)).toEqual(inOrder.map((said) => said.map(({ word }) => word)));
+    for (const [index, { words }] of results.entries()) {
       expect(words[0]!.start).toBeCloseTo(inOrder[index]![0]!.start);
     }
   }
@@ -38,7 +38,7 @@ describe("many utterances", () => {
     const server = await started();
     backwards(server, 4);
     const engine = await engineOf([server.origin], { concurrency: 4 });
-    expectInOrder(await engine.hear(many, { signal }));
+    expectInOrder(await engine.recognize(many, { signal }));
     expect(server.mostInFlight).toBe(4);
   });
 
@@ -52,7 +52,7 @@ describe("many utterances", () => {
       servers.map(({ origin }) => origin),
       { concurrency: 2 },
     );
-    expectInOrder(await engine.hear(many, { signal }));
+    expectInOrder(await engine.recognize(many, { signal }));
     for (const { questions, mostInFlight } of servers) {
       expect(questions.length).toBeGreaterThan(0);
       expect(mostInFlight).toBeLessThanOrEqual(2);
@@ -69,7 +69,7 @@ describe("many utterances", () => {
     ]);
     const elsewhere = await started({ path: "/elsewhere" });
     const urls = [gone, locked, nonsense, elsewhere, well].map(({ origin }) => `${origin}/v1`);
-    expectInOrder(await (await engineOf(urls)).hear(many, { signal }));
+    expectInOrder(await (await engineOf(urls)).recognize(many, { signal }));
     expect(well.questions).toHaveLength(many.length);
   });
 
@@ -82,7 +82,7 @@ describe("many utterances", () => {
       "cut in the answer",
       { status: 500 },
     ];
-    expectInOrder(await (await engineOf([server.origin])).hear(many, { signal }));
+    expectInOrder(await (await engineOf([server.origin])).recognize(many, { signal }));
   });
 
   test("are given up together where one of them is refused", async () => {
@@ -91,7 +91,7 @@ describe("many utterances", () => {
       if (server.questions.length >= 3) server.fault = { status: 422, body: '{"detail": "too strange"}' };
     };
     const engine = await engineOf([server.origin], { concurrency: 2 });
-    const { code, message } = await failure(engine.hear(many, { signal }));
+    const { code, message } = await failure(engine.recognize(many, { signal }));
     expect([code, message]).toEqual(["engine_refused", expect.stringContaining("too strange")]);
     expect(server.questions.length).toBeLessThan(many.length);
   });
@@ -106,13 +106,13 @@ describe("many utterances", () => {
         if (server.questions.length === 3) resolve();
       };
     });
-    const hearing = engine.hear(many, { signal: abort.signal });
+    const result = engine.recognize(many, { signal: abort.signal });
     await asked;
     abort.abort(new Error("given up"));
-    await expect(hearing).rejects.toThrow("given up");
+    await expect(result).rejects.toThrow("given up");
     await expect.poll(() => server.inFlight).toBe(0);
     server.fault = null;
-    expectInOrder(await engine.hear(many, { signal }));
+    expectInOrder(await engine.recognize(many, { signal }));
   });
 });
 
@@ -171,7 +171,7 @@ describe("faults of a server", () => {
     test(`one that ${name} is told as ${code}`, async () => {
       const server = Object.assign(await started(), state);
       const engine = await engineOf([`${server.origin}/v1`], { tries: 2, ...options });
-      const error = await failure(engine.hear([saying(["The"])], { signal }));
+      const error = await failure(engine.recognize([saying(["The"])], { signal }));
       expect([error.code, error.message]).toEqual([code, expect.stringMatching(message)]);
       expect(error.message).toContain(server.origin);
       expect(server.questions).toHaveLength(code === "engine_refused" ? 1 : 2);
@@ -181,7 +181,7 @@ describe("faults of a server", () => {
   test("a wrong key is told without the key", async () => {
     const server = await started({ apiKey: "sk-right" });
     const engine = await engineOf([], { servers: [{ url: server.origin, apiKey: "sk-wrong-key" }] });
-    const error = await failure(engine.hear([saying(["The"])], { signal }));
+    const error = await failure(engine.recognize([saying(["The"])], { signal }));
     expect([error.code, error.retryable]).toEqual(["engine_refused", false]);
     expect(error.message).toMatch(/127\.0\.0\.1.*answered 401 \(is the key right\?\)/);
     expect(error.message).not.toContain("sk-");
@@ -195,7 +195,7 @@ describe("faults of a server", () => {
       const body = `${"x".repeat(150)} Bearer ${apiKey}`.repeat(2);
       server.fault = { status, body };
       const engine = await engineOf([], { servers: [{ url: server.origin, apiKey }], tries: 1 });
-      const error = await failure(engine.hear([saying(["The"])], { signal }));
+      const error = await failure(engine.recognize([saying(["The"])], { signal }));
       expect(error.message).toContain("xxx");
       expect(error.message).not.toContain("sk-");
     }
@@ -206,7 +206,7 @@ describe("faults of a server", () => {
     const location = `${other.origin}/v1/audio/transcriptions?secret=1`;
     server.fault = { status: 307, headers: { location } };
     const engine = await engineOf([], { servers: [{ url: server.origin, apiKey: "sk-key" }] });
-    const error = await failure(engine.hear([saying(["The"])], { signal }));
+    const error = await failure(engine.recognize([saying(["The"])], { signal }));
     expect([error.code, error.message]).toEqual(["engine_refused", expect.stringContaining(other.origin)]);
     expect(error.message).not.toContain("secret");
     expect(other.questions).toEqual([]);
@@ -216,31 +216,31 @@ describe("faults of a server", () => {
     const server = await started();
     server.before = () => new Promise((resolve) => setTimeout(resolve, 400));
     const engine = await engineOf([server.origin], { connectTimeoutMs: 200, tries: 1 });
-    const [hearing] = await engine.hear([saying(["fine!"])], { signal });
-    expect(texts(hearing!)).toEqual(["fine!"]);
+    const [result] = await engine.recognize([saying(["fine!"])], { signal });
+    expect(texts(result!)).toEqual(["fine!"]);
   });
 
   test("one that asks for more patience than there is, is not waited for", async () => {
     const server = await started();
     server.fault = { status: 429, headers: { "retry-after": "3600" } };
     const engine = await engineOf([server.origin], { patienceMs: 60_000 });
-    const error = await failure(engine.hear([saying(["The"])], { signal }));
+    const error = await failure(engine.recognize([saying(["The"])], { signal }));
     expect(error.code).toBe("engine_unavailable");
     expect(server.questions).toHaveLength(1);
   });
 
   test("one that was never reached is given up at once where somebody waits, one that was is waited for", async () => {
     const server = await started();
-    const hasty = { tries: 3, givesUpUnreached: true };
+    const hasty = { tries: 3, failsIfUnreachable: true };
     const engine = await engineOf([server.origin], hasty);
-    await engine.hear([saying(["The"])], { signal });
+    await engine.recognize([saying(["The"])], { signal });
     await server.stop();
     const [known, unknown, nameless] = await Promise.all(
       [
         engine,
         await engineOf([server.origin], hasty),
         await engineOf(["http://nobody.invalid/v1"], hasty),
-      ].map((each) => failure(each.hear([saying(["The"])], { signal }))),
+      ].map((each) => failure(each.recognize([saying(["The"])], { signal }))),
     );
     expect(known?.code).toBe("engine_unavailable");
     expect([unknown?.code, unknown?.message]).toEqual([
@@ -256,16 +256,18 @@ describe("faults of a server", () => {
   test("one of a fleet that was never reached keeps nobody from the others", async () => {
     const [gone, there] = [await started(), await started()];
     await gone.stop();
-    const engine = await engineOf([gone.origin, there.origin], { givesUpUnreached: true });
-    const [hearing] = await engine.hear([saying(["fine!"])], { signal });
-    expect(texts(hearing!)).toEqual(["fine!"]);
+    const engine = await engineOf([gone.origin, there.origin], { failsIfUnreachable: true });
+    const [result] = await engine.recognize([saying(["fine!"])], { signal });
+    expect(texts(result!)).toEqual(["fine!"]);
   });
 
   test("one that is not there is told by its address, without the password in it", async () => {
     const server = await started();
     await server.stop();
     const url = server.origin.replace("http://", "http://user:hunter2@");
-    const error = await failure((await engineOf([url], { tries: 2 })).hear([saying(["The"])], { signal }));
+    const error = await failure(
+      (await engineOf([url], { tries: 2 })).recognize([saying(["The"])], { signal }),
+    );
     expect([error.code, error.message]).toEqual([
       "engine_unavailable",
       expect.stringContaining("ECONNREFUSED"),

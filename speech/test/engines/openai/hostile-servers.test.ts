@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { lastAtMost } from "../../../src/engines/openai/last-at-most.ts";
-import { hearingOf } from "../../../src/engines/openai/recognition.ts";
-import { parseAnswer } from "../../../src/engines/openai/response.ts";
+import { recognitionResult } from "../../../src/engines/openai/recognition.ts";
+import { parseResponse } from "../../../src/engines/openai/response.ts";
 import { byLoudness, evenly } from "../../../src/engines/openai/speech-time.ts";
 import { wordSpans } from "../../../src/engines/openai/word-spans.ts";
 import { failure, saying, serversAndEngines } from "../../support/openai-engines.ts";
@@ -39,7 +39,7 @@ describe("the longest answers that a server may give are read in time that grows
     ["one word", () => ({ text: "a".repeat(MANY) })],
     ["marks", () => ({ text: "( ! ".repeat(MANY) })],
   ])("%s", (_, make) => {
-    const { words } = hearingOf(parseAnswer(JSON.stringify(make()), SECONDS), utterance, "en");
+    const { words } = recognitionResult(parseResponse(JSON.stringify(make()), SECONDS), utterance, "en");
     expect(words.every(({ start, end }) => start <= end && end <= SECONDS)).toBe(true);
   });
 });
@@ -112,7 +112,7 @@ test("an error that is nested without end is told as an answer that is none", as
   const server = await started();
   server.fault = { status: 200, body: `{"error":${"[".repeat(500_000)}${"]".repeat(500_000)}}` };
   const error = await failure(
-    (await engineOf([server.origin], { tries: 1 })).hear([saying(["The"])], { signal }),
+    (await engineOf([server.origin], { tries: 1 })).recognize([saying(["The"])], { signal }),
   );
   expect([error.code, error.message]).toEqual([
     "engine_answer_invalid",

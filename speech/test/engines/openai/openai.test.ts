@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Engine, Utterance } from "../../../src/engines/engine.ts";
+import type { Engine } from "../../../src/engines/engine.ts";
+import type { Utterance } from "../../../src/vad/utterances.ts";
 import { failure, inMedia, saying, serversAndEngines, texts } from "../../support/openai-engines.ts";
 import { ENGLISH_WORDS, JAPANESE_WORDS, SPANISH_WORDS, tones } from "../../support/tone-words.ts";
 import {
@@ -24,10 +25,10 @@ const pausing: Utterance = { samples: tones(pausingWords, 9), start: 0 };
 
 /** That the middle of each word is where it is said; its ends may lie anywhere in the pauses beside it. */
 async function expectMiddlesHeard(engine: Engine): Promise<void> {
-  const [hearing] = await engine.hear([pausing], { signal });
-  expect(texts(hearing!)).toEqual(pausingWords.map(({ word }) => word));
+  const [result] = await engine.recognize([pausing], { signal });
+  expect(texts(result!)).toEqual(pausingWords.map(({ word }) => word));
   for (const [index, { start, end }] of pausingWords.entries()) {
-    const word = hearing!.words[index]!;
+    const word = result!.words[index]!;
     expect(word.start).toBeLessThan((start + end) / 2);
     expect(word.end).toBeGreaterThan((start + end) / 2);
   }
@@ -44,12 +45,12 @@ describe("every server's words come back as they are written, when they are said
         const server = await started({ manner });
         const engine = await engineOf([`${server.origin}/v1`]);
         const utterance = saying(words, 100);
-        const [hearing] = await engine.hear([utterance], { signal });
-        expect(texts(hearing!)).toEqual(words);
-        expect(hearing!.language).toBe(language);
-        expect(hearing!.cutOff).toBe(false);
+        const [result] = await engine.recognize([utterance], { signal });
+        expect(texts(result!)).toEqual(words);
+        expect(result!.language).toBe(language);
+        expect(result!.truncated).toBe(false);
         for (const [index, { start, end }] of inMedia(utterance.said, 100).entries()) {
-          const heard = hearing!.words[index]!;
+          const heard = result!.words[index]!;
           expect(heard.start).toBeCloseTo(start, 1);
           // Punctuation has times of its own at some servers, which are nobody's speech.
           expect(heard.end).toBeGreaterThan(start + 0.1);
@@ -65,13 +66,13 @@ describe("every server's words come back as they are written, when they are said
       const server = await started({ manner });
       const engine = await engineOf([server.origin]);
       const utterance = saying(ENGLISH_WORDS, 50);
-      const [hearing] = await engine.hear([utterance], { signal });
-      expect(texts(hearing!)).toEqual(ENGLISH_WORDS);
-      expect(hearing!.language).toBe(name === "localAi" ? null : "en");
+      const [result] = await engine.recognize([utterance], { signal });
+      expect(texts(result!)).toEqual(ENGLISH_WORDS);
+      expect(result!.language).toBe(name === "localAi" ? null : "en");
       const [first, last] = [utterance.said[0]!, utterance.said.at(-1)!];
-      expect(hearing!.words[0]!.start).toBeCloseTo(50 + first.start, 1);
-      expect(hearing!.words.at(-1)!.end).toBeCloseTo(50 + last.end, 1);
-      const gaps = hearing!.words.slice(1).map(({ start }, index) => start - hearing!.words[index]!.end);
+      expect(result!.words[0]!.start).toBeCloseTo(50 + first.start, 1);
+      expect(result!.words.at(-1)!.end).toBeCloseTo(50 + last.end, 1);
+      const gaps = result!.words.slice(1).map(({ start }, index) => start - result!.words[index]!.end);
       expect(Math.max(...gaps.map(Math.abs))).toBeLessThan(1e-9);
     });
   }
@@ -82,8 +83,8 @@ describe("every server's words come back as they are written, when they are said
     });
     const engine = await engineOf([server.origin]);
     await expectMiddlesHeard(engine);
-    const [hearing] = await engine.hear([pausing], { signal });
-    expect(hearing!.language).toBeNull();
+    const [result] = await engine.recognize([pausing], { signal });
+    expect(result!.language).toBeNull();
   });
 
   test("words of a segment share the time in which it is loud", async () => {
@@ -95,8 +96,8 @@ describe("every server's words come back as they are written, when they are said
     for (const manner of [openAi, speaches, whisperCpp, vllm]) {
       const server = await started({ manner });
       const engine = await engineOf([server.origin]);
-      const [hearing] = await engine.hear([saying([])], { signal });
-      expect(hearing).toMatchObject({ words: [], language: null, cutOff: false });
+      const [result] = await engine.recognize([saying([])], { signal });
+      expect(result).toMatchObject({ words: [], language: null, truncated: false });
     }
   });
 });
@@ -106,7 +107,7 @@ describe("what is asked", () => {
     const server = await started({ apiKey: "sk-right" });
     const engine = await engineOf([], { servers: [{ url: `${server.origin}/v1/`, apiKey: "sk-right" }] });
     const utterance = saying(ENGLISH_WORDS);
-    await engine.hear([utterance], { signal });
+    await engine.recognize([utterance], { signal });
     expect(server.questions).toEqual([
       {
         path: "/v1/audio/transcriptions",
@@ -124,19 +125,19 @@ describe("what is asked", () => {
     const server = await started({ manner: openAi });
     const engine = await engineOf([server.origin], { concurrency: 1 });
     const utterance = saying(["hace"]);
-    const hearings = await engine.hear([utterance, utterance, utterance], {
+    const results = await engine.recognize([utterance, utterance, utterance], {
       signal,
       languages: ["es", null, "jv"],
     });
     expect(server.questions.map(({ language }) => language)).toEqual(["es", null, "jw"]);
-    expect(hearings.map(({ language }) => language)).toEqual(["es", "es", "jv"]);
+    expect(results.map(({ language }) => language)).toEqual(["es", "es", "jv"]);
   });
 
   test("is asked again of whisper.cpp, which takes all for English unless told to tell, but only once", async () => {
     const server = await started({ manner: whisperCpp });
     const engine = await engineOf([server.origin], { concurrency: 1 });
-    const hearings = await engine.hear([saying(SPANISH_WORDS), saying(SPANISH_WORDS)], { signal });
-    expect(hearings.map(texts)).toEqual([SPANISH_WORDS, SPANISH_WORDS]);
+    const results = await engine.recognize([saying(SPANISH_WORDS), saying(SPANISH_WORDS)], { signal });
+    expect(results.map(texts)).toEqual([SPANISH_WORDS, SPANISH_WORDS]);
     expect(server.questions.map(({ language }) => language)).toEqual([null, "auto", "auto"]);
     expect(server.questions.at(-1)!.fields).toContain("suppress_nst");
   });
@@ -144,7 +145,7 @@ describe("what is asked", () => {
   test("leaves out what a server refuses, from then on", async () => {
     const server = await started({ manner: withoutWords });
     const engine = await engineOf([server.origin], { concurrency: 1 });
-    await engine.hear([saying(["The"]), saying(["The"])], { signal });
+    await engine.recognize([saying(["The"]), saying(["The"])], { signal });
     expect(server.questions.map(({ granularities }) => granularities.length)).toEqual([2, 0, 0]);
   });
 
@@ -152,9 +153,9 @@ describe("what is asked", () => {
     const server = await started();
     const engine = await engineOf([server.origin]);
     const samples = tones([{ word: "The", start: 0.1, end: 0.4 }], 0.5);
-    const [hearing] = await engine.hear([{ samples, start: 3 }], { signal });
+    const [result] = await engine.recognize([{ samples, start: 3 }], { signal });
     expect(server.questions[0]!.audioBytes).toBeGreaterThan(32_000);
-    expect(hearing!.words).toMatchObject([
+    expect(result!.words).toMatchObject([
       { word: "The", start: expect.closeTo(3.1), end: expect.closeTo(3.4) },
     ]);
   });
@@ -170,8 +171,8 @@ describe("what is asked", () => {
     test(`goes to ${path} where the base URL ends in "${url}"`, async () => {
       const server = await started({ path });
       const engine = await engineOf([server.origin + url]);
-      const [hearing] = await engine.hear([saying(["fine!"])], { signal });
-      expect(texts(hearing!)).toEqual(["fine!"]);
+      const [result] = await engine.recognize([saying(["fine!"])], { signal });
+      expect(texts(result!)).toEqual(["fine!"]);
     });
   }
 
@@ -181,7 +182,7 @@ describe("what is asked", () => {
     expect(engine.maxUtteranceSeconds).toBeGreaterThan(6);
     const server = await started({ maxBytes: 200_000 });
     const small = await engineOf([server.origin], { maxRequestBytes: 200_000 });
-    await small.hear([longest], { signal });
+    await small.recognize([longest], { signal });
     expect((await engineOf([server.origin])).maxUtteranceSeconds).toBeLessThanOrEqual(30);
   });
 
@@ -202,9 +203,9 @@ describe("what a server says of its own doubts", () => {
     const text = " Thank you for watching.";
     const manner: Manner = () => ({ text, language: "en", segments: [{ start: 0, end: 2, text, ...doubt }] });
     const server = await started({ manner });
-    const [hearing] = await (await engineOf([server.origin])).hear([saying(["The"])], { signal });
-    expect(hearing).toMatchObject({ words: [], language: null, noSpeechProbability: 0.9 });
-    expect(hearing!.meanLogProbability).toBeCloseTo(-1.4);
+    const [result] = await (await engineOf([server.origin])).recognize([saying(["The"])], { signal });
+    expect(result).toMatchObject({ words: [], language: null, noSpeechProbability: 0.9 });
+    expect(result!.meanLogProbability).toBeCloseTo(-1.4);
   });
 
   test("a segment that nobody speaks in does not take the others with it", async () => {
@@ -217,9 +218,9 @@ describe("what a server says of its own doubts", () => {
       ],
     });
     const server = await started({ manner });
-    const [hearing] = await (await engineOf([server.origin])).hear([saying(["The"])], { signal });
-    expect(texts(hearing!)).toEqual(["Well", "then."]);
-    expect(hearing!.noSpeechProbability).toBe(0.1);
+    const [result] = await (await engineOf([server.origin])).recognize([saying(["The"])], { signal });
+    expect(texts(result!)).toEqual(["Well", "then."]);
+    expect(result!.noSpeechProbability).toBe(0.1);
   });
 
   test("repetition is measured on the text itself, whatever the server reports", async () => {
@@ -232,16 +233,16 @@ describe("what a server says of its own doubts", () => {
     ] as const) {
       const manner: Manner = () => ({ text, segments: [{ start: 0, end: 2, text, compression_ratio }] });
       const server = await started({ manner });
-      const [hearing] = await (await engineOf([server.origin])).hear([saying(["The"])], { signal });
-      expect(hearing!.compressionRatio > 2.4).toBe(text === loop);
+      const [result] = await (await engineOf([server.origin])).recognize([saying(["The"])], { signal });
+      expect(result!.compressionRatio > 2.4).toBe(text === loop);
     }
   });
 
   for (const text of [" [BLANK_AUDIO]", "(music playing)", "♪ ♪", "*laughs*", " ..."]) {
     test(`"${text}" is nobody's word`, async () => {
       const server = await started({ manner: () => ({ text, segments: [{ start: 0, end: 2, text }] }) });
-      const [hearing] = await (await engineOf([server.origin])).hear([saying(["The"])], { signal });
-      expect(hearing!.words).toEqual([]);
+      const [result] = await (await engineOf([server.origin])).recognize([saying(["The"])], { signal });
+      expect(result!.words).toEqual([]);
     });
   }
 });

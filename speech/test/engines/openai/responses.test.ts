@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { alignCharacters } from "../../../src/engines/openai/character-alignment.ts";
-import { hearingOf } from "../../../src/engines/openai/recognition.ts";
-import { parseAnswer } from "../../../src/engines/openai/response.ts";
-import { writtenWords } from "../../../src/engines/openai/text-words.ts";
+import { recognitionResult } from "../../../src/engines/openai/recognition.ts";
+import { parseResponse } from "../../../src/engines/openai/response.ts";
+import { splitWords } from "../../../src/engines/openai/text-words.ts";
 import { SpeechError } from "../../../src/errors.ts";
 import { ENGLISH_WORDS, SPANISH_WORDS } from "../../support/tone-words.ts";
 import { localAi, openAi, speaches, vllm, whisperCpp } from "../../support/transcription-server-formats.ts";
@@ -30,10 +30,10 @@ const answers = [openAi, speaches, whisperCpp, vllm, localAi].flatMap((manner) =
 );
 
 function heardIn(answer: unknown, language: string | null = null) {
-  return hearingOf(parseAnswer(JSON.stringify(answer), SECONDS), utterance, language);
+  return recognitionResult(parseResponse(JSON.stringify(answer), SECONDS), utterance, language);
 }
 
-function expectSensible({ words, ...hearing }: ReturnType<typeof hearingOf>): void {
+function expectSensible({ words, ...result }: ReturnType<typeof recognitionResult>): void {
   let free = START;
   for (const { word, start, end, confidence } of words) {
     expect(word).toMatch(/^\S+$/u);
@@ -44,12 +44,12 @@ function expectSensible({ words, ...hearing }: ReturnType<typeof hearingOf>): vo
     free = end;
   }
   expect(free).toBeLessThanOrEqual(START + SECONDS + 1e-9);
-  expect(hearing.meanLogProbability).toBeLessThanOrEqual(0);
-  expect(Number.isFinite(hearing.meanLogProbability)).toBe(true);
-  expect(hearing.compressionRatio).toBeGreaterThan(0);
-  if (hearing.noSpeechProbability !== null)
-    expect(Math.abs(hearing.noSpeechProbability - 0.5)).toBeLessThanOrEqual(0.5);
-  if (hearing.language !== null) expect(hearing.language).toMatch(/^[a-z]{2,3}$/);
+  expect(result.meanLogProbability).toBeLessThanOrEqual(0);
+  expect(Number.isFinite(result.meanLogProbability)).toBe(true);
+  expect(result.compressionRatio).toBeGreaterThan(0);
+  if (result.noSpeechProbability !== null)
+    expect(Math.abs(result.noSpeechProbability - 0.5)).toBeLessThanOrEqual(0.5);
+  if (result.language !== null) expect(result.language).toMatch(/^[a-z]{2,3}$/);
 }
 
 /** Words in order inside the utterance, or an error with a code: never anything else. */
@@ -98,9 +98,9 @@ function* placesIn(value: unknown): Generator<{ parent: Record<string, unknown>;
 describe("whatever a server answers, words are in order inside the utterance, or an error has a code", () => {
   test("for answers of real servers", () => {
     for (const answer of answers) {
-      const hearing = heardIn(answer);
-      expectSensible(hearing);
-      expect(hearing.words.length).toBeGreaterThan(5);
+      const result = heardIn(answer);
+      expectSensible(result);
+      expect(result.words.length).toBeGreaterThan(5);
     }
   });
 
@@ -136,7 +136,7 @@ describe("whatever a server answers, words are in order inside the utterance, or
     '{"segments": [7]}',
   ]) {
     test(`${body === "" ? "nothing" : body} is no transcript`, () => {
-      expect(() => parseAnswer(body, SECONDS)).toThrow(SpeechError);
+      expect(() => parseResponse(body, SECONDS)).toThrow(SpeechError);
     });
   }
 });
@@ -220,7 +220,7 @@ describe("times that can not be are made right", () => {
 
 describe("the words of a text", () => {
   const words = (text: string, language: string | null = null) =>
-    writtenWords(text, language).map((word) => word.text);
+    splitWords(text, language).map((word) => word.text);
 
   for (const [text, expected] of [
     [" Hello,  world - yes !", ["Hello,", "world-", "yes!"]],
@@ -242,7 +242,7 @@ describe("the words of a text", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(..."aé7 ,.(«»今は ") }), (text) => {
         const letters = (written: string) => written.replace(/[^\p{L}\p{N}]/gu, "");
-        const written = writtenWords(text, null);
+        const written = splitWords(text, null);
         expect(letters(written.map((word) => word.text).join(""))).toBe(letters(text));
         for (const { text: word, at } of written) expect(text[at]).toBe(word[0]);
       }),

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Engine, Hearing, HearOptions } from "../../../src/engines/engine.ts";
-import { tokenRules } from "../../../src/engines/whisper/logits-processors.ts";
+import type { Engine, RecognitionResult, RecognizeOptions } from "../../../src/engines/engine.ts";
+import { createLogitsProcessor } from "../../../src/engines/whisper/logits-processors.ts";
 import { openWhisper } from "../../../src/engines/whisper/whisper.ts";
 import { SpeechError } from "../../../src/errors.ts";
 import { chooseToken, seededRandom } from "../../../src/onnx/token-selection.ts";
@@ -41,12 +41,12 @@ const utterance = (script = 0, scripts = 1, seconds = 3) => ({
   start: 0,
 });
 
-async function heardBy(engine: Engine, options: Partial<HearOptions> = {}): Promise<Hearing> {
-  const [hearing] = await engine.hear([utterance()], { signal, ...options });
-  return hearing as Hearing;
+async function heardBy(engine: Engine, options: Partial<RecognizeOptions> = {}): Promise<RecognitionResult> {
+  const [result] = await engine.recognize([utterance()], { signal, ...options });
+  return result as RecognitionResult;
 }
 
-const textOf = (hearing: Hearing | undefined) => hearing?.words.map(({ word }) => word).join(" ");
+const textOf = (result: RecognitionResult | undefined) => result?.words.map(({ word }) => word).join(" ");
 const codeOf = (promise: Promise<unknown>) =>
   promise.then(
     () => "no error",
@@ -58,11 +58,11 @@ const hello = steps([" Hello", " there", "."], 0.9);
 describe("a text", () => {
   test("comes with how sure each word is, and how sure all of it", async () => {
     const engine = await made({ scripts: [{ says: steps([" Hello", " there"], 0.6) }] });
-    const hearing = await heardBy(engine);
-    expect(hearing.words.map(({ word }) => word)).toEqual(["Hello", "there"]);
-    for (const { confidence } of hearing.words) expect(confidence).toBeCloseTo(0.6, 2);
-    expect(hearing.meanLogProbability).toBeCloseTo((2 * Math.log(0.6) + Math.log(0.99)) / 3, 2);
-    expect(hearing.cutOff).toBe(false);
+    const result = await heardBy(engine);
+    expect(result.words.map(({ word }) => word)).toEqual(["Hello", "there"]);
+    for (const { confidence } of result.words) expect(confidence).toBeCloseTo(0.6, 2);
+    expect(result.meanLogProbability).toBeCloseTo((2 * Math.log(0.6) + Math.log(0.99)) / 3, 2);
+    expect(result.truncated).toBe(false);
   });
 
   test("is written in the language asked for, or else in the likeliest one", async () => {
@@ -74,8 +74,11 @@ describe("a text", () => {
       switches: { "<|es|>": 1 },
     });
     const tone = utterance(0, 2);
-    const heard = await engine.hear([tone, tone, { ...tone }], { signal, languages: ["es", "es", null] });
-    expect(heard.map((hearing) => [hearing.language, textOf(hearing)])).toEqual([
+    const heard = await engine.recognize([tone, tone, { ...tone }], {
+      signal,
+      languages: ["es", "es", null],
+    });
+    expect(heard.map((result) => [result.language, textOf(result)])).toEqual([
       ["es", "Hola"],
       ["es", "Hola"],
       ["pt", "Olá"],
@@ -90,7 +93,7 @@ describe("a text", () => {
       scripts: words.map((word, script) => ({ says: steps([word, ...words.slice(0, script)]) })),
     });
     const scripts = [3, 0, 4, 1, 1, 2, 0, 3, 4, 2, 4, 4, 0, 1, 2, 3, 3, 0, 1];
-    const heard = await engine.hear(
+    const heard = await engine.recognize(
       scripts.map((script, index) => utterance(script, words.length, 1 + (index % 4))),
       { signal },
     );
@@ -102,8 +105,8 @@ describe("a text", () => {
   test("comes from an English-only model without a language", async () => {
     const engine = await made({ englishOnly: true, promptTokens: 2, scripts: [{ says: hello }] });
     expect([engine.languages, engine.detectLanguages]).toEqual([["en"], undefined]);
-    const hearing = await heardBy(engine, { languages: ["es"] });
-    expect([textOf(hearing), hearing.language]).toEqual(["Hello there.", null]);
+    const result = await heardBy(engine, { languages: ["es"] });
+    expect([textOf(result), result.language]).toEqual(["Hello there.", null]);
   });
 });
 
@@ -119,36 +122,36 @@ describe("a text longer than the token limit", () => {
       maxTokens: 14,
       scripts: [{ says: first }, { says: steps(attention === "fused" ? ["<|0.00|>", ...end] : end) }],
     });
-    const [hearing] = await engine.hear([speech], { signal, languages: ["es"] });
-    return hearing as Hearing;
+    const [result] = await engine.recognize([speech], { signal, languages: ["es"] });
+    return result as RecognitionResult;
   };
 
   test("continues from the last whole word", async () => {
-    const hearing = await recognize(
+    const result = await recognize(
       "tensors",
       words.map((token, index) => ({ token, at: 0.3 * (index + 1) })),
     );
-    expect(textOf(hearing)).toBe([...words.slice(0, 9), ...end].join("").trim());
-    expect([hearing.cutOff, hearing.language]).toEqual([false, "es"]);
-    for (const [index, { start }] of hearing.words.entries()) {
-      expect(start).toBeGreaterThanOrEqual(hearing.words[index - 1]?.end ?? 5);
+    expect(textOf(result)).toBe([...words.slice(0, 9), ...end].join("").trim());
+    expect([result.truncated, result.language]).toEqual([false, "es"]);
+    for (const [index, { start }] of result.words.entries()) {
+      expect(start).toBeGreaterThanOrEqual(result.words[index - 1]?.end ?? 5);
     }
   });
 
   test("continues from the last timestamp if the decoder shows no attention", async () => {
     const said = ["<|0.00|>", " one", " two", "<|1.00|>", "<|1.00|>", " three", "<|3.00|>", "<|3.00|>"];
-    const hearing = await recognize("fused", steps([...said, ...words], 0.95));
-    expect(textOf(hearing)).toBe("one two three the end");
-    expect(hearing.cutOff).toBe(false);
+    const result = await recognize("fused", steps([...said, ...words], 0.95));
+    expect(textOf(result)).toBe("one two three the end");
+    expect(result.truncated).toBe(false);
   });
 
   test("is not continued if it does not advance", async () => {
-    const hearing = await recognize(
+    const result = await recognize(
       "tensors",
       words.map((token) => ({ token, at: 0.1 })),
     );
-    expect(textOf(hearing)).toBe(words.slice(0, 10).join("").trim());
-    expect(hearing.cutOff).toBe(true);
+    expect(textOf(result)).toBe(words.slice(0, 10).join("").trim());
+    expect(result.truncated).toBe(true);
   });
 });
 
@@ -233,8 +236,8 @@ describe("what came out badly is decoded again by chance", () => {
   });
   const low = async (options: MadeWhisperOptions) => {
     const engine = await made(options);
-    const [hearing] = await engine.hear([utterance(0, 2)], { signal });
-    return hearing as Hearing;
+    const [result] = await engine.recognize([utterance(0, 2)], { signal });
+    return result as RecognitionResult;
   };
   const phrase = Array.from({ length: 30 }, (_, index) => ` word${index}`);
 
@@ -249,16 +252,16 @@ describe("what came out badly is decoded again by chance", () => {
     ],
     ["repeating itself", steps([...phrase, ...phrase, ...phrase, ...phrase, ...phrase], 0.95)],
   ])("a text %s", async (_, rest) => {
-    const hearing = await low(badlyThen(rest));
-    expect(textOf(hearing)).toMatch(/spoken indeed$/);
-    expect(await low(badlyThen(rest))).toEqual(hearing);
+    const result = await low(badlyThen(rest));
+    expect(textOf(result)).toMatch(/spoken indeed$/);
+    expect(await low(badlyThen(rest))).toEqual(result);
   });
 
   test("of which the best is kept", async () => {
     const engine = await made({ scripts: [{ says: steps([" mumble", " on"], 0.2) }] });
-    const hearing = await heardBy(engine);
-    expect(textOf(hearing)).toBe("mumble on");
-    expect(hearing.meanLogProbability).toBeCloseTo((2 * Math.log(0.2) + Math.log(0.99)) / 3, 2);
+    const result = await heardBy(engine);
+    expect(textOf(result)).toBe("mumble on");
+    expect(result.meanLogProbability).toBeCloseTo((2 * Math.log(0.2) + Math.log(0.99)) / 3, 2);
   });
 
   test("and a loop that cannot be helped is cut", async () => {
@@ -272,16 +275,16 @@ describe("what came out badly is decoded again by chance", () => {
         },
       ],
     });
-    const hearing = await heardBy(engine);
-    expect([textOf(hearing), hearing.cutOff]).toEqual(["so", true]);
+    const result = await heardBy(engine);
+    expect([textOf(result), result.truncated]).toEqual(["so", true]);
   });
 
   test("but not where nobody speaks", async () => {
     const detects = { "<|nospeech|>": 0.8 };
     const engine = await made({ scripts: [{ detects, says: steps([" mumble", " on"], 0.2) }] });
-    const hearing = await heardBy(engine, { languages: ["en"] });
-    expect(hearing.words).toEqual([]);
-    expect(hearing.noSpeechProbability).toBeCloseTo(0.8, 2);
+    const result = await heardBy(engine, { languages: ["en"] });
+    expect(result.words).toEqual([]);
+    expect(result.noSpeechProbability).toBeCloseTo(0.8, 2);
   });
 
   test("and who is sure of the words is believed to have heard some", async () => {
@@ -337,14 +340,14 @@ describe("a model that is damaged", () => {
     ["probabilities that are no numbers", { scripts: [{ says: steps([" Hello"], Number.NaN) }] }],
   ])("is told so once it hears: %s", async (_, options) => {
     const engine = await made({ scripts: [{ says: hello }], ...options });
-    expect(await codeOf(engine.hear([utterance()], { signal }))).toBe("model_unusable");
+    expect(await codeOf(engine.recognize([utterance()], { signal }))).toBe("model_unusable");
   });
 });
 
 test("stops between two steps when it is told to", async () => {
   const engine = await made({ maxTokens: 250, scripts: [{ says: steps(Array(200).fill(" and"), 0.9) }] });
   const controller = new AbortController();
-  const heard = engine.hear([utterance()], { signal: controller.signal });
+  const heard = engine.recognize([utterance()], { signal: controller.signal });
   setImmediate(() => controller.abort(new Error("no longer wanted")));
   await expect(heard).rejects.toThrow("no longer wanted");
 });
@@ -352,7 +355,7 @@ test("stops between two steps when it is told to", async () => {
 test("timestamps come in pairs and in order, whatever the model would like", () => {
   const [textTokens, end, noTimestamps, firstTimestamp, timestamps] = [20, 20, 25, 26, 60];
   const vocabularySize = firstTimestamp + timestamps;
-  const rules = tokenRules(
+  const rules = createLogitsProcessor(
     {
       vocabularySize,
       tokens: {

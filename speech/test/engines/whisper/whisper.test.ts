@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Engine, Hearing, Utterance } from "../../../src/engines/engine.ts";
+import type { Engine, RecognitionResult } from "../../../src/engines/engine.ts";
 import { openWhisper } from "../../../src/engines/whisper/whisper.ts";
+import type { Utterance } from "../../../src/vad/utterances.ts";
 import { listeningModel } from "../../support/language-recordings.ts";
 import { compareWords, plainWords, quantile } from "../../support/spoken.ts";
 
@@ -37,11 +38,11 @@ function utteranceOf({ name }: Clip, start = 0): Utterance {
 
 const { signal } = new AbortController();
 let engine: Engine;
-let hearings: Hearing[];
+let results: RecognitionResult[];
 
 beforeAll(async () => {
   engine = await openWhisper({ folder: listeningModel, threads: 2 });
-  hearings = await engine.hear(
+  results = await engine.recognize(
     spokenClips.map((clip, index) => utteranceOf(clip, 100 * index)),
     { signal },
   );
@@ -49,16 +50,16 @@ beforeAll(async () => {
 
 afterAll(() => engine.close());
 
-const textOf = (hearing: Hearing | undefined) => hearing?.words.map(({ word }) => word).join(" ");
+const textOf = (result: RecognitionResult | undefined) => result?.words.map(({ word }) => word).join(" ");
 
 test("hears in which language it is spoken, and writes down what is said in it", () => {
   for (const [index, { lang, text }] of spokenClips.entries()) {
-    expect([hearings[index]?.language, textOf(hearings[index])]).toEqual([lang, text]);
+    expect([results[index]?.language, textOf(results[index])]).toEqual([lang, text]);
   }
-  expect(new Set(hearings.map(({ language }) => language))).toEqual(new Set(["es", "pt", "en", "fr"]));
+  expect(new Set(results.map(({ language }) => language))).toEqual(new Set(["es", "pt", "en", "fr"]));
 });
 
-function timeErrors(heard: readonly Hearing[]) {
+function timeErrors(heard: readonly RecognitionResult[]) {
   const starts: number[] = [];
   const ends: number[] = [];
   for (const [index, { words }] of spokenClips.entries()) {
@@ -75,7 +76,7 @@ function timeErrors(heard: readonly Hearing[]) {
 }
 
 test("puts words where they are said", () => {
-  const { starts, ends } = timeErrors(hearings);
+  const { starts, ends } = timeErrors(results);
   expect(starts.length).toBeGreaterThan(70);
   expect(quantile(starts, 0.9)).toBeLessThanOrEqual(0.025);
   expect(quantile(ends, 0.9)).toBeLessThanOrEqual(0.025);
@@ -88,7 +89,7 @@ test("hears nobody where nobody speaks", async () => {
     ...silent.map((clip) => utteranceOf(clip)),
     ...[0, 1, 400, 16_000].map((length) => ({ samples: new Float32Array(length), start: 0 })),
   ];
-  const heard = await engine.hear(utterances, { signal });
+  const heard = await engine.recognize(utterances, { signal });
   expect(heard.map(({ words }) => words)).toEqual(utterances.map(() => []));
 });
 
@@ -107,15 +108,15 @@ test("tells how likely each language is, before it hears", async () => {
 test("hears the same alone, in a batch and once more", async () => {
   const utterance = utteranceOf(spokenClips[0] as Clip);
   await engine.detectLanguages?.([utterance], signal);
-  const [once] = await engine.hear([utterance], { signal });
-  const [again] = await engine.hear([utterance], { signal });
+  const [once] = await engine.recognize([utterance], { signal });
+  const [again] = await engine.recognize([utterance], { signal });
   expect(again).toEqual(once);
-  expect(textOf(once)).toBe(textOf(hearings[0]));
+  expect(textOf(once)).toBe(textOf(results[0]));
 });
 
 test("stops when it is told to", async () => {
   const controller = new AbortController();
-  const heard = engine.hear([utteranceOf(spokenClips[0] as Clip)], { signal: controller.signal });
+  const heard = engine.recognize([utteranceOf(spokenClips[0] as Clip)], { signal: controller.signal });
   controller.abort(new Error("no longer wanted"));
   await expect(heard).rejects.toThrow("no longer wanted");
 });
@@ -135,7 +136,7 @@ describe("a model that is laid out otherwise", () => {
     const { alignment_heads: _, ...unstated } = JSON.parse(await readFile(path, "utf8"));
     await writeFile(path, JSON.stringify(unstated));
     const other = await openWhisper({ folder: copy, threads: 2 });
-    const heard = await other.hear(
+    const heard = await other.recognize(
       spokenClips.map((clip, index) => utteranceOf(clip, 100 * index)),
       { signal },
     );
@@ -152,9 +153,9 @@ describe("a model that is laid out otherwise", () => {
       await writeFile(join(copy, `${name}.onnx_data`), weights);
     }
     const other = await openWhisper({ folder: copy, threads: 2 });
-    const [heard] = await other.hear([utteranceOf(spokenClips[0] as Clip)], { signal });
+    const [heard] = await other.recognize([utteranceOf(spokenClips[0] as Clip)], { signal });
     await other.close();
-    expect(textOf(heard)).toBe(textOf(hearings[0]));
+    expect(textOf(heard)).toBe(textOf(results[0]));
   });
 });
 
