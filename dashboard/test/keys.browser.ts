@@ -78,7 +78,7 @@ test("a key with an expiry date is created with the keyboard, and errors are sho
   await page.getByLabel("Expires").selectOption("Custom date");
   await page.getByLabel("Last day").fill("2020-01-01");
   await page.getByRole("button", { name: "Create key" }).press("Enter");
-  await page.getByRole("alert").getByText("A key can not end in the past").waitFor();
+  await page.getByRole("alert").getByText("The expiry date must be in the future.").waitFor();
   await page.getByLabel("Last day").fill("2031-02-03");
   await page.getByRole("button", { name: "Create key" }).press("Enter");
   await page.getByText("Copy this key now.").waitFor();

@@ -69,5 +69,5 @@ export function apiKeyHandlers({ db, clock }: { db: Db; clock: Clock }) {
 function futureDate(text: string, clock: Clock): Date {
   const date = readMoment(text, "expiresAt");
   if (date > clock.now()) return date;
-  throw new AppError("invalid_request", "`expiresAt` must be in the future.");
+  throw new AppError("invalid_request", "The expiry date must be in the future.");
 }
