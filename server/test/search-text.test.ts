@@ -1,7 +1,7 @@
 import { normalizeWords } from "@subtext/captions/words";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Lexemes, renderVector, wordsOf } from "../src/search/lexemes.ts";
+import { type Lexemes, renderVector } from "../src/search/lexemes.ts";
 import { createMatcher, findMarks } from "../src/search/match.ts";
 import { cutPassages } from "../src/search/passages.ts";
 import { countTerms, parseQuery } from "../src/search/query.ts";
@@ -52,9 +52,10 @@ const text = fc.oneof(
     .map((pieces) => pieces.join(" ")),
 );
 
-/** As a dictionary without stems would. */
+/** As a dictionary without stems and stop words would. */
 function lookUpPlainly(tokens: readonly Token[]): Lexemes {
-  return new Map(wordsOf(tokens).map((word) => [word, [fold(word)]]));
+  const words = tokens.filter(({ kind }) => kind === "word");
+  return new Map(words.map(({ text }) => [text, { lexemes: [fold(text)], isCommon: false }]));
 }
 
 test("words of any text lie in it in order, count up by one, and hold letters and digits alone", () => {

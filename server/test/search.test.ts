@@ -96,14 +96,17 @@ describe("what is found", () => {
     expect(await found(id, "The dogs")).toHaveLength(3);
   });
 
-  test("has quoted words in a row, common ones counted", async () => {
+  test("has the words of a quoted phrase in a row, stop words included", async () => {
     const id = await environment({
       language: "en",
-      text: "The end of the year is near. The year of the end is over. End year.",
+      text: "The end of the year is near. The year of the end is over. End year. The end in that year. To be or not to be.",
     });
-    expect(await found(id, '"end of the year"')).toEqual(["The [end] of the [year] is near."]);
+    expect(await found(id, '"end of the year"')).toEqual(["The [end] [of] [the] [year] is near."]);
     expect(await found(id, '"end year"')).toEqual(["[End] [year]."]);
     expect(await found(id, '-"end year" "the year"')).toHaveLength(2);
+    expect(await found(id, '"not to be"')).toEqual(["To be or [not] [to] [be]."]);
+    expect(await found(id, '"to be not"')).toEqual([]);
+    expect(await found(id, 'near -"of the year"')).toEqual([]);
   });
 
   test("is found while its last word is being typed, and not by the beginnings of others", async () => {

@@ -10,6 +10,7 @@ import { eventTypes } from "./migration-event-types.ts";
 import { fairQueueing } from "./migration-fair-queueing.ts";
 import { housekeeping } from "./migration-housekeeping.ts";
 import { search } from "./migration-search.ts";
+import { searchStopWords } from "./migration-search-stop-words.ts";
 import { sessionHashes } from "./migration-security.ts";
 import { storage } from "./migration-storage.ts";
 import { keptStretches } from "./migration-stretches.ts";
@@ -40,6 +41,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   "0019_early_deliveries": { up: earlyDeliveries },
   "0020_upload_activity": { up: uploadActivity },
   "0021_fair_queueing": { up: fairQueueing },
+  "0022_search_stop_words": { up: searchStopWords },
 };
 
 async function first(db: Kysely<unknown>): Promise<void> {

@@ -15,7 +15,7 @@ import {
   placeDocument,
   type Unindexed,
 } from "../search/document-queries.ts";
-import { dictionaryOf, lookUp, renderVector, wordsOf } from "../search/lexemes.ts";
+import { dictionaryOf, lookUp, renderVector } from "../search/lexemes.ts";
 import { cutPassages, type Passage } from "../search/passages.ts";
 import { tokenize } from "../search/tokens.ts";
 import { fileKey } from "../storage/transcript-files.ts";
@@ -68,7 +68,7 @@ async function writePassages(
   const shard =
     document.shard ?? (await db.transaction().execute((tx) => placeDocument(tx, document, dictionary)));
   const tokens = passages.map(({ text }) => tokenize(text));
-  const lexemes = await lookUp(db, dictionary, tokens.flatMap(wordsOf));
+  const lexemes = await lookUp(db, dictionary, tokens.flat());
   for (let from = 0; from < passages.length; from += BATCH) {
     signal.throwIfAborted();
     const rows = passages.slice(from, from + BATCH).map((passage, index) => {

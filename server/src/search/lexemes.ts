@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Db } from "../db/schema.ts";
 import { fold, type Token } from "./tokens.ts";
 
-/** PostgreSQL's stemmer for each language that it may have one for; which are there depends on its version. */
+/** PostgreSQL's stemmers by language; which of them exist depends on its version. */
 const STEMMERS: Record<string, string> = {
   ar: "arabic",
   ca: "catalan",
@@ -38,7 +38,7 @@ const STEMMERS: Record<string, string> = {
   yi: "yiddish",
 };
 
-/** For languages without a stemmer: a word is found as it stands, accents aside. */
+/** For languages without a stemmer: a word is found as it is written, ignoring accents. */
 const NO_DICTIONARY = "simple";
 
 /** The dictionary of a language (ISO 639) on this database. */
@@ -53,62 +53,59 @@ export async function dictionaryOf(db: Db, language: string | null): Promise<str
   return rows.length > 0 ? name : NO_DICTIONARY;
 }
 
-/** What stands in the index for a word; null for one that is too common to be looked for. */
-export type Lexemes = ReadonlyMap<string, readonly string[] | null>;
+/** What the index contains for a word. */
+interface Lookup {
+  lexemes: readonly string[];
+  /** A stop word: it matters only in a quoted phrase. */
+  isCommon: boolean;
+}
+
+export type Lexemes = ReadonlyMap<string, Lookup>;
 
 /**
- * Looks words up, as `tokenize` gives them. A word has two lexemes where its stem depends on its accents, so
- * that it is found with and without them.
+ * Looks up words as `tokenize` returns them. A word has two lexemes if its stem depends on its accents, so that it is
+ * found with and without them. A stop word is its own lexeme.
  */
-export async function lookUp(db: Db, dictionary: string, words: Iterable<string>): Promise<Lexemes> {
-  const distinct = [...new Set(words)];
-  if (dictionary === NO_DICTIONARY) return new Map(distinct.map((word) => [word, [fold(word)]]));
-  const asked = [...new Set(distinct.flatMap((word) => [word, fold(word)]))];
+export async function lookUp(db: Db, dictionary: string, tokens: Iterable<Token>): Promise<Lexemes> {
+  const words = [...new Set([...tokens].filter(({ kind }) => kind === "word").map(({ text }) => text))];
+  if (dictionary === NO_DICTIONARY) {
+    return new Map(words.map((word) => [word, { lexemes: [fold(word)], isCommon: false }]));
+  }
   const { rows } = await sql<{ word: string; stems: string[] | null }>`
     select word, ts_lexize(${dictionary}::regdictionary, word) as stems
-    from unnest(${asked}::text[]) as word
+    from unnest(${[...new Set(words.flatMap((word) => [word, fold(word)]))]}::text[]) as word
   `.execute(db);
   const stems = new Map(rows.map((row) => [row.word, row.stems ?? [row.word]]));
   return new Map(
-    distinct.map((word) => {
+    words.map((word) => {
       const own = stems.get(word)!;
-      if (own.length === 0) return [word, null];
-      const folded = [...own, ...stems.get(fold(word))!].map(fold).filter((stem) => stem !== "");
-      return [word, [...new Set(folded)]];
+      const isCommon = own.length === 0;
+      const folded = isCommon ? [fold(word)] : [...own, ...stems.get(fold(word))!].map(fold);
+      return [word, { lexemes: [...new Set(folded)].filter((lexeme) => lexeme !== ""), isCommon }];
     }),
   );
 }
 
-/** The lexemes of a token; pairs of characters are their own. */
-export function lexemesOf(lexemes: Lexemes, { text, kind }: Token): readonly string[] | null {
-  return kind === "word" ? (lexemes.get(text) ?? null) : [fold(text)];
+/** Pairs of characters are their own lexeme. */
+export function lexemesOf(lexemes: Lexemes, { text, kind }: Token): Lookup {
+  const known = kind === "word" ? lexemes.get(text) : undefined;
+  return known ?? { lexemes: [fold(text)], isCommon: false };
 }
 
-/** The texts of those tokens that have to be looked up. */
-export function wordsOf(tokens: readonly Token[]): string[] {
-  return tokens.filter(({ kind }) => kind === "word").map(({ text }) => text);
-}
-
-/** A passage's `tsvector`, as PostgreSQL reads it, with the marker of the shard that it lies in. */
+/** A passage's `tsvector` in PostgreSQL's text format, with the marker of its shard. */
 export function renderVector(tokens: readonly Token[], lexemes: Lexemes, shard: number): string {
-  const positions = new Map<string, number[]>();
-  for (const token of tokens) {
-    for (const lexeme of lexemesOf(lexemes, token) ?? []) {
-      const places = positions.get(lexeme);
-      if (places) places.push(token.position);
-      else positions.set(lexeme, [token.position]);
-    }
-  }
-  const entries = [...positions].map(([lexeme, places]) => `${quote(lexeme)}:${places.join(",")}`);
+  const entries = tokens.flatMap((token) =>
+    lexemesOf(lexemes, token).lexemes.map((lexeme) => `${quote(lexeme)}:${token.position}`),
+  );
   return [quote(shardMarker(shard)), ...entries].join(" ");
 }
 
-/** A lexeme that no word has. */
+/** A lexeme that no word can have. */
 export function shardMarker(shard: number): string {
   return `#${shard}`;
 }
 
-/** Lexemes hold letters, marks and digits, and a shard's marker; quoted all the same. */
+/** In the text format of `tsvector` and `tsquery`. */
 export function quote(lexeme: string): string {
   return `'${lexeme.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
 }

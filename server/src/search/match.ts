@@ -2,14 +2,14 @@ import { type Lexemes, lexemesOf, quote } from "./lexemes.ts";
 import type { Alternative, Query, Term } from "./query.ts";
 import type { Token } from "./tokens.ts";
 
-/** One word of a term, as the index may hold it. */
+/** One word of a term. */
 interface Step {
   /** Positions after the first word of the term. */
   offset: number;
   lexemes: readonly string[];
-  /** Any lexeme that begins so will do. */
+  /** Lexemes that begin with it match as well. */
   prefix: boolean;
-  /** It is the first character of a pair: only that is marked. */
+  /** It is the first character of a pair: only this character is marked. */
   head: boolean;
 }
 
@@ -17,15 +17,15 @@ type Steps = readonly Step[];
 
 /** A query in one dictionary. */
 export interface Matcher {
-  /** As PostgreSQL reads a `tsquery`. */
+  /** In PostgreSQL's text format of `tsquery`. */
   tsquery: string;
-  /** The same where no word may go on; ranks whole words higher. */
+  /** The same without prefixes; ranks whole words higher. */
   exactTsquery: string;
-  /** What is marked in what was found. */
+  /** What is marked in the passages found. */
   terms: readonly Steps[];
 }
 
-/** Null where every alternative consists of words that are too common to be looked for. */
+/** Returns null if every alternative consists of stop words only. */
 export function createMatcher({ alternatives }: Query, lexemes: Lexemes): Matcher | null {
   const read = alternatives
     .map((alternative) => readAlternative(alternative, lexemes))
@@ -54,13 +54,13 @@ function readAlternative({ wanted, unwanted }: Alternative, lexemes: Lexemes) {
   return { wanted: readAll(wanted), unwanted: readAll(unwanted) };
 }
 
-function readTerm({ tokens, prefix }: Term, lexemes: Lexemes): Step[] {
+function readTerm({ tokens, prefix, isQuoted }: Term, lexemes: Lexemes): Step[] {
   const steps = tokens.flatMap((token) => {
-    const found = lexemesOf(lexemes, token);
-    if (found === null) return [];
+    const { lexemes: found, isCommon } = lexemesOf(lexemes, token);
+    if (isCommon && !isQuoted) return [];
     const head = token.kind === "single";
-    const goesOn = prefix && token === tokens.at(-1);
-    return [{ position: token.position, lexemes: found, prefix: goesOn || head, head }];
+    const isPrefix = prefix && token === tokens.at(-1);
+    return [{ position: token.position, lexemes: found, prefix: isPrefix || head, head }];
   });
   const first = steps[0]?.position ?? 0;
   return steps.map(({ position, ...step }) => ({ ...step, offset: position - first }));
@@ -78,13 +78,13 @@ function renderSteps(steps: Steps, exact: boolean): string {
   return text;
 }
 
-/** Where a passage has what was looked for: `[start, end]` in UTF-16 units, in order, apart from each other. */
+/** Where a passage matches: `[start, end]` in UTF-16 units, in order, not overlapping. */
 export function findMarks(
   tokens: readonly Token[],
   lexemes: Lexemes,
   terms: readonly Steps[],
 ): [start: number, end: number][] {
-  const own = tokens.map((token) => lexemesOf(lexemes, token) ?? []);
+  const own = tokens.map((token) => lexemesOf(lexemes, token).lexemes);
   const found: [number, number][] = [];
   for (const steps of terms) {
     for (let at = 0; at < tokens.length; at++) {

@@ -1,33 +1,35 @@
 import { type Token, tokenize } from "./tokens.ts";
 
-/** Words that follow each other: of a quotation, of `e-mail`, or a single one. */
+/** Consecutive words: a quoted phrase, the parts of `e-mail`, or a single word. */
 export interface Term {
   tokens: Token[];
-  /** The last word may go on: somebody is still typing it. */
+  /** Stop words count as well. */
+  isQuoted: boolean;
+  /** The last word may continue: it is still being typed. */
   prefix: boolean;
 }
 
-/** Passages that have all of the one kind and none of the other. */
+/** Matches passages with all wanted and no unwanted terms. */
 export interface Alternative {
   wanted: Term[];
   unwanted: Term[];
 }
 
 export interface Query {
-  /** Any of them will do; each wants something. */
+  /** A passage matches if any of them does; each has wanted terms. */
   alternatives: Alternative[];
-  /** Why there is none. */
+  /** Why there are no alternatives. */
   emptyBecause: "no_words" | "only_excluded" | null;
 }
 
-/** Shorter beginnings would match a good part of all words. */
+/** Shorter prefixes would match too many words. */
 const SHORTEST_PREFIX = 3;
 const PIECE = /(-?)"([^"]*)(?:"|$)|(-?)([^\s"]+)/gv;
 const QUOTES = /[“”„«»]/g;
 
 /**
- * Reads what people type into search fields: words that all must occur, `"words in a row"`, `-without`, and
- * `OR` between alternatives. Capitals only: in French, `or` is gold. Every text is a query; none is an error.
+ * Parses the usual search syntax: words that must all occur, `"phrases"`, `-excluded` and `OR` between alternatives.
+ * `OR` must be in capitals, because `or` is a word in French. Every text is a valid query.
  */
 export function parseQuery(text: string): Query {
   const alternatives: Alternative[] = [{ wanted: [], unwanted: [] }];
@@ -38,7 +40,8 @@ export function parseQuery(text: string): Query {
       alternatives.push({ wanted: [], unwanted: [] });
       continue;
     }
-    const term = { tokens: termTokens(quoted ?? bare ?? ""), prefix: false };
+    const isQuoted = quoted !== undefined;
+    const term = { tokens: termTokens(quoted ?? bare ?? ""), isQuoted, prefix: false };
     if (term.tokens.length === 0) continue;
     const { wanted, unwanted } = alternatives.at(-1)!;
     if ((quotedMinus ?? bareMinus) === "-") unwanted.push(term);
@@ -58,7 +61,7 @@ export function countTerms({ alternatives }: Query): number {
   return alternatives.reduce((sum, { wanted, unwanted }) => sum + wanted.length + unwanted.length, 0);
 }
 
-/** The last character of a run is asked for by the pair before it; one alone is the beginning of pairs. */
+/** The pair before it contains the last character of a run; a single character is the start of pairs. */
 function termTokens(text: string): Token[] {
   const tokens = tokenize(text);
   return tokens.filter(({ kind, position }) => kind !== "single" || tokens[position - 2]?.kind !== "pair");

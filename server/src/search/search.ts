@@ -1,5 +1,5 @@
 import type { Db } from "../db/schema.ts";
-import { lookUp, quote, shardMarker, wordsOf } from "./lexemes.ts";
+import { type Lexemes, lookUp, quote, shardMarker } from "./lexemes.ts";
 import { createMatcher, findMarks, type Matcher } from "./match.ts";
 import {
   type Candidate,
@@ -103,7 +103,7 @@ export async function searchTranscripts(
 
 async function createMatchers(db: Db, query: Query, dictionaries: string[]): Promise<Matcher[]> {
   const words = query.alternatives.flatMap(({ wanted, unwanted }) =>
-    [...wanted, ...unwanted].flatMap(({ tokens }) => wordsOf(tokens)),
+    [...wanted, ...unwanted].flatMap(({ tokens }) => tokens),
   );
   const matchers = new Map<string, Matcher>();
   for (const dictionary of dictionaries) {
@@ -183,7 +183,7 @@ async function readVideos(
   });
 }
 
-/** Looks the words of all passages up at once, in the dictionary that each was indexed by. */
+/** Looks up the words of all passages at once, in the dictionaries that they were indexed with. */
 async function createMarker(
   db: Db,
   passages: readonly FoundPassage[],
@@ -192,11 +192,17 @@ async function createMarker(
 ): Promise<(passage: FoundPassage) => FoundVideo["passages"][number]> {
   const terms = matchers.flatMap((matcher) => matcher.terms);
   const dictionaryOf = ({ document }: FoundPassage) => documents.get(document)?.dictionary ?? "";
-  const lexemes = new Map<string, Awaited<ReturnType<typeof lookUp>>>();
+  const lexemes = new Map<string, Lexemes>();
   for (const [dictionary, its] of Map.groupBy(passages, dictionaryOf)) {
     if (dictionary === "") continue;
-    const words = its.flatMap(({ text }) => wordsOf(tokenize(text)));
-    lexemes.set(dictionary, await lookUp(db, dictionary, words));
+    lexemes.set(
+      dictionary,
+      await lookUp(
+        db,
+        dictionary,
+        its.flatMap(({ text }) => tokenize(text)),
+      ),
+    );
   }
   return (passage) => {
     const known = lexemes.get(dictionaryOf(passage)) ?? new Map();
