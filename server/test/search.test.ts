@@ -362,7 +362,7 @@ describe("a transcript", () => {
       throw databaseUnavailable(null);
     });
     await expect(indexSeeded(subtext.service, seeded, { db, cameBack: 500 })).rejects.toThrow(
-      "does not answer",
+      "The database is unavailable.",
     );
     await indexSeeded(subtext.service, seeded, { cameBack: 501 });
     expect(await found(environmentId, "patient")).toEqual(["[Patient]."]);

@@ -54,7 +54,7 @@ export async function dictionaryOf(db: Db, language: string | null): Promise<str
 }
 
 /** What the index contains for a word. */
-interface Lookup {
+export interface Lookup {
   lexemes: readonly string[];
   /** A stop word: it matters only in a quoted phrase. */
   isCommon: boolean;

@@ -1,4 +1,4 @@
-import { type Lexemes, lexemesOf, quote } from "./lexemes.ts";
+import { type Lexemes, type Lookup, lexemesOf, quote } from "./lexemes.ts";
 import type { Alternative, Query, Term } from "./query.ts";
 import type { Token } from "./tokens.ts";
 
@@ -9,6 +9,8 @@ interface Step {
   lexemes: readonly string[];
   /** Lexemes that begin with it match as well. */
   prefix: boolean;
+  /** It matches stop words as well. */
+  isQuoted: boolean;
   /** It is the first character of a pair: only this character is marked. */
   head: boolean;
 }
@@ -60,7 +62,7 @@ function readTerm({ tokens, prefix, isQuoted }: Term, lexemes: Lexemes): Step[] 
     if (isCommon && !isQuoted) return [];
     const head = token.kind === "single";
     const isPrefix = prefix && token === tokens.at(-1);
-    return [{ position: token.position, lexemes: found, prefix: isPrefix || head, head }];
+    return [{ position: token.position, lexemes: found, isQuoted, prefix: isPrefix || head, head }];
   });
   const first = steps[0]?.position ?? 0;
   return steps.map(({ position, ...step }) => ({ ...step, offset: position - first }));
@@ -84,7 +86,7 @@ export function findMarks(
   lexemes: Lexemes,
   terms: readonly Steps[],
 ): [start: number, end: number][] {
-  const own = tokens.map((token) => lexemesOf(lexemes, token).lexemes);
+  const own = tokens.map((token) => lexemesOf(lexemes, token));
   const found: [number, number][] = [];
   for (const steps of terms) {
     for (let at = 0; at < tokens.length; at++) {
@@ -96,12 +98,12 @@ export function findMarks(
 }
 
 function hit(
-  { lexemes, prefix, head }: Step,
+  { lexemes, isQuoted, prefix, head }: Step,
   token: Token | undefined,
-  own: readonly string[] | undefined,
+  own: Lookup | undefined,
 ): [number, number] | null {
-  if (!token || !own) return null;
-  const matches = own.some((each) =>
+  if (!token || !own || (own.isCommon && !isQuoted)) return null;
+  const matches = own.lexemes.some((each) =>
     lexemes.some((wanted) => (prefix ? each.startsWith(wanted) : each === wanted)),
   );
   return matches ? [token.start, head ? token.headEnd : token.end] : null;
