@@ -13,11 +13,10 @@ import type {
   WebhookEndpointWithSecret,
 } from "@subtext/client/contract/webhook-endpoint";
 import type { ShownTranscription, ShownVideo } from "../api-keys/keyed-video-queries.ts";
-import type { WebhookEndpointRow } from "../db/schema.ts";
+import type { DeliveryAttemptRow, DeliveryRow, WebhookEndpointRow } from "../db/schema.ts";
 import { safeFileName } from "../storage/content-disposition.ts";
 import { fileKey } from "../storage/transcript-files.ts";
 import type { Storage } from "../storage/transcript-store.ts";
-import type { DeliveryWithAttempts } from "../webhooks/queries.ts";
 
 export const FILE_URL_LIFETIME_SECONDS = 300;
 
@@ -137,6 +136,12 @@ export function representWebhookEndpointWithSecret(
 ): WebhookEndpointWithSecret {
   return { ...representWebhookEndpoint(row, now), secret: row.secret };
 }
+
+export type DeliveryWithAttempts = DeliveryRow & {
+  transcription_id: string | null;
+  /** The latest `MAX_LISTED_ATTEMPTS`. */
+  made: DeliveryAttemptRow[];
+};
 
 export function representDelivery(delivery: DeliveryWithAttempts): Delivery {
   return {

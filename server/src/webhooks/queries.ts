@@ -4,7 +4,8 @@ import {
   type DeliveryStatus,
   MAX_LISTED_ATTEMPTS,
 } from "@subtext/client/contract/webhook-endpoint";
-import type { Db, DeliveryAttemptRow, DeliveryRow, EventDetail, EventRow, Tx } from "../db/schema.ts";
+import type { Db, DeliveryRow, EventDetail, EventRow, Tx } from "../db/schema.ts";
+import type { DeliveryWithAttempts } from "../resources/resources.ts";
 
 export async function insertEvent(
   tx: Tx,
@@ -133,12 +134,6 @@ export async function cancelDelivery(
     .where("status", "=", "pending")
     .execute();
 }
-
-export type DeliveryWithAttempts = DeliveryRow & {
-  transcription_id: string | null;
-  /** The latest `MAX_LISTED_ATTEMPTS`. */
-  made: DeliveryAttemptRow[];
-};
 
 export interface DeliveryFilter {
   status: DeliveryStatus | null;

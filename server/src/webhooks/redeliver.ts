@@ -4,9 +4,10 @@ import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { isPlausibleId, newId } from "../lib/ids.ts";
 import { newJobId, type Queue } from "../queue/queue.ts";
+import type { DeliveryWithAttempts } from "../resources/resources.ts";
 import { emitTestEvent } from "./emit.ts";
 import { requireEnabled } from "./endpoints.ts";
-import { type DeliveryWithAttempts, findDelivery, lockUndelivered, restartDelivery } from "./queries.ts";
+import { findDelivery, lockUndelivered, restartDelivery } from "./queries.ts";
 
 interface RedeliverDeps {
   tx: Tx;
