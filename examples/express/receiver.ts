@@ -34,7 +34,7 @@ app.use(((error, _request, response, _next) => {
 async function handleEvent(event: ReceivedEvent): Promise<void> {
   if (event.type !== "transcriptions.transcription.completed") return;
   const { videoId, language, files } = event.data;
-  // The URLs expire after five minutes: fetch the content now, and keep that.
+  // The URLs expire after five minutes: fetch the content now, and keep it.
   const file = await fetch(files.txt.url, { signal: AbortSignal.timeout(30_000) });
   if (!file.ok) throw new Error(`The transcript's URL responded with ${file.status}.`);
   console.log(JSON.stringify({ videoId, language, text: await file.text() }));

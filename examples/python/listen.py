@@ -30,7 +30,7 @@ def listen(verify):
     """Serves until it is stopped. `verify(headers, body)` returns the event, or None if the signature is invalid."""
 
     class Receiver(BaseHTTPRequestHandler):
-        # For each read and write of the connection.
+        # Applies to each read and write on the connection.
         timeout = TIMEOUT_SECONDS
 
         def do_POST(self):

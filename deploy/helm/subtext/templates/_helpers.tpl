@@ -10,7 +10,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Of everything the chart makes. */}}
+{{/* Labels of every object. */}}
 {{- define "subtext.labels" -}}
 app.kubernetes.io/name: subtext
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -19,18 +19,18 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 
-{{/* What selects the pods of a role; never changes between versions. Takes (dict "root" $ "role" "api"). */}}
+{{/* Selector of a role's pods; must not change between versions. Takes (dict "root" $ "role" "api"). */}}
 {{- define "subtext.selector" -}}
 app.kubernetes.io/name: subtext
 app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/component: {{ .role }}
 {{- end -}}
 
-{{/* What every pod has in common. */}}
+{{/* Common to every pod. */}}
 {{- define "subtext.pod" -}}
 serviceAccountName: {{ include "subtext.serviceAccount" . }}
 automountServiceAccountToken: false
-# Else Kubernetes makes variables of the names of services, of which some could be taken for settings.
+# Otherwise Kubernetes creates variables from service names, some of which look like settings.
 enableServiceLinks: false
 securityContext:
   runAsNonRoot: true
@@ -45,7 +45,7 @@ imagePullSecrets:
 {{- end }}
 {{- end -}}
 
-{{/* What every container has in common. Takes (dict "root" $ "settings" (dict …)). */}}
+{{/* Common to every container. Takes (dict "root" $ "settings" (dict …)). */}}
 {{- define "subtext.container" -}}
 image: {{ printf "%s:%s" .root.Values.image.repository (.root.Values.image.tag | default .root.Chart.AppVersion) | quote }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
