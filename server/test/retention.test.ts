@@ -5,8 +5,10 @@ import { applyRetention } from "../src/cleanup/retention.ts";
 import { sweep } from "../src/cleanup/sweep.ts";
 import { checkAllFiles } from "../src/cleanup/sweep-missing-files.ts";
 import type { Schema } from "../src/db/schema.ts";
+import { findTranscription } from "../src/db/transcriptions.ts";
 import { changeRetention } from "../src/environments/environments.ts";
 import { diagnose } from "../src/health/doctor.ts";
+import { representTranscription } from "../src/resources/resources.ts";
 import { fileKey, filePrefix, TRANSCRIPTS_PREFIX } from "../src/storage/transcript-files.ts";
 import { codeOf, sendAsCommandLine } from "./operator-requests.ts";
 import { seedTranscript } from "./support/seed-transcript.ts";
@@ -250,7 +252,31 @@ test("how many videos a setting concerns is told before it is made, and the sett
   expect((await set(null)).json()).toMatchObject({ retention: null });
 });
 
-test("files that are missing are noted, never their rows deleted, and forgotten when they are back", async () => {
+test("a transcript from before a format was added is complete without a file of that format", async () => {
+  const tenant = await createTenant(subtext);
+  const { db, storage } = deps();
+  const { videoId, transcriptionId } = await completed(tenant.environmentId, 1);
+  await storage.remove(fileKey(filePrefix(transcriptionId, 1), "txt"));
+  const formats = JSON.stringify(["vtt", "json"]);
+  await db
+    .updateTable("transcription")
+    .set({ file_formats: formats })
+    .where("id", "=", transcriptionId)
+    .execute();
+  await checkAllFiles(deps(), running);
+  const missing = db.selectFrom("missing_file").select("part").where("video_id", "=", videoId);
+  expect(await missing.execute()).toEqual([]);
+  const row = await findTranscription(db, transcriptionId);
+  const signing = { storage, now: clock.now(), videoMetadata: {} };
+  const { files } = await representTranscription(row!, signing);
+  expect(Object.keys(files!)).toEqual(["vtt", "json"]);
+  const file = (format: string) =>
+    sendAsCommandLine(subtext, `/environments/${tenant.environmentId}/videos/${videoId}/files/${format}`);
+  expect((await file("vtt")).statusCode).toBe(200);
+  expect(codeOf(await file("txt"))).toEqual([404, "transcript_not_found"]);
+});
+
+test("missing files are recorded until they are back, and their rows are never deleted", async () => {
   const tenant = await createTenant(subtext);
   const { db, storage, sources } = deps();
   const whole = await completed(tenant.environmentId, 1);
@@ -291,7 +317,7 @@ test("the query for what is due is answered from an index, however much was dele
   expect(rows.map((row) => row["QUERY PLAN"]).join("\n")).toContain("video_with_recording");
 });
 
-test("the doctor tells of files that are missing once they were looked for", async () => {
+test("the doctor reports missing files after a check", async () => {
   const { environmentId } = await createTenant(subtext);
   const { videoId } = await completed(environmentId, 1);
   await deps().sources.remove(videoId);

@@ -51,21 +51,51 @@ export const SkipReason = oneOfKnown(
   "`no_audio_track`, `empty_audio_track` (a track without samples) or `silent_audio_track` (digital silence)",
 );
 
-/** The three formats of a transcript and their media types. */
-export const FILE_CONTENT_TYPES = {
-  vtt: "text/vtt",
-  json: "application/json",
-  txt: "text/plain",
-} as const;
-export type FileFormat = keyof typeof FILE_CONTENT_TYPES;
-export const FILE_FORMATS = Object.keys(FILE_CONTENT_TYPES) as FileFormat[];
+/** A spoken word in the JSON file. */
+export const TranscriptWord = Type.Object(
+  {
+    word: Type.String({ minLength: 1, description: "As written, with punctuation" }),
+    start: Type.Number({
+      minimum: 0,
+      description: "In seconds; not before the previous word's end",
+    }),
+    end: Type.Number({ minimum: 0, description: "In seconds; not before `start`" }),
+  },
+  { $id: "TranscriptWord", additionalProperties: false },
+);
+
+/**
+ * The formats of a transcript. `content` describes the file and `name` is for menus. Transcripts made before a format was
+ * added do not have it, so a new format is optional in `TranscriptionFiles`.
+ */
+export const TRANSCRIPT_FORMATS = {
+  vtt: {
+    contentType: "text/vtt",
+    name: "Captions (VTT)",
+    content: Type.String({ description: "WebVTT captions" }),
+  },
+  json: {
+    contentType: "application/json",
+    name: "Word timings (JSON)",
+    content: Type.Array(TranscriptWord, { description: "The words in spoken order" }),
+  },
+  txt: {
+    contentType: "text/plain",
+    name: "Text (TXT)",
+    content: Type.String({ description: "The transcript as plain text" }),
+  },
+} as const satisfies Record<string, { contentType: string; name: string; content: TSchema }>;
+export type FileFormat = keyof typeof TRANSCRIPT_FORMATS;
+export const FILE_FORMATS = Object.keys(TRANSCRIPT_FORMATS) as FileFormat[];
 
 const TranscriptionFile = <Format extends FileFormat>(format: Format) =>
   Type.Object(
     {
       url: Type.String({ format: "uri", description: "Downloads the file without a key, for 5 minutes" }),
       expiresAt: timestamp("When the URL ends, ISO 8601 UTC with milliseconds"),
-      contentType: Type.Literal(FILE_CONTENT_TYPES[format]),
+      contentType: Type.Literal<(typeof TRANSCRIPT_FORMATS)[Format]["contentType"]>(
+        TRANSCRIPT_FORMATS[format].contentType,
+      ),
     },
     { additionalProperties: false },
   );
@@ -94,26 +124,6 @@ export const Transcription = Type.Object(
   },
   { $id: "Transcription", additionalProperties: false },
 );
-
-/** A spoken word in the JSON file. */
-export const TranscriptWord = Type.Object(
-  {
-    word: Type.String({ minLength: 1, description: "As written, with punctuation" }),
-    start: Type.Number({
-      minimum: 0,
-      description: "In seconds; not before the previous word's end",
-    }),
-    end: Type.Number({ minimum: 0, description: "In seconds; not before `start`" }),
-  },
-  { $id: "TranscriptWord", additionalProperties: false },
-);
-
-/** The content of each file, by its format. */
-export const FILE_CONTENTS = {
-  vtt: Type.String({ description: "WebVTT captions" }),
-  json: Type.Array(TranscriptWord, { description: "The words in spoken order" }),
-  txt: Type.String({ description: "The transcript as plain text" }),
-} as const satisfies Record<FileFormat, TSchema>;
 
 export type TranscriptionFiles = Static<typeof TranscriptionFiles>;
 export type Transcription = Static<typeof Transcription>;

@@ -1,5 +1,5 @@
 import type { Operation } from "./operation.ts";
-import { FILE_CONTENT_TYPES, FILE_CONTENTS, FILE_FORMATS } from "./transcription.ts";
+import { TRANSCRIPT_FORMATS } from "./transcription.ts";
 
 const TUS = { "Tus-Resumable": { description: "The protocol version", required: true, example: "1.0.0" } };
 const uploadId = { uploadId: "Identifier of the upload, which is the video's" };
@@ -142,10 +142,12 @@ export const FILE_OPERATIONS = {
     params: { key: "Opaque, with slashes; the rest of the URL's path and query is signed" },
     success: {
       status: 200,
-      description: "The file as UTF-8: `text/vtt`, `application/json` or `text/plain`",
+      description: `The file as UTF-8: ${new Intl.ListFormat("en-GB", { type: "disjunction" }).format(
+        Object.values(TRANSCRIPT_FORMATS).map(({ contentType }) => `\`${contentType}\``),
+      )}`,
       body: null,
       files: Object.fromEntries(
-        FILE_FORMATS.map((format) => [FILE_CONTENT_TYPES[format], FILE_CONTENTS[format]]),
+        Object.values(TRANSCRIPT_FORMATS).map(({ contentType, content }) => [contentType, content]),
       ),
       headers: { ETag: "Of the file", "Content-Disposition": "A name to save it by" },
     },

@@ -60,6 +60,7 @@ function viewTranscriptionDetail(
     engine: row.engine,
     decoder: row.decoder,
     audioTrack: row.audio_track,
+    fileFormats: row.file_prefix === null ? [] : row.file_formats,
     incomplete: row.incomplete,
     stretches: row.stretches,
     retryAt: hasRetryTime && row.status === "PENDING" && last?.retry_at ? last.retry_at.toISOString() : null,

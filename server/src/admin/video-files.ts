@@ -1,5 +1,4 @@
 import { buffer, json } from "node:stream/consumers";
-import { FILE_FORMATS } from "@subtext/client/contract/transcription";
 import type { Db } from "../db/schema.ts";
 import { findTranscriptionOfVideo } from "../db/transcriptions.ts";
 import { namesTag, sendFile } from "../http/send-file.ts";
@@ -74,7 +73,7 @@ export function videoFileHandlers(deps: VideoFileDeps) {
     "GET /environments/:environment/videos/:video/files/:format": async ({ params, reply }) => {
       const video = await findVideoOf(db, params);
       const row = await findTranscriptionOfVideo(db, video.id);
-      const format = FILE_FORMATS.find((each) => each === params.format);
+      const format = row?.file_formats.find((each) => each === params.format);
       if (!row?.file_prefix || !format) {
         throw new AppError("transcript_not_found", "The video has no such file (yet).");
       }

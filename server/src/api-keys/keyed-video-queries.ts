@@ -22,6 +22,7 @@ export type ShownTranscription = Pick<
   | "word_count"
   | "duration"
   | "file_prefix"
+  | "file_formats"
   | "failure_code"
   | "failure_message"
   | "skip_reason"
@@ -63,7 +64,7 @@ export async function findKeysWithVideos(
       k.id as key_id, k.environment_id, k.name, k.key_hash, k.permissions,
       k.expires_at, k.last_used_at, k.revoked_at,
       v.id as video_id, v.metadata, v.size_bytes, v.created_at as video_created_at, v.uploaded_at,
-      t.id as transcription_id, t.status, t.language, t.word_count, t.duration, t.file_prefix,
+      t.id as transcription_id, t.status, t.language, t.word_count, t.duration, t.file_prefix, t.file_formats,
       t.failure_code, t.failure_message, t.skip_reason, t.incomplete,
       t.created_at as transcription_created_at, t.finished_at
     from (values ${sql.join(asked)}) as asked (place, key_id, video_id)
@@ -90,6 +91,7 @@ interface FoundRow extends Omit<KeyRow, "id"> {
   word_count: number | null;
   duration: number | null;
   file_prefix: string | null;
+  file_formats: ShownTranscription["file_formats"];
   failure_code: string | null;
   failure_message: string | null;
   skip_reason: string | null;
@@ -134,6 +136,7 @@ function toTranscription(row: FoundRow, videoId: string, id: string): ShownTrans
     word_count: row.word_count,
     duration: row.duration,
     file_prefix: row.file_prefix,
+    file_formats: row.file_formats,
     failure_code: row.failure_code,
     failure_message: row.failure_message,
     skip_reason: row.skip_reason,

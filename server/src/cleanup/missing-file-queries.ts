@@ -1,3 +1,4 @@
+import type { FileFormat } from "@subtext/client/contract/transcription";
 import { sql } from "kysely";
 import type { Db, MissingPart } from "../db/schema.ts";
 
@@ -7,7 +8,7 @@ export interface StoredParts {
   /** Whether its recording is to be there. */
   recording: boolean;
   /** Where its transcript's files are to be; null where it has none. */
-  transcript: { id: string; prefix: string } | null;
+  transcript: { id: string; prefix: string; formats: FileFormat[] } | null;
 }
 
 export interface MissingFile {
@@ -27,7 +28,7 @@ export async function listStoredParts(
       (of) =>
         of
           .selectFrom("transcription")
-          .select(["id", "file_prefix"])
+          .select(["id", "file_prefix", "file_formats"])
           .whereRef("video_id", "=", "video.id")
           .limit(1)
           .as("transcription"),
@@ -35,6 +36,7 @@ export async function listStoredParts(
     )
     .select(["video.id", "video.uploaded_at", "video.recording_deleted_at"])
     .select(["transcription.id as transcription_id", "transcription.file_prefix"])
+    .select("transcription.file_formats")
     .where("video.id", ">", after)
     .orderBy("video.id")
     .limit(limit)
@@ -44,7 +46,7 @@ export async function listStoredParts(
     recording: row.uploaded_at !== null && row.recording_deleted_at === null,
     transcript:
       row.transcription_id !== null && row.file_prefix !== null
-        ? { id: row.transcription_id, prefix: row.file_prefix }
+        ? { id: row.transcription_id, prefix: row.file_prefix, formats: row.file_formats ?? [] }
         : null,
   }));
 }

@@ -1,4 +1,3 @@
-import { FILE_CONTENT_TYPES, type FileFormat } from "@subtext/client/contract/transcription";
 import type { Db } from "../db/schema.ts";
 import { findTranscription } from "../db/transcriptions.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -28,7 +27,6 @@ const BATCH = 500;
 const LOOKS_AT_ONCE = 16;
 /** Videos that one sweep looks at: a bucket takes money for being asked, and the whole is seen within a day or so. */
 const VIDEOS_AT_A_TIME = 10_000;
-const FORMATS = Object.keys(FILE_CONTENT_TYPES) as FileFormat[];
 
 /** Goes on, from where the last sweep stopped, to look whether the files are there that rows name. */
 export async function sweepMissing(deps: MissingSweepDeps, signal: AbortSignal): Promise<void> {
@@ -89,7 +87,7 @@ async function findMissing(
   }
   if (transcript) {
     const found = await Array.fromAsync(storage.list(`${TRANSCRIPTS_PREFIX}${transcript.id}/`));
-    const isWhole = FORMATS.every((format) => found.includes(fileKey(transcript.prefix, format)));
+    const isWhole = transcript.formats.every((format) => found.includes(fileKey(transcript.prefix, format)));
     if (!isWhole && (await findTranscription(db, transcript.id))) {
       missing.push({ videoId, part: "transcript" });
     }

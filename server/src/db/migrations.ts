@@ -8,6 +8,7 @@ import { deletions } from "./migration-deletions.ts";
 import { earlyDeliveries } from "./migration-early-deliveries.ts";
 import { eventTypes } from "./migration-event-types.ts";
 import { fairQueueing } from "./migration-fair-queueing.ts";
+import { fileFormats } from "./migration-file-formats.ts";
 import { housekeeping } from "./migration-housekeeping.ts";
 import { search } from "./migration-search.ts";
 import { searchStopWords } from "./migration-search-stop-words.ts";
@@ -42,6 +43,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   "0020_upload_activity": { up: uploadActivity },
   "0021_fair_queueing": { up: fairQueueing },
   "0022_search_stop_words": { up: searchStopWords },
+  "0023_file_formats": { up: fileFormats },
 };
 
 async function first(db: Kysely<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Permission } from "@subtext/client/contract/permission";
-import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
+import type { FileFormat, TranscriptionStatus } from "@subtext/client/contract/transcription";
 import type { VideoMetadata } from "@subtext/client/contract/video";
 import type { EventType, SentEventType } from "@subtext/client/contract/webhook";
 import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
@@ -127,8 +127,10 @@ interface TranscriptionTable {
   progress: Generated<number>;
   /** Until the attempt that is running is done; null where that is not known. */
   remaining_seconds: number | null;
-  /** Where the three files lie in the storage; null until COMPLETED. */
+  /** Prefix of the keys of its files in the storage; null until COMPLETED. */
   file_prefix: string | null;
+  /** The formats that were stored when it was COMPLETED. */
+  file_formats: ColumnType<FileFormat[], string | undefined, string>;
   failure_code: string | null;
   failure_message: string | null;
   skip_reason: string | null;

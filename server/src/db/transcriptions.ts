@@ -1,4 +1,4 @@
-import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
+import { FILE_FORMATS, type TranscriptionStatus } from "@subtext/client/contract/transcription";
 import type { LanguageSegment, StageSeconds } from "@subtext/speech/transcript";
 import { sql } from "kysely";
 import type { Db, TranscriptionRow, Tx } from "./schema.ts";
@@ -113,6 +113,7 @@ export async function completeTranscription(
       word_count: done.wordCount,
       duration: done.duration,
       file_prefix: done.filePrefix,
+      file_formats: JSON.stringify(FILE_FORMATS),
       engine: done.engine,
       decoder: done.decoder,
       audio_track: done.audioTrack,

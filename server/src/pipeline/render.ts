@@ -15,7 +15,7 @@ export interface RenderedTranscript {
   confidences: Uint8Array;
 }
 
-/** The three files of a transcript, from one list of words. */
+/** Renders all formats of a transcript from one list of words. */
 export function renderTranscript(transcript: Transcript): RenderedTranscript {
   const words = normalizeWords(transcript.words, transcript.duration);
   const utf8 = new TextEncoder();

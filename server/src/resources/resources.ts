@@ -1,8 +1,8 @@
 import {
   type FailureCode,
-  FILE_CONTENT_TYPES,
   type FileFormat,
   type SkipReason,
+  TRANSCRIPT_FORMATS,
   type Transcription,
   type TranscriptionFiles,
 } from "@subtext/client/contract/transcription";
@@ -48,18 +48,17 @@ async function presignFiles(
   prefix: string,
   { storage, now, videoMetadata }: { storage: Storage; now: Date; videoMetadata: VideoMetadata },
 ): Promise<TranscriptionFiles> {
-  const presign = async <Format extends FileFormat>(format: Format) => {
-    const contentType = FILE_CONTENT_TYPES[format];
+  const presign = async (format: FileFormat) => {
+    const { contentType } = TRANSCRIPT_FORMATS[format];
     const { url, expiresAt } = await storage.presign(fileKey(prefix, format), {
       contentType,
       fileName: transcriptFileName(row, videoMetadata, format),
       lifetimeSeconds: FILE_URL_LIFETIME_SECONDS,
       now,
     });
-    return { url, expiresAt: expiresAt.toISOString(), contentType };
+    return [format, { url, expiresAt: expiresAt.toISOString(), contentType }];
   };
-  const [vtt, json, txt] = await Promise.all([presign("vtt"), presign("json"), presign("txt")]);
-  return { vtt, json, txt };
+  return Object.fromEntries(await Promise.all(row.file_formats.map(presign))) as TranscriptionFiles;
 }
 
 /** `holiday.en.vtt`, after the name of the uploaded file if it is known, as players look for captions. */

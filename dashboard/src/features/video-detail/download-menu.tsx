@@ -1,4 +1,4 @@
-import { FILE_FORMATS, type FileFormat } from "@subtext/client/contract/transcription";
+import { type FileFormat, TRANSCRIPT_FORMATS } from "@subtext/client/contract/transcription";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
@@ -7,13 +7,12 @@ import { Button, ErrorNotice } from "../../ui/controls.tsx";
 import { DownloadIcon } from "../../ui/icons.tsx";
 import { fileUrl, type VideoAddress, videoQuery } from "./queries.ts";
 
-const NAMES: Record<FileFormat, string> = {
-  vtt: "Captions (VTT)",
-  txt: "Text (TXT)",
-  json: "Word timings (JSON)",
-};
+interface DownloadMenuProps {
+  address: VideoAddress;
+  formats: FileFormat[];
+}
 
-export function DownloadMenu({ address }: { address: VideoAddress }) {
+export function DownloadMenu({ address, formats }: DownloadMenuProps) {
   const queryClient = useQueryClient();
   const [error, setError] = useState<unknown>(null);
   const download = async (format: FileFormat) => {
@@ -39,11 +38,11 @@ export function DownloadMenu({ address }: { address: VideoAddress }) {
           <Menu
             className={controls.menu ?? ""}
             aria-label="Download"
-            onAction={(key) => download(FILE_FORMATS.find((format) => format === key)!)}
+            onAction={(key) => download(key as FileFormat)}
           >
-            {Object.entries(NAMES).map(([format, name]) => (
+            {formats.map((format) => (
               <MenuItem key={format} id={format} className={controls.item ?? ""}>
-                {name}
+                {TRANSCRIPT_FORMATS[format].name}
               </MenuItem>
             ))}
           </Menu>

@@ -87,7 +87,7 @@ export function Transcript({ address, video, transcript, playback, stage }: Tran
         />
         <div className={css.menus}>
           <CopyMenu transcript={transcript} controller={controller} onCopy={copy} />
-          <DownloadMenu address={address} />
+          <DownloadMenu address={address} formats={video.transcription?.fileFormats ?? []} />
         </div>
       </div>
       <TranscriptText

@@ -1,3 +1,4 @@
+import type { FileFormat } from "@subtext/client/contract/transcription";
 import type { VideoMetadata } from "@subtext/client/contract/video";
 import type { SentEventType } from "@subtext/client/contract/webhook";
 import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
@@ -37,6 +38,8 @@ export interface TranscriptionDetailView extends TranscriptionSummaryView {
   decoder: string | null;
   /** Number of the audio track that was transcribed, from 1; null if it is the default or the only one. */
   audioTrack: number | null;
+  /** Empty until COMPLETED. */
+  fileFormats: FileFormat[];
   /** True where damaged parts of the recording are missing from the transcript. */
   incomplete: boolean;
   /** Which language is spoken where, in order, not overlapping. */
