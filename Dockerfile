@@ -1,7 +1,7 @@
 # Subtext as a container: everything in one process tree by default, `--role api` or `--role worker` for many.
-# docs/deploy.md tells how to run it; scripts/check-container tries every step below without an engine.
+# docs/deploy.md explains how to run it; scripts/check-container tests every step below without a container engine.
 
-# The Node.js of package.json, which a test holds together with this line.
+# The Node.js version of package.json; a test compares the two.
 ARG NODE_IMAGE=node:24.21.0-bookworm-slim
 ARG DEBIAN_IMAGE=debian:bookworm-slim
 
@@ -25,7 +25,7 @@ COPY server/src/admin/contract server/src/admin/contract
 COPY server/src/db/enums.ts server/src/db/
 RUN npm run build -w @subtext/dashboard
 
-# --- The packages that the service uses, and no others ----------------------------------------------------
+# --- Only the packages that the service uses --------------------------------------------------------------
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -39,7 +39,7 @@ RUN npm pkg set --json 'workspaces=["captions","client","speech","server"]' \
  && npm pkg delete --workspaces devDependencies optionalDependencies \
  && npm ci --omit=dev --omit=optional --ignore-scripts --no-audit \
  && npm sbom --omit=dev --omit=optional --sbom-format=cyclonedx > sbom.cdx.json
-# Other systems' and processors' libraries, and what only a debugger or a compiler reads.
+# Libraries for other platforms, and files that only debuggers and compilers read.
 RUN arch=$(node -p process.arch) \
  && find node_modules/onnxruntime-node/bin -mindepth 3 -maxdepth 3 ! -path "*/linux/$arch" -exec rm -r {} + \
  && find node_modules/fs-native-extensions/prebuilds -mindepth 1 -maxdepth 1 ! -name "linux-$arch" -exec rm -r {} + \
@@ -47,8 +47,8 @@ RUN arch=$(node -p process.arch) \
 
 # --- What runs --------------------------------------------------------------------------------------------
 FROM ${DEBIAN_IMAGE}
-# Debian's ffmpeg brings drivers for graphics cards, a quarter of the image: loaded by name where there is a screen or
-# a card, and by nothing here.
+# Debian's ffmpeg brings graphics drivers, a quarter of the image. They are loaded by name if there is a screen or a
+# graphics card, so nothing here needs them.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends ffmpeg libstdc++6 tini \
  && cd /usr/lib/*-linux-gnu && rm -rf dri libLLVM-* libz3.so* mfx libmfxhw64* && ffmpeg -version > /dev/null && cd / \
@@ -73,10 +73,10 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
 WORKDIR /app
 USER 10001:10001
 EXPOSE 8080
-# The shell's own socket: a Node.js started every half minute would be most of what an idle service costs.
+# The shell's own socket: starting Node.js every half minute would dominate the idle cost.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
   CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/$PORT && printf 'GET /healthz HTTP/1.0\\r\\n\\r\\n' >&3 && read -r line <&3 && [[ $line == *' 200 '* ]]"]
-# tini is process 1: it passes SIGTERM on, also before the service listens to it, and reaps the decoders of engines
+# tini is process 1: it forwards SIGTERM, even before the service handles it, and reaps the decoders of engines
 # that were killed.
 ENTRYPOINT ["tini", "--", "node", "server/bin/subtext.js"]
 CMD ["serve"]
