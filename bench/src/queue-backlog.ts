@@ -68,7 +68,8 @@ export async function measureBacklog(
     fetches.push(fetchedAt - startedAt);
     claims.push(performance.now() - fetchedAt);
   }
-  await boss.stop({ graceful: false, close: false });
+  // The embedded database has one connection, which is not this one's to close.
+  await boss.stop({ graceful: false, close: database.kind === "postgres" });
 
   const pages: number[] = [];
   for (let number = 0; number < PAGES; number++) {

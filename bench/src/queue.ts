@@ -27,7 +27,7 @@ import { printTable } from "./table.ts";
  * soon what is enqueued starts; what 1, 2 and 4 worker processes make of it with an engine that only waits; what
  * PostgreSQL does for one video; how fast the API answers while workers run at full (in `--rounds`); and what fetching,
  * claiming and listing cost with up to `--backlog` videos queued, also on the embedded database (up to 100,000; `--json`
- * prints it as JSON). `--only` takes `workers`, `cost`, `api` or `backlog`. Statements are counted if the server loads
+ * prints a line of JSON for each). `--only` takes `workers`, `cost`, `api` or `backlog`. Statements are counted if the server loads
  * pg_stat_statements. `scripts/start-postgres FOLDER` prints such an address.
  */
 const { values } = parseArgs({
@@ -63,18 +63,21 @@ try {
   }
   if (wants("backlog")) {
     const results: BacklogResult[] = [];
+    const report = (result: BacklogResult) => {
+      results.push(result);
+      if (values.json) console.log(JSON.stringify(result));
+    };
     for (const backlog of backlogs(Number(values.backlog))) {
       await withDatabase(server, async ({ parts, database }) => {
-        results.push(await measureBacklog(parts, database, backlog));
+        report(await measureBacklog(parts, database, backlog));
       });
     }
     for (const backlog of backlogs(Math.min(100_000, Number(values.backlog)))) {
       await withEmbeddedDatabase(async ({ parts, database }) => {
-        results.push(await measureBacklog(parts, database, backlog));
+        report(await measureBacklog(parts, database, backlog));
       });
     }
-    if (values.json) console.log(JSON.stringify(results, null, 2));
-    else printBacklogs(results);
+    if (!values.json) printBacklogs(results);
   }
 } finally {
   await rm(folder, { recursive: true, force: true });
