@@ -116,7 +116,7 @@ export const mutations: Mutation[] = [
 
   // State transitions
   ...of(
-    "server/src/db/transcriptions.ts",
+    "server/src/transcription/queries.ts",
     ["server/test/attempts.test.ts", "server/test/lost-claims.test.ts"],
     [
       ['    .where("attempt", "=", hold.attempt)\n', ""],
@@ -127,7 +127,7 @@ export const mutations: Mutation[] = [
     ],
   ),
   ...of(
-    "server/src/pipeline/run.ts",
+    "server/src/transcription/run.ts",
     ["server/test/attempts.test.ts"],
     [
       ['if (!moved) return await movedBefore(tx, attempt, "completed");', ""],
@@ -139,7 +139,7 @@ export const mutations: Mutation[] = [
     ],
   ),
   ...of(
-    "server/src/db/transcription-claims.ts",
+    "server/src/transcription/claim-queries.ts",
     ["server/test/attempts.test.ts"],
     [
       ['status === "PROCESSING" ? 1 : 0', "0"],
@@ -159,7 +159,7 @@ export const mutations: Mutation[] = [
     ],
   ),
   ...of(
-    "server/src/db/lost-jobs.ts",
+    "server/src/queue/lost-job-queries.ts",
     ["server/test/lost-jobs.test.ts"],
     [
       ["where status in ('PENDING', 'PROCESSING') and not", "where status = 'PENDING' and not"],

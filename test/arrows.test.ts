@@ -30,7 +30,7 @@ const SERVER_LAYERS = [
   "operators",
   "uploads",
   "videos",
-  "pipeline",
+  "transcription",
   "search",
   "webhooks",
   "resources",
@@ -48,7 +48,7 @@ const SERVER_LAYERS = [
 ];
 
 /** Imports that still go upward. */
-const UPWARD = new Set<string>(["pipeline/reprocess.ts > videos/retention-queries.ts"]);
+const UPWARD = new Set<string>(["transcription/reprocess.ts > videos/retention-queries.ts"]);
 
 /** The folders and files of other workspaces' `src`, top to bottom. Each may import those after it. */
 const LAYERS = {

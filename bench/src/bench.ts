@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { findTranscriptionOfVideo } from "@subtext/server/db/transcriptions";
+import { findTranscriptionOfVideo } from "@subtext/server/transcription/queries";
 import { watchMemory } from "./process-tree.ts";
 import { freePort, SpawnedService } from "./spawned-service.ts";
 import { printTable } from "./table.ts";

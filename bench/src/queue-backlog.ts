@@ -1,8 +1,8 @@
 import type { Database } from "@subtext/server/db/database";
 import type { Schema } from "@subtext/server/db/schema";
-import { claimTranscription } from "@subtext/server/pipeline/claim";
 import type { JobTag } from "@subtext/server/queue/fair-queueing";
 import { createLog } from "@subtext/server/telemetry/log";
+import { claimTranscription } from "@subtext/server/transcription/claim";
 import { listVideos, transcriptionsOfVideos } from "@subtext/server/videos/queries";
 import { sql } from "kysely";
 import { PgBoss } from "pg-boss";

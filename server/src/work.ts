@@ -1,13 +1,13 @@
 import { WEBHOOK_TIMEOUT_SECONDS } from "@subtext/client/contract/webhook";
 import type { ItemDeps } from "./lib/guard-item.ts";
 import { isOutage, logLevelOf } from "./lib/outages.ts";
-import { indexTranscript } from "./pipeline/index-transcript.ts";
-import { OutagePause } from "./pipeline/outage-pause.ts";
-import { type PipelineDeps, runTranscription } from "./pipeline/run.ts";
-import type { RunningAttempts } from "./pipeline/running-attempts.ts";
-import { wakeWaiting } from "./pipeline/wake-waiting.ts";
 import type { JobHandler } from "./queue/queue.ts";
+import { indexTranscript } from "./search/index-transcript.ts";
 import type { Models } from "./speech/models.ts";
+import { OutagePause } from "./transcription/outage-pause.ts";
+import { type PipelineDeps, runTranscription } from "./transcription/run.ts";
+import type { RunningAttempts } from "./transcription/running-attempts.ts";
+import { wakeWaiting } from "./transcription/wake-waiting.ts";
 import { createDeliver, type DeliverDeps } from "./webhooks/deliver.ts";
 
 /** Most of it is waiting for receivers, some of which hang until the time is up. */

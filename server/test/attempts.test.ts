@@ -14,16 +14,16 @@ import type { Db, Tx } from "../src/db/schema.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { AppError } from "../src/lib/errors.ts";
 import { newId } from "../src/lib/ids.ts";
-import type { AttemptReport } from "../src/pipeline/attempt-report.ts";
-import { reprocess } from "../src/pipeline/reprocess.ts";
-import { type PipelineDeps, runTranscription } from "../src/pipeline/run.ts";
-import { wakeWaiting } from "../src/pipeline/wake-waiting.ts";
 import type { Job } from "../src/queue/queue.ts";
 import { openDiskRecordingStore } from "../src/storage/disk/disk-recording-store.ts";
 import {
   type DiskTranscriptStore,
   openDiskTranscriptStore,
 } from "../src/storage/disk/disk-transcript-store.ts";
+import type { AttemptReport } from "../src/transcription/attempt-report.ts";
+import { reprocess } from "../src/transcription/reprocess.ts";
+import { type PipelineDeps, runTranscription } from "../src/transcription/run.ts";
+import { wakeWaiting } from "../src/transcription/wake-waiting.ts";
 import { acceptUpload } from "../src/uploads/accept-upload.ts";
 import { sendAsCommandLine } from "./operator-requests.ts";
 import { breakingAtCommit } from "./support/breaking-database.ts";

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { skipTranscription } from "../src/db/transcriptions.ts";
 import { systemClock } from "../src/lib/clock.ts";
-import { claimTranscription } from "../src/pipeline/claim.ts";
+import { claimTranscription } from "../src/transcription/claim.ts";
+import { skipTranscription } from "../src/transcription/queries.ts";
 import { StateWorld } from "./state-model.ts";
 import { createTenant, shareService } from "./support/service.ts";
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { Speech } from "@subtext/speech/processes/process-pool";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../src/lib/clock.ts";
-import { type PipelineDeps, runTranscription } from "../src/pipeline/run.ts";
-import { RunningAttempts } from "../src/pipeline/running-attempts.ts";
+import { type PipelineDeps, runTranscription } from "../src/transcription/run.ts";
+import { RunningAttempts } from "../src/transcription/running-attempts.ts";
 import { createUploadLocker } from "../src/uploads/upload-locker.ts";
 import { deleteVideo } from "../src/videos/delete-video.ts";
 import {

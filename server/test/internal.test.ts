@@ -4,11 +4,11 @@ import type { ApiKeyView, NewApiKeyView } from "../src/admin/contract/api-key.ts
 import type { EnvironmentView } from "../src/admin/contract/environment.ts";
 import type { TranscriptionView } from "../src/admin/contract/transcription.ts";
 import type { WebhookEndpointView } from "../src/admin/contract/webhook.ts";
-import { startAttempt } from "../src/db/transcription-claims.ts";
-import { failTranscription } from "../src/db/transcriptions.ts";
 import type { Finding } from "../src/health/doctor.ts";
 import { newId } from "../src/lib/ids.ts";
 import { newJobId } from "../src/queue/queue.ts";
+import { startAttempt } from "../src/transcription/claim-queries.ts";
+import { failTranscription } from "../src/transcription/queries.ts";
 import { acceptUpload } from "../src/uploads/accept-upload.ts";
 import { insertVideo } from "../src/videos/queries.ts";
 import { insertDelivery, insertEvent, settleAttempt } from "../src/webhooks/queries.ts";

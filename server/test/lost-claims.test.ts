@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { Db, Tx } from "../src/db/schema.ts";
-import { listAttempts } from "../src/db/transcription-attempts.ts";
 import { systemClock } from "../src/lib/clock.ts";
-import { claimTranscription } from "../src/pipeline/claim.ts";
+import { listAttempts } from "../src/transcription/attempt-queries.ts";
+import { claimTranscription } from "../src/transcription/claim.ts";
 import { StateWorld } from "./state-model.ts";
 import { breakingAtCommit } from "./support/breaking-database.ts";
 import { createTenant, shareService } from "./support/service.ts";

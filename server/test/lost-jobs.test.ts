@@ -1,8 +1,12 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { findDeliveriesWithoutJob, findTranscriptionsWithoutJob, MOST_LOSSES } from "../src/db/lost-jobs.ts";
+import { sweepLostJobs } from "../src/cleanup/reconcile-jobs.ts";
 import { systemClock } from "../src/lib/clock.ts";
-import { sweepLostJobs } from "../src/pipeline/sweep-jobs.ts";
+import {
+  findDeliveriesWithoutJob,
+  findTranscriptionsWithoutJob,
+  MOST_LOSSES,
+} from "../src/queue/lost-job-queries.ts";
 import { findWebhookEndpoint } from "../src/webhooks/endpoint-queries.ts";
 import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
 import { sendTestEvent } from "../src/webhooks/redeliver.ts";

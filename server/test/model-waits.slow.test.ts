@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { wakeWaiting } from "../src/pipeline/wake-waiting.ts";
 import { enqueue } from "../src/queue/transcription-jobs.ts";
+import { wakeWaiting } from "../src/transcription/wake-waiting.ts";
 import { createTenant, shareService } from "./support/service.ts";
 
 const service = shareService({ start: false });

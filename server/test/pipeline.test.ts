@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Word } from "@subtext/captions/words";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../src/lib/clock.ts";
-import { reprocess } from "../src/pipeline/reprocess.ts";
+import { reprocess } from "../src/transcription/reprocess.ts";
 import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
 import { freePort } from "./support/free-port.ts";
 import {

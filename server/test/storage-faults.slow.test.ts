@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { sql } from "kysely";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { OutagePause } from "../src/pipeline/outage-pause.ts";
 import { openDiskRecordingStore } from "../src/storage/disk/disk-recording-store.ts";
 import { fileError } from "../src/storage/disk/local-file.ts";
 import { openObjectRecordingStore } from "../src/storage/object-recording-store.ts";
 import { SOURCES } from "../src/storage/object-upload.ts";
 import { openS3ObjectStore } from "../src/storage/s3/s3-object-store.ts";
+import { OutagePause } from "../src/transcription/outage-pause.ts";
 import { type Refusal, startS3Proxy } from "./support/s3-proxy.ts";
 import {
   createTenant,

@@ -1,9 +1,9 @@
 import type { CreatedVideo, Video, VideoPage } from "@subtext/client/contract/video";
 import * as tus from "tus-js-client";
 import { beforeEach, describe, expect, test } from "vitest";
-import { startAttempt } from "../src/db/transcription-claims.ts";
-import { completeTranscription } from "../src/db/transcriptions.ts";
 import { newId } from "../src/lib/ids.ts";
+import { startAttempt } from "../src/transcription/claim-queries.ts";
+import { completeTranscription } from "../src/transcription/queries.ts";
 import { createTenant, MovableClock, shareService, type Tenant, upload } from "./support/service.ts";
 import { readRecording, recordingBytes } from "./support/stored-recording.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { WorkProgress } from "../src/pipeline/work-progress.ts";
+import { WorkProgress } from "../src/transcription/work-progress.ts";
 
 test("progress and the remaining time agree: the share that is done took its share of the total time", () => {
   fc.assert(

@@ -1,12 +1,12 @@
 import { recordVideoEvent } from "../audit/audit-events.ts";
 import type { Db, TranscriptionRow } from "../db/schema.ts";
-import { findTranscription, findTranscriptionOfVideo, listTranscriptions } from "../db/transcriptions.ts";
 import { getEnvironment } from "../environments/environments.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { isPlausibleId } from "../lib/ids.ts";
-import { reprocess } from "../pipeline/reprocess.ts";
 import type { Queue } from "../queue/queue.ts";
+import { findTranscription, findTranscriptionOfVideo, listTranscriptions } from "../transcription/queries.ts";
+import { reprocess } from "../transcription/reprocess.ts";
 import { findVideo } from "../videos/queries.ts";
 import { listEventsOf } from "../webhooks/queries.ts";
 import type { TranscriptionView } from "./contract/transcription.ts";

@@ -1,6 +1,5 @@
 import { buffer, json } from "node:stream/consumers";
 import type { Db } from "../db/schema.ts";
-import { findTranscriptionOfVideo } from "../db/transcriptions.ts";
 import { namesTag, sendFile } from "../http/send-file.ts";
 import { sendJson } from "../http/send-json.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -10,6 +9,7 @@ import { contentDisposition, DOWNLOAD_TYPE } from "../storage/content-dispositio
 import type { Sources } from "../storage/recording-store.ts";
 import { confidenceKey, fileKey, waveformKey } from "../storage/transcript-files.ts";
 import type { Storage } from "../storage/transcript-store.ts";
+import { findTranscriptionOfVideo } from "../transcription/queries.ts";
 import { mediaType, TELLING_BYTES } from "../videos/media-type.ts";
 import { type Call, handlersOf } from "./operation.ts";
 import { transcriptWords } from "./transcript-words.ts";

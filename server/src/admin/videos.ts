@@ -1,10 +1,10 @@
 import { countVideosByState } from "../db/counts.ts";
 import type { VideoState } from "../db/enums.ts";
-import { waitsForModel } from "../db/model-waits.ts";
 import type { Db, TranscriptionRow, VideoRow } from "../db/schema.ts";
 import { getEnvironment } from "../environments/environments.ts";
 import { cutPage, readPageRequest } from "../http/cursor.ts";
 import { representVideo } from "../resources/resources.ts";
+import { waitsForModel } from "../transcription/model-wait-queries.ts";
 import { type OfferDeps, offerUpload } from "../uploads/upload-offer.ts";
 import { listVideosInState, queuePlaces } from "../videos/list-queries.ts";
 import { getVideo, transcriptionsOfVideos } from "../videos/queries.ts";

@@ -1,8 +1,8 @@
 import type { Db, Schema, TranscriptionRow } from "../db/schema.ts";
-import { findTranscriptions } from "../db/transcriptions.ts";
 import type { Sources } from "../storage/recording-store.ts";
 import { ownerOf, TRANSCRIPTS_PREFIX, waveformKey } from "../storage/transcript-files.ts";
 import type { Storage } from "../storage/transcript-store.ts";
+import { findTranscriptions } from "../transcription/queries.ts";
 import { recordingStates } from "../videos/queries.ts";
 import { findTombstones } from "./tombstone-queries.ts";
 

@@ -1,10 +1,10 @@
 import type { Db } from "../db/schema.ts";
-import { findTranscription } from "../db/transcriptions.ts";
 import type { Clock } from "../lib/clock.ts";
 import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
 import type { Sources } from "../storage/recording-store.ts";
 import { fileKey, TRANSCRIPTS_PREFIX } from "../storage/transcript-files.ts";
 import type { Storage } from "../storage/transcript-store.ts";
+import { findTranscription } from "../transcription/queries.ts";
 import { videosWithRecording } from "../videos/queries.ts";
 import {
   listStoredParts,

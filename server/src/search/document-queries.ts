@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import { type JobLoss, MOST_LOSSES, type NamedJob } from "../db/lost-jobs.ts";
 import type { Db, SearchDocumentRow, Tx } from "../db/schema.ts";
+import { type JobLoss, MOST_LOSSES, type NamedJob } from "../queue/lost-job-queries.ts";
 
 /** A transcript whose passages are to be written, with what is needed to write them. */
 export type Unindexed = SearchDocumentRow & { spoken: string; file_prefix: string };

@@ -1,10 +1,10 @@
 import type { Db } from "../db/schema.ts";
-import { insertPendingTranscription } from "../db/transcriptions.ts";
 import { lockAiTranscription } from "../environments/queries.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
 import { newJobId, type Queue } from "../queue/queue.ts";
 import { enqueue } from "../queue/transcription-jobs.ts";
+import { insertPendingTranscription } from "../transcription/queries.ts";
 import { completeUpload, lockOpenUpload } from "../videos/queries.ts";
 import type { AcceptedReport } from "./accepted-report.ts";
 

@@ -1,10 +1,10 @@
 import type { Locker } from "@tus/utils";
 import type { Db, Tx } from "../db/schema.ts";
-import type { RunningAttempts } from "../pipeline/running-attempts.ts";
 import { removeQueuedJob } from "../queue/fair-queueing.ts";
 import type { Sources } from "../storage/recording-store.ts";
 import { TRANSCRIPTS_PREFIX } from "../storage/transcript-files.ts";
 import type { Storage } from "../storage/transcript-store.ts";
+import type { RunningAttempts } from "../transcription/running-attempts.ts";
 import { deleteVideoRows } from "./queries.ts";
 
 export interface DeleteVideoDeps {

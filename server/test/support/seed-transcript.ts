@@ -3,9 +3,9 @@ import { normalizeWords, type Word } from "@subtext/captions/words";
 import type { Db } from "../../src/db/schema.ts";
 import { newId } from "../../src/lib/ids.ts";
 import type { Service } from "../../src/main.ts";
-import { indexTranscript } from "../../src/pipeline/index-transcript.ts";
 import { newJobId } from "../../src/queue/queue.ts";
 import { insertSearchDocument } from "../../src/search/document-queries.ts";
+import { indexTranscript } from "../../src/search/index-transcript.ts";
 import { fileKey, filePrefix } from "../../src/storage/transcript-files.ts";
 import { insertVideo } from "../../src/videos/queries.ts";
 

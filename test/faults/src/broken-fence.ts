@@ -7,14 +7,14 @@ import { registerHooks } from "node:module";
 
 /** Places of the service's sources, what stands there, and what stands there instead. */
 const FENCES = [
-  ["/server/src/db/transcriptions.ts", '.where("attempt", "=", hold.attempt)', ""],
-  ["/server/src/db/transcriptions.ts", '.where("status", "=", "PROCESSING");', ";"],
+  ["/server/src/transcription/queries.ts", '.where("attempt", "=", hold.attempt)', ""],
+  ["/server/src/transcription/queries.ts", '.where("status", "=", "PROCESSING");', ";"],
   [
-    "/server/src/pipeline/running-attempts.ts",
+    "/server/src/transcription/running-attempts.ts",
     "AbortSignal.any([job.signal, cancel.signal])",
     "cancel.signal",
   ],
-  ["/server/src/pipeline/running-attempts.ts", "named || end(running)", "named"],
+  ["/server/src/transcription/running-attempts.ts", "named || end(running)", "named"],
 ] as const;
 
 registerHooks({

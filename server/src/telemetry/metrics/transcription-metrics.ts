@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from "prom-client";
-import type { AttemptReport } from "../../pipeline/attempt-report.ts";
+import type { AttemptReport } from "../../transcription/attempt-report.ts";
 
 /** From a clip of seconds to twelve hours on a slow machine. */
 const STAGE_BUCKETS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 14_400];

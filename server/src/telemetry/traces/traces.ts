@@ -9,7 +9,7 @@ import {
   trace,
 } from "@opentelemetry/api";
 import type { SpanExporter } from "@opentelemetry/sdk-trace";
-import type { AttemptReport } from "../../pipeline/attempt-report.ts";
+import type { AttemptReport } from "../../transcription/attempt-report.ts";
 import type { AcceptedReport } from "../../uploads/accepted-report.ts";
 import type { DeliveryReport } from "../../webhooks/deliver.ts";
 import { traceIdsOf } from "./trace-ids.ts";

@@ -1,3 +1,6 @@
+import type { Db, Tx } from "../db/schema.ts";
+import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
+import { isOutage } from "../lib/outages.ts";
 import {
   findDeliveriesWithoutJob,
   findTranscriptionsWithoutJob,
@@ -5,10 +8,7 @@ import {
   MOST_LOSSES,
   replaceDeliveryJob,
   replaceTranscriptionJob,
-} from "../db/lost-jobs.ts";
-import type { Db, Tx } from "../db/schema.ts";
-import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
-import { isOutage } from "../lib/outages.ts";
+} from "../queue/lost-job-queries.ts";
 import { newJobId, type Queue, type QueueName } from "../queue/queue.ts";
 import { enqueue } from "../queue/transcription-jobs.ts";
 import {

@@ -1,8 +1,8 @@
-import { endWaitForModel, findWaitsForModel, type WaitForModel } from "../db/model-waits.ts";
 import type { Db } from "../db/schema.ts";
 import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
 import type { Queue } from "../queue/queue.ts";
 import { bringForward } from "../queue/transcription-jobs.ts";
+import { endWaitForModel, findWaitsForModel, type WaitForModel } from "./model-wait-queries.ts";
 
 interface WakeDeps extends ItemDeps {
   db: Db;

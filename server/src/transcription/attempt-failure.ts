@@ -1,6 +1,6 @@
 import { SpeechError } from "@subtext/speech/errors";
-import type { Failure } from "../db/transcriptions.ts";
 import { AppError } from "../lib/errors.ts";
+import type { Failure } from "./queries.ts";
 
 /** What an attempt failed by, as people are told of it, and whether another may do better. */
 export function judge(error: unknown): { failure: Failure; retryable: boolean } {

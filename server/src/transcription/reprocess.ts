@@ -1,10 +1,10 @@
 import type { Db, TranscriptionRow, Tx } from "../db/schema.ts";
-import { findTranscription, reopenFailedTranscription } from "../db/transcriptions.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { newJobId, type Queue } from "../queue/queue.ts";
 import { enqueue } from "../queue/transcription-jobs.ts";
 import { lockRecording } from "../videos/retention-queries.ts";
+import { findTranscription, reopenFailedTranscription } from "./queries.ts";
 
 /**
  * FAILED → PENDING, by an operator; what became of the attempts so far is kept.

@@ -1,6 +1,6 @@
-import type { AttemptOutcome } from "./enums.ts";
-import type { Db, TranscriptionAttemptRow, Tx } from "./schema.ts";
-import type { Failure, Hold } from "./transcriptions.ts";
+import type { AttemptOutcome } from "../db/enums.ts";
+import type { Db, TranscriptionAttemptRow, Tx } from "../db/schema.ts";
+import type { Failure, Hold } from "./queries.ts";
 
 export async function insertAttempt(
   tx: Tx,

@@ -4,13 +4,13 @@ import type { TranscribeResult } from "@subtext/speech/transcript";
 import type { Waveform } from "@subtext/speech/waveform";
 import type { Logger } from "pino";
 import type { Db, TranscriptionRow } from "../db/schema.ts";
-import { noteDecoded } from "../db/transcription-attempts.ts";
-import { keepStretch, readKeptStretches } from "../db/transcription-stretches.ts";
-import { type Hold, reportProgress } from "../db/transcriptions.ts";
 import type { Clock } from "../lib/clock.ts";
 import { isOutage, logLevelOf } from "../lib/outages.ts";
 import { type JobTag, MIN_SLICE_SECONDS, startSlice, UNITS_PER_SECOND } from "../queue/fair-queueing.ts";
 import type { Sources } from "../storage/recording-store.ts";
+import { noteDecoded } from "./attempt-queries.ts";
+import { keepStretch, readKeptStretches } from "./checkpoint-queries.ts";
+import { type Hold, reportProgress } from "./queries.ts";
 import { WorkProgress } from "./work-progress.ts";
 
 export interface HearDeps {

@@ -1,6 +1,6 @@
 import type { Db } from "../db/schema.ts";
-import { isNamed } from "../db/transcription-claims.ts";
 import type { Job } from "../queue/queue.ts";
+import { isNamed } from "./claim-queries.ts";
 
 interface RunningAttempt {
   jobId: string;

@@ -1,5 +1,5 @@
-import type { Db, TranscriptionRow, Tx } from "./schema.ts";
-import { endAttempt, insertAttempt } from "./transcription-attempts.ts";
+import type { Db, TranscriptionRow, Tx } from "../db/schema.ts";
+import { endAttempt, insertAttempt } from "./attempt-queries.ts";
 
 /**
  * The transcription that names the job and is PENDING or PROCESSING, locked until the transaction ends.

@@ -1,16 +1,6 @@
 import type { NothingToTranscribe, Transcript } from "@subtext/speech/transcript";
 import type { AttemptOutcome } from "../db/enums.ts";
-import { isMendedByModel, noteWait } from "../db/model-waits.ts";
 import type { Tx } from "../db/schema.ts";
-import { hasEndedAs } from "../db/transcription-attempts.ts";
-import { removeKeptStretches } from "../db/transcription-stretches.ts";
-import {
-  completeTranscription,
-  excuseLoss,
-  failTranscription,
-  returnToPending,
-  skipTranscription,
-} from "../db/transcriptions.ts";
 import { databaseUnavailable } from "../lib/lost-connection.ts";
 import { isOutage, logLevelOf } from "../lib/outages.ts";
 import { retryUntilShutdown, retryWhileUnavailable } from "../lib/retry.ts";
@@ -22,9 +12,19 @@ import { filePrefix } from "../storage/transcript-files.ts";
 import type { Storage } from "../storage/transcript-store.ts";
 import { emitEvent } from "../webhooks/emit.ts";
 import { judge, WorkerLostError } from "./attempt-failure.ts";
+import { hasEndedAs } from "./attempt-queries.ts";
 import { type AttemptReport, couldBeginAt, lostAttempt, type ReportedOutcome } from "./attempt-report.ts";
+import { removeKeptStretches } from "./checkpoint-queries.ts";
 import { type ClaimDeps, claimTranscription } from "./claim.ts";
-import { type HearDeps, type HearingAttempt, hear } from "./hear.ts";
+import { isMendedByModel, noteWait } from "./model-wait-queries.ts";
+import {
+  completeTranscription,
+  excuseLoss,
+  failTranscription,
+  returnToPending,
+  skipTranscription,
+} from "./queries.ts";
+import { type HearDeps, type HearingAttempt, hear } from "./recognize.ts";
 import { renderTranscript, storeTranscript, storeWaveform } from "./render.ts";
 import { wakeWaiting } from "./wake-waiting.ts";
 

@@ -1,7 +1,7 @@
 import type { Checkpoint } from "@subtext/speech/checkpoints/checkpoint";
 import { sql } from "kysely";
-import type { Db, Tx } from "./schema.ts";
-import type { Hold } from "./transcriptions.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { Hold } from "./queries.ts";
 
 /**
  * Keeps one more stretch of what an attempt has heard, until the transcription ends. Faults and losses are counted

@@ -1,8 +1,8 @@
 import { FILE_FORMATS, type TranscriptionStatus } from "@subtext/client/contract/transcription";
 import type { LanguageSegment, StageSeconds } from "@subtext/speech/transcript";
 import { sql } from "kysely";
-import type { Db, TranscriptionRow, Tx } from "./schema.ts";
-import { endAttempt } from "./transcription-attempts.ts";
+import type { Db, TranscriptionRow, Tx } from "../db/schema.ts";
+import { endAttempt } from "./attempt-queries.ts";
 
 /** One worker's hold on a transcription: every write it makes is void once the attempt has moved on. */
 export interface Hold {

@@ -1,13 +1,5 @@
 import type { Logger } from "pino";
 import type { Db, TranscriptionRow, Tx } from "../db/schema.ts";
-import { attemptBegunAt } from "../db/transcription-attempts.ts";
-import {
-  lockTranscriptionOfJob,
-  renameJob,
-  startAttempt,
-  takeOverAttempt,
-} from "../db/transcription-claims.ts";
-import { excuseLoss, findTranscription } from "../db/transcriptions.ts";
 import type { Clock } from "../lib/clock.ts";
 import { databaseUnavailable } from "../lib/lost-connection.ts";
 import { isOutage } from "../lib/outages.ts";
@@ -16,6 +8,9 @@ import { advanceVirtualTime, lockProcessingCount } from "../queue/fair-queueing.
 import { type Job, newJobId, type Queue } from "../queue/queue.ts";
 import { requeue } from "../queue/transcription-jobs.ts";
 import { judge } from "./attempt-failure.ts";
+import { attemptBegunAt } from "./attempt-queries.ts";
+import { lockTranscriptionOfJob, renameJob, startAttempt, takeOverAttempt } from "./claim-queries.ts";
+import { excuseLoss, findTranscription } from "./queries.ts";
 
 export interface ClaimDeps {
   db: Db;

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db, Tx } from "./schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
 
 /** A row, and the job that it waits for. */
 export interface NamedJob {

@@ -8,18 +8,18 @@ import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { isOutage } from "../lib/outages.ts";
 import type { HandedJob } from "../queue/queue.ts";
+import { fileKey } from "../storage/transcript-files.ts";
+import type { Storage } from "../storage/transcript-store.ts";
 import {
   findUnindexed,
   finishDocument,
   insertPassages,
   placeDocument,
   type Unindexed,
-} from "../search/document-queries.ts";
-import { dictionaryOf, lookUp, renderVector } from "../search/lexemes.ts";
-import { cutPassages, type Passage } from "../search/passages.ts";
-import { tokenize } from "../search/tokens.ts";
-import { fileKey } from "../storage/transcript-files.ts";
-import type { Storage } from "../storage/transcript-store.ts";
+} from "./document-queries.ts";
+import { dictionaryOf, lookUp, renderVector } from "./lexemes.ts";
+import { cutPassages, type Passage } from "./passages.ts";
+import { tokenize } from "./tokens.ts";
 
 /** What is used of the words of the json file. */
 const Words = Type.Array(Type.Object({ word: Type.String(), start: Type.Number(), end: Type.Number() }));
