@@ -5,7 +5,7 @@ import { applyRetention } from "../src/cleanup/retention.ts";
 import { sweep } from "../src/cleanup/sweep.ts";
 import { checkAllFiles } from "../src/cleanup/sweep-missing-files.ts";
 import type { Schema } from "../src/db/schema.ts";
-import { findTranscription } from "../src/db/transcriptions.ts";
+import { findTranscription } from "../src/transcription/queries.ts";
 import { changeRetention } from "../src/environments/environments.ts";
 import { diagnose } from "../src/health/doctor.ts";
 import { representTranscription } from "../src/resources/resources.ts";
