@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ProgressTerminal } from "@subtext/speech/cli/progress-bar";
+import type { ProgressTerminal } from "@subtext/speech/cli/terminal";
 import type { Speech } from "@subtext/speech/processes/process-pool";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";

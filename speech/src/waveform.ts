@@ -1,6 +1,5 @@
-import { SAMPLE_RATE } from "./media/limits.ts";
+import { isSilence, SAMPLE_RATE } from "./media/audio.ts";
 import type { DecodedAudio, Probe } from "./media/media.ts";
-import { isSilence } from "./media/silence.ts";
 import type { UtteranceGroup } from "./vad/utterances.ts";
 
 const PEAKS_PER_SECOND = 10;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { silence } from "../src/media/audio.ts";
 import type { DecodedAudio, Probe } from "../src/media/media.ts";
-import { silence } from "../src/media/silence.ts";
 import type { UtteranceGroup } from "../src/vad/utterances.ts";
 import { type Waveform, WaveformMeter, WaveformReport } from "../src/waveform.ts";
 

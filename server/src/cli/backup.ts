@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { openProgressBar } from "@subtext/speech/cli/progress-bar";
+import { openProgressBar } from "@subtext/speech/cli/terminal";
 import type { Command } from "commander";
 import type { BackupView } from "../backup/backups.ts";
 import { configOf, type Terminal } from "./context.ts";

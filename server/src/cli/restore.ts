@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { openProgressBar } from "@subtext/speech/cli/progress-bar";
+import { openProgressBar } from "@subtext/speech/cli/terminal";
 import type { Command } from "commander";
 import { actAsOwner } from "./act-as-owner.ts";
 import { configOf, type Terminal } from "./context.ts";

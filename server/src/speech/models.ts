@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type DownloadDisplay, drawBar, writeLines } from "@subtext/speech/cli/download-display";
-import type { ProgressTerminal } from "@subtext/speech/cli/progress-bar";
+import type { ProgressTerminal } from "@subtext/speech/cli/terminal";
 import { SpeechError } from "@subtext/speech/errors";
 import { type KnownModel, knownModel } from "@subtext/speech/models/catalog";
 import type { Persistence } from "@subtext/speech/models/download";

@@ -1,4 +1,4 @@
-import type { ProgressTerminal } from "@subtext/speech/cli/progress-bar";
+import type { ProgressTerminal } from "@subtext/speech/cli/terminal";
 import { type AvailableEngines, chooseEngines, engineDefinition } from "@subtext/speech/engines/registry";
 import { type MemoryBudget, planParallelism } from "@subtext/speech/processes/memory";
 import { readMemoryLimit } from "@subtext/speech/processes/memory-limit";

@@ -1,4 +1,4 @@
-import type { SpelledWord } from "./spelled-word.ts";
+import type { SpelledWord } from "./timed-words.ts";
 
 /** Signs that are pronounced are words of their own; other punctuation belongs to a neighboring word. */
 const PUNCTUATION_ONLY = /^(?![&%@#*§])\p{P}+$/u;

@@ -1,7 +1,8 @@
 import type { Engine, RecognizeOptions } from "../engines/engine.ts";
+import { SAMPLE_RATE } from "../media/audio.ts";
 import type { Engines } from "../recognition/recognizer.ts";
 import type { Utterance } from "../vad/utterances.ts";
-import { SAMPLE_RATE, WINDOW_SAMPLES } from "../vad/voice-activity.ts";
+import { WINDOW_SAMPLES } from "../vad/voice-activity.ts";
 import { type Checkpoint, type ModelResults, parseResults, serializeResults } from "./checkpoint.ts";
 
 type Score = (samples: Float32Array, preceding: Float32Array) => Promise<Float32Array>;

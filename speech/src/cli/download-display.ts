@@ -1,5 +1,5 @@
 import type { DownloadProgress } from "../models/download-progress.ts";
-import { clockTime, openProgressBar, type ProgressTerminal } from "./progress-bar.ts";
+import { clockTime, openProgressBar, type ProgressTerminal } from "./terminal.ts";
 
 /** Shows the progress of a download. */
 export interface DownloadDisplay {

@@ -7,9 +7,9 @@ import { createSpeech, type Speech } from "../processes/process-pool.ts";
 import type { TranscribeResult } from "../transcript.ts";
 import { findEngines } from "./find-engines.ts";
 import { type FileOutcome, type OutcomeError, renderOutcome } from "./outcome.ts";
-import { openProgressBar, type ProgressTerminal } from "./progress-bar.ts";
 import type { Settings } from "./settings.ts";
 import type { Terminal } from "./terminal.ts";
+import { openProgressBar, type ProgressTerminal } from "./terminal.ts";
 import { showTranscription, summaryOf } from "./transcription-display.ts";
 
 const HEARTBEAT_TIMEOUT_MS = 30_000;

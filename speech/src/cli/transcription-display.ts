@@ -1,5 +1,5 @@
 import type { TranscribeProgress, Transcript } from "../transcript.ts";
-import { clockTime, openProgressBar, type ProgressTerminal } from "./progress-bar.ts";
+import { clockTime, openProgressBar, type ProgressTerminal } from "./terminal.ts";
 
 /** Shows the progress of a transcription. */
 export interface TranscriptionDisplay {

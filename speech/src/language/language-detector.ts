@@ -1,5 +1,5 @@
 import type { Engine, LanguageProbabilities, RecognitionResult } from "../engines/engine.ts";
-import type { BatchLimits } from "../vad/batches.ts";
+import type { BatchLimits } from "../vad/utterance-parts.ts";
 import type { SpokenUtterance } from "../vad/utterances.ts";
 
 /** Detects languages with an engine, whether or not the engine can detect them before transcribing. */

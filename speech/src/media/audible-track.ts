@@ -1,7 +1,7 @@
 import { SpeechError } from "../errors.ts";
+import { isSilence } from "./audio.ts";
 import { SILENCE_PEAK } from "./decode-summary.ts";
 import type { DecodeOptions, Decoder, Probe } from "./media.ts";
-import { isSilence } from "./silence.ts";
 
 /** Each silent track costs a pass over the whole file, so a file with a thousand tracks would take hours. */
 const MAX_TRACKS = 32;

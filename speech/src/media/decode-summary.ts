@@ -1,6 +1,6 @@
 import { SpeechError } from "../errors.ts";
+import { SAMPLE_RATE } from "./audio.ts";
 import type { DecodeReport } from "./backend.ts";
-import { SAMPLE_RATE } from "./limits.ts";
 import type { DecodeSummary } from "./media.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { open } from "node:fs/promises";
 import { SpeechError } from "../errors.ts";
+import { SAMPLE_RATE } from "./audio.ts";
 import type { AudioTrack, Backend, Inspection } from "./backend.ts";
 import { judge, roundToMs } from "./decode-summary.ts";
-import { SAMPLE_RATE } from "./limits.ts";
 import type { DecodedAudio, DecodeOptions, Decoder, DecodeSummary, Probe } from "./media.ts";
 import { MonoMixer } from "./mono.ts";
 import { Timeline } from "./timeline.ts";

@@ -1,4 +1,4 @@
-import { SAMPLE_RATE } from "./limits.ts";
+import { SAMPLE_RATE } from "./audio.ts";
 
 /** A filter of libavfilter with its options. */
 export interface Filter {

@@ -6,8 +6,6 @@ import { stat } from "node:fs/promises";
  */
 export const CONTAINERS = "mov,mp4,matroska,webm,mpegts,avi,ogg,wav,mp3,aac,flac";
 
-export const SAMPLE_RATE = 16_000;
-
 /** Larger frames are not decoded when headers are read: 16k × 16k frames take 0.7 GB. */
 export const MAX_PIXELS = 36_000_000;
 

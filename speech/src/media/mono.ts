@@ -1,5 +1,4 @@
-import { SAMPLE_RATE } from "./limits.ts";
-import { silence } from "./silence.ts";
+import { SAMPLE_RATE, silence } from "./audio.ts";
 
 /** Samples per chunk. */
 const CHUNK = SAMPLE_RATE;

@@ -16,9 +16,9 @@ import {
   Packet,
   type Stream,
 } from "node-av/lib";
+import { SAMPLE_RATE } from "./audio.ts";
 import type { DecodeRequest } from "./backend.ts";
 import { downmixFilters } from "./downmix.ts";
-import { SAMPLE_RATE } from "./limits.ts";
 import { BLOCK_HEADER_BYTES } from "./node-av-messages.ts";
 
 /** Size of the write buffer. */

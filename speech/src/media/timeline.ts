@@ -1,5 +1,5 @@
+import { SAMPLE_RATE } from "./audio.ts";
 import type { AudioBlock } from "./backend.ts";
-import { SAMPLE_RATE } from "./limits.ts";
 
 /** Smaller steps between timestamps are rounding and clock drift; ffmpeg's resampler uses the same limit. */
 const TOLERANCE_SECONDS = 0.1;

@@ -4,9 +4,8 @@ import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { SpeechError } from "../errors.ts";
 import type { ContentHash } from "./content-hash.ts";
+import { makeFolders, storeError } from "./file-system.ts";
 import { askHub, ConnectionError, type Hub, type HubAnswer, type HubFile, type HubTimeouts } from "./hub.ts";
-import { makeFolders } from "./make-folders.ts";
-import { storeError } from "./store-error.ts";
 
 export interface Persistence {
   timeouts: HubTimeouts;

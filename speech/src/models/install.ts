@@ -4,7 +4,7 @@ import { SpeechError } from "../errors.ts";
 import type { KnownModel } from "./catalog.ts";
 import { type ContentHash, hashFile } from "./content-hash.ts";
 import { type DownloadContext, describeFile, downloadFile, SourceChanged } from "./download.ts";
-import { makeFolders } from "./make-folders.ts";
+import { makeFolders, storeError } from "./file-system.ts";
 import {
   type DownloadRecord,
   MANIFEST_NAME,
@@ -15,7 +15,6 @@ import {
   syncFolder,
   writeJson,
 } from "./manifest.ts";
-import { storeError } from "./store-error.ts";
 
 /** Called with the received and the total bytes of the model. */
 export type OnBytes = (receivedBytes: number, totalBytes: number | null) => void;

@@ -1,6 +1,6 @@
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { tryLock } from "fs-native-extensions";
-import { storeError } from "./store-error.ts";
+import { storeError } from "./file-system.ts";
 
 /** Held until it is released or the process exits, however it exits: a lock of the kernel. */
 export interface ModelLock {

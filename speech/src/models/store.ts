@@ -6,20 +6,12 @@ import { KNOWN_MODELS, type KnownModel, knownModel } from "./catalog.ts";
 import { hashFile } from "./content-hash.ts";
 import { PERSISTENCE, type Persistence } from "./download.ts";
 import { type DownloadProgress, ProgressMeter } from "./download-progress.ts";
+import { isFolder, makeFolders, storeError } from "./file-system.ts";
 import type { Hub } from "./hub.ts";
 import { downloadModel, removeSetAside, setAside } from "./install.ts";
-import { makeFolders } from "./make-folders.ts";
 import { MANIFEST_NAME, type Manifest, readManifest } from "./manifest.ts";
 import { type ModelLock, tryModelLock } from "./model-lock.ts";
-import { storeError } from "./store-error.ts";
-import {
-  inspectInstalled,
-  inspectPartial,
-  isFolder,
-  PARTIAL,
-  type StoredModel,
-  wrongSize,
-} from "./stored-model.ts";
+import { inspectInstalled, inspectPartial, PARTIAL, type StoredModel, wrongSize } from "./stored-model.ts";
 
 /** An installed model. */
 export interface FoundModel {

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { lstat, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { isFolder } from "./file-system.ts";
 import { MANIFEST_NAME, type Manifest, readDownloadRecord, readManifest } from "./manifest.ts";
 
 /** A model in the store, complete or not. */
@@ -90,10 +91,6 @@ export function isStillThere({ folder, manifest }: Pick<StoredModel, "folder" | 
   } catch {
     return false;
   }
-}
-
-export async function isFolder(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => null))?.isDirectory() ?? false;
 }
 
 async function exists(path: string): Promise<boolean> {

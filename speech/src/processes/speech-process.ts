@@ -5,7 +5,6 @@ import type { Checkpoint } from "../checkpoints/checkpoint.ts";
 import { SpeechError } from "../errors.ts";
 import type { TranscribeProgress, TranscribeResult } from "../transcript.ts";
 import type { Waveform } from "../waveform.ts";
-import { environmentFor } from "./environment.ts";
 import { lowerPriority } from "./lower-priority.ts";
 import { furtherBytes } from "./memory.ts";
 import {
@@ -16,7 +15,7 @@ import {
   type SpeechProcessConfig,
   type ToSpeechProcess,
 } from "./process-messages.ts";
-import { heapFlags } from "./spawn-options.ts";
+import { environmentFor, heapFlags } from "./spawn-options.ts";
 
 const MAIN = fileURLToPath(new URL("process-main.ts", import.meta.url));
 /** How often heartbeat and memory are checked. */

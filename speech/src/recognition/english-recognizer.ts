@@ -2,8 +2,7 @@ import { mean } from "../alignment/timed-words.ts";
 import type { Engine, RecognitionResult } from "../engines/engine.ts";
 import { SpeechError } from "../errors.ts";
 import { EnglishEvidence, englishScore, soundEvidence } from "../language/english-evidence.ts";
-import { inBatches } from "../vad/batches.ts";
-import { endOf } from "../vad/utterance-parts.ts";
+import { endOf, inBatches } from "../vad/utterance-parts.ts";
 import type { SpokenUtterance } from "../vad/utterances.ts";
 import {
   milliseconds,

@@ -1,5 +1,4 @@
 import type { RecognitionResult } from "../engines/engine.ts";
-import { plainText } from "./plain-text.ts";
 
 /**
  * Detects hallucinations: what a speech model writes when nobody speaks or when decoding has gone wrong, such
@@ -111,4 +110,13 @@ function isDoubtful(run: readonly (RecognitionEvidence & { speechSeconds: number
     mean(run.map(({ meanLogProbability }) => meanLogProbability)) < UNSURE ||
     mean(run.map(({ noSpeechProbability }) => noSpeechProbability ?? 0)) > REPEATS_SILENT_PROBABILITY
   );
+}
+
+/** Returns only letters and digits, in lower case, without spaces: what does not depend on punctuation. */
+export function plainText(words: readonly { word: string }[]): string {
+  return words
+    .map(({ word }) => word)
+    .join("")
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{M}\p{N}]/gu, "");
 }

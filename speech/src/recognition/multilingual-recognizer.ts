@@ -12,8 +12,7 @@ import {
   LanguageTracker,
   type LanguageUtterance,
 } from "../language/language-tracker.ts";
-import { inBatches } from "../vad/batches.ts";
-import { endOf, speechSeconds } from "../vad/utterance-parts.ts";
+import { endOf, inBatches, speechSeconds } from "../vad/utterance-parts.ts";
 import type { SpokenUtterance } from "../vad/utterances.ts";
 import { isHallucination, type RecognitionEvidence, repeatedHallucinations } from "./hallucinations.ts";
 import { partsToRetry } from "./missed-speech.ts";

@@ -1,5 +1,5 @@
+import { SAMPLE_RATE } from "../media/audio.ts";
 import type { SpokenUtterance } from "./utterances.ts";
-import { SAMPLE_RATE } from "./voice-activity.ts";
 
 /** Consecutive spans of speech of an utterance. Cut out in the middle of the pauses beside them. */
 export interface UtterancePart {
@@ -62,4 +62,28 @@ function pauseBefore({ speech }: SpokenUtterance, index: number): number {
 function sampleInPause({ samples, start, speech }: SpokenUtterance, index: number): number {
   const middle = (speech[index - 1]!.end + speech[index]!.start) / 2;
   return Math.min(samples.length, Math.max(0, Math.round((middle - start) * SAMPLE_RATE)));
+}
+
+export interface BatchLimits {
+  /** At most this many utterances … */
+  utterances: number;
+  /** … and no more once they hold this many seconds of speech. */
+  speechSeconds: number;
+}
+
+/** Cuts utterances into batches, in order; none is empty. */
+export function inBatches(group: readonly SpokenUtterance[], limits: BatchLimits): SpokenUtterance[][] {
+  const batches: SpokenUtterance[][] = [];
+  let seconds = 0;
+  for (const utterance of group) {
+    const last = batches.at(-1);
+    if (last === undefined || last.length >= limits.utterances || seconds >= limits.speechSeconds) {
+      batches.push([utterance]);
+      seconds = 0;
+    } else {
+      last.push(utterance);
+    }
+    seconds += speechSeconds(utterance);
+  }
+  return batches;
 }

@@ -1,12 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { InferenceSession, Tensor, type TypedTensor } from "onnxruntime-node";
 import { SpeechError } from "../errors.ts";
-import { isSilence } from "../media/silence.ts";
+import { isSilence, SAMPLE_RATE } from "../media/audio.ts";
 import { release } from "../onnx/tensors.ts";
 import { DIGITAL_SILENCE_DB, findBackground, findSilence, levelOf } from "./background.ts";
 
-/** Sample rate of all audio in this package. */
-export const SAMPLE_RATE = 16_000;
 /** Samples per speech probability: 32 ms. */
 export const WINDOW_SAMPLES = 512;
 export const WINDOW_SECONDS = WINDOW_SAMPLES / SAMPLE_RATE;

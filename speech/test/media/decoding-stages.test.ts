@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SpeechError } from "../../src/errors.ts";
+import { isSilence } from "../../src/media/audio.ts";
 import { type DecodeEvidence, judge } from "../../src/media/decode-summary.ts";
 import { DecoderLog } from "../../src/media/decoder-log.ts";
 import { downmixFilters } from "../../src/media/downmix.ts";
 import { readMatroskaBlocks } from "../../src/media/matroska-blocks.ts";
 import { MonoMixer } from "../../src/media/mono.ts";
-import { isSilence } from "../../src/media/silence.ts";
 import { PacketClock, Timeline } from "../../src/media/timeline.ts";
 
 function concat(chunks: Iterable<Float32Array>): number[] {

@@ -4,10 +4,11 @@ import type {
   RecognitionResult,
   RecognizeOptions,
 } from "../../src/engines/engine.ts";
+import { SAMPLE_RATE } from "../../src/media/audio.ts";
 import type { TimedWord } from "../../src/transcript.ts";
 import type { Utterance } from "../../src/vad/utterances.ts";
 import { packUtterances, type UtteranceGroup } from "../../src/vad/utterances.ts";
-import { SAMPLE_RATE, type ScoredAudio, WINDOW_SAMPLES } from "../../src/vad/voice-activity.ts";
+import { type ScoredAudio, WINDOW_SAMPLES } from "../../src/vad/voice-activity.ts";
 
 /**
  * Fake engines for fake speech, for what no real model can be made to do at will: speech is a sample value

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { inBatches } from "../../src/vad/batches.ts";
-import { cutOut, endOf, partsAtPauses, speechSeconds } from "../../src/vad/utterance-parts.ts";
+import { cutOut, endOf, inBatches, partsAtPauses, speechSeconds } from "../../src/vad/utterance-parts.ts";
 import type { SpokenUtterance } from "../../src/vad/utterances.ts";
 
 /** Speech and pauses in turns, in windows of 512 samples; each sample says where it stands. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { silence } from "../../src/media/silence.ts";
+import { silence } from "../../src/media/audio.ts";
 import {
   openVoiceActivityDetector,
   type ScoredAudio,

@@ -3,6 +3,7 @@ import { alignTokens } from "../../alignment/align-tokens.ts";
 import { type FrameLayout, quietFrames } from "../../alignment/loudness.ts";
 import { mean, timedWords } from "../../alignment/timed-words.ts";
 import { SpeechError } from "../../errors.ts";
+import { SAMPLE_RATE } from "../../media/audio.ts";
 import { type DecodedSequence, decodeSequences } from "../../onnx/decode-sequences.ts";
 import { type AttentionHead, describeDecoder, type Seq2SeqDecoder } from "../../onnx/seq2seq-decoder.ts";
 import { release } from "../../onnx/tensors.ts";
@@ -17,7 +18,6 @@ import { spelledWords } from "./sentence-piece.ts";
  * outputs a frame every 24 ms.
  */
 
-const SAMPLE_RATE = 16_000;
 /** The encoder's three convolutions output a frame every 384 samples, centered 448 samples ahead. */
 const FRAMES: FrameLayout = { length: 384, offset: 256 };
 /** Attention leads the sound by slightly less than that offset: median, measured on synthetic speech. */

@@ -1,5 +1,5 @@
 import { joinPunctuation } from "../../alignment/join-punctuation.ts";
-import type { SpelledWord } from "../../alignment/spelled-word.ts";
+import type { SpelledWord } from "../../alignment/timed-words.ts";
 
 const WORD_START = "▁";
 const BYTE_PIECE = /^<0x([0-9A-F]{2})>$/;

@@ -1,6 +1,6 @@
 import type { Utterance } from "../../vad/utterances.ts";
 import type { Engine, RecognitionResult, RecognizeOptions } from "../engine.ts";
-import { type Clock, monotonicClock } from "./clock.ts";
+import { type Clock, monotonicClock } from "./load-balancer.ts";
 import { recognitionResult } from "./recognition.ts";
 import { TranscriptionServers } from "./transcription-servers.ts";
 import { wavFileBytes } from "./wav-file.ts";

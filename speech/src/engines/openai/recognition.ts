@@ -1,19 +1,17 @@
 import { mean, timedWords } from "../../alignment/timed-words.ts";
+import { SAMPLE_RATE } from "../../media/audio.ts";
 import type { Utterance } from "../../vad/utterances.ts";
 import type { RecognitionResult } from "../engine.ts";
 import { compressionRatio } from "../recognition-result.ts";
-import { lastAtMost } from "./last-at-most.ts";
 import {
   LEAST_LOG_PROBABILITY,
   type ResponsePiece,
   type ResponseSegment,
   type TranscriptionResponse,
 } from "./response.ts";
-import { byLoudness, evenly } from "./speech-time.ts";
+import { byLoudness, evenly, lastAtMost } from "./speech-time.ts";
 import { joinsWithoutSpace, splitWords } from "./text-words.ts";
 import { type WordSpan, wordSpans } from "./word-spans.ts";
-
-const SAMPLE_RATE = 16_000;
 
 /**
  * From the Whisper paper (Radford et al., 2022, section 4.5): if both limits are exceeded, there is no

@@ -1,12 +1,11 @@
 import { quietFrames } from "../../alignment/loudness.ts";
-import { lastAtMost } from "./last-at-most.ts";
+import { SAMPLE_RATE } from "../../media/audio.ts";
 
 /** Returns when a share of `[start, end]` (seconds) has passed: 0 at the start, 1 at the end. */
 export type TimeOfShare = (start: number, end: number, share: number) => number;
 
 export const evenly: TimeOfShare = (start, end, share) => start + (end - start) * share;
 
-const SAMPLE_RATE = 16_000;
 const FRAME_SAMPLES = 160;
 /** Weight of a silent frame relative to a loud one: loudness may be misleading. */
 const QUIET_SHARE = 0.02;
@@ -37,4 +36,18 @@ export function byLoudness(samples: Float32Array): TimeOfShare {
     const seconds = ((frame + (wanted - (before[frame] as number)) / step) * FRAME_SAMPLES) / SAMPLE_RATE;
     return Math.min(end, Math.max(start, seconds));
   };
+}
+
+/**
+ * Returns the index of the last value that is at most `limit`, by binary search; −1 if there is none.
+ * @param values sorted in ascending order
+ */
+export function lastAtMost(values: ArrayLike<number>, limit: number): number {
+  let [from, to] = [0, values.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((values[middle] as number) <= limit) from = middle + 1;
+    else to = middle;
+  }
+  return from - 1;
 }

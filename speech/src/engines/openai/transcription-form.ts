@@ -1,3 +1,4 @@
+import { SAMPLE_RATE } from "../../media/audio.ts";
 import type { Utterance } from "../../vad/utterances.ts";
 import { wavFile } from "./wav-file.ts";
 
@@ -9,7 +10,6 @@ export interface ServerQuirks {
   isWhisperCpp: boolean;
 }
 
-const SAMPLE_RATE = 16_000;
 /** whisper.cpp ignores audio shorter than a second; silence is appended. */
 const MIN_SECONDS = 1.1;
 

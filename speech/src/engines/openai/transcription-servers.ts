@@ -1,11 +1,11 @@
 import { SpeechError, type SpeechErrorCode } from "../../errors.ts";
+import { SAMPLE_RATE } from "../../media/audio.ts";
 import type { Utterance } from "../../vad/utterances.ts";
-import type { Clock } from "./clock.ts";
 import { type PostTimeouts, post } from "./http-post.ts";
+import type { Clock } from "./load-balancer.ts";
 import { Fleet } from "./load-balancer.ts";
 import { parseResponse, type TranscriptionResponse } from "./response.ts";
 import { failureOf, failureOfError, type ServerFailure } from "./server-failure.ts";
-import { shownUrl, transcriptionUrl } from "./server-url.ts";
 import { type ServerQuirks, transcriptionForm } from "./transcription-form.ts";
 
 export interface TranscriptionServersOptions {
@@ -35,7 +35,6 @@ interface Server {
   lastFailure: ServerFailure | null;
 }
 
-const SAMPLE_RATE = 16_000;
 /** A real response for 30 seconds of speech, with every token, takes 50 KB. */
 const MAX_ANSWER_BYTES = 2_000_000;
 
@@ -168,4 +167,28 @@ export class TranscriptionServers {
     const why = failures.length === 0 ? "none was free in time" : failures.map(({ text }) => text).join("; ");
     return new SpeechError(code, `No transcription server gave a transcript: ${why}.`);
   }
+}
+
+const PATH = "/audio/transcriptions";
+
+/**
+ * Returns the transcription URL for a base URL: `https://api.openai.com/v1`, `http://gpu1:8000/v1/`. A URL
+ * without a path gets `/v1`; one that ends in `/audio/transcriptions`, or in `/inference` as for
+ * whisper.cpp's server, is used as it is.
+ * @throws SpeechError `engine_refused` if the URL is invalid
+ */
+export function transcriptionUrl(baseUrl: string): URL {
+  const url = URL.parse(baseUrl.trim());
+  if (url === null || !["http:", "https:"].includes(url.protocol)) {
+    const shown = url === null ? "" : ` (${shownUrl(url)})`;
+    throw new SpeechError("engine_refused", `The transcription server's URL is not an http(s) URL${shown}.`);
+  }
+  const path = url.pathname.replace(/\/+$/, "");
+  url.pathname = /\/(audio\/transcriptions|inference)$/.test(path) ? path : (path || "/v1") + PATH;
+  return url;
+}
+
+/** A URL for messages: without password, query and fragment. */
+export function shownUrl({ origin, pathname }: URL): string {
+  return origin + pathname;
 }

@@ -1,6 +1,7 @@
+import { SAMPLE_RATE } from "../../media/audio.ts";
+
 const HEADER_BYTES = 44;
 const BYTES_PER_SAMPLE = 2;
-const SAMPLE_RATE = 16_000;
 
 /** @returns the size of the file that `wavFile` creates */
 export function wavFileBytes(samples: number): number {

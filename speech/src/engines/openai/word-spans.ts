@@ -1,7 +1,7 @@
 import { alignCharacters, type TextCharacter } from "./character-alignment.ts";
-import { lastAtMost } from "./last-at-most.ts";
 import { LEAST_LOG_PROBABILITY, type ResponsePiece } from "./response.ts";
 import type { TimeOfShare } from "./speech-time.ts";
+import { lastAtMost } from "./speech-time.ts";
 import { isPronounced } from "./text-words.ts";
 
 /** Position of a word in its utterance, with its confidence. */

@@ -1,7 +1,7 @@
+import { SAMPLE_RATE } from "../../media/audio.ts";
 import { FourierTransform } from "./fft.ts";
 import type { WhisperModel } from "./model-files.ts";
 
-const SAMPLE_RATE = 16_000;
 /** Lower limit of energies before the logarithm. */
 const FLOOR = 1e-10;
 /** Range below the loudest value, in powers of ten. */

@@ -1,4 +1,5 @@
 import { basename, resolve } from "node:path";
+import { SAMPLE_RATE } from "../../media/audio.ts";
 import type { AttentionHead } from "../../onnx/seq2seq-decoder.ts";
 import { findGraphs } from "./graph-files.ts";
 import { isIntegerIn, type JsonFile, readJson, readJsonIfPresent, shortened } from "./json-file.ts";
@@ -40,7 +41,6 @@ export interface ModelFilesOptions {
   variant?: string;
 }
 
-const SAMPLE_RATE = 16_000;
 /** Far above any real model; a damaged file must not allocate all the memory. */
 const MAX_VOCABULARY = 1_000_000;
 const MAX_WINDOW_SECONDS = 600;

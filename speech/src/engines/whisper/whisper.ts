@@ -1,4 +1,5 @@
 import type { Tensor } from "onnxruntime-node";
+import { SAMPLE_RATE } from "../../media/audio.ts";
 import {
   type DecodedSequence,
   decodeSequences,
@@ -26,7 +27,6 @@ import { wordsOfTokens } from "./words-of-tokens.ts";
 /** Silence appended to every utterance, so that its last word is complete. */
 const MARGIN_SECONDS = 0.5;
 
-const SAMPLE_RATE = 16_000;
 /** A text that exceeds the token limit in less time than this is not speech. */
 const MIN_CONTINUED_SECONDS = 2;
 

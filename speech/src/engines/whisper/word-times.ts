@@ -1,7 +1,8 @@
 import { alignTokens, type FrameSpan } from "../../alignment/align-tokens.ts";
 import { type FrameLayout, quietFrames } from "../../alignment/loudness.ts";
-import type { SpelledWord } from "../../alignment/spelled-word.ts";
+import type { SpelledWord } from "../../alignment/timed-words.ts";
 import { timedWords } from "../../alignment/timed-words.ts";
+import { SAMPLE_RATE } from "../../media/audio.ts";
 import type { DecodedSequence } from "../../onnx/decode-sequences.ts";
 import type { AttentionHead } from "../../onnx/seq2seq-decoder.ts";
 import type { TimedWord } from "../../transcript.ts";
@@ -11,7 +12,6 @@ import { TIMESTAMP_STEP_SECONDS } from "./logits-processors.ts";
 import type { WhisperModel } from "./model-files.ts";
 import { spansByLength } from "./token-spans-by-length.ts";
 
-const SAMPLE_RATE = 16_000;
 /**
  * Attention leads the sound by half a frame: median, measured on speech with known word times with the one
  * model that was available. Small compared with the differences between models.

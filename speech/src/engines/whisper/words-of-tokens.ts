@@ -1,5 +1,5 @@
 import { isOpeningOnly, isPunctuationOnly, joinPunctuation } from "../../alignment/join-punctuation.ts";
-import type { SpelledWord } from "../../alignment/spelled-word.ts";
+import type { SpelledWord } from "../../alignment/timed-words.ts";
 import { type TokenCharacter, textOfTokens } from "./text-of-tokens.ts";
 
 /** Scripts without spaces between words, with East Asian punctuation and full-width forms. */

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { lastAtMost } from "../../../src/engines/openai/last-at-most.ts";
 import { recognitionResult } from "../../../src/engines/openai/recognition.ts";
 import { parseResponse } from "../../../src/engines/openai/response.ts";
-import { byLoudness, evenly } from "../../../src/engines/openai/speech-time.ts";
+import { byLoudness, evenly, lastAtMost } from "../../../src/engines/openai/speech-time.ts";
 import { wordSpans } from "../../../src/engines/openai/word-spans.ts";
 import { failure, saying, serversAndEngines } from "../../support/openai-engines.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Clock } from "../../../src/engines/openai/clock.ts";
+import type { Clock } from "../../../src/engines/openai/load-balancer.ts";
 import { Fleet, type FleetOptions, type Place } from "../../../src/engines/openai/load-balancer.ts";
 import { retryAfterMs } from "../../../src/engines/openai/server-failure.ts";
 

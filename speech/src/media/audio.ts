@@ -1,4 +1,5 @@
-import { SAMPLE_RATE } from "./limits.ts";
+/** Sample rate of all audio in this package. */
+export const SAMPLE_RATE = 16_000;
 
 const ZEROS = new Float32Array(60 * SAMPLE_RATE);
 

@@ -1,3 +1,5 @@
+import { mkdir, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { SpeechError } from "../errors.ts";
 
 /** Converts an error of the file system to one that says what to do. */
@@ -15,4 +17,26 @@ export function storeError(error: unknown, path: string): SpeechError {
   };
   const reason = (code && reasons[code]) ?? message;
   return new SpeechError("model_store_failed", `${path}: ${reason}.`, { cause: error });
+}
+
+/**
+ * Creates a folder and missing parents. Node's `recursive` never returns if a parent rejects new folders and
+ * reports them as missing, as `/proc` does.
+ * @param path absolute
+ */
+export async function makeFolders(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (await isFolder(path)) return;
+    const parent = dirname(path);
+    if (code !== "ENOENT" || parent === path || (await isFolder(parent))) throw error;
+    await makeFolders(parent);
+    await makeFolders(path);
+  }
+}
+
+export async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.isDirectory() ?? false;
 }
