@@ -100,7 +100,7 @@ describe("where nobody speaks there are no words", () => {
   });
 });
 
-describe("words stand where they are spoken", () => {
+describe("words stand if they are spoken", () => {
   test("words beside a pause begin within 100 ms of the truth and end within 200 ms", async () => {
     const [before, after] = [spoken("english-1"), spoken("english-2")];
     for (const pause of [0.4, 1, 1.7, 4]) {
@@ -169,7 +169,7 @@ function plain(word: string): string {
 }
 
 describe("the language", () => {
-  test("English is told", async () => {
+  test("English is detected", async () => {
     const transcript = await transcriptOf(
       written("english.wav", sequence(0.3, theWeather, 0.5, theChildren)),
     );
@@ -178,7 +178,7 @@ describe("the language", () => {
     expect(transcript.decoder).toBe(decoder.name);
   });
 
-  test("of another language no English is made up: it fails and says what to install", async () => {
+  test("another language fails, without hallucinated English, and says what to install", async () => {
     await expect(run(fixture("speech/es.wav"))).rejects.toMatchObject({
       code: "language_unsupported",
       retryable: false,
@@ -186,7 +186,7 @@ describe("the language", () => {
     });
   });
 
-  test("of a few seconds of another language nothing is told and nothing made up", async () => {
+  test("a few seconds of another language have no language and no hallucinated words", async () => {
     const transcript = await transcriptOf(fixture("speech/fr.wav"));
     expect(transcript).toMatchObject({ language: "und", words: [] });
   });
@@ -226,7 +226,7 @@ describe("real recordings", () => {
   const lucier = realSpeech("lucier.mp3");
   const reason = "the recordings are not beside the project";
 
-  test("a clear address is heard word for word", async ({ skip }) => {
+  test("a clear address is transcribed word for word", async ({ skip }) => {
     if (jfk === null) return skip(reason);
     const { words } = await transcriptOf(jfk);
     const said =
@@ -234,7 +234,7 @@ describe("real recordings", () => {
     expect(plainWords(words.map(({ word }) => word).join(" "))).toEqual(said.split(" "));
   });
 
-  test("slow speech full of pauses is heard with at most 12 % of the words wrong", async ({ skip }) => {
+  test("slow speech full of pauses is transcribed with at most 12 % of the words wrong", async ({ skip }) => {
     if (lucier === null) return skip(reason);
     const transcript = await transcriptOf(lucier);
     expectTimesInOrder(transcript);

@@ -20,7 +20,7 @@ describe("the peaks of a waveform", () => {
     expect(bytes(meter.finish({ duration: 0.33, whole: true }))).toEqual([255, 128, 51, 255]);
   });
 
-  test("stand where a player plays them: late audio comes after silence, silence fills the rest", () => {
+  test("stand if a player plays them: late audio comes after silence, silence fills the rest", () => {
     const meter = new WaveformMeter(0.25);
     meter.add(tone(0.1, 1));
     expect(bytes(meter.finish({ duration: 0.7, whole: true }))).toEqual([0, 0, 255, 255, 0, 0, 0]);
@@ -68,7 +68,7 @@ test("a waveform is the same whether silence comes as samples or as their number
 });
 
 describe("the speech of a waveform", () => {
-  test("goes on where it was cut for the engine's sake, and lies inside the media", () => {
+  test("continues if it was cut for the engine's sake, and lies inside the media", () => {
     const meter = new WaveformMeter(0);
     meter.addSpeech([{ start: 0.512, end: 1 }]);
     meter.addSpeech([
@@ -83,7 +83,7 @@ describe("the speech of a waveform", () => {
   });
 });
 
-describe("a waveform is told", () => {
+describe("a waveform is reported", () => {
   const PROBE: Probe = {
     duration: 10,
     audioStream: 0,
@@ -117,14 +117,14 @@ describe("a waveform is told", () => {
     expect(told).toMatchObject([{ duration: 1, whole: true }]);
   });
 
-  test("as far as it was read where an error comes before the end", async () => {
+  test("as far as it was read if an error comes before the end", async () => {
     const { told, report: its } = report();
     await read(its.measure(items(tone(0.1, 1))));
     its.endEarly();
     expect(told).toMatchObject([{ duration: 10, whole: false, peaks: "/w==" }]);
   });
 
-  test("never where not one sample was decoded before the error", () => {
+  test("never if not one sample was decoded before the error", () => {
     const { told, report: its } = report();
     its.endEarly();
     expect(told).toEqual([]);

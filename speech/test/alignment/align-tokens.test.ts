@@ -43,7 +43,7 @@ test("gives a token the frames that were attended to", () => {
   ]);
 });
 
-test("leaves the silence before, between and after words to nobody", () => {
+test("assigns the silence before, between and after words to no word", () => {
   const input = attentive(
     [
       [20, 30],
@@ -148,7 +148,7 @@ test("whatever the frames, words have a length, in order, inside the utterance",
   );
 });
 
-test("tells speech from the silence and the noise around it, but not music from itself", () => {
+test("separates speech from silence and noise, but not music", () => {
   const layout = { length: 400, offset: 0 };
   const tone = (from: number, to: number, level: number) =>
     Float32Array.from({ length: 40_000 }, (_, i) =>

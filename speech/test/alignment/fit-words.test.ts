@@ -80,11 +80,11 @@ describe("a word longer than anybody takes for it", () => {
   const speech = [{ start: 0, end: 20 }];
   const longest = 2 + 0.1 * "word".length;
 
-  test("ends early, for it was given the time of what was not heard after it", () => {
+  test("ends early, because it has absorbed speech that was skipped after it", () => {
     expect(times(fitToPauses([word(1, 2), word(2, 18)], speech))[1]).toEqual([2, 2 + longest]);
   });
 
-  test("begins late, where it is the first of its speech", () => {
+  test("begins late, if it is the first of its speech", () => {
     expect(times(fitToPauses([word(0, 16), word(16, 16.5)], speech))[0]).toEqual([16 - longest, 16]);
   });
 
@@ -97,7 +97,7 @@ describe("a word longer than anybody takes for it", () => {
   });
 });
 
-test("whatever was heard, words come out in order, not overlapping, inside the media, to the millisecond, none in no time", () => {
+test("are in order, not overlapping, inside the media, in whole milliseconds and never empty, whatever was recognized", () => {
   const anyWord = fc
     .record({
       start: fc.double({ min: -2, max: 100, noNaN: true }),

@@ -40,7 +40,7 @@ test("words that share a token share its time", () => {
   ]);
 });
 
-test("marks that are not heard take no time of the word", () => {
+test("punctuation takes no time of the word", () => {
   const words = [{ text: "“Yes.”", firstToken: 0, endToken: 4, spoken: { from: 1, to: 2 } }];
   expect(times(timedWords({ ...frames, words }))).toEqual([[100.2, 100.4]]);
 });

@@ -76,7 +76,7 @@ describe("answers that are checkpoints", () => {
     expect(cache.settledSeconds).toBe(0);
   });
 
-  test("of what JSON can not write are asked again", () => {
+  test("of what JSON cannot write are asked again", () => {
     const odd = {
       words: [],
       language: null,
@@ -89,7 +89,7 @@ describe("answers that are checkpoints", () => {
     expect(parseResults(text)?.recognitions).toEqual([]);
   });
 
-  test("are their engine's: another one is asked anew", async () => {
+  test("belong to their engine: another one computes its own", async () => {
     const groups = await fakeRecording([["en", 6]]);
     const listen = async (engine: Engine, checkpoints: Checkpoint[]) => {
       const cache = new CheckpointCache(checkpoints, { recordsNew: true });
@@ -109,7 +109,7 @@ describe("answers that are checkpoints", () => {
     expect(other.heard).toHaveLength(1);
   });
 
-  test("are of one language each, where an utterance was heard in several", async () => {
+  test("are of one language each, if an utterance was transcribed in several", async () => {
     const [{ utterances } = { utterances: [] }] = await fakeRecording([
       [null, 1],
       ["es", 6],
@@ -130,7 +130,7 @@ describe("answers that are checkpoints", () => {
 
 const NOTHING: Engines = { bundled: null, multilingual: null, bundledTakesEnglish: false, remedy: "" };
 
-describe("work that is ended at any moment, any number of times, and goes on from what was checkpoints", () => {
+describe("work that is interrupted at any moment, any number of times, and resumes from its checkpoints", () => {
   const language = fc.constantFrom<FakeLanguage>("en", "es", "pt", "fr", "cy", "noise");
   // Most pauses end an utterance, so that little sound makes many batches.
   const sentence = fc.record({
@@ -161,7 +161,7 @@ describe("work that is ended at any moment, any number of times, and goes on fro
   };
 
   for (const [name, make] of Object.entries(makers)) {
-    test(`hears the same by ${name}`, async () => {
+    test(`transcribes the same by ${name}`, async () => {
       const lives = fc.array(fc.nat({ max: 6 }), { minLength: 1, maxLength: 4 });
       const lost = fc.array(fc.boolean(), { maxLength: 4 });
       await fc.assert(
@@ -297,7 +297,7 @@ describe("a recording whose transcription is ended again and again", { timeout: 
 
   const heardIn = ({ stages: _, ...heard }: Transcript) => heard;
 
-  test("has the words, languages and waveform of one that was never ended, and nothing is heard twice", async () => {
+  test("has the words, languages and waveform of an uninterrupted run, and computes nothing twice", async () => {
     const path = join(scratch(), "long.wav");
     const sentences = Array.from({ length: 52 }, (_, index) => [
       spoken(ENGLISH[index % ENGLISH.length]!).samples,
@@ -324,7 +324,7 @@ describe("a recording whose transcription is ended again and again", { timeout: 
     expect(new Set(keys).size).toBe(keys.length);
   });
 
-  test("has each language where it is spoken, also where it was ended beside a change", async () => {
+  test("detects each language where it is spoken, also if interrupted beside a change", async () => {
     const attempt = await open({
       bundled: true,
       multilingual: { kind: "whisper", folder: listeningModel },

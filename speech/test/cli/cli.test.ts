@@ -104,7 +104,7 @@ test("a recording is not begun if its speech process does not fit into memory", 
 });
 
 describe("recordings", () => {
-  test("are written down as text, a paragraph for each stretch between pauses, and nothing else", async () => {
+  test("are written down as text, a paragraph for each segment between pauses, and nothing else", async () => {
     const { exitCode, out, err } = await run([short]);
     expect({ exitCode, err }).toEqual({ exitCode: 0, err: "" });
     expect(out).toMatch(/^Children played in [^\n]+\n\n[^\n]+\n$/);
@@ -172,7 +172,7 @@ describe("recordings", () => {
     });
   });
 
-  test("are heard with the model that --model names, a word a line", async () => {
+  test("are transcribed with the model that --model names, a word a line", async () => {
     const { exitCode, out, err } = await run(["--words", "--model", "./model", spanish.path, short], {
       cwd: modelBeside("model"),
     });
@@ -191,7 +191,7 @@ describe("recordings", () => {
     expect(lines.some(([file]) => file === short)).toBe(true);
   });
 
-  test("are heard with the model that is installed, and what it does less well is told", async () => {
+  test("are transcribed with the model that is installed, and what it does less well is reported", async () => {
     const modelsFolder = mkdtempSync(join(folder, "models-"));
     await writeMadeWhisper(join(modelsFolder, "whisper-medium"), {
       attention: "fused",
@@ -204,7 +204,7 @@ describe("recordings", () => {
     expect(err).toMatch(/^subtext-speech: [^\n]+ shows no cross-attention: [^\n]+\n$/);
   });
 
-  test("are heard by servers, which get their key from the environment", async () => {
+  test("are transcribed by servers, which get their key from the environment", async () => {
     const words = [
       { word: "Bonjour", start: 0.2, end: 0.6 },
       { word: "monde", start: 0.7, end: 1.1 },
@@ -223,7 +223,7 @@ describe("recordings", () => {
     expect(refused.err).toMatch(/^subtext-speech: [^\n]+: engine_refused: [^\n]+ 401 [^\n]+\n$/);
   });
 
-  test("are given up at once where no server was ever there", async () => {
+  test("are given up at once if no server was ever there", async () => {
     const { exitCode, err } = await run(["--server", "http://nobody.invalid/v1", "children.wav"]);
     expect(exitCode).toBe(1);
     expect(err).toMatch(
@@ -231,7 +231,7 @@ describe("recordings", () => {
     );
   });
 
-  test("are sent to servers through a proxy where the environment names one", async () => {
+  test("are sent to servers through a proxy if the environment names one", async () => {
     const asked: string[] = [];
     const proxy = createServer((request, response) => {
       asked.push(request.url ?? "");
@@ -276,7 +276,7 @@ describe("recordings", () => {
 });
 
 describe("a terminal", () => {
-  test("shows a bar while the recording is heard, which gives way to the text", async () => {
+  test("shows a bar while the recording is transcribed, which is replaced by the text", async () => {
     const command = `${process.execPath} ${PROGRAM} --threads 1 ${basename(short)}`;
     const child = spawn("script", ["-qefc", command, "/dev/null"], {
       cwd: folder,
@@ -354,14 +354,14 @@ describe("wrong use", () => {
     expect(err).not.toContain("hunter2");
   });
 
-  test("of keys is told, without showing them", async () => {
+  test("of keys is reported, without showing them", async () => {
     const servers = ["--server", "http://a", "--server", "http://b", "--server", "http://c"];
     const { exitCode, err } = await call([...servers, "a.wav"], { SPEECH_SERVER_KEYS: "k1,k2" });
     expect(exitCode).toBe(2);
     expect(err).toMatch(/^error: SPEECH_SERVER_KEYS is one key, or one for each --server\n$/);
   });
 
-  test("of engines that are not there is a failure that tells how to get them", async () => {
+  test("of engines that are not there is a failure that reports how to get them", async () => {
     const none = await call(["--engine", "whisper", short]);
     expect(none).toMatchObject({ exitCode: 1, out: "" });
     expect(none.err).toMatch(/^subtext-speech: model_not_found: [^\n]+models pull whisper-small[^\n]+\n$/);

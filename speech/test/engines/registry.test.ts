@@ -12,7 +12,7 @@ function available(parts: Partial<AvailableEngines>): AvailableEngines {
   return { whisper: null, openai: null, whisperRemedy: "Run: subtext models pull", ...parts };
 }
 
-test("without anything installed or named, the bundled engine listens alone, and what would help is told", () => {
+test("without anything installed or named, the bundled engine is used alone, and what would help is reported", () => {
   expect(chooseEngines("auto", available({}))).toMatchObject({
     bundled: true,
     multilingual: null,
@@ -20,14 +20,14 @@ test("without anything installed or named, the bundled engine listens alone, and
   });
 });
 
-test("a multilingual model listens where there is one", () => {
+test("a multilingual model is used if there is one", () => {
   expect(chooseEngines("auto", available({ whisper: WHISPER }))).toMatchObject({
     multilingual: { kind: "whisper", folder: "/models/whisper-small" },
     bundledTakesEnglish: false,
   });
 });
 
-test("the bundled engine takes English from a model that hears it no better", () => {
+test("the bundled engine takes English from a model that transcribes it no better", () => {
   const whisper = { ...WHISPER, englishNoBetterThanBundled: true };
   expect(chooseEngines("auto", available({ whisper }))).toMatchObject({
     bundled: true,
@@ -54,7 +54,7 @@ test("an engine that is named is the only one", () => {
   });
 });
 
-test("an engine that is named and not there is an error that tells how to get it", () => {
+test("an engine that is named and not there is an error that reports how to get it", () => {
   expect(() => chooseEngines("whisper", available({}))).toThrow("subtext models pull");
   expect(() => chooseEngines("openai", available({}))).toThrow("No transcription server");
 });

@@ -29,7 +29,7 @@ async function evidenceOf(names: readonly string[]): Promise<EnglishEvidence> {
   return evidence;
 }
 
-test("English is told as English", async () => {
+test("English is classified as English", async () => {
   expect((await evidenceOf(ENGLISH)).verdict()).toBe("english");
 });
 
@@ -58,7 +58,7 @@ function sound(seconds: number, unlike: Partial<SoundEvidence> = {}): SoundEvide
 const clear = result("we will talk about the plan for the next week and then go home", 0.9);
 const guessed = result("the city is on the ground of a new seniority for all of us here", 0.3);
 
-test("nothing heard, or two unsure seconds, tell nothing", () => {
+test("nothing recognized, or two unsure seconds, report nothing", () => {
   const evidence = new EnglishEvidence();
   expect(evidence.verdict()).toBe("unknown");
   evidence.add(guessed, sound(2));
@@ -92,7 +92,7 @@ test("a long foreign recording is given up after two minutes, an English one nev
   expect(english.isHopeless()).toBe(false);
 });
 
-describe("where nothing is heard", () => {
+describe("if nothing is transcribed", () => {
   const nothing = result("", 1);
   const evidenceAfter = (seconds: number, unlike: Partial<SoundEvidence> = {}) => {
     const evidence = new EnglishEvidence();
@@ -136,7 +136,7 @@ describe("voice activity is sure", () => {
   });
 });
 
-test("hearing next to nothing counts against English", () => {
+test("transcribing next to nothing counts against English", () => {
   expect(englishScore(clear, 5)).toBeGreaterThan(-0.2);
   expect(englishScore(clear, 60)).toBeLessThanOrEqual(-1);
 });
@@ -146,12 +146,12 @@ describe("a phrase said again and again", () => {
   const repeated = (confidence: number, truncated = false) =>
     result(phrase.repeat(4).trim(), confidence, truncated);
 
-  test("counts against English where its words are unsure, as in loops over other languages", () => {
+  test("counts against English if its words are unsure, as in loops over other languages", () => {
     expect(englishScore(repeated(0.55), 8)).toBeLessThan(-1);
     expect(englishScore(repeated(0.5, true), 8)).toBeLessThanOrEqual(-1);
   });
 
-  test("is English where its words are clear, for people repeat sentences too", () => {
+  test("is English if its words are clear, for people repeat sentences too", () => {
     expect(englishScore(repeated(0.9), 8)).toBeGreaterThan(-0.2);
     expect(englishScore(repeated(0.9, true), 8)).toBeGreaterThan(-0.2);
   });

@@ -59,7 +59,7 @@ test("no other path through a recording is likelier", () => {
   );
 });
 
-test("every observation gets a language that was observed, or none where nothing was", () => {
+test("every observation gets a language that was observed, or none if nothing was", () => {
   fc.assert(
     fc.property(fc.array(observation, { maxLength: 40 }), (observations) => {
       const path = mostLikelyLanguages(START, observations);
@@ -101,7 +101,7 @@ test("it makes no difference whether observations come in pieces, and old ones w
   );
 });
 
-test("one short or doubtful utterance follows its neighbours, also at the start and the end", () => {
+test("one short or doubtful utterance follows its neighbors, also at the start and the end", () => {
   for (const odd of [told("cy", 0.99, 2.5), told("cy", 0.8, 20)]) {
     expect(mostLikelyLanguages(START, [english(10), odd, english(10)])).toEqual(["en", "en", "en"]);
   }
@@ -120,7 +120,7 @@ test("a clear passage of four seconds is a change, and so is a change for good i
   expect(mostLikelyLanguages(START, [english(10), ...short])).toEqual(["en", "es", "es", "es"]);
 });
 
-test("what was heard before decides what is doubtful, however long ago another language was spoken", () => {
+test("what was transcribed before decides what is doubtful, however long ago another language was spoken", () => {
   const doubtful = {
     seconds: 5,
     probabilities: new Map([
@@ -135,7 +135,7 @@ test("what was heard before decides what is doubtful, however long ago another l
   expect(mostLikelyLanguages(spanishAtLast, [doubtful])).toEqual(["es"]);
 });
 
-test("utterances that tell nothing are in the language around them", () => {
+test("utterances that report nothing are in the language around them", () => {
   const nothing = { seconds: 10, probabilities: new Map() };
   expect(mostLikelyLanguages(START, [nothing, english(5), nothing])).toEqual(["en", "en", "en"]);
 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RemainingTime } from "../../src/lib/remaining-time.ts";
 
-test("nothing is foretold before some work is done, or where the length is not known", () => {
+test("nothing is estimated before some work is done, or if the length is unknown", () => {
   const remaining = new RemainingTime();
   expect(remaining.after(0, 100, 0)).toBeNull();
   expect(remaining.after(1, 100, 50)).toBeNull();

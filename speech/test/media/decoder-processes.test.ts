@@ -71,7 +71,7 @@ describe.each(decoders)("the process of %s", (name, decoder) => {
     await expect(decoder.probe(LONG, AbortSignal.abort(reason))).rejects.toThrow("too late");
   });
 
-  test("ends when whoever started it is killed", async () => {
+  test("ends when its parent is killed", async () => {
     const script = fileURLToPath(new URL("./decoder-parent.ts", import.meta.url));
     const parent = spawn(process.execPath, [script, name, LONG], { stdio: ["ignore", "pipe", "inherit"] });
     await new Promise((resolve) => parent.stdout.once("data", resolve));
@@ -108,7 +108,7 @@ describe("a decoder's process", () => {
     expect(bytes).toBe(1_000_000);
   });
 
-  test("is told apart from one that crashed", async () => {
+  test("is reported apart from one that crashed", async () => {
     await expect(shell("kill -SEGV $$", 10).text()).rejects.toMatchObject({ code: "decoder_crashed" });
     expect(await shell("echo done; exit 1", 10).text()).toBe("done\n");
   });
@@ -129,12 +129,12 @@ describe("the choice of a decoder", () => {
     expect(decoder.name).toContain(usable!.name);
   });
 
-  test("leaves ffmpeg aside when told so", async () => {
+  test("leaves ffmpeg aside when reported so", async () => {
     const [ffmpeg] = await describeDecoders({ ffmpegPath: "none" });
     expect(ffmpeg).toMatchObject({ name: "ffmpeg", usable: false });
   });
 
-  test("takes no other for one that is named and can not be used, and says why", async () => {
+  test("takes no other for one that is named and cannot be used, and says why", async () => {
     await mkdir(join(folder, "unusable"));
     const file = async (name: string, mode: number) => {
       const path = await written(join(folder, "unusable"), name, "#!/bin/sh\necho a program\n");

@@ -93,7 +93,7 @@ describe("the mono mixer", () => {
 });
 
 describe("the timeline", () => {
-  test("puts every block at its time, within a tenth of a second, where the clock makes sense", () => {
+  test("puts every block at its time, within a tenth of a second, if the clock makes sense", () => {
     const steps = fc.array(
       fc.record({ pause: fc.double({ min: 0, max: 60, noNaN: true }), length: fc.nat(50_000) }),
     );
@@ -129,7 +129,7 @@ describe("the timeline", () => {
     expect(timeline.samples).toBe(24_000);
   });
 
-  test.each([[90_000], [-30]])("goes on without a gap where the clock jumps by %d s", (jump) => {
+  test.each([[90_000], [-30]])("continues without a gap if the clock jumps by %d s", (jump) => {
     const timeline = new Timeline(0);
     timeline.place({ at: 0 }, 16_000 * 60);
     expect(timeline.place({ at: 60 + jump }, 16_000)).toEqual({ silence: 0, drop: 0 });
@@ -228,7 +228,7 @@ describe("the judgement", () => {
     expect(judged({ peak: 0, report: report(100) })).toMatchObject({ nothing: null, incomplete: true });
   });
 
-  test("tells the duration of what was heard where it goes on past the container's", () => {
+  test("reports the duration of what was transcribed if it continues past the container's", () => {
     expect(judged({ duration: null }).duration).toBe(60);
     expect(judged({ duration: 59.99 }).duration).toBe(59.99);
     expect(judged({ duration: 30, audioDuration: null }).duration).toBe(60);
@@ -267,7 +267,7 @@ describe("ffmpeg's complaints", () => {
   });
 });
 
-test("more than 8 channels are mixed by their number, each heard in one of two", () => {
+test("more than 8 channels are mixed by their number, each recognized in one of two", () => {
   const [pan] = downmixFilters(10, 2);
   expect(pan!.name).toBe("pan");
   for (let i = 0; i < 10; i++) expect(pan!.options).toMatch(new RegExp(`0\\.2000\\*c${i}\\b`));

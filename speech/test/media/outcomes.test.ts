@@ -96,7 +96,7 @@ describe.each(decoders)("%s decodes what is left of a damaged file and says so",
     expect(onsets.length).toBeGreaterThan(0);
   });
 
-  test("and does not call it silent where no more than silence is left", async () => {
+  test("and does not call it silent if no more than silence is left", async () => {
     const { summary } = await decodeAll(decoder, await changed(folder, "silence-mp3.mp3", cutTo(0.4)));
     expect(summary).toMatchObject({ nothing: null, incomplete: true });
   });
@@ -183,7 +183,7 @@ describe.each(decoders)("%s turns away", (_, decoder) => {
     expect(await failure(decoder, fixture("silence-13h.flac"))).toBe("media_too_long");
   });
 
-  test("a recording whose header does not tell that it is too long", async () => {
+  test("a recording whose header does not report that it is too long", async () => {
     expect(await failure(decoder, fixture("recorder.webm"), 1)).toBe("media_too_long");
     const probe = await decoder.probe(fixture("recorder.webm"), signal);
     const silent = { probe: { ...probe, duration: null }, maxDurationSeconds: 1, signal };

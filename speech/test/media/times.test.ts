@@ -81,7 +81,7 @@ describe.each(decoders)("%s finds sounds at the times a player shows them", (_, 
     );
   });
 
-  test("in the centre of 5.1 channels", async () => {
+  test("in the center of 5.1 channels", async () => {
     expectTimes((await decodeAll(decoder, fixture("surround-5.1-beeps.mkv"))).onsets, BEEPS);
   });
 
@@ -104,13 +104,13 @@ describe.each(decoders)("%s finds sounds at the times a player shows them", (_, 
     expectTimes((await decodeAll(decoder, fixture("left-only-beeps.m4a"))).onsets, BEEPS);
   });
 
-  test("in the default track where that is not the first", async () => {
+  test("in the default track if that is not the first", async () => {
     const { onsets, probe } = await decodeAll(decoder, fixture("second-track-default-beeps.mp4"));
     expect(probe.audioStream).toBe(2);
     expectTimes(onsets, BEEPS);
   });
 
-  test("where the picture goes on longer, which counts for the duration", async () => {
+  test("where the picture continues longer, which counts for the duration", async () => {
     const { onsets, summary } = await decodeAll(decoder, fixture("video-longer.mp4"));
     expectTimes(onsets, BEEPS);
     expect(summary).toMatchObject({ duration: 6, incomplete: false });

@@ -23,7 +23,7 @@ import {
 } from "../support/model-pulls.ts";
 
 describe("a download", () => {
-  test("brings every file of one commit, checked, and writes down where from", async () => {
+  test("downloads every file of one commit, checked, and writes down where from", async () => {
     const [hub, store] = [await startHub(), await emptyStore()];
     const seen: DownloadProgress[] = [];
     const { model, already } = await pull(store, hub, { onProgress: (progress) => seen.push(progress) });
@@ -73,7 +73,7 @@ describe("a download", () => {
     expect(hub.requests.length).toBe(requests);
   });
 
-  test("goes on from where it was let go", async () => {
+  test("continues from if it was let go", async () => {
     const [hub, store] = [await startHub(), await emptyStore()];
     hub.faults = { pieceDelayMs: 2 };
     await pullInPart(store, hub, 3 * MIB);
@@ -87,7 +87,7 @@ describe("a download", () => {
     expect(hub.bytesServed).toBeLessThan(TOTAL - 2.9 * MIB);
   });
 
-  test("goes on where connections break again and again", async () => {
+  test("continues where connections break again and again", async () => {
     const [hub, store] = [await startHub(), await emptyStore()];
     hub.faults = { cutAfterBytes: 1.2 * MIB };
     await pull(store, hub, { persistence: { ...HASTY, tries: 2 } });
@@ -99,7 +99,7 @@ describe("a download", () => {
     ]);
   });
 
-  test("begins a file anew where the server knows no ranges", async () => {
+  test("begins a file again if the server knows no ranges", async () => {
     const [hub, store] = [await startHub(), await emptyStore()];
     hub.faults = { pieceDelayMs: 2 };
     await pullInPart(store, hub, 3 * MIB);
@@ -129,13 +129,13 @@ describe("a download", () => {
     await expectInstalled(store);
   });
 
-  test("says that nothing listens there", async () => {
+  test("says that nothing is used there", async () => {
     const [hub, store] = [await startHub(), await emptyStore()];
     await hub.stop();
     await expectError(pull(store, hub), "model_download_failed", /ECONNREFUSED/);
   });
 
-  test("is asked for once where the hub refuses or has no such file", async () => {
+  test("is asked for once if the hub refuses or has no such file", async () => {
     const [hub, store] = [await startHub(), await emptyStore()];
     hub.faults = { token: "secret" };
     await expectError(pull(store, hub), "model_download_failed", /401.*MODEL_HUB_TOKEN/);
@@ -145,7 +145,7 @@ describe("a download", () => {
     await expectError(pull(store, lacking), "model_download_failed", /no onnx\/encoder\.onnx/);
   });
 
-  test("shows its token to the hub alone, not to where that redirects", async () => {
+  test("shows its token to the hub alone, not to if that redirects", async () => {
     const [hub, store] = [await startHub(), await emptyStore()];
     hub.faults = { token: "secret" };
     await pull(store, hub, { hub: { url: hub.url, token: "secret" } });
@@ -155,7 +155,7 @@ describe("a download", () => {
     expect(network.filter(({ headers }) => headers.authorization !== undefined)).toEqual([]);
   });
 
-  test("whose content is not what the hub says is removed and told", async () => {
+  test("whose content is not what the hub says is removed and reported", async () => {
     const [hub, store] = [await startHub(), await emptyStore()];
     hub.faults = { wrongHashes: true };
     await expectError(pull(store, hub), "model_corrupt", /config\.json is not what .* says it is/);
@@ -163,7 +163,7 @@ describe("a download", () => {
     await expectError(store.find(MODEL.name), "model_not_found", /not installed/);
   });
 
-  test("mends a part that has gone bad on the disk by bringing that file anew", async () => {
+  test("repairs a part that has gone bad on the disk by bringing that file again", async () => {
     const [hub, store] = [await startHub(), await emptyStore()];
     hub.faults = { pieceDelayMs: 2 };
     await pullInPart(store, hub, MIB);
@@ -212,7 +212,7 @@ describe("a download", () => {
     await expectInstalled(store, filesOf("2"));
   });
 
-  test("works from a plain file server, and says that nobody stated its hashes", async () => {
+  test("works with a plain file server, and records that its hashes were not stated", async () => {
     const [hub, store] = [await startHub(), await emptyStore()];
     hub.faults = { plain: true };
     const { model } = await pull(store, hub);
@@ -225,7 +225,7 @@ describe("a download", () => {
     ]);
   });
 
-  test("joins no parts of different versions where there are no hashes to tell", async () => {
+  test("joins no parts of different versions if there are no hashes to report", async () => {
     const [hub, store] = [await startHub(), await emptyStore()];
     hub.faults = { plain: true, pieceDelayMs: 2 };
     await pullInPart(store, hub, 3 * MIB);
@@ -236,7 +236,7 @@ describe("a download", () => {
     expect(decoder.equals(filesOf("2")["onnx/decoder.onnx"]?.content ?? Buffer.alloc(0))).toBe(true);
   });
 
-  test("takes the hash of a small file also from where the hub redirects within itself", async () => {
+  test("takes the hash of a small file also from if the hub redirects within itself", async () => {
     const [hub, store] = [await startHub(), await emptyStore()];
     hub.faults = { ownRedirects: true, token: "secret" };
     const { model } = await pull(store, hub, { hub: { url: hub.url, token: "secret" } });
@@ -244,7 +244,7 @@ describe("a download", () => {
     expect(model.manifest?.files.map(({ stated }) => stated)).toEqual([true, true, true]);
   });
 
-  test("works where the hub gives no lengths", async () => {
+  test("works if the hub gives no lengths", async () => {
     const [hub, store] = [await startHub(), await emptyStore()];
     hub.faults = { withoutLengths: true };
     const totals = new Set<number | null>();
@@ -253,7 +253,7 @@ describe("a download", () => {
     expect(totals.has(null)).toBe(true);
   });
 
-  test("follows no link that lies where it writes", async () => {
+  test("follows no link in place of its file", async () => {
     const [hub, store] = [await startHub(), await emptyStore()];
     hub.faults = { pieceDelayMs: 2 };
     await pullInPart(store, hub, MIB);
@@ -288,7 +288,7 @@ describe("a download", () => {
     await expectInstalled(store);
   });
 
-  test("ignores what it can not read of an earlier one", async () => {
+  test("ignores what it cannot read of an earlier one", async () => {
     const [hub, store] = [await startHub(), await emptyStore()];
     const partial = join(store.folder, "whisper-made.partial");
     for (const left of ["", "{", '{"source": null, "files": []}', '{"files": [{"path": "../../x"}]}']) {
@@ -317,7 +317,7 @@ describe("an entity tag", () => {
   });
 });
 
-test("the rate of a download is that of the last seconds, and tells what remains", () => {
+test("the rate of a download is that of the last seconds, and reports what remains", () => {
   let now = 0;
   const meter = new ProgressMeter(() => now);
   const at = (ms: number, bytes: number) => {

@@ -14,7 +14,7 @@ async function hubThat(answer: RequestListener) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-test("a download that begins anew after every cut, and never gets further, is given up", async () => {
+test("a download that begins again after every cut, and never gets further, is given up", async () => {
   const [hub, store] = [await startHub(), await emptyStore()];
   hub.faults = { withoutRanges: true, cutAfterBytes: 1.5 * MIB };
   await expectError(pull(store, hub), "model_download_failed", /can not be downloaded/);
@@ -44,7 +44,7 @@ test("a model that is stated to be much larger than it can be is not begun", asy
   await expectError(pull(store, hub), "model_download_failed", /bytes/);
 });
 
-test("a hub that has no such range of what nobody asked a range of is told as one that fails", async () => {
+test("a hub that has no such range of what nobody asked a range of is reported as one that fails", async () => {
   const store = await emptyStore();
   const hub = await hubThat(
     (request, response) => void response.writeHead(request.method === "HEAD" ? 200 : 416).end(),

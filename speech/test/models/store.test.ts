@@ -90,7 +90,7 @@ describe("several processes", () => {
     expect(hub.bytesServed).toBeLessThan(TOTAL - 2.9 * MIB);
   });
 
-  test("wait for each other with true progress, and let go when told", async () => {
+  test("wait for each other with true progress, and let go when reported", async () => {
     const [hub, store] = [await startHub(), await emptyStore()];
     hub.faults = { pieceDelayMs: 20 };
     const child = startPull(store.folder, hub);
@@ -113,7 +113,7 @@ describe("several processes", () => {
 });
 
 describe("a disk", () => {
-  test("that is too small is told before anything is downloaded", async (context) => {
+  test("that is too small is reported before anything is downloaded", async (context) => {
     const [hub, { folder }] = [await startHub(), await emptyStore()];
     const mountAndRun = 'mount -t tmpfs -o size=4m none "$1" && exec "$2" --input-type=module -e "$3"';
     const run = promisify(execFile);
@@ -139,14 +139,14 @@ describe("a disk", () => {
     });
   });
 
-  test("that can not be written to is told with what to do", async () => {
+  test("that cannot be written to is reported with what to do", async () => {
     const [hub, folder] = [await startHub(), await temporaryFolder()];
     await writeFile(join(folder, "models"), "a file");
     const store = openModelStore({ folder: join(folder, "models") });
     await expectError(pull(store, hub), "model_store_failed", /models/);
   });
 
-  test("that takes no folders is told as such", async (context) => {
+  test("that takes no folders is reported as such", async (context) => {
     if (process.platform !== "linux") return context.skip("only Linux has such a place");
     // There, and yet it calls a folder that is to be made in it missing.
     const store = openModelStore({ folder: "/proc/models/of/ours" });
@@ -155,14 +155,14 @@ describe("a disk", () => {
 });
 
 describe("what lies in the store", () => {
-  test("is nothing where there is no folder yet", async () => {
+  test("is nothing if there is no folder yet", async () => {
     const store = openModelStore({ folder: join(await temporaryFolder(), "models") });
     expect(await store.list()).toEqual([]);
     expect(await store.remove("whisper-tiny")).toBe(false);
     await expectError(store.find("whisper-tiny"), "model_not_found", /not installed/);
   });
 
-  test("is told as damaged where a file is missing, of another size, or the manifest can not be read", async () => {
+  test("is reported as damaged if a file is missing, of another size, or the manifest cannot be read", async () => {
     const [hub, store] = [await startHub(), await emptyStore()];
     const { model } = await pull(store, hub);
     await truncate(join(model.folder, "onnx/decoder.onnx"), 5);
@@ -267,7 +267,7 @@ describe("what lies in the store", () => {
   });
 });
 
-test("a path that is called safe stays below where it begins", () => {
+test("a path that is called safe stays below if it begins", () => {
   const part = fc.oneof(fc.constantFrom(".", "..", "", "onnx", "a.b"), fc.string({ maxLength: 4 }));
   fc.assert(
     fc.property(fc.array(part, { maxLength: 5 }), (parts) => {

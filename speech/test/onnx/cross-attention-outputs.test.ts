@@ -81,7 +81,7 @@ describe("cross-attention outputs", () => {
     expect(text(addCrossAttentionOutputs(model(softmax(attentionOf(2)))))).toContain("cross_attentions.2");
   });
 
-  test("leave a graph as it is where no softmax is called cross-attention", () => {
+  test("leave a graph as it is if no softmax is called cross-attention", () => {
     const selfAttention = attentionOf(0).replace("encoder_attn", "self_attn");
     for (const without of [
       mergedModel([selfAttention], [selfAttention]),

@@ -17,7 +17,7 @@ function softmax(logits: Float32Array): number[] {
 }
 
 describe("a token is chosen", () => {
-  test("that is the likeliest, with its probability among all", () => {
+  test("that is the most likely, with its probability among all", () => {
     fc.assert(
       fc.property(manyLogits, (logits) => {
         const { token, logProbability } = chooseToken(logits, null);
@@ -95,7 +95,7 @@ describe.each(["float32", "float16"] as const)("rows of %s", (type) => {
     expect([...floatsOf(kept)]).toEqual([18, 19, 20, 21, 22, 23, 6, 7, 8, 9, 10, 11].map((i) => i / 4));
   });
 
-  test("are kept where there is nothing in them", () => {
+  test("are kept if there is nothing in them", () => {
     expect(keepRows(floatTensor(type, new Float32Array(0), [4, 3, 0, 2]), [2]).dims).toEqual([1, 3, 0, 2]);
   });
 
@@ -104,7 +104,7 @@ describe.each(["float32", "float16"] as const)("rows of %s", (type) => {
     expect([...floatsOf(stackRows(rows))]).toEqual([...floatsOf(tensor)]);
   });
 
-  test("come in the other precision where that is wanted", () => {
+  test("come in the other precision if that is wanted", () => {
     for (const wanted of ["float32", "float16"] as const) {
       expect(asFloats(tensor, wanted).type).toBe(wanted);
       expect([...floatsOf(asFloats(tensor, wanted))]).toEqual([...floatsOf(tensor)]);

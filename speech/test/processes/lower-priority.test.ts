@@ -36,6 +36,6 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-test("what has ended keeps nobody from going on", () => {
+test("an exited process is ignored", () => {
   expect(() => lowerPriority(2 ** 22 + 1)).not.toThrow();
 });

@@ -25,7 +25,7 @@ describe("the memory limit", () => {
     expect(readMemoryLimit(root)?.bytes).toBe(8_000_000 * 1024);
   });
 
-  test("is unknown where there is no /proc", () => {
+  test("is unknown if there is no /proc", () => {
     rmSync(join(root, "proc"), { recursive: true });
     expect(readMemoryLimit(root)).toBeNull();
   });
@@ -55,7 +55,7 @@ describe("the memory limit", () => {
     expect(readMemoryLimit(root)?.bytes).toBe(700 * MB);
   });
 
-  test("is that of the memory controller of version 1, also where the host's path is not mounted", () => {
+  test("is that of the memory controller of version 1, also if the host's path is not mounted", () => {
     write("proc/self/cgroup", "5:cpu,cpuacct:/x\n4:memory:/docker/abc\n0::/\n");
     write("sys/fs/cgroup/memory/memory.limit_in_bytes", `${600 * MB}\n`);
     expect(readMemoryLimit(root)?.bytes).toBe(600 * MB);

@@ -28,7 +28,7 @@ function open(parts: () => EngineSelection, options: Partial<SpeechOptions> = {}
   });
 }
 
-test("where there is no engine to choose, every job is told so, and none waits for the one before", async () => {
+test("every job fails if no engine can be chosen, and none waits for the one before", async () => {
   const speech = open(() => {
     throw new SpeechError("model_not_found", "There is no multilingual model.");
   });

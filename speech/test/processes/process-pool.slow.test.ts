@@ -248,7 +248,7 @@ describe("speech that a test begins and ends", () => {
     expect(speechProcesses()).toEqual([]);
   });
 
-  test("an abort in the middle of hearing stops all work below this process", async () => {
+  test("an abort in the middle of transcribing stops all work below this process", async () => {
     const speech = open({ threads: 2 });
     const abort = new AbortController();
     const heard = Promise.withResolvers<void>();
@@ -280,7 +280,7 @@ describe("speech that a test begins and ends", () => {
     await expect(outcome).rejects.toMatchObject({ code: "engine_out_of_memory", retryable: true });
   });
 
-  test("an engine that can not be loaded is told as such", async () => {
+  test("an engine that cannot be loaded is reported as such", async () => {
     const multilingual = { kind: "whisper" as const, folder: join(folder, "no-model") };
     const outcome = open({ parts: () => ({ ...BUNDLED, multilingual }) }).describe();
     await expect(outcome).rejects.toMatchObject({ code: "model_unusable", retryable: true });
@@ -302,7 +302,7 @@ describe("speech that a test begins and ends", () => {
     expect(speechProcesses()).not.toEqual(before);
   });
 
-  test("a model of several languages hears each stretch of a recording in its own", async () => {
+  test("a model of several languages transcribes each segment of a recording in its own", async () => {
     const multilingual = { kind: "whisper" as const, folder: listeningModel };
     const speech = open({
       parts: () => ({ ...BUNDLED, multilingual, bundledTakesEnglish: true }),
@@ -331,7 +331,7 @@ describe("speech that a test begins and ends", () => {
     expect(await jobs).toEqual(Array(2).fill(TEXT));
   });
 
-  test("what a process has told of its work is checkpoints for the next one, where it is killed", async () => {
+  test("the checkpoints of a killed process are used by the next one", async () => {
     const checkpoints: Checkpoint[] = [];
     const speech = open({ checkpointIntervalSeconds: 0 });
     const hear = (onCheckpoint: (stretch: Checkpoint) => void) =>

@@ -61,7 +61,7 @@ describe("what a model makes up is not", () => {
     expect(isHallucination(said(text, evidence), seconds)).toBe(true);
   });
 
-  test("of nothing heard there is nothing to doubt", () => {
+  test("of nothing recognized there is nothing to doubt", () => {
     expect(isHallucination(said("", { meanLogProbability: -3, truncated: true }), 20)).toBe(false);
   });
 });
@@ -70,17 +70,17 @@ describe("the same words again and again", () => {
   const times = (text: string, seconds: number[], evidence: Partial<RecognitionEvidence> = {}) =>
     seconds.map((speechSeconds) => ({ ...said(text, evidence), speechSeconds }));
 
-  test("are kept where they take as long each time and the model is sure", () => {
+  test("are kept if they take as long each time and the model is sure", () => {
     expect(repeatedHallucinations(times("Next, please.", [0.9, 1, 1.1, 0.9]))).toEqual(new Set());
   });
 
-  test("are invented where the same words take very different times", () => {
+  test("are hallucinated if the same words take very different times", () => {
     const thanks = times("Thank you.", [0.6, 2.5, 1.1]);
     const sentence = { ...said(SENTENCE), speechSeconds: 4 };
     expect(repeatedHallucinations([sentence, ...thanks, sentence])).toEqual(new Set(thanks));
   });
 
-  test("are invented where the model doubts them, whatever case and marks they come in", () => {
+  test("are hallucinated if the model doubts them, whatever case and marks they come in", () => {
     const thanks = [
       ...times("Thank you.", [1, 1], { noSpeechProbability: 0.5 }),
       ...times("thank you!", [1], { noSpeechProbability: 0.4 }),
@@ -88,7 +88,7 @@ describe("the same words again and again", () => {
     expect(repeatedHallucinations(thanks)).toEqual(new Set(thanks));
   });
 
-  test("are kept where they are said twice, or with other words between", () => {
+  test("are kept if they are said twice, or with other words between", () => {
     const [first, second, third] = times("Thank you.", [0.6, 2.5, 1.1]);
     const sentence = { ...said(SENTENCE), speechSeconds: 4 };
     expect(repeatedHallucinations([first!, second!, sentence, third!])).toEqual(new Set());

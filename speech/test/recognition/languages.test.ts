@@ -64,7 +64,7 @@ test.each([
   expectWordsOf(sentences, transcript);
 });
 
-test("a recording of three languages is written stretch by stretch, each sentence in its own", async () => {
+test("a recording of three languages is written segment by segment, each sentence in its own", async () => {
   const { path, sentences, languages } = listeningRecording("mixed");
   const transcript = await transcriptOf(path);
   const { languageSegments, language } = transcript;
@@ -82,7 +82,7 @@ test("a recording of three languages is written stretch by stretch, each sentenc
   expectWordsOf(sentences, transcript);
 });
 
-test("of a recording of nobody nothing is written", async () => {
+test("a recording without speech has no words", async () => {
   const { path } = listeningRecording("nobody");
   expect(await transcriptOf(path)).toMatchObject({ words: [], language: "zxx", languageSegments: [] });
 });

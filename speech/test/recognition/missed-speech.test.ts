@@ -21,11 +21,11 @@ function words(...starts: number[]): TimedWord[] {
 const partsOf = (heard: TimedWord[]) =>
   partsToRetry(UTTERANCE, heard).map(({ speech }) => speech.map(({ start }) => start));
 
-test("an utterance whose every stretch has its words is not heard again", () => {
+test("an utterance whose every segment has its words is not recognized again", () => {
   expect(partsOf(words(10.6, 11, 11.5, 12, 13.6, 14, 14.5, 15))).toEqual([]);
 });
 
-test("an engine that stopped after the first sentence hears the second one by itself", () => {
+test("an engine that stopped after the first sentence transcribes the second one by itself", () => {
   expect(partsOf(words(10.6, 11, 11.5, 12))).toEqual([[10.5], [13.5]]);
 });
 
@@ -43,7 +43,7 @@ test("a slow word that stands alone is a sentence", () => {
   expect(partsToRetry({ ...UTTERANCE, speech }, slow)).toEqual([]);
 });
 
-test("where nothing was heard at all, there is nothing to hear again", () => {
+test("if nothing was transcribed at all, there is nothing to transcribe again", () => {
   expect(partsOf([])).toEqual([]);
 });
 

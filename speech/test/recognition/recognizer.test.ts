@@ -82,7 +82,7 @@ describe.each(["before", "by result"] as const)("an engine that tells the langua
     expectInOrder(heard);
   });
 
-  test("three languages in turn are written stretch by stretch, none translated", async () => {
+  test("three languages in turn are written segment by segment, none translated", async () => {
     const parts = [...talk("es", 5, 3), ...talk("en", 5, 3), ...talk("pt", 9, 3)];
     const heard = await listen(parts, { multilingual: fakeMultilingual({ tells }) });
     expect(texts(heard).filter((word) => word.startsWith("translated"))).toEqual([]);
@@ -110,7 +110,7 @@ describe.each(["before", "by result"] as const)("an engine that tells the langua
     expect(heard).toMatchObject({ words: [], language: "zxx", languageSegments: [], speechSeconds: 0 });
   });
 
-  test("of any mixture every word is written once, in order, in the stretch that it belongs to", async () => {
+  test("of any mixture every word is written once, in order, in the segment that it belongs to", async () => {
     const sentence = fc.tuple(
       fc.constantFrom<FakeLanguage>("en", "es", "pt", "noise"),
       fc.integer({ min: 1, max: 12 }),
@@ -136,7 +136,7 @@ describe.each(["before", "by result"] as const)("an engine that tells the langua
 });
 
 describe("doubtful languages", () => {
-  test("one sentence that is told wrongly is written in the language around it", async () => {
+  test("one sentence that is detected wrongly is written in the language around it", async () => {
     let count = 0;
     const multilingual = fakeMultilingual({
       detected: (honest) =>
@@ -152,7 +152,7 @@ describe("doubtful languages", () => {
     expect(texts(heard)).toEqual(heard.said("en"));
   });
 
-  test("a sentence that an engine heard in the wrong language is heard again in the right one", async () => {
+  test("a sentence that an engine recognized in the wrong language is transcribed again in the right one", async () => {
     const parts = [...talk("en", 3, 6, 2.5), ...talk("cy", 1, 2, 2.5), ...talk("en", 3, 6, 2.5)];
     const multilingual = fakeMultilingual({ tells: "by result" });
     const heard = await listen(parts, { multilingual });
@@ -175,7 +175,7 @@ describe("doubtful languages", () => {
     expect(multilingual.detectedSeconds.length).toBeLessThan(70);
   });
 
-  test("where most is unsure and hardly a word is heard no language is told", async () => {
+  test("if most is unsure and hardly a word is transcribed no language is detected", async () => {
     const multilingual = fakeMultilingual({
       detected: () =>
         new Map([
@@ -202,7 +202,7 @@ describe("doubtful languages", () => {
     return { all, heard: await listener.finish(1_000, options) };
   }
 
-  test("a sentence at the end of a group is told by what follows in the next", async () => {
+  test("a sentence at the end of a group is determined by what follows in the next", async () => {
     const parts = [...talk("en", 4, 6, 2.5), ...talk("es", 6, 1.5, 2.5)];
     const { all, heard } = await listenInTwo(parts, 5, fakeMultilingual());
     expect(heard.languageSegments).toMatchObject([
@@ -211,7 +211,7 @@ describe("doubtful languages", () => {
     ]);
   });
 
-  test("a doubtful sentence in the next group is told by what was heard before", async () => {
+  test("a doubtful sentence in the next group is determined by what was transcribed before", async () => {
     let count = 0;
     const doubtful = new Map([
       ["es", 0.5],
@@ -222,7 +222,7 @@ describe("doubtful languages", () => {
     expect(languages(heard)).toEqual(["en"]);
   });
 
-  test("a change in the first utterance of a group is found though the model tells one language of it", async () => {
+  test("a change in the first utterance of a group is found though the model reports one language of it", async () => {
     const change: FakeSpeech[] = [
       ["es", 3],
       [null, 0.5],
@@ -240,7 +240,7 @@ describe("doubtful languages", () => {
     expect(texts(heard).filter((word) => word.startsWith("translated"))).toEqual([]);
   });
 
-  test("of two languages spoken for as long the first is told", async () => {
+  test("of two languages spoken for as long the first is reported", async () => {
     const parts = [...talk("pt", 4, 6, 3), ...talk("es", 4, 6, 3)];
     const heard = await listen(parts, { multilingual: fakeMultilingual() });
     expect(languages(heard)).toEqual(["pt", "es"]);
@@ -256,7 +256,7 @@ describe("the bundled engine beside one of many languages", () => {
   };
   const seconds = ({ heard }: FakeEngine) => heard.reduce((sum, one) => sum + one.seconds, 0);
 
-  test("English is heard by the bundled engine alone, with a few probes", async () => {
+  test("English is transcribed by the bundled engine alone, with a few probes", async () => {
     const engines = both();
     const heard = await listen(talk("en", 100), engines);
     expect(texts(heard)).toEqual(heard.said("en"));
@@ -267,7 +267,7 @@ describe("the bundled engine beside one of many languages", () => {
     expect(probed).toBeLessThan(0.45 * heard.speechSeconds);
   });
 
-  test("another language is heard by the other engine alone", async () => {
+  test("another language is transcribed by the other engine alone", async () => {
     const engines = both();
     const heard = await listen(talk("es", 100), engines);
     expect(texts(heard)).toEqual(heard.said("es"));
@@ -275,7 +275,7 @@ describe("the bundled engine beside one of many languages", () => {
     expect(engines.bundled.heard).toEqual([]);
   });
 
-  test("Spanish in the middle of English goes to the other engine, and nothing is heard twice or lost", async () => {
+  test("Spanish in the middle of English goes to the other engine, and nothing is transcribed twice or lost", async () => {
     const engines = both();
     const parts = [...talk("en", 20), ...talk("es", 4), ...talk("en", 30)];
     const heard = await listen(parts, engines);
@@ -287,7 +287,7 @@ describe("the bundled engine beside one of many languages", () => {
     expectInOrder(heard);
   });
 
-  test("an utterance that it hears well although another language is spoken in a part of it is not its own", async () => {
+  test("an utterance that it transcribes well although another language is spoken in a part of it is not its own", async () => {
     const both20: FakeSpeech[] = [
       ["en", 14.5],
       [null, 0.3],
@@ -303,14 +303,14 @@ describe("the bundled engine beside one of many languages", () => {
     ]);
   });
 
-  test("where it is not as good the other engine hears everything", async () => {
+  test("if it is not as good the other engine transcribes everything", async () => {
     const engines = { ...both(), bundledTakesEnglish: false };
     const heard = await listen(talk("en", 10), engines);
     expect(heard.languageSegments).toMatchObject([{ engine: "fake-multilingual" }]);
     expect(engines.bundled.heard).toEqual([]);
   });
 
-  test("beside an engine that tells languages only by hearing it hears nothing", async () => {
+  test("beside an engine that detects languages only by transcribing it transcribes nothing", async () => {
     const engines = { ...both(), multilingual: fakeMultilingual({ tells: "by result" }) };
     const heard = await listen(talk("en", 10), engines);
     expect(heard.languageSegments).toMatchObject([{ engine: "fake-multilingual", language: "en" }]);
@@ -319,7 +319,7 @@ describe("the bundled engine beside one of many languages", () => {
 });
 
 describe("the bundled engine alone", () => {
-  test("English is told, with one stretch", async () => {
+  test("English is detected, with one segment", async () => {
     const heard = await listen(talk("en", 10), { bundled: fakeEnglishOnly() });
     expect(heard).toMatchObject({
       language: "en",
@@ -336,7 +336,7 @@ describe("the bundled engine alone", () => {
     });
   });
 
-  test("of a long recording in another language the rest is not heard", async () => {
+  test("of a long recording in another language the rest is not recognized", async () => {
     const bundled = fakeEnglishOnly();
     await expect(listen(talk("es", 120), { bundled })).rejects.toMatchObject({
       code: "language_unsupported",
@@ -375,7 +375,7 @@ describe("speech that an engine leaves out", () => {
     },
   );
 
-  test("is not there where the rest is noise", async () => {
+  test("is not there if the rest is noise", async () => {
     const heard = await listen([...talk("es", 2, 3, 1), ["noise", 4]], {
       multilingual: untilPause("before"),
     });
@@ -416,6 +416,6 @@ test("an abort ends it", async () => {
   );
 });
 
-test("without an engine there is nothing to listen with", () => {
+test("without an engine nothing can be recognized", () => {
   expect(() => createRecognizer(NOTHING)).toThrow("no speech engine");
 });

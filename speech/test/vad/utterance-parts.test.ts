@@ -24,7 +24,7 @@ const utterance = fc
   });
 const minSeconds = fc.double({ min: 0.05, max: 5, noNaN: true });
 
-test("the parts of an utterance hold every sample and every stretch of speech once, in order", () => {
+test("the parts of an utterance hold every sample and every segment of speech once, in order", () => {
   fc.assert(
     fc.property(utterance, minSeconds, (whole, least) => {
       const parts = partsAtPauses(whole, least).map(cutOut);

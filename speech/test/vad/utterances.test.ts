@@ -78,7 +78,7 @@ test("utterances come in order, do not overlap and are no longer than allowed", 
   );
 });
 
-test("every window of speech is in exactly one utterance, and each speaks where the segments say", async () => {
+test("every window of speech is in exactly one utterance, and each speaks if the segments say", async () => {
   await fc.assert(
     fc.asyncProperty(probabilitiesOf, maxWindows, async (probabilities, limit) => {
       const expected: number[] = [];
@@ -137,7 +137,7 @@ test("what is settled never contains speech that is still to come", async () => 
   );
 });
 
-test("speech without a pause is cut where it is least likely to be speech", async () => {
+test("speech without a pause is cut if it is least likely to be speech", async () => {
   const probabilities = new Float32Array(900).fill(0.95);
   probabilities.fill(0.6, 420, 423);
   const [first, second] = await utterancesOf(probabilities, 500);

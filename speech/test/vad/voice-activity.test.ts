@@ -43,7 +43,7 @@ async function segmentsOf(samples: Float32Array) {
   }));
 }
 
-describe("what is not speech is not heard as speech", () => {
+describe("what is not speech is not recognized as speech", () => {
   for (const [name, samples] of Object.entries(nonSpeech(20))) {
     test(name, async () => {
       expect(await segmentsOf(samples)).toEqual([]);
@@ -51,7 +51,7 @@ describe("what is not speech is not heard as speech", () => {
   }
 });
 
-test("speech begins and ends where it does, within 100 ms, before and after a pause", async () => {
+test("speech begins and ends if it does, within 100 ms, before and after a pause", async () => {
   const segments = await segmentsOf(sequence(2, theWeather, 1.5, theChildren, 1));
   const weatherEnds = 2 + theWeather.length / 16_000;
   const childrenEnd = weatherEnds + 1.5 + theChildren.length / 16_000;
@@ -62,7 +62,7 @@ test("speech begins and ends where it does, within 100 ms, before and after a pa
     expect(Math.abs(seconds - expected[index]!)).toBeLessThan(0.1);
 });
 
-test("speech is heard at every place of a long recording, also where stretches and blocks meet", async () => {
+test("speech is transcribed at every place of a long recording, also where segments and blocks meet", async () => {
   const sentences = Array.from({ length: 55 }, () => [theWeather, 1.37, theChildren, 2.11]).flat();
   const recording = sequence(...sentences);
   expect(recording.length / 16_000).toBeGreaterThan(300);
@@ -123,7 +123,7 @@ test("silence that comes as a number of samples comes out as zeros, whatever was
   expect(at).toBe(expected.length);
 });
 
-test("an aborted signal ends the listening", async () => {
+test("an aborted signal ends detection", async () => {
   const aborted = AbortSignal.abort(new Error("enough"));
   const listening = voiceActivity.probabilities(
     new Float32Array(WINDOW_SAMPLES),
@@ -138,7 +138,7 @@ const probabilities = fc
   .map((values) => Float32Array.from(values));
 
 describe("segments", () => {
-  test("are in order, apart by at least 96 ms, and at least 192 ms long unless they may go on", () => {
+  test("are in order, apart by at least 96 ms, and at least 192 ms long unless they may continue", () => {
     fc.assert(
       fc.property(probabilities, (values) => {
         let free = -3;
@@ -175,7 +175,7 @@ describe("segments", () => {
     expect(speechSegments(values)).toEqual([{ start: 10, end: 50 }]);
   });
 
-  test("of less than a second are speech only where that is likely, longer ones anyway", () => {
+  test("of less than a second are speech only if that is likely, longer ones anyway", () => {
     const turn = (probability: number, windows: number) => {
       const values = new Float32Array(windows + 20);
       return speechSegments(values.fill(probability, 10, 10 + windows));

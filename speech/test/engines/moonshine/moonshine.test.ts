@@ -41,12 +41,12 @@ function errorRateOf(heard: readonly RecognitionResult[]): number {
   ).errorRate;
 }
 
-test("hears what is said", () => {
+test("transcribes what is said", () => {
   // The voices are robots; processors round the quantised model differently, so a word or two may change.
   expect(errorRateOf(results)).toBeLessThan(0.12);
 });
 
-test("hears the same of each recording whatever is heard before it or beside it", async () => {
+test("transcribes the same of each recording whatever is transcribed before it or beside it", async () => {
   const utterances = clips.slice(0, 6).map(({ samples }) => ({ samples, start: 0 }));
   const alone: RecognitionResult[] = [];
   for (const utterance of utterances) alone.push(...(await engine.recognize([utterance], { signal })));
@@ -70,7 +70,7 @@ test("has fewer utterances in a batch if memory is short", async () => {
   expect(small).toBeLessThanOrEqual(full / 2);
 });
 
-test("puts words where they are said", () => {
+test("places words where they are said", () => {
   const startErrors: number[] = [];
   const endErrors: number[] = [];
   for (const [index, { words }] of results.entries()) {
@@ -109,7 +109,7 @@ test("gives words in order, apart, inside their utterance and sure of themselves
   }
 });
 
-test("hears utterances in a batch as well as alone", async () => {
+test("transcribes utterances in a batch as well as alone", async () => {
   const alone: RecognitionResult[] = [];
   for (const { samples } of clips)
     alone.push(...(await engine.recognize([{ samples, start: 0 }], { signal })));
@@ -117,7 +117,7 @@ test("hears utterances in a batch as well as alone", async () => {
   expect(errorRateOf(results)).toBeLessThan(errorRateOf(alone) + 0.04);
 });
 
-test("hears nothing where there is nothing, however short", async () => {
+test("returns no words for silence, however short", async () => {
   const utterances = [0, 1, 400, 16_000].map((length) => ({ samples: new Float32Array(length), start: 0 }));
   const heard = await engine.recognize(utterances, { signal });
   expect(heard.map(({ words }) => words)).toEqual([[], [], [], []]);
@@ -133,7 +133,7 @@ test("comes to an end on sound that is no speech", async () => {
   expect(result?.words.length).toBeLessThanOrEqual(75);
 });
 
-test("stops when it is told to", async () => {
+test("stops when it is aborted", async () => {
   const samples = clips[0]?.samples ?? new Float32Array(0);
   const controller = new AbortController();
   const heard = engine.recognize([{ samples, start: 0 }], { signal: controller.signal });
@@ -143,7 +143,7 @@ test("stops when it is told to", async () => {
 
 const jfk = realSpeech("jfk.wav");
 // Real recordings are not ours to publish; where they are not at hand, made speech has to do.
-test.skipIf(jfk === null)("hears a president word for word", async () => {
+test.skipIf(jfk === null)("transcribes a president word for word", async () => {
   const [result] = await engine.recognize([{ samples: await decoded(jfk as string), start: 0 }], { signal });
   const said =
     "And so my fellow Americans ask not what your country can do for you ask what you can do for your country";
@@ -153,7 +153,7 @@ test.skipIf(jfk === null)("hears a president word for word", async () => {
 const lucier = realSpeech("lucier.mp3");
 const lucierText = realSpeech("lucier.txt");
 // Not ours to publish either.
-test.skipIf(lucier === null || lucierText === null)("hears a slow speaker who stutters", async () => {
+test.skipIf(lucier === null || lucierText === null)("transcribes a slow speaker who stutters", async () => {
   const voiceActivity = await openVoiceActivityDetector({ threads: 2 });
   async function* chunks() {
     yield await decoded(lucier as string);

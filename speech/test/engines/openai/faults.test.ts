@@ -59,7 +59,7 @@ describe("many utterances", () => {
     }
   });
 
-  test("are heard by the rest of a fleet where some are down, refuse the key, lack the model or talk nonsense", async () => {
+  test("are transcribed by the rest of a fleet if some are down, refuse the key, lack the model or talk nonsense", async () => {
     const gone = await started();
     await gone.stop();
     const [well, locked, nonsense] = await Promise.all([
@@ -73,7 +73,7 @@ describe("many utterances", () => {
     expect(well.questions).toHaveLength(many.length);
   });
 
-  test("are heard by a server that comes back", async () => {
+  test("are transcribed by a server that comes back", async () => {
     const server = await started();
     server.faults = [
       { status: 503 },
@@ -85,7 +85,7 @@ describe("many utterances", () => {
     expectInOrder(await (await engineOf([server.origin])).recognize(many, { signal }));
   });
 
-  test("are given up together where one of them is refused", async () => {
+  test("are given up together if one of them is refused", async () => {
     const server = await started();
     server.before = async () => {
       if (server.questions.length >= 3) server.fault = { status: 422, body: '{"detail": "too strange"}' };
@@ -96,7 +96,7 @@ describe("many utterances", () => {
     expect(server.questions.length).toBeLessThan(many.length);
   });
 
-  test("end at once where the recording is given up", async () => {
+  test("end at once if the recording is given up", async () => {
     const server = await started();
     server.fault = "never answer";
     const abort = new AbortController();
@@ -168,7 +168,7 @@ describe("faults of a server", () => {
     ],
   ];
   for (const [name, state, options, code, message] of lasting) {
-    test(`one that ${name} is told as ${code}`, async () => {
+    test(`one that ${name} is reported as ${code}`, async () => {
       const server = Object.assign(await started(), state);
       const engine = await engineOf([`${server.origin}/v1`], { tries: 2, ...options });
       const error = await failure(engine.recognize([saying(["The"])], { signal }));
@@ -178,7 +178,7 @@ describe("faults of a server", () => {
     });
   }
 
-  test("a wrong key is told without the key", async () => {
+  test("a wrong key is reported without the key", async () => {
     const server = await started({ apiKey: "sk-right" });
     const engine = await engineOf([], { servers: [{ url: server.origin, apiKey: "sk-wrong-key" }] });
     const error = await failure(engine.recognize([saying(["The"])], { signal }));
@@ -187,7 +187,7 @@ describe("faults of a server", () => {
     expect(error.message).not.toContain("sk-");
   });
 
-  test("what a server repeats of the key is not told: in a fault, nor in what is no transcript", async () => {
+  test("what a server repeats of the key is not reported: in a fault, nor in what is no transcript", async () => {
     const apiKey = "sk-of-somebody-who-pays";
     for (const status of [200, 400, 500]) {
       const server = await started();
@@ -212,7 +212,7 @@ describe("faults of a server", () => {
     expect(other.questions).toEqual([]);
   });
 
-  test("one that takes its time to think is not one that can not be reached", async () => {
+  test("one that takes its time to think is not one that cannot be reached", async () => {
     const server = await started();
     server.before = () => new Promise((resolve) => setTimeout(resolve, 400));
     const engine = await engineOf([server.origin], { connectTimeoutMs: 200, tries: 1 });
@@ -261,7 +261,7 @@ describe("faults of a server", () => {
     expect(texts(result!)).toEqual(["fine!"]);
   });
 
-  test("one that is not there is told by its address, without the password in it", async () => {
+  test("one that is not there is determined by its address, without the password in it", async () => {
     const server = await started();
     await server.stop();
     const url = server.origin.replace("http://", "http://user:hunter2@");

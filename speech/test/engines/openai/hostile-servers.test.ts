@@ -107,7 +107,7 @@ function longestOrderedRun(values: readonly number[]): number {
   return longest;
 }
 
-test("an error that is nested without end is told as an answer that is none", async () => {
+test("an error that is nested without end is reported as an answer that is none", async () => {
   const server = await started();
   server.fault = { status: 200, body: `{"error":${"[".repeat(500_000)}${"]".repeat(500_000)}}` };
   const error = await failure(

@@ -130,7 +130,7 @@ describe("a fleet of servers", () => {
     expect(await waits()).toBe(false);
   });
 
-  test("gives a request that failed at one server to another, and back where that one rests", async () => {
+  test("gives a request that failed at one server to another, and back if that one rests", async () => {
     const { fleet, signal } = fleetOf(["one", "two"], { concurrency: 1 });
     const request = fleet.request();
     request.ratherNot.add("one");
@@ -144,7 +144,7 @@ describe("a fleet of servers", () => {
     ).toBe("waits");
   });
 
-  test("serves an older request first, also where it comes back", async () => {
+  test("serves an older request first, also if it comes back", async () => {
     const { fleet, place, signal } = fleetOf(["one"], { concurrency: 1 });
     const older = fleet.request();
     const busy = await place();
@@ -177,7 +177,7 @@ describe("a fleet of servers", () => {
     expect(await waiting).toBeNull();
   });
 
-  test("lets whoever waits go with the reason for which it is given up", async () => {
+  test("rejects a waiting request with the reason of its abort", async () => {
     const { fleet, place, waits } = fleetOf(["one"], { concurrency: 1 });
     const busy = await place();
     const abort = new AbortController();

@@ -62,7 +62,7 @@ describe("every server's words come back as they are written, when they are said
   }
 
   for (const [name, manner] of Object.entries({ vllm, localAi, withoutWords }) as [string, Manner][]) {
-    test(`${name} tells segments only: words have shares of them`, async () => {
+    test(`${name} reports segments only: words have shares of them`, async () => {
       const server = await started({ manner });
       const engine = await engineOf([server.origin]);
       const utterance = saying(ENGLISH_WORDS, 50);
@@ -77,7 +77,7 @@ describe("every server's words come back as they are written, when they are said
     });
   }
 
-  test("where there is text only, words share the time in which it is loud", async () => {
+  test("if there is text only, words share the time in which it is loud", async () => {
     const server = await started({
       manner: ({ words }) => ({ text: words.map(({ word }) => word).join(" ") }),
     });
@@ -92,7 +92,7 @@ describe("every server's words come back as they are written, when they are said
     await expectMiddlesHeard(await engineOf([server.origin]));
   });
 
-  test("where nothing is said there are no words and no language", async () => {
+  test("if nothing is said there are no words and no language", async () => {
     for (const manner of [openAi, speaches, whisperCpp, vllm]) {
       const server = await started({ manner });
       const engine = await engineOf([server.origin]);
@@ -102,7 +102,7 @@ describe("every server's words come back as they are written, when they are said
   });
 });
 
-describe("what is asked", () => {
+describe("a request", () => {
   test("is a transcript with times of words, of the utterance alone", async () => {
     const server = await started({ apiKey: "sk-right" });
     const engine = await engineOf([], { servers: [{ url: `${server.origin}/v1/`, apiKey: "sk-right" }] });
@@ -121,7 +121,7 @@ describe("what is asked", () => {
     ]);
   });
 
-  test("names the language where it is known, as Whisper calls it", async () => {
+  test("names the language if it is known, as Whisper calls it", async () => {
     const server = await started({ manner: openAi });
     const engine = await engineOf([server.origin], { concurrency: 1 });
     const utterance = saying(["hace"]);
@@ -133,7 +133,7 @@ describe("what is asked", () => {
     expect(results.map(({ language }) => language)).toEqual(["es", "es", "jv"]);
   });
 
-  test("is asked again of whisper.cpp, which takes all for English unless told to tell, but only once", async () => {
+  test("is asked again of whisper.cpp, which takes all for English unless reported to report, but only once", async () => {
     const server = await started({ manner: whisperCpp });
     const engine = await engineOf([server.origin], { concurrency: 1 });
     const results = await engine.recognize([saying(SPANISH_WORDS), saying(SPANISH_WORDS)], { signal });
@@ -149,7 +149,7 @@ describe("what is asked", () => {
     expect(server.questions.map(({ granularities }) => granularities.length)).toEqual([2, 0, 0]);
   });
 
-  test("is padded where it is shorter than a server takes", async () => {
+  test("is padded if it is shorter than a server takes", async () => {
     const server = await started();
     const engine = await engineOf([server.origin]);
     const samples = tones([{ word: "The", start: 0.1, end: 0.4 }], 0.5);
@@ -168,7 +168,7 @@ describe("what is asked", () => {
     ["/v1/audio/transcriptions", "/v1/audio/transcriptions"],
     ["/inference", "/inference"],
   ] as const) {
-    test(`goes to ${path} where the base URL ends in "${url}"`, async () => {
+    test(`goes to ${path} if the base URL ends in "${url}"`, async () => {
       const server = await started({ path });
       const engine = await engineOf([server.origin + url]);
       const [result] = await engine.recognize([saying(["fine!"])], { signal });
@@ -187,18 +187,18 @@ describe("what is asked", () => {
   });
 
   for (const url of ["", "gpu1:8000", "ftp://gpu1/v1", "/v1"]) {
-    test(`can not be asked of "${url}"`, async () => {
+    test(`cannot be asked of "${url}"`, async () => {
       expect((await failure(engineOf([url]))).code).toBe("engine_refused");
     });
   }
 
-  test("can not be asked of nobody", async () => {
+  test("cannot be opened without a server", async () => {
     expect((await failure(engineOf([]))).code).toBe("engine_refused");
   });
 });
 
-describe("what a server says of its own doubts", () => {
-  test("where it believes that nobody speaks, there are no words", async () => {
+describe("statistics in a response", () => {
+  test("if it believes that nobody speaks, there are no words", async () => {
     const doubt = { no_speech_prob: 0.9, avg_logprob: -1.4, compression_ratio: 0.8 };
     const text = " Thank you for watching.";
     const manner: Manner = () => ({ text, language: "en", segments: [{ start: 0, end: 2, text, ...doubt }] });
@@ -247,7 +247,7 @@ describe("what a server says of its own doubts", () => {
   }
 });
 
-test("whoever asks for the name gets the model", async () => {
+test("anyone who asks for the name gets the model", async () => {
   const engine = await engineOf(["http://127.0.0.1:9"]);
   expect(engine.name).toBe("openai:whisper-1");
   expect(engine.languages).toHaveLength(100);

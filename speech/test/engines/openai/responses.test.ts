@@ -141,7 +141,7 @@ describe("whatever a server answers, words are in order inside the utterance, or
   }
 });
 
-describe("times that can not be are made right", () => {
+describe("times that cannot be are made right", () => {
   const text = "One two three four";
   const heardTimes = (words: { word: string; start: unknown; end: unknown }[]) =>
     heardIn({ text, words }).words.map(({ word, start, end }) => [word, start - START, end - START]);
@@ -193,7 +193,7 @@ describe("times that can not be are made right", () => {
     expect(times[3]![2]).toBeGreaterThan(times[3]![1] as number);
   });
 
-  test("a word that was given no time lies between its neighbours", () => {
+  test("a word that was given no time lies between its neighbors", () => {
     const [, two] = heardTimes([right[0]!, right[2]!, right[3]!]);
     expect(two).toEqual(["two", close(1.5), close(1.86)]);
   });

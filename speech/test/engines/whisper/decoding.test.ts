@@ -65,7 +65,7 @@ describe("a text", () => {
     expect(result.truncated).toBe(false);
   });
 
-  test("is written in the language asked for, or else in the likeliest one", async () => {
+  test("is transcribed in the requested language, or else in the most likely one", async () => {
     const engine = await made({
       scripts: [
         { detects: { "<|pt|>": 0.6, "<|es|>": 0.3 }, says: steps([" Olá"]) },
@@ -87,7 +87,7 @@ describe("a text", () => {
     expect(detected?.get("pt")).toBeCloseTo(0.6 / 0.9, 1);
   });
 
-  test("belongs to its utterance, in whatever company it is heard", async () => {
+  test("does not depend on the rest of the batch", async () => {
     const words = [" one", " two", " three", " four", " five"];
     const engine = await made({
       scripts: words.map((word, script) => ({ says: steps([word, ...words.slice(0, script)]) })),
@@ -193,7 +193,7 @@ describe("word times", () => {
     expect(engine.warnings).toEqual([]);
   });
 
-  test("come from timestamps where the decoder shows no attention, which it warns of", async () => {
+  test("come from timestamps if the decoder shows no attention, which it warns of", async () => {
     const engine = await made({
       attention: "fused",
       promptTokens: 3,
@@ -213,7 +213,7 @@ describe("word times", () => {
     expect(third?.end).toBeCloseTo(2.4, 1);
   });
 
-  test("are shares of the utterance where there are no timestamps either", async () => {
+  test("are shares of the utterance if there are no timestamps either", async () => {
     const engine = await made({ attention: "fused", timestamps: false, scripts: [{ says }] });
     const { words } = await heardBy(engine);
     let earliest = 0;
@@ -287,13 +287,13 @@ describe("what came out badly is decoded again by chance", () => {
     expect(result.noSpeechProbability).toBeCloseTo(0.8, 2);
   });
 
-  test("and who is sure of the words is believed to have heard some", async () => {
+  test("unless the model is confident about the words", async () => {
     const engine = await made({ scripts: [{ detects: { "<|nospeech|>": 0.8 }, says: hello }] });
     expect(textOf(await heardBy(engine))).toBe("Hello there.");
   });
 });
 
-test("a hundred languages are told apart", async () => {
+test("a hundred languages are distinguished", async () => {
   const letters = [..."abcdefghij"];
   const languages = letters.flatMap((a) => letters.map((b) => `${a}${b}`));
   const engine = await made({
@@ -312,19 +312,19 @@ describe("a model that is damaged", () => {
     expect(await codeOf(openWhisper({ folder, threads: 1 }))).toBe("model_unusable");
   });
 
-  test("is told so: another graph in the decoder's place", async () => {
+  test("is reported: another graph in the decoder's place", async () => {
     await writeMadeWhisper(folder, { scripts: [{ says: hello }] });
     const encoder = await readFile(join(folder, "onnx", "encoder_model.onnx"));
     await writeFile(join(folder, "onnx", "decoder_model_merged.onnx"), encoder);
     expect(await codeOf(openWhisper({ folder, threads: 1 }))).toBe("model_unusable");
   });
 
-  test("is told so: a vocabulary of another size", async () => {
+  test("is reported: a vocabulary of another size", async () => {
     await writeMadeWhisper(folder, { scripts: [{ says: hello }], config: { vocab_size: 9_999 } });
     expect(await codeOf(openWhisper({ folder, threads: 1 }))).toBe("model_unusable");
   });
 
-  test("is told so: heads of attention that the decoder does not have", async () => {
+  test("is reported: heads of attention that the decoder does not have", async () => {
     const config = { decoder_attention_heads: 6 };
     const generation = { alignment_heads: [[1, 5]] };
     await writeMadeWhisper(folder, { scripts: [{ says: hello }], config, generation });
@@ -344,7 +344,7 @@ describe("a model that is damaged", () => {
   });
 });
 
-test("stops between two steps when it is told to", async () => {
+test("stops between two steps when it is reported to", async () => {
   const engine = await made({ maxTokens: 250, scripts: [{ says: steps(Array(200).fill(" and"), 0.9) }] });
   const controller = new AbortController();
   const heard = engine.recognize([utterance()], { signal: controller.signal });

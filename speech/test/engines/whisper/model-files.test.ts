@@ -37,7 +37,7 @@ async function refusal(folder: string, options?: { variant: string }): Promise<s
 }
 
 describe("a Whisper export", () => {
-  test("tells its window, its sizes and its tokens", async () => {
+  test("reports its window, its sizes and its tokens", async () => {
     const model = await readWhisperModel(listeningModel);
     expect(model).toMatchObject({
       name: "model",
@@ -112,7 +112,7 @@ describe("a Whisper export", () => {
     }
   });
 
-  test("of an early year states less, and the vocabulary tells the rest", async () => {
+  test("of an early year states less, and the vocabulary reports the rest", async () => {
     const { folder, vocabulary } = await made({
       statesAlignmentHeads: false,
       config: { suppress_tokens: [3, -1, 10_000_000], begin_suppress_tokens: null },
@@ -163,8 +163,8 @@ describe("a Whisper export", () => {
   });
 });
 
-describe("a model that cannot be used is told by its file", () => {
-  test("where one is missing", async () => {
+describe("a model that cannot be used is determined by its file", () => {
+  test("if one is missing", async () => {
     for (const file of ["config.json", "preprocessor_config.json", "onnx/decoder_model_merged.onnx"]) {
       const { folder } = await made();
       await rename(join(folder, file), join(folder, "elsewhere"));
@@ -176,7 +176,7 @@ describe("a model that cannot be used is told by its file", () => {
     expect(await refusal(join(work, "nowhere"))).toContain("config.json is missing");
   });
 
-  test("where one is empty, cut off or something else", async () => {
+  test("if one is empty, cut off or something else", async () => {
     for (const file of [
       "config.json",
       "generation_config.json",
@@ -191,7 +191,7 @@ describe("a model that cannot be used is told by its file", () => {
     }
   });
 
-  test("where two do not fit together", async () => {
+  test("if two do not fit together", async () => {
     const wrong: [Partial<MadeWhisperOptions>, RegExp][] = [
       [{ preprocessor: { feature_size: 128 } }, /preprocessor_config.json states 128 mel bins/],
       [{ preprocessor: { nb_max_frames: 1_500 } }, /1500 frames/],
@@ -207,7 +207,7 @@ describe("a model that cannot be used is told by its file", () => {
     }
   });
 
-  test("where it is made to take all the memory, or time without end", async () => {
+  test("if it is made to take all the memory, or time without end", async () => {
     const nested = (length: number) => `${"[".repeat(length)}${"]".repeat(length)}`;
     const one = async (file: string, from: string, to: string) => {
       const { folder } = await made({ generation: { made: 0 } });

@@ -52,7 +52,7 @@ afterAll(() => engine.close());
 
 const textOf = (result: RecognitionResult | undefined) => result?.words.map(({ word }) => word).join(" ");
 
-test("hears in which language it is spoken, and writes down what is said in it", () => {
+test("detects the language and transcribes what is said in it", () => {
   for (const [index, { lang, text }] of spokenClips.entries()) {
     expect([results[index]?.language, textOf(results[index])]).toEqual([lang, text]);
   }
@@ -75,14 +75,14 @@ function timeErrors(heard: readonly RecognitionResult[]) {
   return { starts, ends };
 }
 
-test("puts words where they are said", () => {
+test("places words where they are said", () => {
   const { starts, ends } = timeErrors(results);
   expect(starts.length).toBeGreaterThan(70);
   expect(quantile(starts, 0.9)).toBeLessThanOrEqual(0.025);
   expect(quantile(ends, 0.9)).toBeLessThanOrEqual(0.025);
 });
 
-test("hears nobody where nobody speaks", async () => {
+test("returns no words if nobody speaks", async () => {
   const silent = clips.filter(({ lang }) => lang === null);
   expect(silent.length).toBeGreaterThan(0);
   const utterances = [
@@ -93,7 +93,7 @@ test("hears nobody where nobody speaks", async () => {
   expect(heard.map(({ words }) => words)).toEqual(utterances.map(() => []));
 });
 
-test("tells how likely each language is, before it hears", async () => {
+test("reports how likely each language is, before it transcribes", async () => {
   const detected = await engine.detectLanguages?.(
     spokenClips.map((clip) => utteranceOf(clip)),
     signal,
@@ -105,7 +105,7 @@ test("tells how likely each language is, before it hears", async () => {
   }
 });
 
-test("hears the same alone, in a batch and once more", async () => {
+test("transcribes the same alone, in a batch and once more", async () => {
   const utterance = utteranceOf(spokenClips[0] as Clip);
   await engine.detectLanguages?.([utterance], signal);
   const [once] = await engine.recognize([utterance], { signal });
@@ -114,7 +114,7 @@ test("hears the same alone, in a batch and once more", async () => {
   expect(textOf(once)).toBe(textOf(results[0]));
 });
 
-test("stops when it is told to", async () => {
+test("stops when it is aborted", async () => {
   const controller = new AbortController();
   const heard = engine.recognize([utteranceOf(spokenClips[0] as Clip)], { signal: controller.signal });
   controller.abort(new Error("no longer wanted"));
@@ -131,7 +131,7 @@ describe("a model that is laid out otherwise", () => {
 
   afterAll(() => rm(copy, { recursive: true }));
 
-  test("finds itself the heads that follow time, where its files do not state them", async () => {
+  test("finds itself the heads that follow time, if its files do not state them", async () => {
     const path = join(copy, "generation_config.json");
     const { alignment_heads: _, ...unstated } = JSON.parse(await readFile(path, "utf8"));
     await writeFile(path, JSON.stringify(unstated));

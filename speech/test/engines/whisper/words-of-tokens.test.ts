@@ -26,7 +26,7 @@ describe("words of tokens", () => {
     ]);
   });
 
-  test("take the marks beside them, which are not heard", () => {
+  test("take the marks beside them, which are not recognized", () => {
     expect(wordsOf([" ¿", "Quién", "?", " –", " Yo"])).toEqual([
       { text: "¿Quién?–", firstToken: 0, endToken: 4, spoken: { from: 1, to: 2 } },
       { text: "Yo", firstToken: 4, endToken: 5 },
@@ -65,7 +65,7 @@ describe("words of tokens", () => {
     ]);
   });
 
-  test("of two scripts stay whole where no script without spaces is beside the cut", () => {
+  test("of two scripts stay whole if no script without spaces is beside the cut", () => {
     expect(texts("「iPhone15", "を", "買う」")).toEqual(["「iPhone15", "を", "買う」"]);
   });
 });
@@ -81,7 +81,7 @@ describe("whatever tokens are chosen", () => {
     maxLength: 30,
   });
 
-  test("spans are in order and never empty, and every token that is heard is in one", () => {
+  test("spans are in order and never empty, and every token that is transcribed is in one", () => {
     fc.assert(
       fc.property(vocabulary, fc.constantFrom(null, "ja", "th", "en"), (tokenBytes, language) => {
         const tokens = [...tokenBytes.keys()];
