@@ -57,7 +57,7 @@ export interface ModelView {
 /** Adds `models list`, `pull`, `verify` and `rm` to a program that has the option `--json`. */
 export function addModelCommands(program: Command, options: ModelCommandsOptions): void {
   const { terminal, settings, calledAs, wantedBy, inUse } = options;
-  const group = program.command("models").description("speech models: what there is, and what is installed");
+  const group = program.command("models").description("speech models: available and installed");
   const answer = <T>(command: Command, value: T, text: string) => {
     const { json } = command.optsWithGlobals<{ json?: boolean }>();
     terminal.out(json ? `${JSON.stringify(value, null, 2)}\n` : `${text}\n`);
@@ -66,7 +66,7 @@ export function addModelCommands(program: Command, options: ModelCommandsOptions
 
   group
     .command("list")
-    .description("every model that can be had, and where it is installed")
+    .description("every available model, and where it is installed")
     .action(async (_options: object, command: Command) => {
       const chosen = settings(command);
       const models = await listModels(openStore(chosen), chosen.wanted);
@@ -75,7 +75,7 @@ export function addModelCommands(program: Command, options: ModelCommandsOptions
 
   group
     .command("pull [model]")
-    .description(`download a model, or go on with it; ${wantedBy} where none is named`)
+    .description(`download a model or resume its download; ${wantedBy} by default`)
     .action(async (name: string | undefined, _options: object, command: Command) => {
       const chosen = settings(command);
       const model = chooseModel(name ?? chosen.wanted);
@@ -86,7 +86,7 @@ export function addModelCommands(program: Command, options: ModelCommandsOptions
 
   group
     .command("verify [model]")
-    .description("compare files with their hashes; exit code 1 where one has changed")
+    .description("compare files with their hashes; exit code 1 if one has changed")
     .action(async (name: string | undefined, _options: object, command: Command) => {
       const store = openStore(settings(command));
       const stored = await store.list();
@@ -103,7 +103,7 @@ export function addModelCommands(program: Command, options: ModelCommandsOptions
       if (verdicts.some(({ damage }) => damage.length > 0)) throw new CommanderError(1, DAMAGED, "");
     });
 
-  const rm = group.command("rm <model>").description("remove a model, and what was begun of it");
+  const rm = group.command("rm <model>").description("remove a model and its partial download");
   if (inUse) rm.option("--force", inUse.force);
   rm.action(async (name: string, { force }: { force?: boolean }, command: Command) => {
     const store = openStore(settings(command));

@@ -50,13 +50,13 @@ type Env = Terminal["env"];
 /** @param fail Ends the command if options contradict each other. */
 export function readSettings(options: Options, env: Env, fail: (message: string) => never): Settings {
   const { engine, json, words, model, server: urls = [] } = options;
-  if (json && words) fail("--json and --words can not be had together");
+  if (json && words) fail("--json and --words exclude each other");
   if (engine === "openai" && urls.length === 0) fail("--engine openai needs --server");
   if (engine !== "openai" && engine !== "auto" && urls.length > 0) {
     fail(`--server goes with --engine openai, or without --engine, not with ${engine}`);
   }
   if (model !== undefined && (urls.length > 0 || engine === "moonshine")) {
-    fail("--model names a Whisper model; servers are told theirs by --server-model");
+    fail("--model names a Whisper model; for servers use --server-model");
   }
   for (const url of urls) {
     const parsed = URL.parse(url);

@@ -18,7 +18,7 @@ const COMMAND_BYTES = 100_000_000;
 const FAILED = 1;
 const NO_WORDS: Record<string, string> = {
   zxx: "nobody speaks",
-  und: "what is said is in no language that can be told",
+  und: "the language could not be determined",
 };
 /** Shells add this to the number of the signal that ended a process. */
 const SIGNALLED = 128;
@@ -95,7 +95,7 @@ async function openSpeech(
   const screen = quiet ? null : screenOf(terminal);
   const display = screen && openProgressBar("subtext-speech", screen);
   try {
-    display?.show({ share: null, text: "loads what it listens with" });
+    display?.show({ share: null, text: "loading engines" });
     const { engines } = await speech.describe();
     display?.erase();
     for (const { name, warnings } of engines) for (const each of warnings) remark(`${name}: ${each}`);
@@ -153,8 +153,8 @@ async function requireFile(path: string): Promise<void> {
 function remarksOn(result: TranscribeResult): string[] {
   if (result.outcome === "skipped") return [`nothing to transcribe: ${result.reason}`];
   return [
-    ...(result.incomplete ? ["parts of it are damaged and missing from the transcript"] : []),
-    ...(result.words.length === 0 ? [NO_WORDS[result.language] ?? "no words were heard"] : []),
+    ...(result.incomplete ? ["parts are damaged and missing from the transcript"] : []),
+    ...(result.words.length === 0 ? [NO_WORDS[result.language] ?? "no words were recognized"] : []),
   ];
 }
 

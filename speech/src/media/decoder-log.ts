@@ -64,7 +64,7 @@ export class DecoderLog {
       return new SpeechError("unsupported_media", `A file of the kind "${container}" is not transcribed.`);
     }
     const detail = this.last === null || container !== null ? "" : ` (${this.last})`;
-    return new SpeechError("unreadable_media", `The file can not be read as audio or video${detail}.`);
+    return new SpeechError("unreadable_media", `The file cannot be read as audio or video${detail}.`);
   }
 
   #read(line: string): void {

@@ -189,7 +189,7 @@ function describe(frame: Frame): string {
 function create(graph: FilterGraph, name: string, options: string): FilterContext {
   const filter = Filter.getByName(name);
   const context = filter === null ? null : graph.createFilter(filter, name, options);
-  if (context === null) throw new Error(`The filter ${name} can not be made with ${options}`);
+  if (context === null) throw new Error(`The filter ${name} cannot be created with ${options}`);
   return context;
 }
 

@@ -26,7 +26,7 @@ export async function openDecoder(options: OpenDecoderOptions = {}): Promise<Dec
   const fault = await faultOfNamedFfmpeg(options);
   throw new SpeechError(
     "decoder_unavailable",
-    fault ?? `Recordings can not be decoded on this machine. ${REMEDY}`,
+    fault ?? `Recordings cannot be decoded on this machine. ${REMEDY}`,
   );
 }
 
@@ -48,13 +48,13 @@ async function whyUnusable(ffmpegPath: string, found: FfmpegInstallation | null)
   }
   const file = await stat(ffmpegPath).catch(() => null);
   if (file === null) return `There is nothing at ${ffmpegPath}.`;
-  if (!file.isFile()) return `${ffmpegPath} is no file.`;
+  if (!file.isFile()) return `${ffmpegPath} is not a file.`;
   const runs = await access(ffmpegPath, constants.X_OK).then(
     () => true,
     () => false,
   );
   return runs
-    ? `${ffmpegPath} is no ffmpeg that runs here with an ffprobe beside it.`
+    ? `${ffmpegPath} is not an ffmpeg that runs here with an ffprobe beside it.`
     : `${ffmpegPath} may not be executed.`;
 }
 
@@ -84,8 +84,7 @@ export async function describeDecoders(options: OpenDecoderOptions = {}): Promis
   return ffmpeg.usable || nodeAv.usable ? [ffmpeg, nodeAv] : [{ ...ffmpeg, advice: REMEDY }, nodeAv];
 }
 
-const NO_LIMITS =
-  "There is no prlimit (package util-linux), so a hostile file may take as much memory as it wants.";
+const NO_LIMITS = "prlimit (package util-linux) is missing, so a hostile file may use any amount of memory.";
 
 async function describeFfmpeg(options: OpenDecoderOptions): Promise<DecoderDescription> {
   const missing = { name: "ffmpeg" as const, version: null, usable: false };

@@ -151,7 +151,7 @@ async function persist<T>(
       if (fruitless >= persistence.tries) {
         throw new SpeechError(
           "model_download_failed",
-          `${file.path} can not be downloaded from ${hub.url}: ${error.message}.`,
+          `${file.path} cannot be downloaded from ${hub.url}: ${error.message}.`,
           { cause: error },
         );
       }

@@ -7,13 +7,13 @@ export function storeError(error: unknown, path: string): SpeechError {
   if (error instanceof SpeechError) return error;
   const { code, message } = error as NodeJS.ErrnoException;
   const reasons: Record<string, string> = {
-    ENOSPC: "the disk is full: make space, and it goes on from where it stopped",
-    EDQUOT: "the disk quota is used up: make space, and it goes on from where it stopped",
-    EACCES: "it may not be written to by this user: let MODELS_DIR name a folder that may",
-    EPERM: "it may not be written to by this user: let MODELS_DIR name a folder that may",
-    EROFS: "it lies on a disk that can only be read: let MODELS_DIR name a folder that can be written to",
-    ENOENT: "no folder can be made there: let MODELS_DIR name one that can",
-    ELOOP: "a link stands in its place",
+    ENOSPC: "the disk is full: free some space, and the download resumes",
+    EDQUOT: "the disk quota is used up: free some space, and the download resumes",
+    EACCES: "this user may not write to it: set MODELS_DIR to a writable folder",
+    EPERM: "this user may not write to it: set MODELS_DIR to a writable folder",
+    EROFS: "the disk is read-only: set MODELS_DIR to a writable folder",
+    ENOENT: "the folder cannot be created: set MODELS_DIR to another one",
+    ELOOP: "it is a symbolic link",
   };
   const reason = (code && reasons[code]) ?? message;
   return new SpeechError("model_store_failed", `${path}: ${reason}.`, { cause: error });

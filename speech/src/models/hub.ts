@@ -126,7 +126,7 @@ function redirectTarget(from: URL, location: string): URL {
   const target = URL.canParse(location, from.href) ? new URL(location, from) : null;
   const safe = target?.protocol === "https:" || (target?.protocol === "http:" && from.protocol === "http:");
   if (target && safe) return target;
-  throw new SpeechError("model_download_failed", `${from.host} redirects to what is no safe address.`);
+  throw new SpeechError("model_download_failed", `${from.host} redirects to an unsafe address.`);
 }
 
 /** Size of the whole file as stated by the final response. */

@@ -104,7 +104,7 @@ export function openModelStore({
     if (model?.state === "damaged") {
       throw new SpeechError(
         "model_corrupt",
-        `The model ${nameOrFolder} is damaged: ${model.damage.join(" ")} \`${calledAs} pull ${nameOrFolder}\` mends it.`,
+        `The model ${nameOrFolder} is damaged: ${model.damage.join(" ")} \`${calledAs} pull ${nameOrFolder}\` repairs it.`,
       );
     }
     throw notInstalled(nameOrFolder);
@@ -113,7 +113,7 @@ export function openModelStore({
   function notInstalled(name: string): SpeechError {
     const remedy = knownModel(name)
       ? `\`${calledAs} pull ${name}\``
-      : `none of this name is to be had; there are ${namesOfKnown()}`;
+      : `there is no model of this name; available are ${namesOfKnown()}`;
     return new SpeechError("model_not_found", `The model ${name} is not installed in ${folder}: ${remedy}.`);
   }
 
@@ -215,7 +215,7 @@ export function openModelStore({
 }
 
 async function findFolder(folder: string): Promise<FoundModel> {
-  if (!(await isFolder(folder))) throw new SpeechError("model_not_found", `${folder} is no folder.`);
+  if (!(await isFolder(folder))) throw new SpeechError("model_not_found", `${folder} is not a folder.`);
   return { name: basename(folder), folder, manifest: await readManifest(folder) };
 }
 
@@ -225,7 +225,10 @@ function isModelName(text: string): boolean {
 
 function requireName(text: string): void {
   if (isModelName(text)) return;
-  throw new SpeechError("model_not_found", `"${text}" is no model's name; there are ${namesOfKnown()}.`);
+  throw new SpeechError(
+    "model_not_found",
+    `"${text}" is not the name of a model; available are ${namesOfKnown()}.`,
+  );
 }
 
 function namesOfKnown(): string {

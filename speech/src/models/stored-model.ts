@@ -49,7 +49,7 @@ async function inspectUnknown(name: string, folder: string): Promise<StoredModel
   const unreadable = await exists(join(folder, MANIFEST_NAME));
   if (!unreadable && !(await exists(join(folder, "config.json")))) return null;
   const bytes = await sizeOfFolder(folder);
-  const damage = unreadable ? [`${MANIFEST_NAME} can not be read.`] : [];
+  const damage = unreadable ? [`${MANIFEST_NAME} cannot be read.`] : [];
   return {
     name,
     folder,

@@ -54,7 +54,7 @@ function findHighest(logits: Float32Array): { highest: number; near: number } {
     near = token;
   }
   if (!Number.isFinite(highest)) {
-    throw new SpeechError("model_unusable", "The decoder gave what are no probabilities of tokens.");
+    throw new SpeechError("model_unusable", "The decoder returned invalid probabilities.");
   }
   return { highest, near };
 }

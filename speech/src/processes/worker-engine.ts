@@ -25,7 +25,7 @@ export async function openWorkerEngine(part: WorkerSpec, workers: number): Promi
     const failed = outcomes.find((outcome) => outcome.status === "rejected");
     if (failed) throw failed.reason;
     const description = opened[0]?.description;
-    if (!description) throw new Error(`${part.kind} is no engine.`);
+    if (!description) throw new Error(`${part.kind} is not an engine.`);
     return new WorkerEngine(opened, description);
   } catch (error) {
     await Promise.all(opened.map((worker) => worker.close()));

@@ -45,5 +45,5 @@ export function createRecognizer(engines: Engines): Recognizer {
     return new MultilingualRecognizer(multilingual, bundledTakesEnglish ? bundled : null);
   }
   if (bundled !== null) return new EnglishRecognizer(bundled, remedy);
-  throw new SpeechError("model_unusable", "There is no speech engine to listen with.");
+  throw new SpeechError("model_unusable", "There is no speech engine.");
 }

@@ -371,7 +371,7 @@ describe("wrong use", () => {
     );
     const unknown = await call(["--model", "whisper-huge", short]);
     expect(unknown.err).toMatch(
-      /^subtext-speech: model_not_found: The model whisper-huge is not installed .*: none of this name is to be had; there are whisper-tiny, /,
+      /^subtext-speech: model_not_found: The model whisper-huge is not installed .*: there is no model of this name; available are whisper-tiny, /,
     );
   });
 });

@@ -143,7 +143,7 @@ describe("the choice of a decoder", () => {
     };
     const reasons = {
       [join(folder, "unusable/ffmpeg")]: "There is nothing at",
-      [join(folder, "unusable")]: "is no file",
+      [join(folder, "unusable")]: "is not a file",
       [await file("ffmpeg-text", 0o644)]: "may not be executed",
       [await file("ffmpeg-other", 0o755)]: "is no ffmpeg",
       "ffmpeg-that-nobody-has": "usual folders",

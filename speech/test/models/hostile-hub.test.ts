@@ -17,7 +17,7 @@ async function hubThat(answer: RequestListener) {
 test("a download that begins again after every cut, and never gets further, is given up", async () => {
   const [hub, store] = [await startHub(), await emptyStore()];
   hub.faults = { withoutRanges: true, cutAfterBytes: 1.5 * MIB };
-  await expectError(pull(store, hub), "model_download_failed", /can not be downloaded/);
+  await expectError(pull(store, hub), "model_download_failed", /cannot be downloaded/);
   expect(hub.gets("encoder.onnx").length).toBeLessThanOrEqual(HASTY.tries + 1);
 });
 
@@ -49,5 +49,5 @@ test("a hub that has no such range of what nobody asked a range of is reported a
   const hub = await hubThat(
     (request, response) => void response.writeHead(request.method === "HEAD" ? 200 : 416).end(),
   );
-  await expectError(pull(store, hub), "model_download_failed", /can not be downloaded/);
+  await expectError(pull(store, hub), "model_download_failed", /cannot be downloaded/);
 });

@@ -177,7 +177,7 @@ describe("what lies in the store", () => {
     expect(await store.verify(MODEL.name, new AbortController().signal)).toEqual(damage);
 
     await writeFile(join(model.folder, "model.json"), "{");
-    expect(await store.list()).toMatchObject([{ state: "damaged", damage: ["model.json can not be read."] }]);
+    expect(await store.list()).toMatchObject([{ state: "damaged", damage: ["model.json cannot be read."] }]);
   });
 
   test("is found to have changed by its hashes, whatever its sizes", async () => {
@@ -249,12 +249,12 @@ describe("what lies in the store", () => {
     ".x",
   ])("is reached by no other name than a model's: %j", async (name) => {
     const store = await emptyStore();
-    if (name !== "/") await expectError(store.find(name), "model_not_found", /is no model's name/);
-    await expectError(store.remove(name), "model_not_found", /is no model's name/);
+    if (name !== "/") await expectError(store.find(name), "model_not_found", /is not the name of a model/);
+    await expectError(store.remove(name), "model_not_found", /is not the name of a model/);
     await expectError(
       store.verify(name, new AbortController().signal),
       "model_not_found",
-      /is no model's name/,
+      /is not the name of a model/,
     );
   });
 
@@ -263,7 +263,7 @@ describe("what lies in the store", () => {
     const { model } = await pull(store, hub);
     const files = model.manifest?.files.map((file) => ({ ...file, path: `../${file.path}` }));
     await writeFile(join(model.folder, "model.json"), JSON.stringify({ ...model.manifest, files }));
-    expect(await store.list()).toMatchObject([{ state: "damaged", damage: ["model.json can not be read."] }]);
+    expect(await store.list()).toMatchObject([{ state: "damaged", damage: ["model.json cannot be read."] }]);
   });
 });
 

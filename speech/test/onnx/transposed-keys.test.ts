@@ -81,6 +81,6 @@ test("a graph whose keys are used in another way stays as it is", () => {
   }
 });
 
-test("what is no model is reported as such", () => {
+test("reports bytes that are not a model", () => {
   expect(() => cacheTransposedKeys(new TextEncoder().encode("<!doctype html>"))).toThrow(SpeechError);
 });

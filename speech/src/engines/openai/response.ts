@@ -57,7 +57,7 @@ export function parseResponse(body: string, seconds: number): TranscriptionRespo
   const segments = objects(answer.segments);
   const ownWords = objects(answer.words);
   if (typeof answer.text !== "string" && segments.length === 0 && ownWords.length === 0) {
-    throw new SpeechError("engine_answer_invalid", `The answer has no text${errorSuffix(answer.error)}.`);
+    throw new SpeechError("engine_answer_invalid", `The response has no text${errorSuffix(answer.error)}.`);
   }
   const words = ownWords.length > 0 ? ownWords : segments.flatMap((segment) => objects(segment.words));
   const wordUnit = timeUnit(words, seconds);
@@ -76,13 +76,13 @@ function parseObject(body: string): JsonObject {
   try {
     value = JSON.parse(body);
   } catch (cause) {
-    const message = `The answer is not JSON: it begins with ${excerpt(body)}.`;
+    const message = `The response is not JSON: it begins with ${excerpt(body)}.`;
     throw new SpeechError("engine_answer_invalid", message, { cause });
   }
   // Some versions of whisper.cpp's server wrap the response in a list.
   const answer = Array.isArray(value) ? value[0] : value;
   if (isObject(answer)) return answer;
-  throw new SpeechError("engine_answer_invalid", `The answer is no transcription: ${excerpt(body)}.`);
+  throw new SpeechError("engine_answer_invalid", `The response is not a transcription: ${excerpt(body)}.`);
 }
 
 /** The start of a server's text, on one line, for a message. */

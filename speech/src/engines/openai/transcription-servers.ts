@@ -47,7 +47,7 @@ export class TranscriptionServers {
   /** @throws SpeechError `engine_refused` if there is no server or a URL is invalid */
   constructor(options: TranscriptionServersOptions) {
     if (options.servers.length === 0) {
-      throw new SpeechError("engine_refused", "There is no transcription server to ask.");
+      throw new SpeechError("engine_refused", "No transcription server is configured.");
     }
     this.#options = options;
     this.#servers = options.servers.map(({ url, apiKey }) => ({

@@ -39,7 +39,7 @@ export async function findGraphs(folder: string, variant: string | undefined): P
   if (variant !== undefined && !VARIANTS.has(variant)) {
     throw new SpeechError(
       "model_unusable",
-      `There is no variant ${variant} of models; known are ${[...VARIANTS.keys()].join(", ")}.`,
+      `Unknown variant ${variant}; known are ${[...VARIANTS.keys()].join(", ")}.`,
     );
   }
   const endings = variant === undefined ? [...VARIANTS.values()] : [VARIANTS.get(variant) as string];
@@ -101,7 +101,7 @@ async function expectOnnx(path: string): Promise<void> {
     throw new SpeechError("model_unusable", `The model file ${path} cannot be read.`, { cause: error });
   }
   if (firstByte !== ONNX_FIRST_BYTE) {
-    const what = firstByte === undefined ? "is empty" : "is no ONNX model";
+    const what = firstByte === undefined ? "is empty" : "is not an ONNX model";
     throw new SpeechError("model_unusable", `The model file ${path} ${what}.`);
   }
 }

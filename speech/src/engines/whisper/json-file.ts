@@ -13,7 +13,7 @@ export class JsonFile {
   constructor(path: string, value: unknown) {
     this.path = path;
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      throw this.unusable("is no JSON object");
+      throw this.unusable("is not a JSON object");
     }
     this.#fields = new Map(Object.entries(value));
   }

@@ -86,7 +86,7 @@ async function openDecoder(model: WhisperModel, threads: number): Promise<Seq2Se
   if (decoder.vocabularySize !== model.vocabularySize) {
     throw new SpeechError(
       "model_unusable",
-      `${model.decoderPath} tells ${decoder.vocabularySize} tokens apart, config.json states ${model.vocabularySize}.`,
+      `${model.decoderPath} has ${decoder.vocabularySize} tokens, config.json states ${model.vocabularySize}.`,
     );
   }
   if (decoder.heads !== model.decoderHeads) {

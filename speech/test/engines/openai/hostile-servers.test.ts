@@ -115,6 +115,6 @@ test("an error that is nested without end is reported as an answer that is none"
   );
   expect([error.code, error.message]).toEqual([
     "engine_answer_invalid",
-    expect.stringContaining("The answer has no text, but an error"),
+    expect.stringContaining("The response has no text, but an error"),
   ]);
 });
