@@ -145,7 +145,7 @@ describe("the choice of a decoder", () => {
       [join(folder, "unusable/ffmpeg")]: "There is nothing at",
       [join(folder, "unusable")]: "is not a file",
       [await file("ffmpeg-text", 0o644)]: "may not be executed",
-      [await file("ffmpeg-other", 0o755)]: "is no ffmpeg",
+      [await file("ffmpeg-other", 0o755)]: "is not an ffmpeg",
       "ffmpeg-that-nobody-has": "usual folders",
     };
     for (const [ffmpegPath, reason] of Object.entries(reasons)) {

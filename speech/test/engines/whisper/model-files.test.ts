@@ -159,7 +159,7 @@ describe("a Whisper export", () => {
     expect(await encoder()).toBe(join(folder, "onnx/encoder_model_quantized.onnx"));
     expect(await encoder({ variant: "fp16" })).toBe(join(folder, "onnx/encoder_model_fp16.onnx"));
     expect(await refusal(folder, { variant: "q4" })).toMatch(/no q4 encoder_model/);
-    expect(await refusal(folder, { variant: "q3" })).toMatch(/no variant q3/);
+    expect(await refusal(folder, { variant: "q3" })).toMatch(/Unknown variant q3/);
   });
 });
 
