@@ -132,7 +132,15 @@ describe("imports", () => {
     expect(foreign).toEqual([]);
   });
 
-  test("form no cycle in the dashboard", () => {
+  test("go from no engine to another engine", () => {
+    const engine = (path: string) => /^speech\/src\/engines\/([^/]+)\//.exec(path)?.[1];
+    const foreign = imports.filter(
+      ({ from, to }) => engine(from) !== undefined && engine(to) !== undefined && engine(from) !== engine(to),
+    );
+    expect(foreign).toEqual([]);
+  });
+
+  test.each(["dashboard", "speech", "captions"])("form no cycle in %s", (room) => {
     const targets = Map.groupBy(imports, ({ from }) => from);
     const done = new Set<string>();
     const visit = (file: string, path: string[]): string[] => {
@@ -142,7 +150,7 @@ describe("imports", () => {
       done.add(file);
       return cycles;
     };
-    const files = [...targets.keys()].filter((file) => file.startsWith("dashboard/src/"));
+    const files = [...targets.keys()].filter((file) => file.startsWith(`${room}/src/`));
     expect(files.flatMap((file) => visit(file, []))).toEqual([]);
   });
 });
