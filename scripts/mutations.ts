@@ -153,7 +153,7 @@ export const mutations: Mutation[] = [
       ["greatest(queue.finish_tag, (select virtual_time from clock))", "queue.finish_tag"],
       ["set virtual_time = ${start}::bigint where", "set virtual_time = virtual_time where"],
       ["Math.min(old, virtualTime)", "0"],
-      ["if (start != null) await vacate", "if (start === 0) await vacate"],
+      ["if (start != null) await vacate", "if (false) await vacate"],
       ["Math.max(MIN_PRIORITY, -Math.ceil(", "(-Math.ceil("],
       ["next = start + Math.ceil(charge / weight);", "next = start + charge;"],
     ],
