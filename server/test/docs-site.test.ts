@@ -97,6 +97,7 @@ describe("the documentation", () => {
       "/docs/../package.json",
       "/docs/..%2fpackage.json",
       "/docs/%2e%2e/README.md",
+      "/docs/decisions/README",
       "/docs/..%5c..%5cpackage.json",
       "/docs//etc/passwd",
       "/docs/images/",
