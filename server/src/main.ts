@@ -39,8 +39,8 @@ import { describeEngines, describeMemory, openModels, openSpeech } from "./speec
 import { openStores, type Stores } from "./storage/open-stores.ts";
 import { databaseHome } from "./storage/ownership/queries.ts";
 import type { StoreOwnership } from "./storage/ownership/store-ownership.ts";
-import type { Sources } from "./storage/recording-store.ts";
-import type { Storage } from "./storage/transcript-store.ts";
+import type { RecordingStore } from "./storage/recording-store.ts";
+import type { TranscriptStore } from "./storage/transcript-store.ts";
 import { openTelemetry } from "./telemetry/telemetry.ts";
 import { RunningAttempts } from "./transcription/running-attempts.ts";
 import { createEndpointPolicy, type EndpointPolicy, type ResolveHost } from "./webhooks/guard-url.ts";
@@ -61,8 +61,8 @@ export interface Parts {
   speech: Speech;
   endpointPolicy: EndpointPolicy;
   operators: Operators;
-  storage: Storage;
-  sources: Sources;
+  transcripts: TranscriptStore;
+  recordings: RecordingStore;
   ownership: StoreOwnership;
   /** Opens the operator's API to the command line, in this process or, by `service.json`, in another. */
   commandLineToken: string;
@@ -177,7 +177,7 @@ async function wire(
   }: ServiceOptions,
 ): Promise<Service> {
   const db = database.kysely;
-  const { storage, sources, ownership } = stores;
+  const { transcripts, recordings, ownership } = stores;
   const queue = new Queue(database.boss, database.kind, log, { create: purpose !== "command" });
   opened.defer(() => queue.stop(STOP_WITHIN_MS));
   await oneAtATime(session, () => queue.start());
@@ -240,7 +240,7 @@ async function wire(
     diagnose: () =>
       diagnose(config, {
         database: () => describeDatabase(database),
-        storage: () => storage.check(),
+        storage: () => transcripts.check(),
         model: () => models.state(),
         engine: () => describeEngines(speech),
         memory: () => describeMemory(config, models),
@@ -254,7 +254,7 @@ async function wire(
           unknown: await summarizeUnknownFiles(db),
         }),
       }),
-    checkFiles: (signal) => checkAllFiles({ db, sources, storage, clock, log }, signal),
+    checkFiles: (signal) => checkAllFiles({ db, recordings, transcripts, clock, log }, signal),
     uploadLockTimeoutMs,
     connectionLimits,
     draining: draining.signal,
@@ -276,8 +276,8 @@ async function wire(
       speech,
       endpointPolicy,
       operators,
-      storage,
-      sources,
+      transcripts,
+      recordings,
       ownership,
       commandLineToken,
       app,
@@ -290,8 +290,8 @@ async function wire(
             db,
             queue,
             speech,
-            sources,
-            storage,
+            recordings,
+            transcripts,
             clock,
             log,
             models,
@@ -316,8 +316,8 @@ async function wire(
             db,
             queue,
             clock,
-            sources,
-            storage,
+            recordings,
+            transcripts,
             ownership,
             log,
             uploadExpiryMs: config.uploadExpiryMs,

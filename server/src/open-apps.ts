@@ -68,7 +68,7 @@ export async function openApps(
       health: {
         async check() {
           await database.check();
-          await stores.storage.check();
+          await stores.transcripts.check();
         },
       },
     });
@@ -77,8 +77,8 @@ export async function openApps(
   const deps = {
     ...options,
     db: database.kysely,
-    storage: stores.storage,
-    sources: stores.sources,
+    transcripts: stores.transcripts,
+    recordings: stores.recordings,
     ownership: stores.ownership,
     store: openUploadStore(stores, {
       db: database.kysely,
@@ -93,9 +93,9 @@ export async function openApps(
     settings: config.settings,
   };
   await registerPublic(app, deps);
-  if (stores.files) registerFiles(app, { storage: stores.files, secret, clock });
+  if (stores.files) registerFiles(app, { transcripts: stores.files, secret, clock });
   registerAdmin(app, deps);
-  const mediaOrigin = await findMediaOrigin(stores.sources, clock.now());
+  const mediaOrigin = await findMediaOrigin(stores.recordings, clock.now());
   await registerDashboard(app, { folder, mediaOrigin });
   // The command line in a worker's process asks the whole one.
   return { app, listening: config.role === "worker" ? newApp() : app };

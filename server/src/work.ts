@@ -30,7 +30,7 @@ export interface WorkDeps
  * @param shutdown aborted when this process must hand its work back
  */
 export async function startWork(deps: WorkDeps, shutdown: AbortSignal): Promise<void> {
-  const { db, queue, storage, clock, log, models, running, concurrency } = deps;
+  const { db, queue, transcripts, clock, log, models, running, concurrency } = deps;
   const outagePause = new OutagePause();
   const pipeline: PipelineDeps = {
     ...deps,
@@ -70,7 +70,7 @@ export async function startWork(deps: WorkDeps, shutdown: AbortSignal): Promise<
     index: {
       concurrency: 1,
       groupConcurrency: null,
-      run: counted("index", (job) => indexTranscript({ db, storage, clock, log }, job, shutdown)),
+      run: counted("index", (job) => indexTranscript({ db, transcripts, clock, log }, job, shutdown)),
     },
   });
   const wake = () =>

@@ -37,11 +37,11 @@ const NO_AUDIO: TranscribeResult = { outcome: "skipped", reason: "no_audio_track
 
 const service = shareService({ start: false });
 let folder: string;
-let storage: DiskTranscriptStore;
+let transcripts: DiskTranscriptStore;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "subtext-test-"));
-  storage = await openDiskTranscriptStore({
+  transcripts = await openDiskTranscriptStore({
     folder: join(folder, "files"),
     baseUrl: "http://x",
     secret: Buffer.alloc(32),
@@ -64,7 +64,7 @@ async function pendingTranscription() {
       created_at: new Date(),
     })
     .execute();
-  const sources = await openDiskRecordingStore(join(folder, "uploads"));
+  const recordings = await openDiskRecordingStore(join(folder, "uploads"));
   await writeFile(join(folder, "uploads", videoId), "x");
   await acceptUpload({ db, queue, clock: systemClock }, { videoId, sizeBytes: 1 });
 
@@ -88,8 +88,8 @@ async function pendingTranscription() {
     const deps: PipelineDeps = {
       db: options.db ?? db,
       queue,
-      sources,
-      storage,
+      recordings,
+      transcripts,
       clock: systemClock,
       log: service.service.parts.log,
       maxDurationSeconds: 60,
@@ -112,7 +112,7 @@ async function pendingTranscription() {
   };
   const files = async () => {
     const { id } = await read();
-    return await Array.fromAsync(storage.list(`transcripts/${id}/`));
+    return await Array.fromAsync(transcripts.list(`transcripts/${id}/`));
   };
   /** As the dashboard is told of the video. */
   const view = async () => {
@@ -125,7 +125,7 @@ async function pendingTranscription() {
     const path = `/environments/${tenant.environmentId}/videos/${videoId}`;
     return (await sendAsCommandLine(service, path)).json<VideoDetailView>().transcription!;
   };
-  return { run, read, jobOf, eventsOf, files, view, detail, db, sources };
+  return { run, read, jobOf, eventsOf, files, view, detail, db, recordings };
 }
 
 describe("an attempt", () => {
@@ -478,18 +478,18 @@ describe("an attempt", () => {
   });
 
   test("keeps the files that it is storing while a sweep runs", async () => {
-    const { run, files, sources, db } = await pendingTranscription();
+    const { run, files, recordings, db } = await pendingTranscription();
     const { queue, clock, log, ownership } = service.service.parts;
-    const deps = { db, queue, clock, log, sources, storage, ownership, uploadExpiryMs: 3_600_000 };
-    const put = storage.put;
-    storage.put = async (key, content) => {
+    const deps = { db, queue, clock, log, recordings, transcripts, ownership, uploadExpiryMs: 3_600_000 };
+    const put = transcripts.put;
+    transcripts.put = async (key, content) => {
       await put(key, content);
       await sweep(deps, { strays: true, signal: new AbortController().signal });
     };
     try {
       expect(await run(async () => FAKE_HEARING)).toMatchObject({ status: "COMPLETED" });
     } finally {
-      storage.put = put;
+      transcripts.put = put;
     }
     expect(await files()).toHaveLength(4);
   });
@@ -579,8 +579,8 @@ describe("the waveform of a recording", () => {
 
   async function sweptFiles(pending: Awaited<ReturnType<typeof pendingTranscription>>): Promise<string[]> {
     const { queue, clock, log, ownership } = service.service.parts;
-    const { db, sources, files } = pending;
-    const deps = { db, queue, clock, log, sources, storage, ownership, uploadExpiryMs: 3_600_000 };
+    const { db, recordings, files } = pending;
+    const deps = { db, queue, clock, log, recordings, transcripts, ownership, uploadExpiryMs: 3_600_000 };
     await sweep(deps, { strays: true, signal: new AbortController().signal });
     return names(await files());
   }
@@ -605,30 +605,30 @@ describe("the waveform of a recording", () => {
     const { run, files, read } = await pendingTranscription();
     await run(decodedThen(() => Promise.reject(new SpeechError("engine_crashed", "It ended."))));
     expect(await files()).toEqual([]);
-    const put = storage.put;
-    storage.put = async (key, content) => {
+    const put = transcripts.put;
+    transcripts.put = async (key, content) => {
       if (key.endsWith("waveform.json")) throw new Error("The disk is full.");
       await put(key, content);
     };
     try {
       await run(decodedThen(async () => FAKE_HEARING));
     } finally {
-      storage.put = put;
+      transcripts.put = put;
     }
     expect(await read()).toMatchObject({ status: "COMPLETED", waveform_prefix: null });
   });
 
   test("that was stored and not confirmed is swept, and the files beside it are not", async () => {
     const pending = await pendingTranscription();
-    const put = storage.put;
-    storage.put = async (key, content) => {
+    const put = transcripts.put;
+    transcripts.put = async (key, content) => {
       await put(key, content);
       if (key.endsWith("waveform.json")) throw new Error("The answer was lost.");
     };
     try {
       await pending.run(decodedThen(async () => FAKE_HEARING));
     } finally {
-      storage.put = put;
+      transcripts.put = put;
     }
     expect(await pending.read()).toMatchObject({ status: "COMPLETED", waveform_prefix: null });
     const before = names(await pending.files());

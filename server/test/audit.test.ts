@@ -382,7 +382,7 @@ describe("the log", () => {
   });
 
   test("is kept for its time, and forgotten by the sweep after it", async () => {
-    const { database, queue, log, sources, storage, ownership } = subtext.service.parts;
+    const { database, queue, log, recordings, transcripts, ownership } = subtext.service.parts;
     const db = database.kysely;
     const now = clock.now();
     const old = { now: () => new Date(now.getTime() - 31 * 86_400_000) };
@@ -391,7 +391,17 @@ describe("the log", () => {
     const before = await countRows();
     const run = (auditLogDays: number) =>
       sweep(
-        { db, queue, clock, sources, storage, ownership, log, uploadExpiryMs: 86_400_000, auditLogDays },
+        {
+          db,
+          queue,
+          clock,
+          recordings,
+          transcripts,
+          ownership,
+          log,
+          uploadExpiryMs: 86_400_000,
+          auditLogDays,
+        },
         { strays: false, signal: new AbortController().signal },
       );
     await run(32);

@@ -103,7 +103,7 @@ test.skipIf(isElsewhere).each([
         text: words,
         async store(made) {
           for (const format of ["vtt", "txt"] as const)
-            await service.service.parts.storage.put(
+            await service.service.parts.transcripts.put(
               fileKey(filePrefix(made.transcriptionId, 1), format),
               Buffer.from(`${format} ${words}`),
             );
@@ -139,7 +139,7 @@ test.skipIf(isElsewhere).each([
     const dataFolder = await temporaryFolder();
     await restoreBackup(target, dataFolder, () => {});
     const again = await startService({ dataFolder, start: false });
-    const { database, storage, sources, clock, log } = again.service.parts;
+    const { database, transcripts, recordings, clock, log } = again.service.parts;
     const db = database.kysely;
     const rows = await db
       .selectFrom("video")
@@ -154,12 +154,12 @@ test.skipIf(isElsewhere).each([
       else {
         const words = contents.get(transcription);
         expect(recording).toBe(`recording ${words}`);
-        expect(await text(await storage.read(fileKey(file_prefix, "vtt")))).toBe(`vtt ${words}`);
-        const json = JSON.parse(await text(await storage.read(fileKey(file_prefix, "json"))));
+        expect(await text(await transcripts.read(fileKey(file_prefix, "vtt")))).toBe(`vtt ${words}`);
+        const json = JSON.parse(await text(await transcripts.read(fileKey(file_prefix, "json"))));
         expect(json.map(({ word }: { word: string }) => word).join(" ")).toBe(words);
       }
     }
-    await checkAllFiles({ db, storage, sources, clock, log }, new AbortController().signal);
+    await checkAllFiles({ db, transcripts, recordings, clock, log }, new AbortController().signal);
     expect(await db.selectFrom("missing_file").selectAll().execute()).toEqual([]);
   },
   120_000,
@@ -276,7 +276,7 @@ test.skipIf(isElsewhere)(
 test.skipIf(isElsewhere)(
   "what is written and deleted after the files were collected is as the database says",
   async () => {
-    const { database, clock, log, storage, config } = shared.service.parts;
+    const { database, clock, log, transcripts, config } = shared.service.parts;
     const { environmentId } = await createTenant(shared);
     const seed = () =>
       seedTranscript(shared.service, {
@@ -306,7 +306,7 @@ test.skipIf(isElsewhere)(
     expect(kept).toEqual(expect.arrayContaining([early.videoId, late.videoId]));
     const key = fileKey(filePrefix(late.transcriptionId, 1), "json");
     expect(await readFile(join(target, "data", "files", key), "utf8")).toBe(
-      await text(await storage.read(key)),
+      await text(await transcripts.read(key)),
     );
   },
 );

@@ -65,14 +65,14 @@ describe("docs/configuration.md", () => {
 });
 
 test("every setting is read", () => {
-  const sources = readdirSync(join(root, "server/src"), { recursive: true, encoding: "utf8" })
+  const recordings = readdirSync(join(root, "server/src"), { recursive: true, encoding: "utf8" })
     .filter(
       (name) => /^config(\.ts$|\/)/.test(name) && name.endsWith(".ts") && !name.endsWith("/settings.ts"),
     )
     .map((name) => readFileSync(join(root, "server/src", name), "utf8"))
     .join();
   // One by one or in a list; an unknown name does not compile.
-  expect(SETTING_NAMES.filter((name) => !sources.includes(`"${name}"`))).toEqual([]);
+  expect(SETTING_NAMES.filter((name) => !recordings.includes(`"${name}"`))).toEqual([]);
 });
 
 test("only the entry of the command line reads the environment", () => {

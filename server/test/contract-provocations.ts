@@ -77,10 +77,10 @@ export async function makeWorld(service: TestService, clock: MovableClock): Prom
   };
   const endpoint = (await post("/webhook-endpoints", { url: "https://example.com/hook" })).id;
   const delivery = (await post(`/webhook-endpoints/${endpoint}/test`, {})).id;
-  const { storage } = service.service.parts;
+  const { transcripts } = service.service.parts;
   const key = `transcripts/${newId("transcription")}/1/transcript.txt`;
-  await storage.put(key, Buffer.from("words"));
-  const { url } = await storage.presign(key, {
+  await transcripts.put(key, Buffer.from("words"));
+  const { url } = await transcripts.presign(key, {
     contentType: "text/plain",
     fileName: "a.txt",
     lifetimeSeconds: 300,

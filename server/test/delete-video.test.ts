@@ -24,7 +24,7 @@ describe("a video that is deleted while it is transcribed", () => {
   const service = shareService({ start: false });
 
   async function setUp() {
-    const { database, queue, log, sources, storage } = service.service.parts;
+    const { database, queue, log, recordings, transcripts } = service.service.parts;
     const db = database.kysely;
     const tenant = await createTenant(service);
     const videoId = await upload(service, tenant, Buffer.from("x"));
@@ -35,12 +35,12 @@ describe("a video that is deleted while it is transcribed", () => {
       .executeTakeFirstOrThrow();
     const running = new RunningAttempts(db);
     const locker = createUploadLocker({ timeoutMs: 1_000 });
-    return { db, queue, log, tenant, videoId, row, sources, storage, running, locker };
+    return { db, queue, log, tenant, videoId, row, recordings, transcripts, running, locker };
   }
 
   /** An attempt that runs until it is told to end. */
   async function beginAttempt(there: Awaited<ReturnType<typeof setUp>>) {
-    const { db, queue, log, sources, storage, row, running } = there;
+    const { db, queue, log, recordings, transcripts, row, running } = there;
     let ended = false;
     const { promise: begins, resolve: begun } = Promise.withResolvers<void>();
     /** A stand-in for the engine, which hears until it is told to stop. */
@@ -58,8 +58,8 @@ describe("a video that is deleted while it is transcribed", () => {
       db,
       queue,
       log,
-      sources,
-      storage,
+      recordings,
+      transcripts,
       clock: systemClock,
       speech: fakeSpeech,
       maxDurationSeconds: 60,
@@ -74,17 +74,17 @@ describe("a video that is deleted while it is transcribed", () => {
 
   test("has its attempt in this process ended before the deletion is over, and nothing is left", async () => {
     const there = await setUp();
-    const { db, queue, log, tenant, videoId, row, sources, storage, running, locker } = there;
+    const { db, queue, log, tenant, videoId, row, recordings, transcripts, running, locker } = there;
     const attempt = await beginAttempt(there);
-    await storage.put(`transcripts/${row.id}/1/transcript.vtt`, Buffer.from("half"));
+    await transcripts.put(`transcripts/${row.id}/1/transcript.vtt`, Buffer.from("half"));
 
     const environmentId = tenant.environmentId;
-    const deleting = { db, queue, sources, storage, locker, running, log };
+    const deleting = { db, queue, recordings, transcripts, locker, running, log };
     expect(await deleteVideo(deleting, { environmentId, videoId })).toBe(true);
     expect(attempt.ended()).toBe(true);
     await attempt.settled;
     expect(await recordingBytes(service.service, videoId)).toBe(0);
-    expect(await Array.fromAsync(storage.list(`transcripts/${row.id}/`))).toEqual([]);
+    expect(await Array.fromAsync(transcripts.list(`transcripts/${row.id}/`))).toEqual([]);
     expect(
       await db.selectFrom("event").selectAll().where("environment_id", "=", environmentId).execute(),
     ).toEqual([]);
@@ -93,31 +93,31 @@ describe("a video that is deleted while it is transcribed", () => {
 
   test("has its attempt ended soon where another process deletes it", async () => {
     const there = await setUp();
-    const { db, queue, log, tenant, videoId, sources, storage, locker } = there;
+    const { db, queue, log, tenant, videoId, recordings, transcripts, locker } = there;
     const attempt = await beginAttempt(there);
-    const elsewhere = { db, queue, sources, storage, locker, running: new RunningAttempts(db), log };
+    const elsewhere = { db, queue, recordings, transcripts, locker, running: new RunningAttempts(db), log };
     await deleteVideo(elsewhere, { environmentId: tenant.environmentId, videoId });
     await attempt.settled;
     expect(attempt.ended()).toBe(true);
   });
 
   test("belongs to its environment alone", async () => {
-    const { db, queue, log, videoId, sources, storage, running, locker } = await setUp();
+    const { db, queue, log, videoId, recordings, transcripts, running, locker } = await setUp();
     const stranger = `env_${randomUUID().replaceAll("-", "")}`;
-    const deleting = { db, queue, sources, storage, locker, running, log };
+    const deleting = { db, queue, recordings, transcripts, locker, running, log };
     expect(await deleteVideo(deleting, { environmentId: stranger, videoId })).toBe(false);
     expect(await recordingBytes(service.service, videoId)).toBe(1);
   });
 
   test("is gone although its files can not be removed now; they are left to the sweep", async () => {
-    const { db, queue, log, tenant, videoId, sources, storage, running, locker } = await setUp();
+    const { db, queue, log, tenant, videoId, recordings, transcripts, running, locker } = await setUp();
     const broken = {
-      ...sources,
+      ...recordings,
       remove: async () => {
         throw new Error("the disk does not answer");
       },
     };
-    const deleting = { db, queue, sources: broken, storage, locker, running, log };
+    const deleting = { db, queue, recordings: broken, transcripts, locker, running, log };
     expect(await deleteVideo(deleting, { environmentId: tenant.environmentId, videoId })).toBe(true);
     expect((await readTranscription(service, tenant, videoId)).status).toBe(404);
   });
@@ -135,6 +135,6 @@ test("a real attempt leaves nothing of a video that is deleted in its middle", a
   expect(response.status).toBe(204);
   expect((await readTranscription(service, tenant, videoId)).body).toMatchObject({ code: "video_not_found" });
   expect(await recordingBytes(service.service, videoId)).toBe(0);
-  expect(await Array.fromAsync(service.service.parts.storage.list("transcripts/"))).toEqual([]);
+  expect(await Array.fromAsync(service.service.parts.transcripts.list("transcripts/"))).toEqual([]);
   expect(service.logged()).toContain("the work of this one is dropped");
 });

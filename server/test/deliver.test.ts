@@ -22,7 +22,7 @@ const service = shareService({ start: false, clock });
 
 /** A completed transcription whose event waits for one endpoint; attempts are made by hand. */
 async function emitted(options: { eventTypes?: ["transcriptions.transcription.failed"] } = {}) {
-  const { database, queue, endpointPolicy, log, storage } = service.service.parts;
+  const { database, queue, endpointPolicy, log, transcripts } = service.service.parts;
   const db = database.kysely;
   const receiver = await startReceiver(clock);
   const tenant = await createTenant(service, { clock });
@@ -73,13 +73,13 @@ async function emitted(options: { eventTypes?: ["transcriptions.transcription.fa
     db.selectFrom("delivery").selectAll().where("endpoint_id", "=", endpoint.id).executeTakeFirstOrThrow();
   const readEndpoint = () =>
     db.selectFrom("webhook_endpoint").selectAll().where("id", "=", endpoint.id).executeTakeFirstOrThrow();
-  await storage.put(`transcripts/${transcriptionId}/1/transcript.txt`, Buffer.from("words"));
+  await transcripts.put(`transcripts/${transcriptionId}/1/transcript.txt`, Buffer.from("words"));
   const deps: DeliverDeps = {
     db,
     queue,
     clock,
     log,
-    storage,
+    transcripts,
     policy: endpointPolicy,
     resolve: createHostResolver(),
     version: "0.0.0",

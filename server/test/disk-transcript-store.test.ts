@@ -17,7 +17,7 @@ import { describeStorage } from "./storage-contract.ts";
 describeStorage("the disk", async () => {
   const files = await startFilesApp(systemClock);
   return {
-    storage: files.storage,
+    transcripts: files.transcripts,
     fetchUrl: (url) => fetch(`http://127.0.0.1:${files.port}${targetOf(url)}`),
     close: files.close,
   };
@@ -37,8 +37,8 @@ describe("the disk storage", () => {
     openDiskTranscriptStore({ folder: join(top, name), baseUrl: BASE_URL, secret });
 
   it("makes its folder for its own user only, and the files in it", async () => {
-    const storage = await openIn("deep/er/modes");
-    await storage.put("a/b", bytes("x"));
+    const transcripts = await openIn("deep/er/modes");
+    await transcripts.put("a/b", bytes("x"));
     const modes = ["deep/er/modes", "deep/er/modes/a", "deep/er/modes/a/b"].map(
       async (name) => (await stat(join(top, name))).mode & 0o777,
     );
@@ -58,35 +58,35 @@ describe("the disk storage", () => {
     await writeFile(young!, "half");
     const anHourAgo = new Date(Date.now() - 3_600_000);
     await utimes(old!, anHourAgo, anHourAgo);
-    const storage = await openIn("sweep");
+    const transcripts = await openIn("sweep");
     expect(await readdir(join(folder, "~unfinished"))).toEqual(["young"]);
-    expect(await Array.fromAsync(storage.list(""))).toEqual(["a/b"]);
+    expect(await Array.fromAsync(transcripts.list(""))).toEqual(["a/b"]);
   });
 
   it("leaves no empty folder behind, and none that is not its own to remove", async () => {
-    const storage = await openIn("prune");
-    await storage.put("a/b/c/one", bytes("1"));
-    await storage.put("a/two", bytes("2"));
-    await storage.remove("a/b/c/one");
+    const transcripts = await openIn("prune");
+    await transcripts.put("a/b/c/one", bytes("1"));
+    await transcripts.put("a/two", bytes("2"));
+    await transcripts.remove("a/b/c/one");
     expect(await readdir(join(top, "prune", "a"))).toEqual(["two"]);
-    await storage.remove("a/two");
+    await transcripts.remove("a/two");
     expect(await readdir(join(top, "prune"))).toEqual(["~unfinished"]);
   });
 
   it("keeps an opened file readable after it is removed", async () => {
-    const storage = await openIn("opened");
-    await storage.put("a", bytes("still here"));
-    const file = await storage.openFile("a");
-    await storage.remove("a");
+    const transcripts = await openIn("opened");
+    await transcripts.put("a", bytes("still here"));
+    const file = await transcripts.openFile("a");
+    await transcripts.remove("a");
     expect(await text(file.stream({ start: 6, end: file.size - 1 }))).toBe("here");
   });
 
   it("gives two versions of the same length written at once different tags", async () => {
-    const storage = await openIn("tags");
+    const transcripts = await openIn("tags");
     const tags = new Set<string>();
     for (let version = 0; version < 10; version += 1) {
-      await storage.put("a", bytes(String(version)));
-      const file = await storage.openFile("a");
+      await transcripts.put("a", bytes(String(version)));
+      const file = await transcripts.openFile("a");
       tags.add(file.etag);
       await file.close();
     }
@@ -94,9 +94,9 @@ describe("the disk storage", () => {
   });
 
   it("says that a file cannot be stored, or that the storage is unavailable, if a folder is unusable", async () => {
-    const storage = await openIn("blocked");
-    await storage.put("a", bytes("x"));
-    await expect(storage.put("a/b", bytes("y"))).rejects.toMatchObject({
+    const transcripts = await openIn("blocked");
+    await transcripts.put("a", bytes("x"));
+    await expect(transcripts.put("a/b", bytes("y"))).rejects.toMatchObject({
       code: "storage_object_unusable",
       retryable: true,
     });
@@ -106,9 +106,9 @@ describe("the disk storage", () => {
   });
 
   it("says in its check that it can not write", async () => {
-    const storage = await openIn("gone");
+    const transcripts = await openIn("gone");
     await rm(join(top, "gone"), { recursive: true });
-    await expect(storage.check()).rejects.toMatchObject({ code: "storage_unavailable" });
+    await expect(transcripts.check()).rejects.toMatchObject({ code: "storage_unavailable" });
   });
 
   it("says that it is full where the disk is, keeps what it had and leaves nothing half", async (context) => {

@@ -105,14 +105,14 @@ async function setUp(context: TestContext, answer: (number: number, response: Se
     })
     .execute();
   await acceptUpload({ db, queue, clock: systemClock }, { videoId, sizeBytes: 1 });
-  const storage = await openDiskTranscriptStore({
+  const transcripts = await openDiskTranscriptStore({
     folder: join(folder, "files"),
     baseUrl: "http://127.0.0.1",
     secret: Buffer.alloc(32),
   });
   const read = async () => await db.selectFrom("transcription").selectAll().executeTakeFirstOrThrow();
   const readDelivery = async () => await db.selectFrom("delivery").selectAll().executeTakeFirst();
-  return { db, startWorker, storage, read, readDelivery, posts: () => posts };
+  return { db, startWorker, transcripts, read, readDelivery, posts: () => posts };
 }
 
 async function end({ process: worker }: Worker): Promise<void> {
@@ -128,7 +128,7 @@ describe
     test("changes nothing of the transcription: row, files, event and delivery are the successor's", {
       timeout: 120_000,
     }, async (context) => {
-      const { db, startWorker, storage, read, readDelivery, posts } = await setUp(
+      const { db, startWorker, transcripts, read, readDelivery, posts } = await setUp(
         context,
         (_number, response) => response.end(),
       );
@@ -149,7 +149,7 @@ describe
       expect(await db.selectFrom("delivery").selectAll().execute()).toHaveLength(1);
       expect(posts()).toBe(1);
       let text = "";
-      for await (const piece of await storage.read(`${row.file_prefix}/transcript.txt`)) text += piece;
+      for await (const piece of await transcripts.read(`${row.file_prefix}/transcript.txt`)) text += piece;
       expect(text).toContain("Second.");
     });
 

@@ -25,7 +25,7 @@ interface RawAnswer {
 
 export interface FilesApp {
   app: FastifyInstance;
-  storage: DiskTranscriptStore;
+  transcripts: DiskTranscriptStore;
   folder: string;
   secret: Uint8Array;
   port: number;
@@ -39,29 +39,29 @@ export interface FilesApp {
 /** The route alone, on a real socket and a real folder. */
 export async function startFilesApp(
   clock: Clock,
-  watch: (storage: FileReader) => FileReader = (storage) => storage,
+  watch: (transcripts: FileReader) => FileReader = (transcripts) => transcripts,
 ): Promise<FilesApp> {
   const folder = await mkdtemp(join(tmpdir(), "subtext-files-"));
   const secret = new Uint8Array(32).fill(7);
-  const storage = await openDiskTranscriptStore({ folder, baseUrl: BASE_URL, secret });
+  const transcripts = await openDiskTranscriptStore({ folder, baseUrl: BASE_URL, secret });
   const app = Fastify({ frameworkErrors: sendProblem });
   registerProblems(app);
-  registerFiles(app, { storage: watch(storage), secret, clock });
+  registerFiles(app, { transcripts: watch(transcripts), secret, clock });
   await app.listen({ port: 0, host: "127.0.0.1" });
   const { port } = app.server.address() as AddressInfo;
   let made = 0;
   return {
     app,
-    storage,
+    transcripts,
     folder,
     secret,
     port,
     async urlFor(content, { name = "a.txt", type = "text/plain" } = {}) {
       made += 1;
       const key = `made/${made}`;
-      await storage.put(key, Buffer.from(content));
+      await transcripts.put(key, Buffer.from(content));
       const options = { contentType: type, fileName: name, lifetimeSeconds: 300, now: clock.now() };
-      return targetOf((await storage.presign(key, options)).url);
+      return targetOf((await transcripts.presign(key, options)).url);
     },
     send: (target, { method = "GET", headers = {} } = {}) =>
       new Promise((resolve, reject) => {

@@ -20,9 +20,9 @@ describe("a file of a transcript over HTTP", () => {
   /** Files that were opened and neither closed nor given to a stream that has closed. */
   let unclosed = 0;
   beforeAll(async () => {
-    files = await startFilesApp({ now: () => now }, (storage) => ({
+    files = await startFilesApp({ now: () => now }, (transcripts) => ({
       async openFile(key) {
-        const file = await storage.openFile(key);
+        const file = await transcripts.openFile(key);
         unclosed += 1;
         return {
           ...file,
@@ -141,7 +141,7 @@ describe("a file of a transcript over HTTP", () => {
 
   it("says that it is gone, and stays gone, once it was removed", async () => {
     const target = await files.urlFor("x");
-    await files.storage.remove(target.slice("/files/".length).split("?")[0]!);
+    await files.transcripts.remove(target.slice("/files/".length).split("?")[0]!);
     const answer = await files.send(target);
     expect(answer.status).toBe(404);
     expect(problemOf(answer.body)).toMatchObject({ code: "file_not_found" });

@@ -155,13 +155,13 @@ describe("a hostile client", () => {
       metadata: { filename: "../../../../etc/cron.d/evil\r\nX-Injected: 1", "../key": "../value" },
     });
     await untilEnded(service, tenant, videoId);
-    const { sources, storage } = service.service.parts;
-    const recordings = await Array.fromAsync(sources.list());
-    expect(recordings).toContain(videoId);
+    const { recordings, transcripts } = service.service.parts;
+    const videoIds = await Array.fromAsync(recordings.list());
+    expect(videoIds).toContain(videoId);
     const entries = [
       ...(await readdir(service.dataFolder, { recursive: true })),
-      ...recordings,
-      ...(await Array.fromAsync(storage.list(""))),
+      ...videoIds,
+      ...(await Array.fromAsync(transcripts.list(""))),
     ];
     expect(entries.filter((name) => name.includes("evil") || name.includes("cron"))).toEqual([]);
   });

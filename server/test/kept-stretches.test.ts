@@ -29,7 +29,7 @@ const stretch = (settledSeconds: number): Checkpoint => ({
 const crash = () => new SpeechError("engine_crashed", "It ended.");
 
 async function pendingTranscription({ sizeBytes = 1 } = {}) {
-  const { database, queue, log, storage, sources } = service.service.parts;
+  const { database, queue, log, transcripts, recordings } = service.service.parts;
   const clock = new MovableClock();
   const db = database.kysely;
   await sql`delete from pgboss.job where name = 'transcribe'`.execute(db);
@@ -55,10 +55,10 @@ async function pendingTranscription({ sizeBytes = 1 } = {}) {
       queue,
       log,
       clock,
-      storage,
+      transcripts,
       // Nothing of it is read.
-      sources: {
-        ...sources,
+      recordings: {
+        ...recordings,
         open: async () => ({ path: "/none", release: async () => {} }),
       },
       maxDurationSeconds: 60,

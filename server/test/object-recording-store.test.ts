@@ -30,8 +30,8 @@ test("a bucket that says it has a recording and gives nothing of it is one that 
   });
   onTestFinished(() => bucket.close());
   const scratchFolder = await temporaryFolder();
-  const sources = openObjectRecordingStore(bucket, { scratchFolder });
-  const opening = sources.open("video_01", new AbortController().signal);
+  const recordings = openObjectRecordingStore(bucket, { scratchFolder });
+  const opening = recordings.open("video_01", new AbortController().signal);
   await expect(opening).rejects.toMatchObject({ code: "storage_unavailable" });
   expect(asked).toBeLessThan(10);
   expect(await readdir(scratchFolder)).toEqual([]);

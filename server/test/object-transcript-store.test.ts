@@ -11,7 +11,7 @@ if (s3) {
   describeStorage("a bucket", async () => {
     const bucket = await openTestBucket(s3, `storage-${randomUUID()}`, "some/where/");
     return {
-      storage: openObjectTranscriptStore(bucket),
+      transcripts: openObjectTranscriptStore(bucket),
       fetchUrl: (url) => fetch(url),
       close: async () => bucket.close(),
     };

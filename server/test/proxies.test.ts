@@ -105,7 +105,7 @@ for (const { name, language, start } of PROXIES) {
       // More than nginx accepts by default.
       const recording = Buffer.alloc(3 * 1024 ** 2, "x");
       const videoId = await upload({ ...subtext, url }, tenant, recording);
-      const stored = await subtext.service.parts.sources.inspect(videoId);
+      const stored = await subtext.service.parts.recordings.inspect(videoId);
       expect(stored?.sizeBytes).toBe(recording.length);
     },
   );

@@ -23,14 +23,14 @@ const running = new AbortController().signal;
 
 function deps() {
   const { parts } = subtext.service;
-  const { queue, log, storage, sources, ownership } = parts;
+  const { queue, log, transcripts, recordings, ownership } = parts;
   return {
     db: parts.database.kysely,
     queue,
     log,
     clock,
-    storage,
-    sources,
+    transcripts,
+    recordings,
     ownership,
     uploadExpiryMs: 3_600_000,
   };
@@ -38,11 +38,11 @@ function deps() {
 
 /** A completed video of that many days ago, with its recording and its three files. */
 async function completed(environmentId: string, daysAgo: number) {
-  const { db, storage } = deps();
+  const { db, transcripts } = deps();
   const seed = { environmentId, language: "en", text: "kept words" };
   const { videoId, transcriptionId } = await seedTranscript(subtext.service, seed);
   for (const format of ["vtt", "txt"] as const)
-    await storage.put(fileKey(filePrefix(transcriptionId, 1), format), Buffer.from("made"));
+    await transcripts.put(fileKey(filePrefix(transcriptionId, 1), format), Buffer.from("made"));
   await writeRecording(subtext.service, videoId, "recording");
   await endAt(videoId, { uploaded: daysAgo, finished: daysAgo });
   return { db, videoId, transcriptionId };
@@ -117,7 +117,7 @@ test("the recording goes and the transcript stays readable by working URLs", asy
 
 test("the video goes with every row and file of it, also where its recording went before", async () => {
   const tenant = await createTenant(subtext);
-  const { db, storage } = deps();
+  const { db, transcripts } = deps();
   const { videoId, transcriptionId } = await completed(tenant.environmentId, 31);
   await changeRetention(db, tenant.environmentId, { days: 30, deletes: "recording" });
   await applyRetention(deps(), running);
@@ -129,7 +129,7 @@ test("the video goes with every row and file of it, also where its recording wen
     expect(await readRecording(subtext.service, id)).toBeNull();
   }
   for (const id of [transcriptionId, other.transcriptionId])
-    expect(await Array.fromAsync(storage.list(`${TRANSCRIPTS_PREFIX}${id}/`))).toEqual([]);
+    expect(await Array.fromAsync(transcripts.list(`${TRANSCRIPTS_PREFIX}${id}/`))).toEqual([]);
 });
 
 test("what waits or is being transcribed stays, however old; a failed one stays until its days are over", async () => {
@@ -175,20 +175,20 @@ test("a failed one whose recording is gone is not reprocessed, and says why", as
 
 test("what was due when it was listed and is reprocessed meanwhile is not deleted", async () => {
   const tenant = await createTenant(subtext);
-  const { db, sources } = deps();
+  const { db, recordings } = deps();
   const first = await completed(tenant.environmentId, 40);
   const second = await completed(tenant.environmentId, 39);
   await setStatus(second.videoId, "FAILED");
   await changeRetention(db, tenant.environmentId, { days: 30, deletes: "video" });
   const path = `/environments/${tenant.environmentId}/videos/${second.videoId}/reprocess`;
   const reprocessing = {
-    ...sources,
+    ...recordings,
     async remove(videoId: string) {
       if (videoId === first.videoId) await sendAsCommandLine(subtext, path, { method: "POST" });
-      await sources.remove(videoId);
+      await recordings.remove(videoId);
     },
   };
-  await applyRetention({ ...deps(), sources: reprocessing }, running);
+  await applyRetention({ ...deps(), recordings: reprocessing }, running);
   expect((await read(tenant, first.videoId)).status).toBe(404);
   expect(await read(tenant, `${second.videoId}/transcription`)).toMatchObject({
     body: { status: "PENDING" },
@@ -197,18 +197,18 @@ test("what was due when it was listed and is reprocessed meanwhile is not delete
 
 test("a video that was due when it was listed but is transcribed again in the meantime is not deleted", async () => {
   const tenant = await createTenant(subtext);
-  const { db, sources } = deps();
+  const { db, recordings } = deps();
   const first = await completed(tenant.environmentId, 40);
   const second = await completed(tenant.environmentId, 39);
   await changeRetention(db, tenant.environmentId, { days: 30, deletes: "video" });
   const transcribing = {
-    ...sources,
+    ...recordings,
     async remove(videoId: string) {
       if (videoId === first.videoId) await endAt(second.videoId, { uploaded: 39, finished: 0 });
-      await sources.remove(videoId);
+      await recordings.remove(videoId);
     },
   };
-  await applyRetention({ ...deps(), sources: transcribing }, running);
+  await applyRetention({ ...deps(), recordings: transcribing }, running);
   expect((await read(tenant, first.videoId)).status).toBe(404);
   expect((await read(tenant, second.videoId)).status).toBe(200);
   expect(await readRecording(subtext.service, second.videoId)).not.toBeNull();
@@ -216,16 +216,16 @@ test("a video that was due when it was listed but is transcribed again in the me
 
 test("files that a crash left behind a retention are removed by the sweep", async () => {
   const tenant = await createTenant(subtext);
-  const { db, sources } = deps();
+  const { db, recordings } = deps();
   const { videoId } = await completed(tenant.environmentId, 31);
   await changeRetention(db, tenant.environmentId, { days: 30, deletes: "recording" });
   const dead = {
-    ...sources,
+    ...recordings,
     async remove() {
       throw new Error("the machine lost power");
     },
   };
-  await applyRetention({ ...deps(), sources: dead }, running);
+  await applyRetention({ ...deps(), recordings: dead }, running);
   expect(await readRecording(subtext.service, videoId)).not.toBeNull();
   await sweep(deps(), { strays: true, signal: running });
   expect(await readRecording(subtext.service, videoId)).toBeNull();
@@ -254,9 +254,9 @@ test("how many videos a setting concerns is told before it is made, and the sett
 
 test("a transcript from before a format was added is complete without a file of that format", async () => {
   const tenant = await createTenant(subtext);
-  const { db, storage } = deps();
+  const { db, transcripts } = deps();
   const { videoId, transcriptionId } = await completed(tenant.environmentId, 1);
-  await storage.remove(fileKey(filePrefix(transcriptionId, 1), "txt"));
+  await transcripts.remove(fileKey(filePrefix(transcriptionId, 1), "txt"));
   const formats = JSON.stringify(["vtt", "json"]);
   await db
     .updateTable("transcription")
@@ -267,7 +267,7 @@ test("a transcript from before a format was added is complete without a file of 
   const missing = db.selectFrom("missing_file").select("part").where("video_id", "=", videoId);
   expect(await missing.execute()).toEqual([]);
   const row = await findTranscription(db, transcriptionId);
-  const signing = { storage, now: clock.now(), videoMetadata: {} };
+  const signing = { transcripts, now: clock.now(), videoMetadata: {} };
   const { files } = await representTranscription(row!, signing);
   expect(Object.keys(files!)).toEqual(["vtt", "json"]);
   const file = (format: string) =>
@@ -278,12 +278,12 @@ test("a transcript from before a format was added is complete without a file of 
 
 test("missing files are recorded until they are back, and their rows are never deleted", async () => {
   const tenant = await createTenant(subtext);
-  const { db, storage, sources } = deps();
+  const { db, transcripts, recordings } = deps();
   const whole = await completed(tenant.environmentId, 1);
   const lost = await completed(tenant.environmentId, 1);
   const key = fileKey(filePrefix(lost.transcriptionId, 1), "vtt");
-  await sources.remove(lost.videoId);
-  await storage.remove(key);
+  await recordings.remove(lost.videoId);
+  await transcripts.remove(key);
   await checkAllFiles(deps(), running);
   const noted = async () =>
     await db
@@ -297,7 +297,7 @@ test("missing files are recorded until they are back, and their rows are never d
     { video_id: lost.videoId, part: "transcript" },
   ]);
   expect(await read(tenant, lost.videoId)).toMatchObject({ status: 200 });
-  await storage.put(key, Buffer.from("WEBVTT"));
+  await transcripts.put(key, Buffer.from("WEBVTT"));
   await checkAllFiles(deps(), running);
   expect(await noted()).toEqual([{ video_id: lost.videoId, part: "recording" }]);
   await db.deleteFrom("video").where("id", "=", lost.videoId).execute();
@@ -320,7 +320,7 @@ test("the query for what is due is answered from an index, however much was dele
 test("the doctor reports missing files after a check", async () => {
   const { environmentId } = await createTenant(subtext);
   const { videoId } = await completed(environmentId, 1);
-  await deps().sources.remove(videoId);
+  await deps().recordings.remove(videoId);
   const looked = await sendAsCommandLine(subtext, "/file-check", { method: "POST" });
   expect(looked.json<{ videos: number }>().videos).toBeGreaterThan(0);
   const known = await knownOfFiles(deps().db);

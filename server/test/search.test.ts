@@ -330,7 +330,7 @@ describe("a transcript", () => {
         text: "Once whole.",
       });
       const key = fileKey(filePrefix(seeded.transcriptionId, 1), "json");
-      await subtext.service.parts.storage.put(key, Buffer.from(damaged));
+      await subtext.service.parts.transcripts.put(key, Buffer.from(damaged));
       await indexSeeded(subtext.service, seeded);
       expect(await found(environmentId, "whole")).toEqual([]);
       expect(await isIndexed(seeded.transcriptionId)).toBe(true);
@@ -403,8 +403,8 @@ describe("a transcript", () => {
         queue: parts.queue,
         clock: parts.clock,
         log: parts.log,
-        sources: nothing as never,
-        storage: parts.storage,
+        recordings: nothing as never,
+        transcripts: parts.transcripts,
         ownership: parts.ownership,
         uploadExpiryMs: 1e9,
       },

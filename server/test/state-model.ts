@@ -11,7 +11,7 @@ import type { Parts } from "../src/main.ts";
 import type { JobTag } from "../src/queue/fair-queueing.ts";
 import type { Job } from "../src/queue/queue.ts";
 import { maintainQueue } from "../src/queue/queue-maintenance.ts";
-import type { Sources } from "../src/storage/recording-store.ts";
+import type { RecordingStore } from "../src/storage/recording-store.ts";
 import { reprocess } from "../src/transcription/reprocess.ts";
 import { runTranscription } from "../src/transcription/run.ts";
 import { RunningAttempts } from "../src/transcription/running-attempts.ts";
@@ -166,17 +166,17 @@ export class StateWorld {
     const { promise: heard, resolve, reject } = Promise.withResolvers<TranscribeResult>();
     let modelIsComing = false;
     let running: Running | undefined;
-    const { storage, queue, log } = this.#parts;
+    const { transcripts, queue, log } = this.#parts;
     const deps = {
       db: this.#db,
       queue,
-      storage,
+      transcripts,
       log,
       clock: this.#clock,
       maxDurationSeconds: 60,
       maxConcurrentPerEnvironment: this.cap,
       modelIsComing: () => modelIsComing,
-      sources: fakeSources,
+      recordings: fakeSources,
       /** A stand-in for the engine: it hears what the test lets it hear. */
       speech: {
         transcribe: async (_path: string, options: Parameters<Speech["transcribe"]>[1]) => {
@@ -289,13 +289,13 @@ export class StateWorld {
   }
 
   async delete({ environment_id: environmentId, video_id: videoId }: TranscriptionRow): Promise<void> {
-    const { storage, log } = this.#parts;
+    const { transcripts, log } = this.#parts;
     await deleteVideo(
       {
         db: this.#db,
-        storage,
+        transcripts,
         log,
-        sources: fakeSources,
+        recordings: fakeSources,
         running: this.#attempts,
         locker: fakeLocker,
       },
@@ -329,5 +329,5 @@ const FAKE_STRETCH: Checkpoint = { settledSeconds: 1, results: "" };
 const fakeSources = {
   open: async () => ({ path: "/nowhere", release: async () => {} }),
   remove: async () => {},
-} as unknown as Sources;
+} as unknown as RecordingStore;
 const fakeLocker = { newLock: () => ({ lock: async () => {}, unlock: async () => {} }) } as never;

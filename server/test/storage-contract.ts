@@ -1,10 +1,10 @@
 import { buffer, text } from "node:stream/consumers";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Storage } from "../src/storage/transcript-store.ts";
+import type { TranscriptStore } from "../src/storage/transcript-store.ts";
 
 export interface StorageUnderTest {
-  storage: Storage;
+  transcripts: TranscriptStore;
   /** Fetches a URL that the storage presigned, as a client of the service would. */
   fetchUrl(url: string): Promise<Response>;
   close(): Promise<void>;
@@ -14,15 +14,15 @@ export interface StorageUnderTest {
 export function describeStorage(name: string, open: () => Promise<StorageUnderTest>): void {
   describe(`${name} keeps the contract of a storage`, () => {
     let harness: StorageUnderTest;
-    let storage: Storage;
+    let transcripts: TranscriptStore;
     beforeAll(async () => {
       harness = await open();
-      storage = harness.storage;
+      transcripts = harness.transcripts;
     });
     afterAll(() => harness.close());
 
     const bytes = (content: string) => new TextEncoder().encode(content);
-    const keysBelow = async (prefix: string) => (await Array.fromAsync(storage.list(prefix))).sort();
+    const keysBelow = async (prefix: string) => (await Array.fromAsync(transcripts.list(prefix))).sort();
 
     it("gives back any bytes under any key", async () => {
       let round = 0;
@@ -30,10 +30,10 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
         fc.asyncProperty(segments(), fc.uint8Array({ maxLength: 2000 }), async (path, content) => {
           round += 1;
           const key = `any/${round}/${path.join("/")}`;
-          await storage.put(key, content);
-          expect(new Uint8Array(await buffer(await storage.read(key)))).toEqual(content);
+          await transcripts.put(key, content);
+          expect(new Uint8Array(await buffer(await transcripts.read(key)))).toEqual(content);
           expect(await keysBelow(`any/${round}/`)).toEqual([key]);
-          await storage.remove(key);
+          await transcripts.remove(key);
           expect(await keysBelow(`any/${round}/`)).toEqual([]);
         }),
         { numRuns: 40 },
@@ -42,60 +42,61 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
 
     it("keeps an object of several megabytes and an empty one", async () => {
       const large = new Uint8Array(6_000_000).map((_, index) => index % 251);
-      await storage.put("sizes/large", large);
-      await storage.put("sizes/empty", new Uint8Array());
-      expect(Buffer.compare(await buffer(await storage.read("sizes/large")), large)).toBe(0);
-      expect(await buffer(await storage.read("sizes/empty"))).toHaveLength(0);
-      expect((await storage.inspect("sizes/large"))?.sizeBytes).toBe(6_000_000);
-      expect((await storage.inspect("sizes/empty"))?.sizeBytes).toBe(0);
-      for (const missing of ["sizes/none", "sizes"]) expect(await storage.inspect(missing)).toBeNull();
+      await transcripts.put("sizes/large", large);
+      await transcripts.put("sizes/empty", new Uint8Array());
+      expect(Buffer.compare(await buffer(await transcripts.read("sizes/large")), large)).toBe(0);
+      expect(await buffer(await transcripts.read("sizes/empty"))).toHaveLength(0);
+      expect((await transcripts.inspect("sizes/large"))?.sizeBytes).toBe(6_000_000);
+      expect((await transcripts.inspect("sizes/empty"))?.sizeBytes).toBe(0);
+      for (const missing of ["sizes/none", "sizes"]) expect(await transcripts.inspect(missing)).toBeNull();
     });
 
     it("replaces an object that is put again", async () => {
-      await storage.put("again/a.txt", bytes("a longer first version"));
-      await storage.put("again/a.txt", bytes("second"));
-      expect(await text(await storage.read("again/a.txt"))).toBe("second");
+      await transcripts.put("again/a.txt", bytes("a longer first version"));
+      await transcripts.put("again/a.txt", bytes("second"));
+      expect(await text(await transcripts.read("again/a.txt"))).toBe("second");
       expect(await keysBelow("again/")).toEqual(["again/a.txt"]);
     });
 
     it("never shows a part of an object while it is replaced", async () => {
       const versions = ["1", "2"].map((digit) => digit.repeat(200_000));
-      await storage.put("whole/a", bytes(versions[0]!));
+      await transcripts.put("whole/a", bytes(versions[0]!));
       const writing = (async () => {
-        for (let round = 0; round < 20; round += 1) await storage.put("whole/a", bytes(versions[round % 2]!));
+        for (let round = 0; round < 20; round += 1)
+          await transcripts.put("whole/a", bytes(versions[round % 2]!));
       })();
       for (let round = 0; round < 20; round += 1) {
-        expect(versions.includes(await text(await storage.read("whole/a")))).toBe(true);
+        expect(versions.includes(await text(await transcripts.read("whole/a")))).toBe(true);
       }
       await writing;
     });
 
     it("says which object is missing by the code of its error", async () => {
-      await storage.put("missing/there", bytes("x"));
+      await transcripts.put("missing/there", bytes("x"));
       for (const key of ["missing/none", "missing", "missing/there/below", "nothing/at/all"]) {
-        await expect(storage.read(key)).rejects.toMatchObject({ code: "storage_object_missing" });
+        await expect(transcripts.read(key)).rejects.toMatchObject({ code: "storage_object_missing" });
       }
     });
 
     it("removes an object once or twice without an error, and no other", async () => {
-      await storage.put("remove/a/one", bytes("1"));
-      await storage.put("remove/a/two", bytes("2"));
-      await storage.remove("remove/a/one");
-      await storage.remove("remove/a/one");
-      await storage.remove("remove/never/was");
+      await transcripts.put("remove/a/one", bytes("1"));
+      await transcripts.put("remove/a/two", bytes("2"));
+      await transcripts.remove("remove/a/one");
+      await transcripts.remove("remove/a/one");
+      await transcripts.remove("remove/never/was");
       expect(await keysBelow("remove/")).toEqual(["remove/a/two"]);
     });
 
     it("takes an object again after the last one beside it was removed", async () => {
-      await storage.put("reuse/a/b/c", bytes("1"));
-      await storage.remove("reuse/a/b/c");
-      await storage.put("reuse/a/b/c", bytes("2"));
-      expect(await text(await storage.read("reuse/a/b/c"))).toBe("2");
+      await transcripts.put("reuse/a/b/c", bytes("1"));
+      await transcripts.remove("reuse/a/b/c");
+      await transcripts.put("reuse/a/b/c", bytes("2"));
+      expect(await text(await transcripts.read("reuse/a/b/c"))).toBe("2");
     });
 
     it("lists by prefix, whether it ends at a slash or inside a name", async () => {
       const keys = ["list/v1/a.vtt", "list/v1/b/c.txt", "list/v10/d.json", "list/w"];
-      for (const key of keys) await storage.put(key, bytes(key));
+      for (const key of keys) await transcripts.put(key, bytes(key));
       expect(await keysBelow("list/")).toEqual(keys);
       expect(await keysBelow("list/v1")).toEqual(keys.slice(0, 3));
       expect(await keysBelow("list/v1/")).toEqual(keys.slice(0, 2));
@@ -108,10 +109,10 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
       const keys = Array.from({ length: 30 }, (_, index) => `side/by/${index % 3}/${index}`);
       const churn = async (key: string) => {
         for (let round = 0; round < 5; round += 1) {
-          await storage.put(key, bytes(key));
-          await storage.remove(key);
+          await transcripts.put(key, bytes(key));
+          await transcripts.remove(key);
         }
-        await storage.put(key, bytes(key));
+        await transcripts.put(key, bytes(key));
       };
       await Promise.all(keys.map(churn));
       expect(await keysBelow("side/")).toEqual([...keys].sort());
@@ -135,15 +136,15 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
         "~a",
       ];
       for (const key of [...odd, "a/".repeat(600).concat("b"), "a".repeat(300)]) {
-        await expect(storage.put(key, bytes("x"))).rejects.toThrow(TypeError);
-        await expect(storage.read(key)).rejects.toThrow(TypeError);
-        await expect(storage.remove(key)).rejects.toThrow(TypeError);
+        await expect(transcripts.put(key, bytes("x"))).rejects.toThrow(TypeError);
+        await expect(transcripts.read(key)).rejects.toThrow(TypeError);
+        await expect(transcripts.remove(key)).rejects.toThrow(TypeError);
       }
       await expect(keysBelow("../")).rejects.toThrow(TypeError);
     });
 
     it("presigns a URL that any page can load, with its type and name", async () => {
-      await storage.put("presign/a.vtt", bytes("WEBVTT\n\n"));
+      await transcripts.put("presign/a.vtt", bytes("WEBVTT\n\n"));
       const now = new Date();
       const options = {
         contentType: "text/vtt",
@@ -151,7 +152,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
         lifetimeSeconds: 300,
         now,
       };
-      const { url, expiresAt } = await storage.presign("presign/a.vtt", options);
+      const { url, expiresAt } = await transcripts.presign("presign/a.vtt", options);
       expect(expiresAt.getTime()).toBeGreaterThanOrEqual(now.getTime() + 299_000);
       expect(expiresAt.getTime()).toBeLessThanOrEqual(now.getTime() + 301_000);
       const response = await harness.fetchUrl(url);
@@ -162,8 +163,8 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     });
 
     it("presigns a URL that ends", async () => {
-      await storage.put("presign/ended.txt", bytes("secret"));
-      const { url } = await storage.presign("presign/ended.txt", {
+      await transcripts.put("presign/ended.txt", bytes("secret"));
+      const { url } = await transcripts.presign("presign/ended.txt", {
         contentType: "text/plain",
         fileName: "a.txt",
         lifetimeSeconds: 60,
@@ -176,7 +177,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
 
     it("says that it works, and leaves no trace of having tried", async () => {
       const before = await keysBelow("");
-      await storage.check();
+      await transcripts.check();
       expect(await keysBelow("")).toEqual(before);
     });
   });

@@ -43,10 +43,10 @@ async function openRefusableBucket() {
   });
   onTestFinished(() => bucket.close());
   for (const id of ["video_bad", "video_good"]) await bucket.put(SOURCES + id, Buffer.from("media"));
-  const sources = openObjectRecordingStore(bucket, { scratchFolder: await temporaryFolder() });
+  const recordings = openObjectRecordingStore(bucket, { scratchFolder: await temporaryFolder() });
   const open = async (id: string) => {
     try {
-      const { path, release } = await sources.open(id, signal);
+      const { path, release } = await recordings.open(id, signal);
       const content = await readFile(path, "utf8");
       await release();
       return content;
@@ -128,10 +128,12 @@ describe("a file system", () => {
 
   test("distinguishes a missing file from a missing folder", async () => {
     const folder = join(await temporaryFolder(), "uploads");
-    const sources = await openDiskRecordingStore(folder);
-    await expect(sources.open("video_a", signal)).rejects.toMatchObject({ code: "storage_object_missing" });
+    const recordings = await openDiskRecordingStore(folder);
+    await expect(recordings.open("video_a", signal)).rejects.toMatchObject({
+      code: "storage_object_missing",
+    });
     await rm(folder, { recursive: true });
-    await expect(sources.open("video_a", signal)).rejects.toMatchObject({ code: "storage_unavailable" });
+    await expect(recordings.open("video_a", signal)).rejects.toMatchObject({ code: "storage_unavailable" });
   });
 
   test("distinguishes an unreadable file from a damaged one", async () => {

@@ -27,10 +27,10 @@ import { testS3 } from "./support/test-bucket.ts";
 const log = pino({ level: "silent" });
 
 async function sweepNow({ service }: TestService): Promise<void> {
-  const { database, queue, clock, log, config, sources, storage, ownership } = service.parts;
+  const { database, queue, clock, log, config, recordings, transcripts, ownership } = service.parts;
   const { uploadExpiryMs } = config;
   await sweep(
-    { db: database.kysely, queue, clock, log, sources, storage, ownership, uploadExpiryMs },
+    { db: database.kysely, queue, clock, log, recordings, transcripts, ownership, uploadExpiryMs },
     { strays: true, signal: new AbortController().signal },
   );
 }
@@ -75,8 +75,8 @@ describe("a database that was restored from an older copy", () => {
     await sweepNow(restored);
     for (const { videoId } of [old, doomed, ...newer])
       expect(await readRecording(restored.service, videoId)).not.toBeNull();
-    expect(await Array.fromAsync(parts.storage.list("transcripts/"))).toHaveLength(4);
-    await expect(parts.sources.remove(old.videoId)).rejects.toMatchObject({
+    expect(await Array.fromAsync(parts.transcripts.list("transcripts/"))).toHaveLength(4);
+    await expect(parts.recordings.remove(old.videoId)).rejects.toMatchObject({
       code: "storage_deletions_stopped",
     });
 

@@ -17,10 +17,10 @@ async function setUp() {
   const { parts } = started.service;
   const db = parts.database.kysely;
   const { environmentId } = await createTenant(started);
-  const { sources, storage, log, ownership } = parts;
+  const { recordings, transcripts, log, ownership } = parts;
   const sweep = () =>
-    sweepStoredFiles({ db, sources, storage, ownership, clock, log }, new AbortController().signal);
-  return { started, db, storage, sources, ownership, clock, log, environmentId, sweep };
+    sweepStoredFiles({ db, recordings, transcripts, ownership, clock, log }, new AbortController().signal);
+  return { started, db, transcripts, recordings, ownership, clock, log, environmentId, sweep };
 }
 
 async function completedVideo({ service }: TestService, environmentId: string) {
@@ -30,21 +30,21 @@ async function completedVideo({ service }: TestService, environmentId: string) {
 }
 
 test("files of a deleted video are removed at once, and those of the others are kept", async () => {
-  const { started, db, storage, environmentId, sweep } = await setUp();
+  const { started, db, transcripts, environmentId, sweep } = await setUp();
   const kept = await completedVideo(started, environmentId);
   const deleted = await completedVideo(started, environmentId);
   await db.transaction().execute((tx) => deleteVideoRows(tx, environmentId, deleted.videoId));
   await sweep();
   expect(await readRecording(started.service, deleted.videoId)).toBeNull();
   expect(await readRecording(started.service, kept.videoId)).not.toBeNull();
-  expect(await Array.fromAsync(storage.list("transcripts/"))).toEqual([
+  expect(await Array.fromAsync(transcripts.list("transcripts/"))).toEqual([
     fileKey(filePrefix(kept.transcriptionId, 1), "json"),
   ]);
   expect(await summarizeUnknownFiles(db)).toMatchObject({ files: 0, bytes: 0 });
 });
 
 test("files of a lost attempt are removed at once, and those of an attempt unknown to the database are kept", async () => {
-  const { started, db, storage, environmentId, sweep } = await setUp();
+  const { started, db, transcripts, environmentId, sweep } = await setUp();
   const { transcriptionId } = await completedVideo(started, environmentId);
   await db.updateTable("transcription").set({ attempt: 2 }).where("id", "=", transcriptionId).execute();
   await db
@@ -55,9 +55,9 @@ test("files of a lost attempt are removed at once, and those of an attempt unkno
   const [lost, named, later] = [1, 2, 3].map((attempt) =>
     fileKey(filePrefix(transcriptionId, attempt), "json"),
   );
-  for (const key of [named!, later!]) await storage.put(key, Buffer.from("[]"));
+  for (const key of [named!, later!]) await transcripts.put(key, Buffer.from("[]"));
   await sweep();
-  const left = (await Array.fromAsync(storage.list("transcripts/"))).sort();
+  const left = (await Array.fromAsync(transcripts.list("transcripts/"))).sort();
   expect(left).toEqual([named, later]);
   expect(left).not.toContain(lost);
   const { examples } = await summarizeUnknownFiles(db);
@@ -65,11 +65,11 @@ test("files of a lost attempt are removed at once, and those of an attempt unkno
 });
 
 test("an unknown file is reported with its size and kept for 7 days", async () => {
-  const { started, db, storage, clock, sweep } = await setUp();
+  const { started, db, transcripts, clock, sweep } = await setUp();
   const videoId = newId("video");
   const key = fileKey(filePrefix(newId("transcription"), 1), "vtt");
   await writeRecording(started.service, videoId, "a recording");
-  await storage.put(key, Buffer.from("WEBVTT"));
+  await transcripts.put(key, Buffer.from("WEBVTT"));
   for (let days = 0; days < 7; days += 1) {
     await sweep();
     expect(await summarizeUnknownFiles(db)).toMatchObject({ files: 2, bytes: 17 });
@@ -79,22 +79,22 @@ test("an unknown file is reported with its size and kept for 7 days", async () =
   clock.advance(HOUR_MS);
   await sweep();
   expect(await readRecording(started.service, videoId)).toBeNull();
-  expect(await storage.inspect(key)).toBeNull();
+  expect(await transcripts.inspect(key)).toBeNull();
   expect(await summarizeUnknownFiles(db)).toMatchObject({ files: 0, oldestSeenAt: null });
   expect(started.logged()).toContain("are kept for 7 days");
 });
 
 test("a transcript file whose name belongs to no transcription is kept as unknown", async () => {
-  const { db, storage, sweep } = await setUp();
+  const { db, transcripts, sweep } = await setUp();
   const key = "transcripts/notes.txt";
-  await storage.put(key, Buffer.from("of an operator"));
+  await transcripts.put(key, Buffer.from("of an operator"));
   await sweep();
-  expect(await storage.inspect(key)).not.toBeNull();
+  expect(await transcripts.inspect(key)).not.toBeNull();
   expect((await summarizeUnknownFiles(db)).examples).toEqual([`files/${key}`]);
 });
 
 test("the 7 days start over if the file was missing, known, or not checked for days", async () => {
-  const { started, db, sources, clock, environmentId, sweep } = await setUp();
+  const { started, db, recordings, clock, environmentId, sweep } = await setUp();
   const videoId = newId("video");
   const firstSeen = async () => (await summarizeUnknownFiles(db)).oldestSeenAt?.getTime() ?? null;
   await writeRecording(started.service, videoId, "x");
@@ -102,7 +102,7 @@ test("the 7 days start over if the file was missing, known, or not checked for d
   const first = await firstSeen();
   expect(first).not.toBeNull();
 
-  await sources.remove(videoId);
+  await recordings.remove(videoId);
   await sweep();
   expect(await firstSeen()).toBeNull();
 
@@ -126,26 +126,26 @@ test("the 7 days start over if the file was missing, known, or not checked for d
 });
 
 test("a file that cannot be removed does not block others, and its tombstone is kept", async () => {
-  const { started, db, sources, storage, ownership, clock, log, environmentId } = await setUp();
+  const { started, db, recordings, transcripts, ownership, clock, log, environmentId } = await setUp();
   const videos = [await completedVideo(started, environmentId), await completedVideo(started, environmentId)];
   for (const { videoId } of videos)
     await db.transaction().execute((tx) => deleteVideoRows(tx, environmentId, videoId));
   const stuck = videos[0]!.videoId;
   const partly = {
-    ...sources,
+    ...recordings,
     async remove(id: string) {
       if (id === stuck) throw new Error("permission denied");
-      await sources.remove(id);
+      await recordings.remove(id);
     },
   };
   clock.advance(31 * DAY_MS);
   const signal = new AbortController().signal;
-  await sweepStoredFiles({ db, sources: partly, storage, ownership, clock, log }, signal);
+  await sweepStoredFiles({ db, recordings: partly, transcripts, ownership, clock, log }, signal);
   expect(await readRecording(started.service, videos[1]!.videoId)).toBeNull();
   const tombstones = () => db.selectFrom("tombstone").select("id").execute();
   expect(await tombstones()).toHaveLength(4);
 
-  await sweepStoredFiles({ db, sources, storage, ownership, clock, log }, signal);
+  await sweepStoredFiles({ db, recordings, transcripts, ownership, clock, log }, signal);
   expect(await readRecording(started.service, stuck)).toBeNull();
   expect(await tombstones()).toEqual([]);
 });

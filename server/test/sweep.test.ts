@@ -108,7 +108,7 @@ test("an answer to a POST is forgotten after a day, with the secret that it hold
 
 test("a storage that is away ends the look at uploads at the first, and is told of once", async () => {
   const service = await startService({ start: false, env: { LOG_LEVEL: "debug" } });
-  const { database, queue, clock, log, sources, storage, ownership } = service.service.parts;
+  const { database, queue, clock, log, recordings, transcripts, ownership } = service.service.parts;
   const db = database.kysely;
   const { environmentId } = await createTenant(service, { aiTranscription: false });
   for (let number = 0; number < 3; number++)
@@ -121,13 +121,13 @@ test("a storage that is away ends the look at uploads at the first, and is told 
     });
   let looks = 0;
   const away = {
-    ...sources,
+    ...recordings,
     async inspect() {
       looks += 1;
       throw new AppError("storage_unavailable", "It is away.");
     },
   };
-  const deps = { db, queue, clock, log, storage, ownership, sources: away, uploadExpiryMs: 3_600_000 };
+  const deps = { db, queue, clock, log, transcripts, ownership, recordings: away, uploadExpiryMs: 3_600_000 };
   await sweep(deps, { strays: false, signal: new AbortController().signal });
   expect(looks).toBe(1);
   expect(service.logged().match(/a sweep failed/g)).toHaveLength(1);
@@ -135,7 +135,7 @@ test("a storage that is away ends the look at uploads at the first, and is told 
 
 test("an upload that is deleted while the sweep looks at it is no fault, and those after it are swept", async () => {
   const service = await startService({ start: false });
-  const { database, queue, clock, log, sources, storage, ownership } = service.service.parts;
+  const { database, queue, clock, log, recordings, transcripts, ownership } = service.service.parts;
   const db = database.kysely;
   const { environmentId } = await createTenant(service, { aiTranscription: false });
   const ids = [newId("video"), newId("video")];
@@ -144,16 +144,25 @@ test("an upload that is deleted while the sweep looks at it is no fault, and tho
     await writeRecording(service.service, id, "x");
   }
   const deleting = {
-    ...sources,
+    ...recordings,
     async sync(id: string) {
       if (id === ids[0]) {
         await db.deleteFrom("video").where("id", "=", id).execute();
-        await sources.remove(id);
+        await recordings.remove(id);
       }
-      await sources.sync(id);
+      await recordings.sync(id);
     },
   };
-  const deps = { db, queue, clock, log, storage, ownership, sources: deleting, uploadExpiryMs: 3_600_000 };
+  const deps = {
+    db,
+    queue,
+    clock,
+    log,
+    transcripts,
+    ownership,
+    recordings: deleting,
+    uploadExpiryMs: 3_600_000,
+  };
   await sweep(deps, { strays: false, signal: new AbortController().signal });
   const rows = await db.selectFrom("video").select(["id", "uploaded_at"]).execute();
   expect(rows).toEqual([{ id: ids[1], uploaded_at: expect.any(Date) }]);
@@ -163,11 +172,20 @@ test("an upload that is deleted while the sweep looks at it is no fault, and tho
 describe("one item that cannot be processed", () => {
   /** Sweeps with parts of which some fail; what was counted as failed comes back. */
   async function sweepWith(service: TestService, parts: Partial<SweepDeps>): Promise<string[]> {
-    const { database, queue, clock, log, sources, storage, ownership } = service.service.parts;
+    const { database, queue, clock, log, recordings, transcripts, ownership } = service.service.parts;
     const failed: string[] = [];
     await sweep(
       {
-        ...{ db: database.kysely, queue, clock, log, sources, storage, ownership, uploadExpiryMs: 3_600_000 },
+        ...{
+          db: database.kysely,
+          queue,
+          clock,
+          log,
+          recordings,
+          transcripts,
+          ownership,
+          uploadExpiryMs: 3_600_000,
+        },
         ...parts,
         onItemFailed: (task) => failed.push(task),
       },
@@ -191,13 +209,13 @@ describe("one item that cannot be processed", () => {
     const { service, tenant, ids, db } = await uploadThree({ aiTranscription: false }, clock);
     await setRetention(db, tenant.environmentId, { days: 1, deletes: "recording" });
     clock.advance(2 * 86_400_000);
-    const { sources } = service.service.parts;
+    const { recordings } = service.service.parts;
     const remove = async (id: string) => {
       if (id === ids[0]) throw new Error("it cannot be removed");
-      await sources.remove(id);
+      await recordings.remove(id);
     };
     // What is left of the first is an obsolete file, which the sweep does not get rid of either.
-    expect(await sweepWith(service, { sources: { ...sources, remove } })).toEqual([
+    expect(await sweepWith(service, { recordings: { ...recordings, remove } })).toEqual([
       "retention",
       "stored_files",
     ]);
@@ -223,12 +241,12 @@ describe("one item that cannot be processed", () => {
 
   test("does not keep the others from being looked for", async () => {
     const { service, ids, db } = await uploadThree({ aiTranscription: false });
-    const { sources } = service.service.parts;
+    const { recordings } = service.service.parts;
     const inspect = async (id: string) => {
       if (id === ids[0]) throw new Error("it cannot be inspected");
-      return id === ids[2] ? null : await sources.inspect(id);
+      return id === ids[2] ? null : await recordings.inspect(id);
     };
-    expect(await sweepWith(service, { sources: { ...sources, inspect } })).toEqual(["missing_files"]);
+    expect(await sweepWith(service, { recordings: { ...recordings, inspect } })).toEqual(["missing_files"]);
     expect(await db.selectFrom("missing_file").select("video_id").execute()).toEqual([{ video_id: ids[2] }]);
   });
 

@@ -46,10 +46,10 @@ test("what the first release left is read by clients and operators of this one, 
 }, async () => {
   const dataFolder = await firstReleaseFolder();
   const still = await startService({ dataFolder, start: false });
-  const { storage } = still.service.parts;
+  const { transcripts } = still.service.parts;
   const files = { vtt: "the captions", json: JSON.stringify(WORDS), txt: "Whimsical lighthouses" };
   for (const format of ["vtt", "json", "txt"] as const)
-    await storage.put(fileKey(FIRST_RELEASE.completedPrefix, format), Buffer.from(files[format]));
+    await transcripts.put(fileKey(FIRST_RELEASE.completedPrefix, format), Buffer.from(files[format]));
   for (const videoId of [videos.pending, videos.processing, videos.failed])
     await writeRecording(still.service, videoId, await readFile(RECORDING));
 

@@ -47,7 +47,7 @@ async function serveUploads() {
   const { database, queue, log, config } = service.service.parts;
   const { kysely: db } = database;
   const folder = await temporaryFolder();
-  const sources = await openDiskRecordingStore(folder);
+  const recordings = await openDiskRecordingStore(folder);
   const locker = createLosingLocker();
   const limits = new TokenLimits({ perSecond: 1_000, burst: 1_000 }, systemClock);
   const findKey = (id: string) => findApiKey(db, id);
@@ -63,8 +63,8 @@ async function serveUploads() {
     db,
     queue,
     clock: systemClock,
-    sources,
-    store: openDiskUploadStore({ folder, db, sources, expiryMs: 3_600_000 }),
+    recordings,
+    store: openDiskUploadStore({ folder, db, recordings, expiryMs: 3_600_000 }),
     authorize,
     limits,
     maxUploadBytes: 1_000,

@@ -83,10 +83,10 @@ async function idleMs({ service }: TestService, id: string): Promise<number> {
 }
 
 async function sweepNow({ service }: TestService, clock: MovableClock): Promise<void> {
-  const { database, queue, log, config, sources, storage, ownership } = service.parts;
+  const { database, queue, log, config, recordings, transcripts, ownership } = service.parts;
   const { uploadExpiryMs } = config;
   await sweep(
-    { db: database.kysely, queue, clock, log, sources, storage, ownership, uploadExpiryMs },
+    { db: database.kysely, queue, clock, log, recordings, transcripts, ownership, uploadExpiryMs },
     { strays: true, signal: new AbortController().signal },
   );
 }

@@ -141,8 +141,8 @@ describe("a deleted video", () => {
       .transaction()
       .execute((tx) => startAttempt(tx, row, clock.now()));
     const prefix = `transcripts/${row.id}/1`;
-    const { storage } = service.service.parts;
-    await storage.put(`${prefix}/transcript.vtt`, Buffer.from("WEBVTT\n"));
+    const { transcripts } = service.service.parts;
+    await transcripts.put(`${prefix}/transcript.vtt`, Buffer.from("WEBVTT\n"));
     await db()
       .transaction()
       .execute((tx) =>
@@ -167,7 +167,7 @@ describe("a deleted video", () => {
     expect(await ask(`/videos/${id}/transcription`)).toMatchObject({ body: { code: "video_not_found" } });
     expect((await fetch(body.files.vtt.url)).status).toBe(404);
     expect(await readRecording(service.service, id)).toBeNull();
-    expect(await Array.fromAsync(storage.list(prefix))).toEqual([]);
+    expect(await Array.fromAsync(transcripts.list(prefix))).toEqual([]);
     expect(await db().selectFrom("transcription").selectAll().where("video_id", "=", id).execute()).toEqual(
       [],
     );

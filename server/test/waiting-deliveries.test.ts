@@ -17,7 +17,7 @@ const service = shareService({ start: false, clock });
 
 /** An endpoint whose deliveries are attempted by hand, and whose receiver answers as the test specifies. */
 async function subscribe() {
-  const { database, queue, storage, log, endpointPolicy: policy } = service.service.parts;
+  const { database, queue, transcripts, log, endpointPolicy: policy } = service.service.parts;
   const db = database.kysely;
   const answer = { status: 204, headers: {} as Record<string, string> };
   const receiver = await startReceiver((_request, response) =>
@@ -31,7 +31,7 @@ async function subscribe() {
   );
   const resolve = createHostResolver();
   const deliver = createDeliver({
-    ...{ db, queue, storage, clock, log, policy, resolve, version: "0", timeoutMs: 5_000 },
+    ...{ db, queue, transcripts, clock, log, policy, resolve, version: "0", timeoutMs: 5_000 },
   });
   const read = async (id: string): Promise<DeliveryRow> =>
     await db.selectFrom("delivery").selectAll().where("id", "=", id).executeTakeFirstOrThrow();

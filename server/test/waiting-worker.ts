@@ -7,7 +7,7 @@ import type { Schema } from "../src/db/schema.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { Queue } from "../src/queue/queue.ts";
 import { openDiskTranscriptStore } from "../src/storage/disk/disk-transcript-store.ts";
-import type { Sources } from "../src/storage/recording-store.ts";
+import type { RecordingStore } from "../src/storage/recording-store.ts";
 import { createLog } from "../src/telemetry/log.ts";
 import { RunningAttempts } from "../src/transcription/running-attempts.ts";
 import { createEndpointPolicy } from "../src/webhooks/guard-url.ts";
@@ -29,7 +29,7 @@ const database = await openDatabase<Schema>({
 });
 const queue = new Queue(database.boss, database.kind, log);
 await queue.start();
-const storage = await openDiskTranscriptStore({
+const transcripts = await openDiskTranscriptStore({
   folder: FILES_FOLDER,
   baseUrl: "http://127.0.0.1",
   secret: Buffer.alloc(32),
@@ -49,10 +49,12 @@ await startWork(
   {
     db: database.kysely,
     queue,
-    storage,
+    transcripts,
     log,
     clock: systemClock,
-    sources: { open: async () => ({ path: "/nowhere", release: async () => {} }) } as unknown as Sources,
+    recordings: {
+      open: async () => ({ path: "/nowhere", release: async () => {} }),
+    } as unknown as RecordingStore,
     speech: {
       transcribe: (_path: string, { signal }: { signal: AbortSignal }) => hear(signal),
     } as unknown as WorkDeps["speech"],

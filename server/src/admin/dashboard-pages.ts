@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { acceptsEncoding } from "../http/accepts-encoding.ts";
 import { AppError } from "../lib/errors.ts";
 import { newId } from "../lib/ids.ts";
-import type { Sources } from "../storage/recording-store.ts";
+import type { RecordingStore } from "../storage/recording-store.ts";
 import { PAGE_PATHS } from "./contract/pages.ts";
 
 const MEDIA_TYPES: Record<string, string> = {
@@ -106,9 +106,9 @@ async function send(asset: Asset, request: FastifyRequest, reply: FastifyReply):
 }
 
 /** Where a storage that gives recordings itself gives them; null where none does. */
-export async function findMediaOrigin(sources: Sources, now: Date): Promise<string | null> {
+export async function findMediaOrigin(recordings: RecordingStore, now: Date): Promise<string | null> {
   const options = { contentType: "video/mp4", fileName: "any", lifetimeSeconds: 60, now };
-  const presigned = await sources.presign(newId("video"), options);
+  const presigned = await recordings.presign(newId("video"), options);
   return presigned && new URL(presigned.url).origin;
 }
 

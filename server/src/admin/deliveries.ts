@@ -6,7 +6,7 @@ import { AppError } from "../lib/errors.ts";
 import { isPlausibleId } from "../lib/ids.ts";
 import type { Queue } from "../queue/queue.ts";
 import { type DeliveryWithAttempts, representDelivery, uploadedFileName } from "../resources/resources.ts";
-import type { Storage } from "../storage/transcript-store.ts";
+import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { videosOfTranscriptions } from "../videos/queries.ts";
 import { findEventSubjects } from "../webhooks/due-delivery-queries.ts";
 import { constantHeaders } from "../webhooks/post.ts";
@@ -21,7 +21,7 @@ export interface DeliveryDeps {
   db: Db;
   queue: Queue;
   clock: Clock;
-  storage: Storage;
+  transcripts: TranscriptStore;
   version: string;
 }
 
@@ -99,11 +99,11 @@ async function requestsOf(
 ): Promise<AttemptRequestView[]> {
   const event = await findEvent(deps.db, delivery.event_id);
   if (!event) return [];
-  const { storage } = deps;
+  const { transcripts } = deps;
   const findSubject = async (id: string) => (await findEventSubjects(deps.db, [id]))[0];
   const requests: AttemptRequestView[] = [];
   for (const { number, attempted_at: at } of delivery.made) {
-    const sent = await renderRequest({ storage, findSubject }, event, endpoint, {
+    const sent = await renderRequest({ transcripts, findSubject }, event, endpoint, {
       at,
       secrets: secretsAt(endpoint, at),
     });

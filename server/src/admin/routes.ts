@@ -37,7 +37,7 @@ export interface AdminDeps
 /** `/internal/…`: the API of the dashboard and the command line. It is not versioned. */
 export function registerAdmin(app: FastifyInstance, adminDeps: AdminDeps): void {
   const limits = new SignInLimits(adminDeps.clock);
-  const deps = { ...adminDeps, limits, uploadedBytes: new UploadedBytes(adminDeps.sources) };
+  const deps = { ...adminDeps, limits, uploadedBytes: new UploadedBytes(adminDeps.recordings) };
   const handlers: Handlers = {
     ...setupHandlers(deps),
     ...signInHandlers(deps),

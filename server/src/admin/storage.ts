@@ -3,15 +3,15 @@ import { restartUnknownFiles } from "../cleanup/unknown-file-queries.ts";
 import type { Db } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { StoreOwnership } from "../storage/ownership/store-ownership.ts";
-import type { Sources } from "../storage/recording-store.ts";
-import type { Storage } from "../storage/transcript-store.ts";
+import type { RecordingStore } from "../storage/recording-store.ts";
+import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { handlersOf } from "./operation.ts";
 
 export interface StoreDeps {
   db: Db;
   clock: Clock;
-  sources: Sources;
-  storage: Storage;
+  recordings: RecordingStore;
+  transcripts: TranscriptStore;
   ownership: StoreOwnership;
 }
 

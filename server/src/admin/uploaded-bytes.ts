@@ -1,4 +1,4 @@
-import type { Sources } from "../storage/recording-store.ts";
+import type { RecordingStore } from "../storage/recording-store.ts";
 
 /** Asking takes at most this share of the time: a bucket that answers in 50 ms is asked every 5 s. */
 const MAX_SHARE_OF_TIME = 0.01;
@@ -15,11 +15,11 @@ interface Known {
  * Bytes received of unfinished uploads, cached for all readers. The slower the storage, the less often it is asked.
  */
 export class UploadedBytes {
-  readonly #sources: Pick<Sources, "inspect">;
+  readonly #recordings: Pick<RecordingStore, "inspect">;
   readonly #known = new Map<string, Known>();
 
-  constructor(sources: Pick<Sources, "inspect">) {
-    this.#sources = sources;
+  constructor(recordings: Pick<RecordingStore, "inspect">) {
+    this.#recordings = recordings;
   }
 
   /** Returns null if the storage does not answer: the rest of the video can still be shown. */
@@ -38,7 +38,7 @@ export class UploadedBytes {
 
   async #ask(videoId: string): Promise<number | null> {
     try {
-      return (await this.#sources.inspect(videoId))?.sizeBytes ?? 0;
+      return (await this.#recordings.inspect(videoId))?.sizeBytes ?? 0;
     } catch {
       return null;
     }

@@ -4,8 +4,8 @@ import type { Db, TranscriptionRow, VideoRow } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import type { Queue } from "../queue/queue.ts";
-import type { Sources } from "../storage/recording-store.ts";
-import type { Storage } from "../storage/transcript-store.ts";
+import type { RecordingStore } from "../storage/recording-store.ts";
+import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { listAttempts } from "../transcription/attempt-queries.ts";
 import { findTranscriptionOfVideo } from "../transcription/queries.ts";
 import { reprocess } from "../transcription/reprocess.ts";
@@ -22,8 +22,8 @@ import { findVideoOf, type VideoListDeps, viewVideos } from "./videos.ts";
 export interface VideoDetailDeps extends VideoListDeps {
   queue: Queue;
   clock: Clock;
-  sources: Sources;
-  storage: Storage;
+  recordings: RecordingStore;
+  transcripts: TranscriptStore;
   /** The upload endpoint's own, so that nothing writes to a deleted video. */
   locker: Locker;
   running: RunningAttempts;
@@ -81,12 +81,12 @@ async function historyOf(db: Db, { id, environment_id }: TranscriptionRow) {
   };
 }
 
-async function viewMedia({ sources }: VideoDetailDeps, video: VideoRow): Promise<MediaView | null> {
+async function viewMedia({ recordings }: VideoDetailDeps, video: VideoRow): Promise<MediaView | null> {
   if (video.uploaded_at === null || video.recording_deleted_at !== null) return null;
   return {
     url: `/internal/environments/${video.environment_id}/videos/${video.id}/media`,
     // Without the recording, the page still shows the rest.
-    contentType: await typeOfRecording(sources, video.id).catch(() => null),
+    contentType: await typeOfRecording(recordings, video.id).catch(() => null),
   };
 }
 

@@ -6,9 +6,9 @@ import type { Clock } from "../lib/clock.ts";
 import { AppError, type AppErrorCode } from "../lib/errors.ts";
 import { representVideo, transcriptFileName } from "../resources/resources.ts";
 import { contentDisposition, DOWNLOAD_TYPE } from "../storage/content-disposition.ts";
-import type { Sources } from "../storage/recording-store.ts";
+import type { RecordingStore } from "../storage/recording-store.ts";
 import { confidenceKey, fileKey, waveformKey } from "../storage/transcript-files.ts";
-import type { Storage } from "../storage/transcript-store.ts";
+import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { findTranscriptionOfVideo } from "../transcription/queries.ts";
 import { mediaType, TELLING_BYTES } from "../videos/media-type.ts";
 import { type Call, handlersOf } from "./operation.ts";
@@ -23,13 +23,13 @@ const WORDS_VERSION = 1;
 interface VideoFileDeps {
   db: Db;
   clock: Clock;
-  sources: Sources;
-  storage: Storage;
+  recordings: RecordingStore;
+  transcripts: TranscriptStore;
 }
 
 /** The recording, and the files of a transcript, for the page of a video. */
 export function videoFileHandlers(deps: VideoFileDeps) {
-  const { db, storage } = deps;
+  const { db, transcripts } = deps;
   return handlersOf({
     "GET /environments/:environment/videos/:video/media": async (call) => await sendMedia(deps, call),
     "HEAD /environments/:environment/videos/:video/media": async (call) => await sendMedia(deps, call),
@@ -43,9 +43,9 @@ export function videoFileHandlers(deps: VideoFileDeps) {
         tag: `${tagOf(prefix)}-${WORDS_VERSION}`,
         make: async () => {
           const [words, confidences] = await Promise.all([
-            readJson(storage, fileKey(prefix, "json")).catch(asNotFound("transcript_not_found")),
+            readJson(transcripts, fileKey(prefix, "json")).catch(asNotFound("transcript_not_found")),
             // The first releases did not store it.
-            readJson(storage, confidenceKey(prefix)).catch(nullIfMissing),
+            readJson(transcripts, confidenceKey(prefix)).catch(nullIfMissing),
           ]);
           return JSON.stringify(
             transcriptWords(words as Parameters<typeof transcriptWords>[0], {
@@ -65,7 +65,9 @@ export function videoFileHandlers(deps: VideoFileDeps) {
       const etag = `"${tagOf(prefix)}"`;
       reply.headers({ etag, "cache-control": "private, no-cache" });
       if (namesTag(request.headers["if-none-match"], etag)) return await reply.code(304).send();
-      const captions = await storage.read(fileKey(prefix, "vtt")).catch(asNotFound("transcript_not_found"));
+      const captions = await transcripts
+        .read(fileKey(prefix, "vtt"))
+        .catch(asNotFound("transcript_not_found"));
       return await reply.type("text/vtt; charset=utf-8").send(captions);
     },
 
@@ -78,7 +80,7 @@ export function videoFileHandlers(deps: VideoFileDeps) {
         throw new AppError("transcript_not_found", "The video has no such file (yet).");
       }
       const name = transcriptFileName(row, video.metadata, format);
-      const file = await storage
+      const file = await transcripts
         .read(fileKey(row.file_prefix, format))
         .catch(asNotFound("transcript_not_found"));
       reply.header("content-disposition", contentDisposition(name, DOWNLOAD_TYPE));
@@ -92,7 +94,7 @@ export function videoFileHandlers(deps: VideoFileDeps) {
       return await sendJson(request, reply, {
         tag: tagOf(prefix),
         make: async () =>
-          await buffer(await storage.read(waveformKey(prefix)).catch(asNotFound("waveform_not_found"))),
+          await buffer(await transcripts.read(waveformKey(prefix)).catch(asNotFound("waveform_not_found"))),
       });
     },
   });
@@ -100,7 +102,7 @@ export function videoFileHandlers(deps: VideoFileDeps) {
 
 /** For the player; with `?download`, to be saved as a file. */
 async function sendMedia(
-  { db, sources, clock }: VideoFileDeps,
+  { db, recordings, clock }: VideoFileDeps,
   {
     params,
     query,
@@ -122,11 +124,11 @@ async function sendMedia(
     );
   }
   const isDownload = query.download !== undefined;
-  const contentType = (!isDownload && (await typeOfRecording(sources, video.id))) || DOWNLOAD_TYPE;
+  const contentType = (!isDownload && (await typeOfRecording(recordings, video.id))) || DOWNLOAD_TYPE;
   const fileName = representVideo(video, undefined).filename ?? video.id;
   // A presigned URL is for one method.
   if (request.method === "GET") {
-    const presigned = await sources.presign(video.id, {
+    const presigned = await recordings.presign(video.id, {
       contentType,
       fileName,
       lifetimeSeconds: MEDIA_URL_LIFETIME_SECONDS,
@@ -134,7 +136,7 @@ async function sendMedia(
     });
     if (presigned) return await reply.redirect(presigned.url, 302);
   }
-  return await sendFile(request, reply, await sources.openFile(video.id), {
+  return await sendFile(request, reply, await recordings.openFile(video.id), {
     contentType,
     contentDisposition: contentDisposition(fileName, contentType),
     cacheControl: "private, no-cache",
@@ -145,8 +147,8 @@ async function sendMedia(
  * Returns null if it is not a known media type.
  * @throws AppError `storage_object_missing`, `storage_unavailable`
  */
-export async function typeOfRecording(sources: Sources, videoId: string): Promise<string | null> {
-  const file = await sources.openFile(videoId);
+export async function typeOfRecording(recordings: RecordingStore, videoId: string): Promise<string | null> {
+  const file = await recordings.openFile(videoId);
   if (file.size === 0) {
     await file.close();
     return null;
@@ -159,8 +161,8 @@ function tagOf(prefix: string): string {
   return prefix.replaceAll("/", "-");
 }
 
-async function readJson(storage: Storage, key: string): Promise<unknown> {
-  return await json(await storage.read(key));
+async function readJson(transcripts: TranscriptStore, key: string): Promise<unknown> {
+  return await json(await transcripts.read(key));
 }
 
 /** The video is being deleted, or its file was removed. */

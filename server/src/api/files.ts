@@ -19,7 +19,7 @@ const CORS = {
 };
 
 export interface FilesOptions {
-  storage: FileReader;
+  transcripts: FileReader;
   /** The one that the URLs are signed with. */
   secret: Uint8Array;
   clock: Clock;
@@ -27,7 +27,7 @@ export interface FilesOptions {
 
 /** Serves `/files/<key>?…`, the URLs that the disk storage presigns. */
 export function registerFiles(app: FastifyInstance, options: FilesOptions): void {
-  const { storage, clock } = options;
+  const { transcripts, clock } = options;
   const secret = createSecretKey(options.secret);
   // A plugin of its own, so that its hook stays with its routes.
   app.register(async (files) => {
@@ -52,7 +52,7 @@ export function registerFiles(app: FastifyInstance, options: FilesOptions): void
       exposeHeadRoute: false,
       handler: async (request, reply) => {
         const claims = readClaims(request, secret, clock);
-        const file = await openFile(storage, claims.key);
+        const file = await openFile(transcripts, claims.key);
         const { fileName, contentType } = claims;
         return await sendFile(request, reply, file, {
           contentType: `${contentType}; charset=utf-8`,
@@ -86,9 +86,9 @@ function readClaims(request: FastifyRequest, secret: KeyObject, clock: Clock): F
 }
 
 /** @throws AppError `file_not_found`: to a client, a file that is gone is no fault of the storage. */
-async function openFile(storage: FileReader, key: string): Promise<OpenedFile> {
+async function openFile(transcripts: FileReader, key: string): Promise<OpenedFile> {
   try {
-    return await storage.openFile(key);
+    return await transcripts.openFile(key);
   } catch (error) {
     if (error instanceof AppError && error.code === "storage_object_missing") {
       throw new AppError("file_not_found", "The file was deleted.", { cause: error });

@@ -2,7 +2,7 @@ import { OPERATIONS } from "@subtext/client/contract/operations";
 import type { FastifyInstance } from "fastify";
 import { AppError } from "../lib/errors.ts";
 import { representTranscription } from "../resources/resources.ts";
-import type { Storage } from "../storage/transcript-store.ts";
+import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { type OperationDeps, serveVideo } from "./operation.ts";
 
 /** Seconds after which a client that polls may ask again. */
@@ -10,9 +10,9 @@ const POLL_AFTER_SECONDS = 2;
 
 export function registerTranscription(
   app: FastifyInstance,
-  deps: OperationDeps & { storage: Storage },
+  deps: OperationDeps & { transcripts: TranscriptStore },
 ): void {
-  const { storage, clock } = deps;
+  const { transcripts, clock } = deps;
   serveVideo(app, deps, OPERATIONS.getTranscription, async ({ video, reply }) => {
     const { transcription, metadata } = video;
     if (!transcription && !video.uploaded_at) {
@@ -30,7 +30,7 @@ export function registerTranscription(
       reply.header("retry-after", String(POLL_AFTER_SECONDS));
     }
     return await representTranscription(transcription, {
-      storage,
+      transcripts,
       now: clock.now(),
       videoMetadata: metadata,
     });

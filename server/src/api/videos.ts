@@ -7,8 +7,8 @@ import { cutPage, readPageRequest } from "../http/cursor.ts";
 import { isPlausibleId } from "../lib/ids.ts";
 import type { Queue } from "../queue/queue.ts";
 import { representVideo } from "../resources/resources.ts";
-import type { Sources } from "../storage/recording-store.ts";
-import type { Storage } from "../storage/transcript-store.ts";
+import type { RecordingStore } from "../storage/recording-store.ts";
+import type { TranscriptStore } from "../storage/transcript-store.ts";
 import type { RunningAttempts } from "../transcription/running-attempts.ts";
 import { type OfferDeps, offerUpload } from "../uploads/upload-offer.ts";
 import { deleteVideo } from "../videos/delete-video.ts";
@@ -16,8 +16,8 @@ import { listVideos, noSuchVideo, transcriptionsOfVideos } from "../videos/queri
 import { type OperationDeps, serve, serveOnce, serveVideo } from "./operation.ts";
 
 export interface VideosDeps extends OperationDeps, Omit<OfferDeps, "db"> {
-  storage: Storage;
-  sources: Sources;
+  transcripts: TranscriptStore;
+  recordings: RecordingStore;
   /** The one that serves uploads, so that what is deleted is not written to. */
   locker: Locker;
   queue: Queue;

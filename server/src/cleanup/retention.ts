@@ -3,15 +3,15 @@ import { listEnvironments, retentionOf } from "../environments/queries.ts";
 import type { Clock } from "../lib/clock.ts";
 import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
 import type { StoreOwnership } from "../storage/ownership/store-ownership.ts";
-import type { Sources } from "../storage/recording-store.ts";
+import type { RecordingStore } from "../storage/recording-store.ts";
 import { TRANSCRIPTS_PREFIX } from "../storage/transcript-files.ts";
-import type { Storage } from "../storage/transcript-store.ts";
+import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { type DuePosition, deleteDue, dueBefore, findDue } from "../videos/retention-queries.ts";
 
 export interface RetentionDeps extends ItemDeps {
   db: Db;
-  sources: Sources;
-  storage: Storage;
+  recordings: RecordingStore;
+  transcripts: TranscriptStore;
   ownership: Pick<StoreOwnership, "look">;
   clock: Clock;
 }
@@ -72,7 +72,7 @@ async function* walkDue(
 }
 
 async function deleteOne(
-  { db, sources, storage, clock, log }: RetentionDeps,
+  { db, recordings, transcripts, clock, log }: RetentionDeps,
   { environmentId, videoId }: { environmentId: string; videoId: string },
 ): Promise<boolean> {
   const taken = await db
@@ -80,10 +80,10 @@ async function deleteOne(
     .execute(async (tx) => await deleteDue(tx, { environmentId, videoId, now: clock.now() }));
   if (!taken) return false;
   log.info({ environmentId, videoId, deleted: taken.deleted }, "deleted by retention");
-  await sources.remove(videoId);
+  await recordings.remove(videoId);
   if (taken.deleted === "video" && taken.transcriptionId !== null) {
-    for await (const key of storage.list(`${TRANSCRIPTS_PREFIX}${taken.transcriptionId}/`))
-      await storage.remove(key);
+    for await (const key of transcripts.list(`${TRANSCRIPTS_PREFIX}${taken.transcriptionId}/`))
+      await transcripts.remove(key);
   }
   return true;
 }

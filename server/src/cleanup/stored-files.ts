@@ -1,15 +1,15 @@
 import type { Db, Schema, TranscriptionRow } from "../db/schema.ts";
-import type { Sources } from "../storage/recording-store.ts";
+import type { RecordingStore } from "../storage/recording-store.ts";
 import { ownerOf, TRANSCRIPTS_PREFIX, waveformKey } from "../storage/transcript-files.ts";
-import type { Storage } from "../storage/transcript-store.ts";
+import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { findTranscriptions } from "../transcription/queries.ts";
 import { recordingStates } from "../videos/queries.ts";
 import { findTombstones } from "./tombstone-queries.ts";
 
 export interface StoredFilesDeps {
   db: Db;
-  sources: Sources;
-  storage: Storage;
+  recordings: RecordingStore;
+  transcripts: TranscriptStore;
 }
 
 /**
@@ -31,14 +31,14 @@ const BATCH = 500;
 
 /** Every recording, whole or in parts, and every transcript file that is stored. */
 export async function* listStoredFiles(deps: StoredFilesDeps): AsyncGenerator<StoredFile[]> {
-  for await (const ids of batches(deps.sources.list(), BATCH)) yield await recordingsOf(deps, ids);
-  for await (const keys of batches(deps.storage.list(TRANSCRIPTS_PREFIX), BATCH)) {
+  for await (const ids of batches(deps.recordings.list(), BATCH)) yield await recordingsOf(deps, ids);
+  for await (const keys of batches(deps.transcripts.list(TRANSCRIPTS_PREFIX), BATCH)) {
     yield await transcriptFilesOf(deps, keys);
   }
 }
 
 /** Rows are written before their files and deleted before them, so the files are listed first. */
-async function recordingsOf({ db, sources }: StoredFilesDeps, listed: string[]): Promise<StoredFile[]> {
+async function recordingsOf({ db, recordings }: StoredFilesDeps, listed: string[]): Promise<StoredFile[]> {
   // A bucket lists an upload once for each of its parts.
   const ids = [...new Set(listed)];
   const rows = await recordingStates(db, ids);
@@ -55,12 +55,15 @@ async function recordingsOf({ db, sources }: StoredFilesDeps, listed: string[]):
     key: `uploads/${id}`,
     store: "recordings",
     state: stateOf(id),
-    sizeBytes: async () => (await sources.inspect(id))?.sizeBytes ?? 0,
-    remove: () => sources.remove(id),
+    sizeBytes: async () => (await recordings.inspect(id))?.sizeBytes ?? 0,
+    remove: () => recordings.remove(id),
   }));
 }
 
-async function transcriptFilesOf({ db, storage }: StoredFilesDeps, keys: string[]): Promise<StoredFile[]> {
+async function transcriptFilesOf(
+  { db, transcripts }: StoredFilesDeps,
+  keys: string[],
+): Promise<StoredFile[]> {
   const owners = new Map(keys.map((key) => [key, ownerOf(key)]));
   const ids = [...new Set([...owners.values()].flatMap((owner) => owner?.transcriptionId ?? []))];
   const rows = await findTranscriptions(db, ids);
@@ -79,8 +82,8 @@ async function transcriptFilesOf({ db, storage }: StoredFilesDeps, keys: string[
     key: `files/${key}`,
     store: "transcripts",
     state: stateOf(key),
-    sizeBytes: async () => (await storage.inspect(key))?.sizeBytes ?? 0,
-    remove: () => storage.remove(key),
+    sizeBytes: async () => (await transcripts.inspect(key))?.sizeBytes ?? 0,
+    remove: () => transcripts.remove(key),
   }));
 }
 

@@ -1,9 +1,9 @@
 import type { Db } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
-import type { Sources } from "../storage/recording-store.ts";
+import type { RecordingStore } from "../storage/recording-store.ts";
 import { fileKey, TRANSCRIPTS_PREFIX } from "../storage/transcript-files.ts";
-import type { Storage } from "../storage/transcript-store.ts";
+import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { findTranscription } from "../transcription/queries.ts";
 import { videosWithRecording } from "../videos/queries.ts";
 import {
@@ -17,8 +17,8 @@ import {
 
 export interface MissingSweepDeps extends ItemDeps {
   db: Db;
-  sources: Sources;
-  storage: Storage;
+  recordings: RecordingStore;
+  transcripts: TranscriptStore;
   clock: Clock;
 }
 
@@ -77,16 +77,16 @@ async function lookForFiles(
 }
 
 async function findMissing(
-  { db, sources, storage }: MissingSweepDeps,
+  { db, recordings, transcripts }: MissingSweepDeps,
   { videoId, recording, transcript }: StoredParts,
 ): Promise<MissingFile[]> {
   const missing: MissingFile[] = [];
   // What is not there is looked up once more: its row may have gone since it was read.
-  if (recording && (await sources.inspect(videoId)) === null) {
+  if (recording && (await recordings.inspect(videoId)) === null) {
     if ((await videosWithRecording(db, [videoId])).has(videoId)) missing.push({ videoId, part: "recording" });
   }
   if (transcript) {
-    const found = await Array.fromAsync(storage.list(`${TRANSCRIPTS_PREFIX}${transcript.id}/`));
+    const found = await Array.fromAsync(transcripts.list(`${TRANSCRIPTS_PREFIX}${transcript.id}/`));
     const isWhole = transcript.formats.every((format) => found.includes(fileKey(transcript.prefix, format)));
     if (!isWhole && (await findTranscription(db, transcript.id))) {
       missing.push({ videoId, part: "transcript" });

@@ -2,13 +2,13 @@ import type { Db, VideoRow } from "../db/schema.ts";
 import { guardItem, type ItemDeps } from "../lib/guard-item.ts";
 import { isOutage } from "../lib/outages.ts";
 import type { StoreOwnership } from "../storage/ownership/store-ownership.ts";
-import type { Sources } from "../storage/recording-store.ts";
+import type { RecordingStore } from "../storage/recording-store.ts";
 import { type AcceptDeps, acceptUpload } from "../uploads/accept-upload.ts";
 import { deleteExpiredUpload } from "../uploads/queries.ts";
 import { findVideo, listOpenUploads } from "../videos/queries.ts";
 
 export interface UploadSweepDeps extends AcceptDeps, ItemDeps {
-  sources: Sources;
+  recordings: RecordingStore;
   ownership: Pick<StoreOwnership, "look">;
   uploadExpiryMs: number;
 }
@@ -47,10 +47,10 @@ async function sweepOpenUpload(
   video: VideoRow,
   { mayDelete }: { mayDelete: boolean },
 ): Promise<void> {
-  const { db, sources, log, uploadExpiryMs } = deps;
-  const file = await sources.inspect(video.id);
+  const { db, recordings, log, uploadExpiryMs } = deps;
+  const file = await recordings.inspect(video.id);
   if (file !== null && file.sizeBytes === video.size_bytes) {
-    await sources.sync(video.id);
+    await recordings.sync(video.id);
     if (await acceptUpload(deps, { videoId: video.id, sizeBytes: file.sizeBytes })) {
       log.info({ videoId: video.id }, "a finished upload was taken in late");
     }
@@ -59,7 +59,7 @@ async function sweepOpenUpload(
   if (!mayDelete) return;
   // The row first: without it the file is stray, and a later sweep would find it.
   if (await deleteExpiredUpload(db, video.id, uploadExpiryMs)) {
-    await sources.remove(video.id);
+    await recordings.remove(video.id);
     log.info({ videoId: video.id }, "an expired upload was removed");
   }
 }

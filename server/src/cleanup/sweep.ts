@@ -3,8 +3,8 @@ import { ANSWERS_KEPT_MS, forgetAnswers } from "../db/idempotency-keys.ts";
 import type { ItemDeps } from "../lib/guard-item.ts";
 import { logLevelOf } from "../lib/outages.ts";
 import type { StoreOwnership } from "../storage/ownership/store-ownership.ts";
-import type { Sources } from "../storage/recording-store.ts";
-import type { Storage } from "../storage/transcript-store.ts";
+import type { RecordingStore } from "../storage/recording-store.ts";
+import type { TranscriptStore } from "../storage/transcript-store.ts";
 import type { AcceptDeps } from "../uploads/accept-upload.ts";
 import { sweepLostJobs, sweepUnindexed } from "./reconcile-jobs.ts";
 import { applyRetention } from "./retention.ts";
@@ -13,8 +13,8 @@ import { sweepStoredFiles } from "./sweep-stored-files.ts";
 import { sweepOpenUploads } from "./sweep-uploads.ts";
 
 export interface SweepDeps extends AcceptDeps, ItemDeps {
-  sources: Sources;
-  storage: Storage;
+  recordings: RecordingStore;
+  transcripts: TranscriptStore;
   ownership: StoreOwnership;
   uploadExpiryMs: number;
   /** How long the audit log is kept; left out, it is kept. */

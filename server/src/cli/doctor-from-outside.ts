@@ -48,12 +48,12 @@ export async function diagnoseFromOutside(config: Config, reason: unknown): Prom
       }
       // Opening would create it, and a check must create nothing.
       await access(filesFolder);
-      const storage = await openDiskTranscriptStore({
+      const transcripts = await openDiskTranscriptStore({
         folder: filesFolder,
         baseUrl: config.publicUrl,
         secret: randomBytes(32),
       });
-      await storage.check();
+      await transcripts.check();
     },
     model: () => models.look(),
     workers: async () => null,

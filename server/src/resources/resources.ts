@@ -16,14 +16,18 @@ import type { ShownTranscription, ShownVideo } from "../api-keys/keyed-video-que
 import type { DeliveryAttemptRow, DeliveryRow, WebhookEndpointRow } from "../db/schema.ts";
 import { safeFileName } from "../storage/content-disposition.ts";
 import { fileKey } from "../storage/transcript-files.ts";
-import type { Storage } from "../storage/transcript-store.ts";
+import type { TranscriptStore } from "../storage/transcript-store.ts";
 
 export const FILE_URL_LIFETIME_SECONDS = 300;
 
 /** What a client sees of a transcription: ten fields, with file URLs that are made now. */
 export async function representTranscription(
   row: ShownTranscription,
-  { storage, now, videoMetadata }: { storage: Storage; now: Date; videoMetadata: VideoMetadata },
+  {
+    transcripts,
+    now,
+    videoMetadata,
+  }: { transcripts: TranscriptStore; now: Date; videoMetadata: VideoMetadata },
 ): Promise<Transcription> {
   const completed = row.status === "COMPLETED";
   return {
@@ -37,7 +41,7 @@ export async function representTranscription(
     files:
       row.file_prefix === null
         ? null
-        : await presignFiles(row, row.file_prefix, { storage, now, videoMetadata }),
+        : await presignFiles(row, row.file_prefix, { transcripts, now, videoMetadata }),
     createdAt: row.created_at.toISOString(),
     completedAt: completed && row.finished_at ? row.finished_at.toISOString() : null,
   };
@@ -46,11 +50,15 @@ export async function representTranscription(
 async function presignFiles(
   row: ShownTranscription,
   prefix: string,
-  { storage, now, videoMetadata }: { storage: Storage; now: Date; videoMetadata: VideoMetadata },
+  {
+    transcripts,
+    now,
+    videoMetadata,
+  }: { transcripts: TranscriptStore; now: Date; videoMetadata: VideoMetadata },
 ): Promise<TranscriptionFiles> {
   const presign = async (format: FileFormat) => {
     const { contentType } = TRANSCRIPT_FORMATS[format];
-    const { url, expiresAt } = await storage.presign(fileKey(prefix, format), {
+    const { url, expiresAt } = await transcripts.presign(fileKey(prefix, format), {
       contentType,
       fileName: transcriptFileName(row, videoMetadata, format),
       lifetimeSeconds: FILE_URL_LIFETIME_SECONDS,

@@ -9,7 +9,7 @@ import { AppError } from "../lib/errors.ts";
 import { isOutage } from "../lib/outages.ts";
 import type { HandedJob } from "../queue/queue.ts";
 import { fileKey } from "../storage/transcript-files.ts";
-import type { Storage } from "../storage/transcript-store.ts";
+import type { TranscriptStore } from "../storage/transcript-store.ts";
 import {
   findUnindexed,
   finishDocument,
@@ -26,7 +26,7 @@ const Words = Type.Array(Type.Object({ word: Type.String(), start: Type.Number()
 
 export interface IndexDeps {
   db: Db;
-  storage: Storage;
+  transcripts: TranscriptStore;
   clock: Clock;
   log: Logger;
 }
@@ -82,14 +82,14 @@ async function writePassages(
 }
 
 /** None where they are gone or damaged: nothing will bring them back. */
-async function readWords({ storage, log }: IndexDeps, document: Unindexed): Promise<Word[]> {
+async function readWords({ transcripts, log }: IndexDeps, document: Unindexed): Promise<Word[]> {
   const unreadable = (err: unknown, what: string) => {
     log.warn({ err, transcriptionId: document.transcription_id }, `${what}; it can not be searched`);
     return [];
   };
   let json: string;
   try {
-    json = await text(await storage.read(fileKey(document.file_prefix, "json")));
+    json = await text(await transcripts.read(fileKey(document.file_prefix, "json")));
   } catch (error) {
     if (!(error instanceof AppError && error.code === "storage_object_missing")) throw error;
     return unreadable(error, "the words of a transcript are gone");

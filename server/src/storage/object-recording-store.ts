@@ -11,7 +11,7 @@ import { unavailable } from "./disk/local-file.ts";
 import { objectUnusable } from "./object-errors.ts";
 import type { ObjectStore } from "./object-store.ts";
 import { completeUpload, listUploads, readUpload, removeUpload, SOURCES } from "./object-upload.ts";
-import type { Sources } from "./recording-store.ts";
+import type { RecordingStore } from "./recording-store.ts";
 
 /** Connections that may break in a row without a byte having come. */
 const MOST_BREAKS = 3;
@@ -23,7 +23,7 @@ const MOST_BREAKS = 3;
 export function openObjectRecordingStore(
   objects: ObjectStore,
   { scratchFolder }: { scratchFolder: string },
-): Sources {
+): RecordingStore {
   const keyOf = (videoId: string): string => {
     if (!isPlausibleId(videoId)) throw missing();
     return SOURCES + videoId;

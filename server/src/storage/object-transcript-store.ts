@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import { assertStorageKey, assertStoragePrefix, isStorageKey } from "./key.ts";
 import { type ObjectStore, PROBE_CONTENT, PROBES } from "./object-store.ts";
-import type { Storage } from "./transcript-store.ts";
+import type { TranscriptStore } from "./transcript-store.ts";
 
 /** Where transcript files stand in a bucket, as in the data folder. */
 export const FILES = "files/";
@@ -16,7 +16,7 @@ const PROBE_LIVES_MS = 60_000;
 export function openObjectTranscriptStore(
   objects: ObjectStore,
   { probeLivesMs = PROBE_LIVES_MS }: { probeLivesMs?: number } = {},
-): Storage {
+): TranscriptStore {
   let leftBehindRemoved = false;
   const inBucket = (key: string) => {
     assertStorageKey(key);

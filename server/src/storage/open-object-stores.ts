@@ -33,8 +33,8 @@ export async function openObjectStores(options: StoresOptions, bucketConfig: Buc
     : null;
   const scratchFolder = scratch?.folder ?? dataFolder;
   return {
-    storage: guardRemoval(openObjectTranscriptStore(objects), ownership),
-    sources: guardRemoval(openObjectRecordingStore(objects, { scratchFolder }), ownership),
+    transcripts: guardRemoval(openObjectTranscriptStore(objects), ownership),
+    recordings: guardRemoval(openObjectRecordingStore(objects, { scratchFolder }), ownership),
     ownership,
     uploadTarget: { kind: "objects", objects, scratchFolder },
     files: null,

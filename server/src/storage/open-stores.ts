@@ -13,8 +13,8 @@ import type { ObjectStore } from "./object-store.ts";
 import { checkStore, claimStore, INSTALLATION } from "./ownership/claim-store.ts";
 import { StoreOwnership } from "./ownership/store-ownership.ts";
 import { placeOnDisk, type StorePlace } from "./ownership/store-place.ts";
-import type { Sources } from "./recording-store.ts";
-import type { Storage } from "./transcript-store.ts";
+import type { RecordingStore } from "./recording-store.ts";
+import type { TranscriptStore } from "./transcript-store.ts";
 
 /** Where the bytes of uploads are written: the recordings of finished ones are read from the same place. */
 export type UploadTarget =
@@ -24,8 +24,8 @@ export type UploadTarget =
 
 /** Where recordings, uploads and transcripts are stored: on this machine's disk, or in a bucket. */
 export interface Stores {
-  storage: Storage;
-  sources: Sources;
+  transcripts: TranscriptStore;
+  recordings: RecordingStore;
   uploadTarget: UploadTarget;
   /** Serves the file URLs; null if the storage serves them itself. */
   files: FileReader | null;
@@ -76,19 +76,19 @@ async function openDiskStores(options: StoresOptions): Promise<Stores> {
   const assertAvailable = () => circuit.probe();
   try {
     const ownership = await openOwnership(options, place);
-    const sources = guardRemoval(await openDiskRecordingStore(uploadsFolder, assertAvailable), ownership);
+    const recordings = guardRemoval(await openDiskRecordingStore(uploadsFolder, assertAvailable), ownership);
     await mkdir(filesFolder, { recursive: true, mode: 0o700 });
-    const storage = await openDiskTranscriptStore({
+    const transcripts = await openDiskTranscriptStore({
       folder: filesFolder,
       baseUrl: publicUrl,
       secret,
       assertAvailable,
     });
     return {
-      storage: guardRemoval(storage, ownership),
-      sources,
+      transcripts: guardRemoval(transcripts, ownership),
+      recordings,
       uploadTarget: { kind: "folder", folder: uploadsFolder },
-      files: storage,
+      files: transcripts,
       ownership,
       async close() {
         circuit.close();

@@ -10,7 +10,7 @@ export interface LocalSource {
 }
 
 /** The uploaded recordings. */
-export interface Sources {
+export interface RecordingStore {
   /** @throws AppError `storage_object_missing`, `storage_unavailable` */
   open(videoId: string, signal: AbortSignal): Promise<LocalSource>;
   /**

@@ -19,7 +19,7 @@ export interface PresignOptions {
  * Where transcript files live. Keys are relative, made of `[A-Za-z0-9_.-]` and `/`, and never reused for
  * other content. Every implementation passes the same contract suite.
  */
-export interface Storage {
+export interface TranscriptStore {
   /** Writes a whole object; it is either there entirely and durable, or not at all. */
   put(key: string, content: Uint8Array): Promise<void>;
   /** @throws AppError `storage_object_missing` */

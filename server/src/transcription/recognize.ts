@@ -7,7 +7,7 @@ import type { Db, TranscriptionRow } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { isOutage, logLevelOf } from "../lib/outages.ts";
 import { type JobTag, MIN_SLICE_SECONDS, startSlice, UNITS_PER_SECOND } from "../queue/fair-queueing.ts";
-import type { Sources } from "../storage/recording-store.ts";
+import type { RecordingStore } from "../storage/recording-store.ts";
 import { noteDecoded } from "./attempt-queries.ts";
 import { keepStretch, readKeptStretches } from "./checkpoint-queries.ts";
 import { type Hold, reportProgress } from "./queries.ts";
@@ -16,7 +16,7 @@ import { WorkProgress } from "./work-progress.ts";
 export interface HearDeps {
   db: Db;
   speech: Speech;
-  sources: Sources;
+  recordings: RecordingStore;
   clock: Clock;
   maxDurationSeconds: number;
   /** Attempts of one environment that run at a time, in all processes; null for any number. */
@@ -58,7 +58,7 @@ export async function hear(deps: HearDeps, attempt: HearingAttempt): Promise<Tra
   const kept = await readKeptStretches(deps.db, row.id);
   attempt.resumes = kept.length > 0;
   if (kept.length > 0) log.info({ stretches: kept.length }, "what was heard before is gone on from");
-  const source = await deps.sources.open(row.video_id, signal);
+  const source = await deps.recordings.open(row.video_id, signal);
   attempt.fetchedAt = deps.clock.now();
   const work = new WorkProgress();
   const pace = new SlicePace(row.started_at ?? attempt.fetchedAt, deps.clock);

@@ -6,7 +6,7 @@ import type { FileFormat } from "@subtext/client/contract/transcription";
 import type { Transcript } from "@subtext/speech/transcript";
 import type { Waveform } from "@subtext/speech/waveform";
 import { confidenceKey, fileKey, waveformKey } from "../storage/transcript-files.ts";
-import type { Storage } from "../storage/transcript-store.ts";
+import type { TranscriptStore } from "../storage/transcript-store.ts";
 
 export interface RenderedTranscript {
   wordCount: number;
@@ -31,18 +31,22 @@ export function renderTranscript(transcript: Transcript): RenderedTranscript {
 }
 
 export async function storeTranscript(
-  storage: Storage,
+  transcripts: TranscriptStore,
   prefix: string,
   { files, confidences }: RenderedTranscript,
 ): Promise<void> {
   for (const [format, content] of Object.entries(files)) {
-    await storage.put(fileKey(prefix, format as FileFormat), content);
+    await transcripts.put(fileKey(prefix, format as FileFormat), content);
   }
-  await storage.put(confidenceKey(prefix), confidences);
+  await transcripts.put(confidenceKey(prefix), confidences);
 }
 
-export async function storeWaveform(storage: Storage, prefix: string, waveform: Waveform): Promise<void> {
-  await storage.put(waveformKey(prefix), Buffer.from(JSON.stringify(waveform)));
+export async function storeWaveform(
+  transcripts: TranscriptStore,
+  prefix: string,
+  waveform: Waveform,
+): Promise<void> {
+  await transcripts.put(waveformKey(prefix), Buffer.from(JSON.stringify(waveform)));
 }
 
 /** Two decimals; null where the engine did not say. */

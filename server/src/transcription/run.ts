@@ -9,7 +9,7 @@ import { type Job, newJobId } from "../queue/queue.ts";
 import { enqueue, requeue } from "../queue/transcription-jobs.ts";
 import { insertSearchDocument } from "../search/document-queries.ts";
 import { filePrefix } from "../storage/transcript-files.ts";
-import type { Storage } from "../storage/transcript-store.ts";
+import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { emitEvent } from "../webhooks/emit.ts";
 import { judge, WorkerLostError } from "./attempt-failure.ts";
 import { hasEndedAs } from "./attempt-queries.ts";
@@ -29,7 +29,7 @@ import { renderTranscript, storeTranscript, storeWaveform } from "./render.ts";
 import { wakeWaiting } from "./wake-waiting.ts";
 
 export interface PipelineDeps extends ClaimDeps, HearDeps {
-  storage: Storage;
+  transcripts: TranscriptStore;
   /** Whether a model that knows more languages is on its way, and worth waiting for. */
   modelIsComing(): boolean;
   /** Told of every attempt that was made here, when it is over. */
@@ -139,11 +139,11 @@ function report({ onAttempt, clock }: PipelineDeps, attempt: Attempt): void {
 }
 
 async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transcript): Promise<void> {
-  const { db, queue, storage, clock } = deps;
+  const { db, queue, transcripts, clock } = deps;
   const { row, hold, log } = attempt;
   const rendered = renderTranscript(transcript);
   const prefix = filePrefix(hold.transcriptionId, hold.attempt);
-  await retryWhileUnavailable(() => storeTranscript(storage, prefix, rendered), attempt);
+  await retryWhileUnavailable(() => storeTranscript(transcripts, prefix, rendered), attempt);
   const waveformPrefix = await keepWaveform(deps, attempt);
 
   const now = clock.now();
@@ -205,13 +205,13 @@ async function skip(
 
 /** Beside the transcript's files, or alone where there are none; without it, a page lacks a picture. */
 async function keepWaveform(
-  { storage }: PipelineDeps,
+  { transcripts }: PipelineDeps,
   { waveform, hold, log }: Attempt,
 ): Promise<string | null> {
   if (waveform === null) return null;
   const prefix = filePrefix(hold.transcriptionId, hold.attempt);
   try {
-    await storeWaveform(storage, prefix, waveform);
+    await storeWaveform(transcripts, prefix, waveform);
     return prefix;
   } catch (error) {
     log[logLevelOf(error, "warn")]({ err: error }, "the waveform could not be stored");

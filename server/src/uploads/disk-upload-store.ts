@@ -7,27 +7,27 @@ import { FileStore } from "@tus/file-store";
 import { ERRORS, Upload } from "@tus/utils";
 import type { Db } from "../db/schema.ts";
 import { requireSpace } from "../storage/disk/disk-space.ts";
-import type { Sources } from "../storage/recording-store.ts";
+import type { RecordingStore } from "../storage/recording-store.ts";
 import { declareVideoSize, deleteOpenUpload, findVideo } from "../videos/queries.ts";
 import { findUpload, recordActivity } from "./queries.ts";
 import { deleteUpload, expiryStart, type UploadStore } from "./upload-store.ts";
 
 class DiskUploadStore extends FileStore implements UploadStore {
   readonly #db: Db;
-  readonly #sources: Sources;
+  readonly #recordings: RecordingStore;
 
   constructor(
     options: ConstructorParameters<typeof FileStore>[0],
-    { db, sources }: { db: Db; sources: Sources },
+    { db, recordings }: { db: Db; recordings: RecordingStore },
   ) {
     super(options);
     this.#db = db;
-    this.#sources = sources;
+    this.#recordings = recordings;
   }
 
   override async remove(uploadId: string): Promise<void> {
     if (!(await findVideo(this.#db, uploadId))) throw ERRORS.FILE_NOT_FOUND;
-    await deleteUpload(this.#db, this.#sources, uploadId);
+    await deleteUpload(this.#db, this.#recordings, uploadId);
   }
 
   /** Its row already exists, and a repeated request may have created its file and written to it. */
@@ -65,10 +65,10 @@ class DiskUploadStore extends FileStore implements UploadStore {
 export function openDiskUploadStore(options: {
   folder: string;
   db: Db;
-  sources: Sources;
+  recordings: RecordingStore;
   expiryMs: number;
 }): UploadStore {
-  const { folder, db, sources, expiryMs } = options;
+  const { folder, db, recordings, expiryMs } = options;
   const configstore = {
     async get(id: string): Promise<Upload | undefined> {
       const video = await findUpload(db, id);
@@ -90,6 +90,6 @@ export function openDiskUploadStore(options: {
   };
   return new DiskUploadStore(
     { directory: folder, expirationPeriodInMilliseconds: expiryMs, configstore },
-    { db, sources },
+    { db, recordings },
   );
 }

@@ -3,7 +3,7 @@ import { DataStore, ERRORS, Upload } from "@tus/utils";
 import type { Db } from "../db/schema.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { appendToUpload, type PartBuffers, readUpload, SOURCES } from "../storage/object-upload.ts";
-import type { Sources } from "../storage/recording-store.ts";
+import type { RecordingStore } from "../storage/recording-store.ts";
 import { declareVideoSize, findVideo } from "../videos/queries.ts";
 import { findUpload, recordActivity } from "./queries.ts";
 import { deleteUpload, expiryStart, type UploadStore } from "./upload-store.ts";
@@ -11,7 +11,7 @@ import { deleteUpload, expiryStart, type UploadStore } from "./upload-store.ts";
 export interface ObjectUploadStoreOptions {
   objects: ObjectStore;
   db: Db;
-  sources: Sources;
+  recordings: RecordingStore;
   expiryMs: number;
   buffers: PartBuffers;
 }
@@ -72,9 +72,9 @@ class ObjectUploadStore extends DataStore implements UploadStore {
   }
 
   override async remove(id: string): Promise<void> {
-    const { db, sources } = this.#options;
+    const { db, recordings } = this.#options;
     if (!(await findVideo(db, id))) throw ERRORS.FILE_NOT_FOUND;
-    await deleteUpload(db, sources, id);
+    await deleteUpload(db, recordings, id);
   }
 
   override getExpiration(): number {

@@ -15,11 +15,12 @@ export interface UploadStoreOptions {
 
 /** Opens the tus store on the target of uploads. */
 export function openUploadStore(
-  { uploadTarget: target, sources }: Pick<Stores, "uploadTarget" | "sources">,
+  { uploadTarget: target, recordings }: Pick<Stores, "uploadTarget" | "recordings">,
   { db, expiryMs, maxUploadBytes, bufferBytes }: UploadStoreOptions,
 ): UploadStore {
-  if (target.kind === "folder") return openDiskUploadStore({ folder: target.folder, db, sources, expiryMs });
+  if (target.kind === "folder")
+    return openDiskUploadStore({ folder: target.folder, db, recordings, expiryMs });
   const { objects, scratchFolder: folder } = target;
   const buffers = openPartBuffers({ partBytes: partSizeFor(maxUploadBytes), folder, diskBytes: bufferBytes });
-  return openObjectUploadStore({ objects, db, sources, expiryMs, buffers });
+  return openObjectUploadStore({ objects, db, recordings, expiryMs, buffers });
 }

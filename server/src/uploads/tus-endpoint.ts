@@ -16,7 +16,7 @@ import { isPlausibleId, newId } from "../lib/ids.ts";
 import { checkMetadata } from "../lib/metadata.ts";
 import { FairQueue, type FairQueueLimits } from "../lib/turn-queue.ts";
 import { isDiskFull, storageFull } from "../storage/disk/disk-space.ts";
-import type { Sources } from "../storage/recording-store.ts";
+import type { RecordingStore } from "../storage/recording-store.ts";
 import { findVideo, insertVideo } from "../videos/queries.ts";
 import { type AcceptDeps, acceptUpload } from "./accept-upload.ts";
 import { findCreated, insertOnce, readCreation } from "./repeated-upload.ts";
@@ -56,7 +56,7 @@ const EXPOSED_HEADERS = [
 
 export interface UploadsDeps extends AcceptDeps {
   store: UploadStore;
-  sources: Sources;
+  recordings: RecordingStore;
   /** Does not count requests: upload requests are queued instead of being rate limited. */
   authorize: Authorize;
   limits: TokenLimits;
@@ -268,9 +268,9 @@ function tusOptions(
 }
 
 /** @throws AppError `upload_not_found` where the video was deleted while its last bytes came */
-async function syncUnlessDeleted({ db, sources }: UploadsDeps, uploadId: string): Promise<void> {
+async function syncUnlessDeleted({ db, recordings }: UploadsDeps, uploadId: string): Promise<void> {
   try {
-    await sources.sync(uploadId);
+    await recordings.sync(uploadId);
   } catch (error) {
     if (await findVideo(db, uploadId)) throw error;
     throw new AppError("upload_not_found", "The video was deleted.", { cause: error });

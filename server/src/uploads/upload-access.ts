@@ -3,7 +3,7 @@ import type { Db } from "../db/schema.ts";
 import { findAllowedOrigins } from "../environments/queries.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
-import type { Sources } from "../storage/recording-store.ts";
+import type { RecordingStore } from "../storage/recording-store.ts";
 import { findVideo } from "../videos/queries.ts";
 import { isSigned, readUploadUrl } from "./upload-url.ts";
 
@@ -14,7 +14,7 @@ export interface Uploader {
 
 interface UploadAccessDeps {
   db: Db;
-  sources: Sources;
+  recordings: RecordingStore;
   clock: Clock;
   /** The one that upload URLs are signed with. */
   secret: Uint8Array;
@@ -26,7 +26,7 @@ interface UploadAccessDeps {
  * @throws AppError `upload_url_invalid`, `upload_not_found`, `upload_expired` where it was not begun in time
  */
 export async function authorizeByUrl(
-  { db, sources, clock, secret }: UploadAccessDeps,
+  { db, recordings, clock, secret }: UploadAccessDeps,
   request: FastifyRequest,
 ): Promise<Uploader | null> {
   const { uploadId } = request.params as { uploadId?: string };
@@ -37,7 +37,7 @@ export async function authorizeByUrl(
   const video = await findVideo(db, uploadId);
   if (!video) throw new AppError("upload_not_found", "The upload was given up, or its video deleted.");
   const late = clock.now().getTime() >= claims.expires * 1000;
-  if (late && video.uploaded_at === null && !(await sources.inspect(uploadId))?.sizeBytes) {
+  if (late && video.uploaded_at === null && !(await recordings.inspect(uploadId))?.sizeBytes) {
     throw new AppError("upload_expired", "The upload was not begun while its URL was valid.");
   }
   return { environmentId: video.environment_id };

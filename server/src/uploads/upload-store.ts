@@ -1,7 +1,7 @@
 import type { DataStore } from "@tus/utils";
 import type { Db } from "../db/schema.ts";
 import { AppError } from "../lib/errors.ts";
-import type { Sources } from "../storage/recording-store.ts";
+import type { RecordingStore } from "../storage/recording-store.ts";
 import { deleteOpenUpload } from "../videos/queries.ts";
 
 /** The tus server's data store, with what Subtext needs besides. */
@@ -13,10 +13,10 @@ export interface UploadStore extends DataStore {
 }
 
 /** Deletes an upload that never completed: the row first, so that a crash in between leaves a tombstone. */
-export async function deleteUpload(db: Db, sources: Sources, uploadId: string): Promise<void> {
+export async function deleteUpload(db: Db, recordings: RecordingStore, uploadId: string): Promise<void> {
   await deleteOpenUpload(db, uploadId);
   try {
-    await sources.remove(uploadId);
+    await recordings.remove(uploadId);
   } catch (error) {
     // The sweep removes it once the store is accepted.
     if (!(error instanceof AppError) || error.code !== "storage_deletions_stopped") throw error;

@@ -1,16 +1,16 @@
 import type { Locker } from "@tus/utils";
 import type { Db, Tx } from "../db/schema.ts";
 import { removeQueuedJob } from "../queue/fair-queueing.ts";
-import type { Sources } from "../storage/recording-store.ts";
+import type { RecordingStore } from "../storage/recording-store.ts";
 import { TRANSCRIPTS_PREFIX } from "../storage/transcript-files.ts";
-import type { Storage } from "../storage/transcript-store.ts";
+import type { TranscriptStore } from "../storage/transcript-store.ts";
 import type { RunningAttempts } from "../transcription/running-attempts.ts";
 import { deleteVideoRows } from "./queries.ts";
 
 export interface DeleteVideoDeps {
   db: Db;
-  sources: Sources;
-  storage: Storage;
+  recordings: RecordingStore;
+  transcripts: TranscriptStore;
   locker: Locker;
   running: RunningAttempts;
   log: { error(context: object, message: string): void };
@@ -25,7 +25,7 @@ export interface DeleteVideoDeps {
  * @returns false where the environment has no such video
  */
 export async function deleteVideo(
-  { db, sources, storage, locker, running, log }: DeleteVideoDeps,
+  { db, recordings, transcripts, locker, running, log }: DeleteVideoDeps,
   { environmentId, videoId }: { environmentId: string; videoId: string },
   also: (tx: Tx) => Promise<unknown> = async () => {},
 ): Promise<boolean> {
@@ -40,10 +40,10 @@ export async function deleteVideo(
   try {
     if (transcription) await running.cancel(transcription.job_id);
     if (video.uploaded_at === null) await stopWriting(locker, videoId);
-    await sources.remove(videoId);
+    await recordings.remove(videoId);
     if (transcription) {
-      for await (const key of storage.list(`${TRANSCRIPTS_PREFIX}${transcription.id}/`))
-        await storage.remove(key);
+      for await (const key of transcripts.list(`${TRANSCRIPTS_PREFIX}${transcription.id}/`))
+        await transcripts.remove(key);
     }
   } catch (error) {
     log.error({ err: error, videoId }, "files of a deleted video are left; the sweep will remove them");

@@ -4,7 +4,7 @@ import type { Db } from "../db/schema.ts";
 import { createBatcher } from "../lib/batcher.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type Job, newJobId, type Queue } from "../queue/queue.ts";
-import type { Storage } from "../storage/transcript-store.ts";
+import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { bringWaitingForward } from "./bring-forward.ts";
 import {
   type DeliveryTurn,
@@ -31,7 +31,7 @@ import { type NextStep, nextAttempt, retryAfterMs, shouldDisable } from "./sched
 export interface DeliverDeps {
   db: Db;
   queue: Queue;
-  storage: Storage;
+  transcripts: TranscriptStore;
   clock: Clock;
   log: Logger;
   policy: EndpointPolicy;
@@ -94,7 +94,7 @@ export function createDeliver(deps: DeliverDeps): Deliver {
   );
 
   return async (job, shutdown) => {
-    const { clock, storage } = deps;
+    const { clock, transcripts } = deps;
     const due = await findDue({ deliveryId: job.subjectId, jobId: job.id });
     if (!due) return;
     const { delivery, endpoint, event } = due;
@@ -104,7 +104,7 @@ export function createDeliver(deps: DeliverDeps): Deliver {
     }
 
     const attemptedAt = clock.now();
-    const request = await renderRequest({ storage, findSubject }, event, endpoint, {
+    const request = await renderRequest({ transcripts, findSubject }, event, endpoint, {
       at: attemptedAt,
       secrets: activeSecrets(endpoint, attemptedAt),
     });

@@ -6,7 +6,7 @@ import {
 } from "@subtext/client/contract/webhook";
 import type { EventRow, WebhookEndpointRow } from "../db/schema.ts";
 import { representTranscription } from "../resources/resources.ts";
-import type { Storage } from "../storage/transcript-store.ts";
+import type { TranscriptStore } from "../storage/transcript-store.ts";
 import type { EventSubject } from "./due-delivery-queries.ts";
 import { ROTATION_MS } from "./endpoints.ts";
 import { signWebhook, type WebhookHeaders } from "./sign.ts";
@@ -20,7 +20,7 @@ export interface WebhookRequest {
 }
 
 interface RequestDeps {
-  storage: Storage;
+  transcripts: TranscriptStore;
   findSubject(transcriptionId: string): Promise<EventSubject | undefined>;
 }
 
@@ -47,7 +47,7 @@ export async function renderRequest(
 
 /** Signs new file URLs for each attempt, so that those of a retry a day later are valid. */
 async function renderPayload(
-  { storage, findSubject }: RequestDeps,
+  { transcripts, findSubject }: RequestDeps,
   event: EventRow,
   endpoint: WebhookEndpointRow,
   at: Date,
@@ -61,7 +61,7 @@ async function renderPayload(
   const transcription = await findSubject(event.transcription_id);
   if (!transcription) return undefined;
   const videoMetadata = transcription.video_metadata;
-  const represented = await representTranscription(transcription, { storage, now: at, videoMetadata });
+  const represented = await representTranscription(transcription, { transcripts, now: at, videoMetadata });
   const { duration: _duration, ...detail } = event.detail;
   return {
     type: event.type,

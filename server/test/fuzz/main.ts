@@ -32,13 +32,16 @@ const config = readConfig({
   MODEL_DOWNLOAD: "off",
 });
 const service = await openService({ config, log: createLog(config.logLevel, process.stderr) });
-const { app, database, storage } = service.parts;
+const { app, database, transcripts } = service.parts;
 const tap = new ContractTap();
 tap.listen(app.server);
 await app.listen({ port: config.port });
 console.log(`seed ${seed}`);
 try {
-  const report = await fuzz({ url: config.publicUrl, storage, db: database.kysely, tap }, { requests, seed });
+  const report = await fuzz(
+    { url: config.publicUrl, transcripts, db: database.kysely, tap },
+    { requests, seed },
+  );
   console.log(report);
   const { operations } = report;
   const refused = Object.keys(operations).filter((id) => operations[id]?.succeeded === 0);

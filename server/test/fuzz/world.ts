@@ -6,12 +6,12 @@ import type { Db } from "../../src/db/schema.ts";
 import { createEnvironment } from "../../src/environments/environments.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { fileKey, filePrefix } from "../../src/storage/transcript-files.ts";
-import type { Storage } from "../../src/storage/transcript-store.ts";
+import type { TranscriptStore } from "../../src/storage/transcript-store.ts";
 import type { KeyKind } from "./requests.ts";
 
 export interface FuzzService {
   url: string;
-  storage: Storage;
+  transcripts: TranscriptStore;
   db: Db;
 }
 
@@ -110,7 +110,7 @@ async function sendBytes(uploadUrl: string, bytes: number): Promise<void> {
 
 /** As the pipeline would, without an engine's time. */
 async function completeTranscriptions(
-  { db, storage }: FuzzService,
+  { db, transcripts }: FuzzService,
   { environmentId, mark }: FuzzTenant,
 ): Promise<void> {
   const rows = await db
@@ -122,7 +122,7 @@ async function completeTranscriptions(
     const prefix = filePrefix(id, 1);
     const files = { vtt: mark, json: JSON.stringify([{ word: mark, start: 0, end: 1 }]), txt: mark };
     for (const format of FILE_FORMATS) {
-      await storage.put(fileKey(prefix, format), Buffer.from(files[format]));
+      await transcripts.put(fileKey(prefix, format), Buffer.from(files[format]));
     }
     await db
       .updateTable("transcription")

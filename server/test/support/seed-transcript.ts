@@ -34,7 +34,7 @@ export async function seedTranscript(service: Service, seed: TranscriptSeed): Pr
   const duration = words.at(-1)?.end ?? 1;
   const seeded = { videoId: newId("video"), transcriptionId: newId("transcription"), jobId: newJobId() };
   const prefix = filePrefix(seeded.transcriptionId, 1);
-  await service.parts.storage.put(fileKey(prefix, "json"), new TextEncoder().encode(renderJson(words)));
+  await service.parts.transcripts.put(fileKey(prefix, "json"), new TextEncoder().encode(renderJson(words)));
   await seed.store?.(seeded);
   await db.transaction().execute(async (tx) => {
     const { videoId, transcriptionId, jobId } = seeded;
@@ -80,8 +80,8 @@ export async function indexSeeded(
     cameBack = 0,
   }: { db?: Db; shutdown?: AbortSignal; cameBack?: number } = {},
 ): Promise<void> {
-  const { storage, clock, log } = service.parts;
-  const deps = { db, storage, clock, log };
+  const { transcripts, clock, log } = service.parts;
+  const deps = { db, transcripts, clock, log };
   const job = { id: jobId, subjectId: transcriptionId, signal: new AbortController().signal, cameBack };
   await indexTranscript(deps, job, shutdown);
 }

@@ -11,7 +11,7 @@ import { openS3ObjectStore } from "../../src/storage/s3/s3-object-store.ts";
 /** The whole recording of a video, wherever the service keeps it; null where it has none. */
 export async function readRecording({ parts }: Service, videoId: string): Promise<Buffer | null> {
   try {
-    const file = await parts.sources.openFile(videoId);
+    const file = await parts.recordings.openFile(videoId);
     if (file.size > 0) return await buffer(file.stream({ start: 0, end: file.size - 1 }));
     await file.close();
     return Buffer.alloc(0);
@@ -23,7 +23,7 @@ export async function readRecording({ parts }: Service, videoId: string): Promis
 
 /** How much of a recording there is, also while it is uploaded. */
 export async function recordingBytes({ parts }: Service, videoId: string): Promise<number> {
-  return (await parts.sources.inspect(videoId))?.sizeBytes ?? 0;
+  return (await parts.recordings.inspect(videoId))?.sizeBytes ?? 0;
 }
 
 /** Puts a recording where the service keeps it, past the service. */

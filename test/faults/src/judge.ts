@@ -144,7 +144,7 @@ function endedByItsLast(
 }
 
 /** Nothing lies in the storage that no row owns, and all that rows own is there. */
-export async function judgeFiles({ database, sources, config }: Parts): Promise<string[]> {
+export async function judgeFiles({ database, recordings, config }: Parts): Promise<string[]> {
   const wrong: string[] = [];
   const db = database.kysely;
   const transcriptions = await db.selectFrom("transcription").selectAll().execute();
@@ -167,7 +167,7 @@ export async function judgeFiles({ database, sources, config }: Parts): Promise<
     const isOpenUpload = (room === "uploads" || room === "tails") && videos.get(id)?.uploaded_at === null;
     if (!owned.has(key) && !isOpenUpload) wrong.push(`${key} is nobody's`);
   }
-  for await (const id of sources.list()) {
+  for await (const id of recordings.list()) {
     if (!videos.has(id)) wrong.push(`parts of a recording ${id} are nobody's`);
   }
   return [...new Set(wrong)];

@@ -2,7 +2,7 @@ import { mkdir, open, opendir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../../lib/errors.ts";
 import { isPlausibleId } from "../../lib/ids.ts";
-import type { Sources } from "../recording-store.ts";
+import type { RecordingStore } from "../recording-store.ts";
 import {
   type AssertFolder,
   fileError,
@@ -20,7 +20,7 @@ import {
 export async function openDiskRecordingStore(
   folder: string,
   assertAvailable: AssertFolder = () => probeFolder(folder),
-): Promise<Sources> {
+): Promise<RecordingStore> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
 
   const attempt = async <T>(work: () => Promise<T>): Promise<T> => {

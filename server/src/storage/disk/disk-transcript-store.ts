@@ -15,7 +15,7 @@ import { dirname, join, resolve } from "node:path";
 import { AppError } from "../../lib/errors.ts";
 import { safeFileName } from "../content-disposition.ts";
 import { assertStorageKey, assertStoragePrefix, isStorageKey } from "../key.ts";
-import type { PresignedUrl, PresignOptions, Storage } from "../transcript-store.ts";
+import type { PresignedUrl, PresignOptions, TranscriptStore } from "../transcript-store.ts";
 import { writeFileUrl } from "./file-url.ts";
 import {
   type AssertFolder,
@@ -34,7 +34,7 @@ export interface FileReader {
   openFile(key: string): Promise<OpenedFile>;
 }
 
-export interface DiskTranscriptStore extends Storage, FileReader {}
+export interface DiskTranscriptStore extends TranscriptStore, FileReader {}
 
 export interface DiskTranscriptStoreOptions {
   /** Made if it is not there, readable by this user only. */
