@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { readConfig } from "../src/config/config.ts";
-import { diagnose, examineSpace, type Patients } from "../src/health/doctor.ts";
+import { diagnose, examineSpace, type HealthChecks } from "../src/health/doctor.ts";
 import type { Models } from "../src/speech/models.ts";
 import { describeMemory } from "../src/speech/speech.ts";
 import { hasSpace } from "../src/storage/disk/disk-space.ts";
-import { HEALTHY_PATIENTS } from "./support/healthy-patients.ts";
+import { HEALTHY_CHECKS } from "./support/healthy-checks.ts";
 import { temporaryFolder } from "./support/service.ts";
 
-async function findingsOfEngine(engine: Patients["engine"]) {
+async function findingsOfEngine(engine: HealthChecks["engine"]) {
   const config = readConfig({ DATA_DIR: await temporaryFolder() });
-  const findings = await diagnose(config, { ...HEALTHY_PATIENTS, engine });
+  const findings = await diagnose(config, { ...HEALTHY_CHECKS, engine });
   return findings.filter(({ name }) => name === "engine");
 }
 
@@ -56,9 +56,9 @@ test("the doctor reports memory that is too small under its own name, with the s
     const memory = () => describeMemory(config, models, limit(megabytes));
     const engine = async () => {
       await memory();
-      return HEALTHY_PATIENTS.engine();
+      return HEALTHY_CHECKS.engine();
     };
-    const findings = await diagnose(config, { ...HEALTHY_PATIENTS, memory, engine });
+    const findings = await diagnose(config, { ...HEALTHY_CHECKS, memory, engine });
     return ["memory", "engine"].map((name) => findings.find((finding) => finding.name === name));
   };
   expect(await findingsWith(6000)).toMatchObject([
@@ -78,7 +78,7 @@ test("the doctor reports memory that is too small under its own name, with the s
 test("the doctor does not report files as fine while the database does not answer", async () => {
   const config = readConfig({ DATA_DIR: await temporaryFolder() });
   for (const files of [async () => null, () => Promise.reject(new Error("away"))]) {
-    const findings = await diagnose(config, { ...HEALTHY_PATIENTS, files });
+    const findings = await diagnose(config, { ...HEALTHY_CHECKS, files });
     expect(findings.find(({ name }) => name === "files")).toMatchObject({ status: "warning" });
   }
 });
@@ -87,7 +87,7 @@ test("the doctor names the setting that the database or the storage refuses", as
   const config = readConfig({ DATA_DIR: await temporaryFolder() });
   const refused = (cause: Error) => () => Promise.reject(new Error("It does not answer.", { cause }));
   const findings = await diagnose(config, {
-    ...HEALTHY_PATIENTS,
+    ...HEALTHY_CHECKS,
     database: refused(Object.assign(new Error("password authentication failed"), { code: "28P01" })),
     storage: refused(Object.assign(new Error("no match"), { name: "SignatureDoesNotMatch" })),
   });
@@ -98,8 +98,8 @@ test("the doctor names the setting that the database or the storage refuses", as
 
 test("the doctor reports that no worker runs, and as an error if videos wait", async () => {
   const config = readConfig({ DATA_DIR: await temporaryFolder() });
-  const findingWith = async (workers: Patients["workers"]) => {
-    const findings = await diagnose(config, { ...HEALTHY_PATIENTS, workers });
+  const findingWith = async (workers: HealthChecks["workers"]) => {
+    const findings = await diagnose(config, { ...HEALTHY_CHECKS, workers });
     return findings.find(({ name }) => name === "workers");
   };
   expect(await findingWith(async () => ({ running: 2, waiting: 5 }))).toMatchObject({ status: "ok" });

@@ -7,14 +7,14 @@ import { expect, test } from "vitest";
 import { readConfig } from "../src/config/config.ts";
 import { diagnose } from "../src/health/doctor.ts";
 import { freePort } from "./support/free-port.ts";
-import { HEALTHY_PATIENTS } from "./support/healthy-patients.ts";
+import { HEALTHY_CHECKS } from "./support/healthy-checks.ts";
 import { temporaryFolder } from "./support/service.ts";
 
 const SUBTEXT = join(import.meta.dirname, "../bin/subtext.js");
 
 async function decoderOf(ffmpegPath: string) {
   const config = readConfig({ DATA_DIR: await temporaryFolder(), FFMPEG_PATH: ffmpegPath });
-  const findings = await diagnose(config, HEALTHY_PATIENTS);
+  const findings = await diagnose(config, HEALTHY_CHECKS);
   return findings.find(({ name }) => name === "decoder");
 }
 

@@ -8,7 +8,7 @@ import { readConfig } from "../src/config/config.ts";
 import { diagnose } from "../src/health/doctor.ts";
 import { inspectFileAccess } from "../src/health/file-access.ts";
 import { freePort } from "./support/free-port.ts";
-import { HEALTHY_PATIENTS } from "./support/healthy-patients.ts";
+import { HEALTHY_CHECKS } from "./support/healthy-checks.ts";
 import { temporaryFolder, until } from "./support/service.ts";
 
 const SUBTEXT = join(import.meta.dirname, "../bin/subtext.js");
@@ -101,7 +101,7 @@ test("the doctor names files that other users can access or that belong to anoth
   await chmod(folder, 0o755);
   const exposed = [folder, join(folder, "files", "a")];
   expect(await inspectFileAccess(folder)).toEqual({ uid, exposed, foreign: [] });
-  const findings = await diagnose(readConfig({ DATA_DIR: folder, ENGINE: "moonshine" }), HEALTHY_PATIENTS);
+  const findings = await diagnose(readConfig({ DATA_DIR: folder, ENGINE: "moonshine" }), HEALTHY_CHECKS);
   expect(findings.find(({ name }) => name === "file access")).toMatchObject({
     status: "warning",
     detail: `Other users can access 2 files or folders such as ${folder}.`,

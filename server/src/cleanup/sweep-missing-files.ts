@@ -23,29 +23,29 @@ export interface MissingSweepDeps extends ItemDeps {
 }
 
 const BATCH = 500;
-/** Requests to a bucket at the same moment. */
-const LOOKS_AT_ONCE = 16;
-/** Videos that one sweep looks at: a bucket takes money for being asked, and the whole is seen within a day or so. */
-const VIDEOS_AT_A_TIME = 10_000;
+/** Concurrent requests to a bucket. */
+const MAX_CONCURRENCY = 16;
+/** Per sweep, because bucket requests cost money. A full pass takes about a day. */
+const MAX_VIDEOS_PER_SWEEP = 10_000;
 
-/** Goes on, from where the last sweep stopped, to look whether the files are there that rows name. */
+/** Checks whether the files that rows name exist, continuing where the last sweep stopped. */
 export async function sweepMissing(deps: MissingSweepDeps, signal: AbortSignal): Promise<void> {
-  await lookForFiles(deps, signal, { from: (await readFileCheck(deps.db))?.position ?? "" });
+  await checkFiles(deps, signal, { from: (await readFileCheck(deps.db))?.position ?? "" });
 }
 
-/** Looks at every file, from the first. @returns how many videos were looked at */
+/** Checks the files of all videos. @returns the number of videos checked */
 export async function checkAllFiles(deps: MissingSweepDeps, signal: AbortSignal): Promise<number> {
-  return await lookForFiles(deps, signal, { from: "", most: Number.POSITIVE_INFINITY });
+  return await checkFiles(deps, signal, { from: "", most: Number.POSITIVE_INFINITY });
 }
 
 /**
- * Notes which files are missing, and tells the log. Rows stay as they are: what is missing may be on its way
- * back, on a disk that is not mounted or in a backup.
+ * Records and logs missing files. Rows are left unchanged, because the files may come back: the disk may not be mounted,
+ * or a backup may be about to be restored.
  */
-async function lookForFiles(
+async function checkFiles(
   deps: MissingSweepDeps,
   signal: AbortSignal,
-  { from, most = VIDEOS_AT_A_TIME }: { from: string; most?: number },
+  { from, most = MAX_VIDEOS_PER_SWEEP }: { from: string; most?: number },
 ): Promise<number> {
   const { db, clock, log } = deps;
   let position = from;
@@ -54,9 +54,9 @@ async function lookForFiles(
     const videos = await listStoredParts(db, { after: position, limit: BATCH });
     const missing: MissingFile[] = [];
     const lookedAt: string[] = [];
-    for (let first = 0; first < videos.length; first += LOOKS_AT_ONCE) {
+    for (let first = 0; first < videos.length; first += MAX_CONCURRENCY) {
       if (signal.aborted) return looked;
-      const some = videos.slice(first, first + LOOKS_AT_ONCE);
+      const some = videos.slice(first, first + MAX_CONCURRENCY);
       const looks = some.map(async (video) => {
         const item = { task: "missing_files", videoId: video.videoId };
         const found = await guardItem(deps, item, () => findMissing(deps, video));
@@ -81,7 +81,7 @@ async function findMissing(
   { videoId, recording, transcript }: StoredParts,
 ): Promise<MissingFile[]> {
   const missing: MissingFile[] = [];
-  // What is not there is looked up once more: its row may have gone since it was read.
+  // Queried again, because the row may have been deleted since it was read.
   if (recording && (await recordings.inspect(videoId)) === null) {
     if ((await videosWithRecording(db, [videoId])).has(videoId)) missing.push({ videoId, part: "recording" });
   }

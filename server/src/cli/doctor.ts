@@ -7,7 +7,7 @@ import { findRunning, type InternalClient, openInProcess, overHttp } from "./int
 import { table } from "./text.ts";
 
 /** Ends the command with exit code 1 and no further word. */
-const UNWELL = "subtext.unwell";
+const UNHEALTHY = "subtext.unhealthy";
 const MARKS = { ok: "ok", warning: "warning", missing: "MISSING" };
 
 interface Diagnosis {
@@ -22,17 +22,17 @@ export function addDoctor(program: Command, terminal: Terminal): void {
     .description("look at all settings and parts of the service; exit code 1 where something is missing")
     .option("--files", "look at every file that a video has as well, which may take minutes")
     .action(async ({ files = false }: { files?: boolean }, command: Command) => {
-      const diagnosis = await consult(configOf(terminal), { files });
+      const diagnosis = await runChecks(configOf(terminal), { files });
       const { json } = command.optsWithGlobals<{ json?: boolean }>();
       terminal.out(json ? `${JSON.stringify(diagnosis, null, 2)}\n` : render(diagnosis));
       if (diagnosis.findings.some(({ status }) => status === "missing")) {
-        throw new CommanderError(1, UNWELL, "");
+        throw new CommanderError(1, UNHEALTHY, "");
       }
     });
 }
 
 /** Asks the service where it runs or opens, else looks at the parts from outside. */
-async function consult(config: Config, { files }: { files: boolean }): Promise<Diagnosis> {
+async function runChecks(config: Config, { files }: { files: boolean }): Promise<Diagnosis> {
   const running = await findRunning(config.dataFolder);
   let client: InternalClient;
   try {

@@ -18,18 +18,18 @@ const LITTLE_SPACE_BYTES = 5 * 1024 ** 3;
 
 const COLLECTOR_TIMEOUT_MS = 5_000;
 
-/** What the doctor says of one part. */
+/** The result of one health check. */
 export interface Finding {
   name: string;
-  /** `missing`: the service can not do its work without it. */
+  /** `missing`: the service cannot work without it. */
   status: "ok" | "warning" | "missing";
   detail: string;
-  /** What to do; null where nothing is to be done. */
+  /** What to do; null if nothing is wrong. */
   remedy: string | null;
 }
 
-/** Parts that are asked by a call: its answer is the detail, its error the reason why the part is missing. */
-export interface Patients {
+/** Each check returns the detail of its finding, or throws the reason why the part is missing. */
+export interface HealthChecks {
   database(): Promise<string>;
   storage(): Promise<void>;
   engine(): Promise<{ text: string; warnings: string[] }>;
@@ -40,12 +40,12 @@ export interface Patients {
   workers(): Promise<WorkersState | null>;
   /** Whether stored files are deleted, and which are unknown; null if the database cannot be queried. */
   cleanup(): Promise<CleanupState | null>;
-  /** What is known of files that rows name; null where the database can not be asked. */
+  /** The result of the last check for missing files; null if the database cannot be queried. */
   files(): Promise<FilesState | null>;
 }
 
 export interface WorkersState {
-  /** Null where a single process does all the work. */
+  /** Null if a single process does all the work. */
   running: number | null;
   /** Transcriptions that are PENDING. */
   waiting: number;
@@ -57,41 +57,41 @@ export interface CleanupState {
 }
 
 export interface FilesState {
-  /** Videos of which these are missing. */
+  /** Numbers of videos. */
   missing: { recording: number; transcript: number };
-  /** The first of them. */
+  /** The first video ids. */
   examples: string[];
-  /** When the last look at all of them ended; null where none has yet. */
+  /** When the last complete check ended; null before the first. */
   lookedAt: Date | null;
 }
 
-/** Looks at everything that the service needs, each part on its own. */
-export async function diagnose(config: Config, patients: Patients): Promise<Finding[]> {
-  // Those of other processes are looked at by their own doctors.
-  const hears = config.role !== "api";
+/** Runs all health checks independently of each other. */
+export async function diagnose(config: Config, checks: HealthChecks): Promise<Finding[]> {
+  // Processes with other roles run their own checks.
+  const transcribes = config.role !== "api";
   return await Promise.all([
     examineNode(),
-    ...(hears
+    ...(transcribes
       ? [
           examineDecoders(config),
-          examineEngine(config, patients),
-          examineMemory(config, patients),
-          examineModel(config, patients),
+          examineEngine(config, checks),
+          examineMemory(config, checks),
+          examineModel(config, checks),
         ]
       : []),
-    examine("database", () => patients.database(), databaseRemedy(config)),
+    examine("database", () => checks.database(), databaseRemedy(config)),
     examine(
       "storage",
       async () => {
-        await patients.storage();
+        await checks.storage();
         const where = config.bucket === null ? "" : ` in the bucket ${config.bucket.name}`;
         return `Files can be written, read and removed${where}.`;
       },
       storageRemedy(config),
     ),
-    examineWorkers(patients),
-    examineFiles(patients),
-    examineCleanup(patients),
+    examineWorkers(checks),
+    examineFiles(checks),
+    examineCleanup(checks),
     examineDataFolder(config),
     examineFileAccess(config),
     examinePublicUrl(config),
@@ -116,7 +116,7 @@ function engineRemedy({ engine, modelsFolder }: Config): string {
     : `See what \`npx subtext models verify\` says of ${modelsFolder}.`;
 }
 
-async function examineEngine(config: Config, { engine }: Patients): Promise<Finding> {
+async function examineEngine(config: Config, { engine }: HealthChecks): Promise<Finding> {
   let warnings: string[] = [];
   let isTooLarge = false;
   const ask = async () => {
@@ -138,7 +138,7 @@ function lacksMemory(error: unknown): error is SpeechError {
   return error instanceof SpeechError && error.code === "insufficient_memory";
 }
 
-async function examineMemory({ engine, whisperModel }: Config, { memory }: Patients): Promise<Finding> {
+async function examineMemory({ engine, whisperModel }: Config, { memory }: HealthChecks): Promise<Finding> {
   const name = "memory";
   const raise = "Raise the memory limit of the container, or give the machine more";
   try {
@@ -156,7 +156,7 @@ async function examineMemory({ engine, whisperModel }: Config, { memory }: Patie
 }
 
 /** Without it the bundled engine serves, and hears English alone. */
-async function examineModel({ engine, modelHubUrl }: Config, { model }: Patients): Promise<Finding> {
+async function examineModel({ engine, modelHubUrl }: Config, { model }: HealthChecks): Promise<Finding> {
   const name = "languages";
   const { state, wanted, folder, progress, error, hint } = await model();
   switch (state) {
@@ -273,7 +273,7 @@ async function examineFileAccess({ dataFolder }: Config): Promise<Finding> {
 }
 
 /** Where none runs, the service accepts recordings, but does not transcribe them. */
-async function examineWorkers({ workers }: Patients): Promise<Finding> {
+async function examineWorkers({ workers }: HealthChecks): Promise<Finding> {
   const name = "workers";
   const state = await workers().catch(() => null);
   if (!state)
@@ -290,7 +290,7 @@ async function examineWorkers({ workers }: Patients): Promise<Finding> {
   };
 }
 
-async function examineFiles({ files }: Patients): Promise<Finding> {
+async function examineFiles({ files }: HealthChecks): Promise<Finding> {
   const name = "files";
   const state = await files().catch(() => null);
   if (!state) {
@@ -313,7 +313,7 @@ async function examineFiles({ files }: Patients): Promise<Finding> {
   };
 }
 
-async function examineCleanup({ cleanup }: Patients): Promise<Finding> {
+async function examineCleanup({ cleanup }: HealthChecks): Promise<Finding> {
   const name = "cleanup";
   const state = await cleanup().catch(() => null);
   if (!state)

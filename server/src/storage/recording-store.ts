@@ -1,11 +1,11 @@
 import type { OpenedFile } from "./disk/local-file.ts";
 import type { PresignedUrl, PresignOptions } from "./transcript-store.ts";
 
-/** A source recording as a whole file on this machine. */
+/** A recording as a complete local file. */
 export interface LocalSource {
   /** Absolute path. */
   path: string;
-  /** Call when done with it; a copy made for the occasion is removed. */
+  /** Must be called after use. Removes a temporary copy. */
   release(): Promise<void>;
 }
 
@@ -14,18 +14,18 @@ export interface RecordingStore {
   /** @throws AppError `storage_object_missing`, `storage_unavailable` */
   open(videoId: string, signal: AbortSignal): Promise<LocalSource>;
   /**
-   * The recording to read parts of, without a copy on this machine.
+   * Opens the recording for range reads, without a local copy.
    * @throws AppError `storage_object_missing`, `storage_unavailable`
    */
   openFile(videoId: string): Promise<OpenedFile>;
-  /** A URL at which the storage itself gives the recording; null where it has none to give. */
+  /** Returns a URL at which the storage serves the recording, or null if the service must serve it. */
   presign(videoId: string, options: PresignOptions): Promise<PresignedUrl | null>;
-  /** Null where there is no such file. */
+  /** Returns null if there is no such file. */
   inspect(videoId: string): Promise<{ sizeBytes: number } | null>;
-  /** Makes sure that what was uploaded outlives a power cut. */
+  /** Makes the uploaded bytes durable (fsync). */
   sync(videoId: string): Promise<void>;
-  /** One that is not there is no error. */
+  /** Succeeds if there is no such file. */
   remove(videoId: string): Promise<void>;
-  /** Every recording and part of one that lies there, by the id of its video. */
+  /** Lists the video ids of all complete and partial recordings. */
   list(): AsyncIterable<string>;
 }

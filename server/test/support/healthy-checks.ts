@@ -1,7 +1,7 @@
-import type { Patients } from "../../src/health/doctor.ts";
+import type { HealthChecks } from "../../src/health/doctor.ts";
 
 /** What the doctor looks at in a service that lacks nothing. */
-export const HEALTHY_PATIENTS: Patients = {
+export const HEALTHY_CHECKS: HealthChecks = {
   engine: async () => ({ text: "one", warnings: [] }),
   memory: async () => ({ text: "enough", reduced: false }),
   model: () => ({
