@@ -67,7 +67,7 @@ describe("the README", () => {
     const [shown, printed] = [inLanguage("json"), lines].map(([json = ""]) => JSON.parse(json));
     expect(Object.keys(printed)).toEqual(Object.keys(shown));
     expect(Object.keys(printed.words[0])).toEqual(Object.keys(shown.words[0]));
-    expect(Object.keys(printed.stretches[0])).toEqual(Object.keys(shown.stretches[0]));
+    expect(Object.keys(printed.languageSegments[0])).toEqual(Object.keys(shown.languageSegments[0]));
     expect(printed.words[0].word).toBe(shown.words[0].word);
     expect([inLanguage("json"), lines].map(({ length }) => length)).toEqual([1, 1]);
   });
