@@ -2,12 +2,12 @@ import type { FileFormat } from "@subtext/client/contract/transcription";
 import { sql } from "kysely";
 import type { Db, MissingPart } from "../db/schema.ts";
 
-/** What a video's rows say is stored. */
+/** The files that should exist according to a video's rows. */
 export interface StoredParts {
   videoId: string;
-  /** Whether its recording is to be there. */
+  /** Whether the recording should exist. */
   recording: boolean;
-  /** Where its transcript's files are to be; null where it has none. */
+  /** Where the transcript files should be; null if the video has no transcript. */
   transcript: { id: string; prefix: string; formats: FileFormat[] } | null;
 }
 
@@ -16,14 +16,14 @@ export interface MissingFile {
   part: MissingPart;
 }
 
-/** Uploaded videos in the order of their ids, with what is to be stored of each. */
+/** Lists videos in the order of their ids. */
 export async function listStoredParts(
   db: Db,
   { after, limit }: { after: string; limit: number },
 ): Promise<StoredParts[]> {
   const rows = await db
     .selectFrom("video")
-    // One by one: a join of the two tables may begin at their beginnings, for every page.
+    // A lateral join, because for a plain join the planner may scan both tables from the start for every page.
     .leftJoinLateral(
       (of) =>
         of
@@ -52,9 +52,9 @@ export async function listStoredParts(
 }
 
 /**
- * Keeps in mind what is missing of these videos, and forgets what has come back. Of what was deleted since it
- * was looked at, nothing is kept.
- * @returns what was not known to be missing
+ * Records the missing files of these videos and removes the records of files that are back. Ignores videos that were
+ * deleted in the meantime.
+ * @returns files that were not recorded before
  */
 export async function noteMissing(
   db: Db,
@@ -87,7 +87,7 @@ export async function noteMissing(
   });
 }
 
-/** What is missing, as far as is known, and since when that is known. */
+/** The recorded missing files and the time of the last complete check. */
 export async function knownOfFiles(
   db: Db,
 ): Promise<{ missing: Record<MissingPart, number>; examples: string[]; lookedAt: Date | null }> {
@@ -111,13 +111,13 @@ export async function knownOfFiles(
   };
 }
 
-/** How far the look at all files has come; null before the first. */
+/** The progress of the check of all files; null before the first one. */
 export async function readFileCheck(db: Db): Promise<{ position: string; roundEndedAt: Date | null } | null> {
   const row = await db.selectFrom("file_check").select(["position", "round_ended_at"]).executeTakeFirst();
   return row ? { position: row.position, roundEndedAt: row.round_ended_at } : null;
 }
 
-/** @param roundEndedAt given where the round is over; left out, the time of the last one stays */
+/** @param roundEndedAt null if the round is not over; the time of the last round is then kept */
 export async function writeFileCheck(db: Db, position: string, roundEndedAt: Date | null): Promise<void> {
   await db
     .insertInto("file_check")
