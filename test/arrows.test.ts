@@ -140,7 +140,7 @@ describe("imports", () => {
     expect(foreign).toEqual([]);
   });
 
-  test.each(["dashboard", "speech", "captions"])("form no cycle in %s", (room) => {
+  test("form no cycle", () => {
     const targets = Map.groupBy(imports, ({ from }) => from);
     const done = new Set<string>();
     const visit = (file: string, path: string[]): string[] => {
@@ -150,8 +150,7 @@ describe("imports", () => {
       done.add(file);
       return cycles;
     };
-    const files = [...targets.keys()].filter((file) => file.startsWith(`${room}/src/`));
-    expect(files.flatMap((file) => visit(file, []))).toEqual([]);
+    expect([...targets.keys()].flatMap((file) => visit(file, []))).toEqual([]);
   });
 });
 

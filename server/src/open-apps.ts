@@ -14,7 +14,7 @@ import { type ConnectionLimits, createApp } from "./http/app.ts";
 import type { Clock } from "./lib/clock.ts";
 import type { Operators } from "./operators/operators.ts";
 import type { Queue } from "./queue/queue.ts";
-import type { Stores } from "./storage/open-stores.ts";
+import type { Stores } from "./storage/stores.ts";
 import type { RunningAttempts } from "./transcription/running-attempts.ts";
 import type { AcceptedReport } from "./uploads/accepted-report.ts";
 import { openUploadStore } from "./uploads/open-upload-store.ts";

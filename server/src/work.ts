@@ -1,7 +1,7 @@
 import { WEBHOOK_TIMEOUT_SECONDS } from "@subtext/client/contract/webhook";
 import type { ItemDeps } from "./lib/guard-item.ts";
 import { isOutage, logLevelOf } from "./lib/outages.ts";
-import type { JobHandler } from "./queue/queue.ts";
+import type { JobHandler } from "./queue/job.ts";
 import { indexTranscript } from "./search/index-transcript.ts";
 import type { Models } from "./speech/models.ts";
 import { OutagePause } from "./transcription/outage-pause.ts";

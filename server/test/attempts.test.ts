@@ -14,7 +14,7 @@ import type { Db, Tx } from "../src/db/schema.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { AppError } from "../src/lib/errors.ts";
 import { newId } from "../src/lib/ids.ts";
-import type { Job } from "../src/queue/queue.ts";
+import type { Job } from "../src/queue/job.ts";
 import { openDiskRecordingStore } from "../src/storage/disk/disk-recording-store.ts";
 import {
   type DiskTranscriptStore,
@@ -31,7 +31,7 @@ import { FAKE_HEARING } from "./support/fake-hearing.ts";
 import { createTenant, shareService } from "./support/service.ts";
 
 /** A stand-in for the engine: what a test wants to happen at a moment that it chooses. */
-type FakeHearing = (options: Parameters<Speech["transcribe"]>[1]) => Promise<TranscribeResult>;
+type FakeRecognition = (options: Parameters<Speech["transcribe"]>[1]) => Promise<TranscribeResult>;
 
 const NO_AUDIO: TranscribeResult = { outcome: "skipped", reason: "no_audio_track", duration: 1 };
 
@@ -76,7 +76,7 @@ async function pendingTranscription() {
     signal: new AbortController().signal,
   });
   const run = async (
-    hear: FakeHearing,
+    recognize: FakeRecognition,
     options: {
       job?: Job;
       db?: Db;
@@ -99,7 +99,7 @@ async function pendingTranscription() {
         const { modelIsComing = false } = options;
         return typeof modelIsComing === "function" ? modelIsComing() : modelIsComing;
       },
-      speech: { ...service.service.parts.speech, transcribe: (_path, hearing) => hear(hearing) },
+      speech: { ...service.service.parts.speech, transcribe: (_path, hearing) => recognize(hearing) },
     };
     const row = await read();
     const job = options.job ?? jobOf(row);
@@ -182,7 +182,7 @@ describe("an attempt", () => {
 
   test("that meets a fault that may pass is made again after a while, three times in all", async () => {
     const { run, eventsOf } = await pendingTranscription();
-    const crash: FakeHearing = () => Promise.reject(new SpeechError("engine_crashed", "It ended."));
+    const crash: FakeRecognition = () => Promise.reject(new SpeechError("engine_crashed", "It ended."));
     expect(await run(crash)).toMatchObject({
       status: "PENDING",
       attempt: 1,
@@ -203,7 +203,7 @@ describe("an attempt", () => {
     "that finds %s is made again for as long as that lasts, at no cost, and is a fault of nobody",
     async (code) => {
       const { run } = await pendingTranscription();
-      const away: FakeHearing = () => Promise.reject(new AppError(code, "It is away."));
+      const away: FakeRecognition = () => Promise.reject(new AppError(code, "It is away."));
       for (let attempt = 1; attempt <= 5; attempt++) {
         expect(await run(away)).toMatchObject({ status: "PENDING", attempt, faults: 0, failure_code: null });
       }
@@ -214,7 +214,8 @@ describe("an attempt", () => {
   test("that meets another language waits for the model that is being downloaded, at no cost, and says so", async () => {
     const { run, read, eventsOf, view } = await pendingTranscription();
     expect(await view()).toMatchObject({ state: "pending", waitsFor: null });
-    const french: FakeHearing = () => Promise.reject(new SpeechError("language_unsupported", "Not English."));
+    const french: FakeRecognition = () =>
+      Promise.reject(new SpeechError("language_unsupported", "Not English."));
     for (let attempt = 1; attempt <= 5; attempt++) {
       expect(await run(french, { modelIsComing: true })).toMatchObject({
         status: "PENDING",
@@ -232,7 +233,8 @@ describe("an attempt", () => {
 
   test("that waits for a model has a job at once when the model comes, and no second one later", async () => {
     const [first, second, broken] = await Promise.all([1, 2, 3].map(() => pendingTranscription()));
-    const french: FakeHearing = () => Promise.reject(new SpeechError("language_unsupported", "Not English."));
+    const french: FakeRecognition = () =>
+      Promise.reject(new SpeechError("language_unsupported", "Not English."));
     await first!.run(french, { modelIsComing: true });
     await second!.run(french, { modelIsComing: true });
     const fault = await broken!.run(() => Promise.reject(new SpeechError("engine_hung", "No sign of life.")));
@@ -255,7 +257,8 @@ describe("an attempt", () => {
 
   test("that ends while the model arrives does not wait for it any longer", async () => {
     const { run, db } = await pendingTranscription();
-    const french: FakeHearing = () => Promise.reject(new SpeechError("language_unsupported", "Not English."));
+    const french: FakeRecognition = () =>
+      Promise.reject(new SpeechError("language_unsupported", "Not English."));
     let looks = 0;
     // It is coming when the attempt begins and when it is settled, and there when that is done.
     const { job_id } = await run(french, { modelIsComing: () => ++looks <= 2 });
@@ -266,7 +269,8 @@ describe("an attempt", () => {
 
   test("that waits for a model long is made ever more seldom: each costs as much as hearing does", async () => {
     const { run, db } = await pendingTranscription();
-    const french: FakeHearing = () => Promise.reject(new SpeechError("language_unsupported", "Not English."));
+    const french: FakeRecognition = () =>
+      Promise.reject(new SpeechError("language_unsupported", "Not English."));
     const waits: number[] = [];
     for (let attempt = 1; attempt <= 8; attempt++) {
       const before = Date.now();
@@ -280,7 +284,7 @@ describe("an attempt", () => {
 
   test("that meets what no model mends does not wait for one", async () => {
     const { run } = await pendingTranscription();
-    const broken: FakeHearing = () => Promise.reject(new SpeechError("unreadable_media", "Zero bytes."));
+    const broken: FakeRecognition = () => Promise.reject(new SpeechError("unreadable_media", "Zero bytes."));
     expect(await run(broken, { modelIsComing: true })).toMatchObject({ status: "FAILED" });
   });
 
@@ -386,25 +390,28 @@ describe("an attempt", () => {
       ["skipped", "SKIPPED", async () => NO_AUDIO],
       ["failed", "FAILED", () => Promise.reject(new SpeechError("undecodable_audio", "It is encrypted."))],
       ["returned", "PENDING", () => Promise.reject(new SpeechError("engine_hung", "No sign of life."))],
-    ] as const satisfies [string, string, FakeHearing][];
+    ] as const satisfies [string, string, FakeRecognition][];
 
-    test.each(moves)("has %s: this is reported, and nothing happens twice", async (outcome, status, hear) => {
-      const { run, db, eventsOf, detail } = await pendingTranscription();
-      const reports: string[] = [];
-      // The first transaction is the claim.
-      const row = await run(hear, {
-        db: breakingAtCommit(db, "after", { skip: 1 }),
-        onAttempt: (report) => reports.push(report.outcome),
-      });
-      expect(row).toMatchObject({ status, attempt: 1, losses: 0 });
-      expect(reports).toEqual([outcome]);
-      expect(await eventsOf()).toHaveLength(status === "PENDING" ? 0 : 1);
-      expect((await detail()).attempts).toMatchObject([{ outcome }]);
-    });
+    test.each(moves)(
+      "has %s: this is reported, and nothing happens twice",
+      async (outcome, status, recognize) => {
+        const { run, db, eventsOf, detail } = await pendingTranscription();
+        const reports: string[] = [];
+        // The first transaction is the claim.
+        const row = await run(recognize, {
+          db: breakingAtCommit(db, "after", { skip: 1 }),
+          onAttempt: (report) => reports.push(report.outcome),
+        });
+        expect(row).toMatchObject({ status, attempt: 1, losses: 0 });
+        expect(reports).toEqual([outcome]);
+        expect(await eventsOf()).toHaveLength(status === "PENDING" ? 0 : 1);
+        expect((await detail()).attempts).toMatchObject([{ outcome }]);
+      },
+    );
 
     test.each(moves)(
       "has not %s if another attempt took over in the meantime, and no worker was lost",
-      async (_outcome, _status, hear) => {
+      async (_outcome, _status, recognize) => {
         const { run, db, read, jobOf, eventsOf, detail } = await pendingTranscription();
         const job = jobOf(await read());
         const successor = Promise.withResolvers<TranscribeResult>();
@@ -429,7 +436,7 @@ describe("an attempt", () => {
                       }),
                 }),
         });
-        expect(await run(hear, { job, db: overtaken })).toMatchObject({
+        expect(await run(recognize, { job, db: overtaken })).toMatchObject({
           status: "PROCESSING",
           attempt: 2,
           losses: 0,
@@ -511,7 +518,7 @@ describe("an attempt", () => {
 });
 
 describe("the history of a transcription", () => {
-  const crash: FakeHearing = () => Promise.reject(new SpeechError("engine_crashed", "It ended."));
+  const crash: FakeRecognition = () => Promise.reject(new SpeechError("engine_crashed", "It ended."));
 
   test("tells of every attempt how it ended, why, and when the next one may begin", async () => {
     const { run, read, jobOf, detail } = await pendingTranscription();
@@ -526,7 +533,7 @@ describe("the history of a transcription", () => {
     expect(timeline[1]!.at).toBe(attempts[0]!.endedAt);
 
     const shutdown = new AbortController();
-    const stopped: FakeHearing = async ({ signal }) => {
+    const stopped: FakeRecognition = async ({ signal }) => {
       shutdown.abort(new Error("stopping"));
       throw signal.reason;
     };
@@ -568,7 +575,7 @@ describe("the waveform of a recording", () => {
   const WAVEFORM = { duration: 1, whole: true, peaksPerSecond: 10, peaks: "AAAAAAAAAAAAAA==", speech: [] };
   const names = (keys: string[]) => keys.map((key) => key.split("/").slice(-2).join("/"));
   const decodedThen =
-    (then: FakeHearing): FakeHearing =>
+    (then: FakeRecognition): FakeRecognition =>
     async (options) => {
       options.onWaveform?.(WAVEFORM);
       return await then(options);

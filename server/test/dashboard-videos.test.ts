@@ -148,12 +148,12 @@ test("the stream tells what changes, of its own environment alone, and ends with
   expect(response.headers.get("content-type")).toBe("text/event-stream");
   expect(response.headers.get("x-request-id")).not.toBeNull();
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-  let heard = "";
-  const hear = async (what: string) => {
-    while (!heard.includes(what)) {
+  let received = "";
+  const readUntil = async (what: string) => {
+    while (!received.includes(what)) {
       const { done, value } = await reader.read();
-      if (done) throw new Error(`the stream ended; heard: ${heard}`);
-      heard += value;
+      if (done) throw new Error(`the stream ended; received: ${received}`);
+      received += value;
     }
   };
   const add = (environment: string, filename: string) =>
@@ -164,16 +164,16 @@ test("the stream tells what changes, of its own environment alone, and ends with
       sizeBytes: 1,
       now: clock.now(),
     });
-  await hear("retry:");
+  await readUntil("retry:");
   await add(environmentId, "elsewhere.mp4");
   const { id } = await add(watched, "here.mp4");
-  await hear("here.mp4");
+  await readUntil("here.mp4");
   await database.kysely.deleteFrom("video").where("id", "=", id).execute();
-  await hear(`"deleted":["${id}"]`);
+  await readUntil(`"deleted":["${id}"]`);
   await seedEveryState(subtext.service, watched);
-  await hear("customer call");
-  await hear("keynote.mkv");
-  expect(heard).not.toContain("elsewhere.mp4");
+  await readUntil("customer call");
+  await readUntil("keynote.mkv");
+  expect(received).not.toContain("elsewhere.mp4");
   expect(names(await list("", watched))).toHaveLength(9);
 
   const closed = app.close();

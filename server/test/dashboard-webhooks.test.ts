@@ -227,11 +227,11 @@ test("an endpoint is changed in part, whole or not at all", async () => {
 });
 
 test("a URL is judged before it is used, and why it is refused is said", async () => {
-  const judge = async (url: string) =>
+  const checkUrl = async (url: string) =>
     (await post("/webhook-url-verdicts", { url })).json<{ reason: string | null }>().reason;
-  expect(await judge("https://receiver.example/hook")).toBeNull();
-  expect(await judge("receiver.example")).toBe("The text is not a URL.");
-  expect(await judge("https://169.254.169.254/")).toContain("Webhooks cannot be sent to the address");
+  expect(await checkUrl("https://receiver.example/hook")).toBeNull();
+  expect(await checkUrl("receiver.example")).toBe("The text is not a URL.");
+  expect(await checkUrl("https://169.254.169.254/")).toContain("Webhooks cannot be sent to the address");
 });
 
 test("one endpoint's deliveries are not found by way of another, nor what there never was", async () => {

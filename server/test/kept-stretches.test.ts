@@ -10,7 +10,7 @@ import { databaseUnavailable } from "../src/lib/lost-connection.ts";
 import type { JobTag } from "../src/queue/fair-queueing.ts";
 import { listAttempts } from "../src/transcription/attempt-queries.ts";
 import type { AttemptReport } from "../src/transcription/attempt-report.ts";
-import { keepStretch } from "../src/transcription/checkpoint-queries.ts";
+import { saveCheckpoint } from "../src/transcription/checkpoint-queries.ts";
 import { type PipelineDeps, runTranscription } from "../src/transcription/run.ts";
 import { acceptUpload } from "../src/uploads/accept-upload.ts";
 import { FAKE_HEARING } from "./support/fake-hearing.ts";
@@ -18,7 +18,7 @@ import { createTenant, MovableClock, shareService } from "./support/service.ts";
 
 type Hearing = Parameters<Speech["transcribe"]>[1];
 /** A stand-in for the engine: what a test wants to happen at a moment that it chooses. */
-type FakeHearing = (options: Hearing) => Promise<TranscribeResult>;
+type FakeRecognition = (options: Hearing) => Promise<TranscribeResult>;
 
 const service = shareService({ start: false });
 
@@ -48,7 +48,10 @@ async function pendingTranscription({ sizeBytes = 1 } = {}) {
   await acceptUpload({ db, queue, clock }, { videoId, sizeBytes });
   const read = () =>
     db.selectFrom("transcription").selectAll().where("video_id", "=", videoId).executeTakeFirstOrThrow();
-  const run = async (hear: FakeHearing, options: Partial<PipelineDeps & { shutdown: AbortSignal }> = {}) => {
+  const run = async (
+    recognize: FakeRecognition,
+    options: Partial<PipelineDeps & { shutdown: AbortSignal }> = {},
+  ) => {
     const { id, job_id } = await read();
     const deps: PipelineDeps = {
       db,
@@ -64,7 +67,7 @@ async function pendingTranscription({ sizeBytes = 1 } = {}) {
       maxDurationSeconds: 60,
       maxConcurrentPerEnvironment: null,
       modelIsComing: () => false,
-      speech: { ...service.service.parts.speech, transcribe: (_path, hearing) => hear(hearing) },
+      speech: { ...service.service.parts.speech, transcribe: (_path, hearing) => recognize(hearing) },
       ...options,
     };
     const { rows } = await sql<{ data: { tag: JobTag } }>`
@@ -94,7 +97,7 @@ async function pendingTranscription({ sizeBytes = 1 } = {}) {
 }
 
 /** Keeps these and waits until they lie there, then does what the test wants. */
-function keeping(there: Pending, settled: readonly number[], then: FakeHearing): FakeHearing {
+function keeping(there: Pending, settled: readonly number[], then: FakeRecognition): FakeRecognition {
   return async (options) => {
     const before = (await there.kept()).length;
     for (const seconds of settled) options.onCheckpoint!(stretch(seconds));
@@ -104,7 +107,7 @@ function keeping(there: Pending, settled: readonly number[], then: FakeHearing):
 }
 
 type Pending = Awaited<ReturnType<typeof pendingTranscription>>;
-const untilAborted: FakeHearing = ({ signal }) =>
+const untilAborted: FakeRecognition = ({ signal }) =>
   new Promise((_resolve, reject) => {
     signal.throwIfAborted();
     signal.addEventListener("abort", () => reject(signal.reason));
@@ -156,10 +159,10 @@ describe("what was heard of a recording", () => {
     const { run, kept, read } = there;
     const given: number[][] = [];
     const noting =
-      (hear: FakeHearing): FakeHearing =>
+      (recognize: FakeRecognition): FakeRecognition =>
       (options) => {
         given.push(settledOf(options));
-        return hear(options);
+        return recognize(options);
       };
     await run(noting(keeping(there, [300, 600], () => Promise.reject(crash()))));
     const shutdown = new AbortController();
@@ -233,7 +236,7 @@ describe("what was heard of a recording", () => {
     const there = await pendingTranscription();
     await there.run(async () => FAKE_HEARING);
     const { id } = await there.read();
-    expect(await keepStretch(there.db, { transcriptionId: id, attempt: 1 }, 1, stretch(300))).toBeNull();
+    expect(await saveCheckpoint(there.db, { transcriptionId: id, attempt: 1 }, 1, stretch(300))).toBeNull();
     expect(await there.kept()).toEqual([]);
   });
 
@@ -275,7 +278,7 @@ describe("faults and lost workers", () => {
 
 describe("a long recording", () => {
   /** Writes a checkpoint, then another after so many seconds of work. */
-  const working = (there: Pending, seconds: number, then: FakeHearing) =>
+  const working = (there: Pending, seconds: number, then: FakeRecognition) =>
     keeping(there, [300], async (options) => {
       there.clock.advance(seconds * 1000);
       return await keeping(there, [600], then)(options);
@@ -347,7 +350,7 @@ describe("a long recording", () => {
     const there = await pendingTranscription({ sizeBytes: LONG });
     await enqueueOther(there, (await createTenant(service)).environmentId, SHORT);
     const charged = await chargedSlices(there);
-    const slow: FakeHearing = async (options) => {
+    const slow: FakeRecognition = async (options) => {
       options.onProgress?.({ done: 0, duration: 3600, remainingSeconds: null });
       there.clock.advance(20_000);
       options.onProgress?.({ done: 1, duration: 3600, remainingSeconds: 3600 });

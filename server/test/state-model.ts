@@ -9,7 +9,7 @@ import type { Clock } from "../src/lib/clock.ts";
 import { newId } from "../src/lib/ids.ts";
 import type { Parts } from "../src/main.ts";
 import type { JobTag } from "../src/queue/fair-queueing.ts";
-import type { Job } from "../src/queue/queue.ts";
+import type { Job } from "../src/queue/job.ts";
 import { maintainQueue } from "../src/queue/queue-maintenance.ts";
 import type { RecordingStore } from "../src/storage/recording-store.ts";
 import { reprocess } from "../src/transcription/reprocess.ts";

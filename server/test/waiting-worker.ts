@@ -36,7 +36,7 @@ const transcripts = await openDiskTranscriptStore({
 });
 const shutdown = new AbortController();
 
-async function hear(signal: AbortSignal): Promise<TranscribeResult> {
+async function recognize(signal: AbortSignal): Promise<TranscribeResult> {
   const until = Date.now() + Number(HEARING_MS);
   while (Date.now() < until) {
     if (signal.aborted) throw new SpeechError("engine_crashed", "It was told to stop.");
@@ -56,7 +56,7 @@ await startWork(
       open: async () => ({ path: "/nowhere", release: async () => {} }),
     } as unknown as RecordingStore,
     speech: {
-      transcribe: (_path: string, { signal }: { signal: AbortSignal }) => hear(signal),
+      transcribe: (_path: string, { signal }: { signal: AbortSignal }) => recognize(signal),
     } as unknown as WorkDeps["speech"],
     models: {
       isComing: () => false,

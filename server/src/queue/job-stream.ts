@@ -3,7 +3,7 @@ import type { PgBoss } from "pg-boss";
 import type { Logger } from "pino";
 import { createBatcher } from "../lib/batcher.ts";
 import { logLevelOf } from "../lib/outages.ts";
-import type { JobHandler } from "./queue.ts";
+import type { JobHandler } from "./job.ts";
 
 /** For jobs that another process sent, and those whose time has come. */
 const LOOK_EVERY_MS = 500;

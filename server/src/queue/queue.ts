@@ -4,19 +4,8 @@ import type { Logger } from "pino";
 import type { Tx } from "../db/schema.ts";
 import { logLevelOf } from "../lib/outages.ts";
 import type { JobTag } from "./fair-queueing.ts";
+import type { JobHandler } from "./job.ts";
 import { JobStream, type JobStreamOptions } from "./job-stream.ts";
-
-/** One piece of work, handed to one worker at a time; it comes back when that worker dies. */
-export interface Job {
-  /** Rows name the one job that may move them; see `job_id` in the schema. */
-  id: string;
-  /** What the job is about: a transcription's or a delivery's id. */
-  subjectId: string;
-  /** Aborted when the queue takes the job away from this worker. */
-  signal: AbortSignal;
-  /** Of a transcription's job; null if a release before fair queueing enqueued it. */
-  tag?: JobTag | null;
-}
 
 interface JobData {
   subjectId: string;
@@ -32,14 +21,6 @@ interface TaggedJob {
   /** As for `send`. */
   delayMs?: number | null;
 }
-
-/** As the queue hands it to a worker. */
-export interface HandedJob extends Job {
-  /** How often it was handed out before: its worker died, or ended early. */
-  cameBack: number;
-}
-
-export type JobHandler = (job: HandedJob) => Promise<void>;
 
 interface QueueHandlers {
   transcribe: {

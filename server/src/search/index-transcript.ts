@@ -7,7 +7,7 @@ import type { Db } from "../db/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { isOutage } from "../lib/outages.ts";
-import type { HandedJob } from "../queue/queue.ts";
+import type { HandedJob } from "../queue/job.ts";
 import { fileKey } from "../storage/transcript-files.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import {

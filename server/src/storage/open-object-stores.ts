@@ -7,10 +7,11 @@ import { type FolderLock, lockFolder } from "../lib/folder-lock.ts";
 import { openObjectRecordingStore } from "./object-recording-store.ts";
 import { FILES, openObjectTranscriptStore } from "./object-transcript-store.ts";
 import { SOURCES, TAILS } from "./object-upload.ts";
-import { guardRemoval, openOwnership, type Stores, type StoresOptions } from "./open-stores.ts";
+import { guardRemoval, openOwnership } from "./ownership/open-ownership.ts";
 import type { StoreOwnership } from "./ownership/store-ownership.ts";
 import { placeInBucket } from "./ownership/store-place.ts";
 import { openS3ObjectStore } from "./s3/s3-object-store.ts";
+import type { Stores, StoresOptions } from "./stores.ts";
 
 /** @throws AppError `data_folder_mismatch`, `installation_missing`, `storage_unavailable` */
 export async function openObjectStores(options: StoresOptions, bucketConfig: BucketConfig): Promise<Stores> {

@@ -1,9 +1,9 @@
 import { SpeechError } from "@subtext/speech/errors";
 import { AppError } from "../lib/errors.ts";
-import type { Failure } from "./queries.ts";
+import type { Failure } from "./attempt-queries.ts";
 
 /** What an attempt failed by, as people are told of it, and whether another may do better. */
-export function judge(error: unknown): { failure: Failure; retryable: boolean } {
+export function classifyFailure(error: unknown): { failure: Failure; retryable: boolean } {
   if (error instanceof SpeechError || error instanceof AppError || error instanceof WorkerLostError) {
     return { failure: { code: error.code, message: storable(error.message) }, retryable: error.retryable };
   }

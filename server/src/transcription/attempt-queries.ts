@@ -1,10 +1,20 @@
 import type { AttemptOutcome } from "../db/enums.ts";
 import type { Db, TranscriptionAttemptRow, Tx } from "../db/schema.ts";
-import type { Failure, Hold } from "./queries.ts";
+
+/** The right of one worker to write to a transcription. Its writes have no effect once another attempt has started. */
+export interface AttemptLease {
+  transcriptionId: string;
+  attempt: number;
+}
+
+export interface Failure {
+  code: string;
+  message: string;
+}
 
 export async function insertAttempt(
   tx: Tx,
-  { transcriptionId, attempt }: Hold,
+  { transcriptionId, attempt }: AttemptLease,
   { queuedAt, startedAt }: { queuedAt: Date; startedAt: Date },
 ): Promise<void> {
   await tx
@@ -18,7 +28,11 @@ export async function insertAttempt(
     .execute();
 }
 
-export async function noteDecoded(db: Db, { transcriptionId, attempt }: Hold, now: Date): Promise<void> {
+export async function recordDecoded(
+  db: Db,
+  { transcriptionId, attempt }: AttemptLease,
+  now: Date,
+): Promise<void> {
   await db
     .updateTable("transcription_attempt")
     .set({ decoded_at: now })
@@ -38,7 +52,7 @@ export interface AttemptEnd {
 
 export async function endAttempt(
   tx: Tx,
-  { transcriptionId, attempt }: Hold,
+  { transcriptionId, attempt }: AttemptLease,
   { outcome, now, transcribedAt = null, failure = null, retryAt = null }: AttemptEnd,
 ): Promise<void> {
   await tx
@@ -59,7 +73,7 @@ export async function endAttempt(
 /** Whether the attempt has ended with this outcome. */
 export async function hasEndedAs(
   tx: Tx,
-  { transcriptionId, attempt }: Hold,
+  { transcriptionId, attempt }: AttemptLease,
   outcome: AttemptOutcome,
 ): Promise<boolean> {
   const row = await tx
@@ -72,7 +86,10 @@ export async function hasEndedAs(
 }
 
 /** Null where no such attempt was made. */
-export async function attemptBegunAt(db: Db, { transcriptionId, attempt }: Hold): Promise<Date | null> {
+export async function attemptStartedAt(
+  db: Db,
+  { transcriptionId, attempt }: AttemptLease,
+): Promise<Date | null> {
   const row = await db
     .selectFrom("transcription_attempt")
     .select("started_at")

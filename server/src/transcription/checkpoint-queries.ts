@@ -1,17 +1,17 @@
 import type { Checkpoint } from "@subtext/speech/checkpoints/checkpoint";
 import { sql } from "kysely";
 import type { Db, Tx } from "../db/schema.ts";
-import type { Hold } from "./queries.ts";
+import type { AttemptLease } from "./attempt-queries.ts";
 
 /**
  * Keeps one more stretch of what an attempt has heard, until the transcription ends. Faults and losses are counted
  * from the furthest stretch on: a recording of hours may meet more of them than a short one, as long as it gets on.
  * @param number Its place among those of the attempt.
- * @returns how many faults count from now on; null where the hold is void
+ * @returns how many faults count from now on; null where the lease is void
  */
-export async function keepStretch(
+export async function saveCheckpoint(
   db: Db,
-  { transcriptionId, attempt }: Hold,
+  { transcriptionId, attempt }: AttemptLease,
   number: number,
   { settledSeconds, results }: Checkpoint,
 ): Promise<number | null> {
@@ -37,7 +37,7 @@ export async function keepStretch(
 }
 
 /** All that any attempt has kept of it, in no particular order. */
-export async function readKeptStretches(db: Db, transcriptionId: string): Promise<Checkpoint[]> {
+export async function readCheckpoints(db: Db, transcriptionId: string): Promise<Checkpoint[]> {
   return await db
     .selectFrom("transcription_stretch")
     .select(["settled_seconds as settledSeconds", "answers as results"])
@@ -45,6 +45,6 @@ export async function readKeptStretches(db: Db, transcriptionId: string): Promis
     .execute();
 }
 
-export async function removeKeptStretches(tx: Tx, transcriptionId: string): Promise<void> {
+export async function removeCheckpoints(tx: Tx, transcriptionId: string): Promise<void> {
   await tx.deleteFrom("transcription_stretch").where("transcription_id", "=", transcriptionId).execute();
 }

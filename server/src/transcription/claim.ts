@@ -5,12 +5,13 @@ import { databaseUnavailable } from "../lib/lost-connection.ts";
 import { isOutage } from "../lib/outages.ts";
 import { retryUntilShutdown } from "../lib/retry.ts";
 import { advanceVirtualTime, lockProcessingCount } from "../queue/fair-queueing.ts";
-import { type Job, newJobId, type Queue } from "../queue/queue.ts";
+import type { Job } from "../queue/job.ts";
+import { newJobId, type Queue } from "../queue/queue.ts";
 import { requeue } from "../queue/transcription-jobs.ts";
-import { judge } from "./attempt-failure.ts";
-import { attemptBegunAt } from "./attempt-queries.ts";
+import { classifyFailure } from "./attempt-failure.ts";
+import { attemptStartedAt } from "./attempt-queries.ts";
 import { lockTranscriptionOfJob, renameJob, startAttempt, takeOverAttempt } from "./claim-queries.ts";
-import { excuseLoss, findTranscription } from "./queries.ts";
+import { findTranscription, revertCrash } from "./queries.ts";
 
 export interface ClaimDeps {
   db: Db;
@@ -63,15 +64,15 @@ export async function claimTranscription(
  * another has taken over as such by now is excused.
  */
 async function wasMade({ db, log }: ClaimDeps, { row }: Claim, shutdown: AbortSignal): Promise<boolean> {
-  const hold = { transcriptionId: row.id, attempt: row.attempt };
-  return await retryUntilShutdown({ shutdown, log: log.child(hold), metOutage: true }, async () => {
-    const begunAt = await attemptBegunAt(db, hold);
+  const lease = { transcriptionId: row.id, attempt: row.attempt };
+  return await retryUntilShutdown({ shutdown, log: log.child(lease), metOutage: true }, async () => {
+    const begunAt = await attemptStartedAt(db, lease);
     // Another's, of the same number.
     if (begunAt?.getTime() !== row.started_at?.getTime()) return false;
     const now = await findTranscription(db, row.id);
     if (now?.status === "PROCESSING" && now.attempt === row.attempt) return true;
-    const { failure } = judge(databaseUnavailable(null));
-    await db.transaction().execute((tx) => excuseLoss(tx, hold, failure));
+    const { failure } = classifyFailure(databaseUnavailable(null));
+    await db.transaction().execute((tx) => revertCrash(tx, lease, failure));
     return false;
   });
 }

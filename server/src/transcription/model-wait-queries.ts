@@ -2,7 +2,7 @@ import type { TranscriptionStatus } from "@subtext/client/contract/transcription
 import { sql } from "kysely";
 import type { Db, Tx } from "../db/schema.ts";
 import type { NamedJob } from "../queue/lost-job-queries.ts";
-import type { Failure } from "./queries.ts";
+import type { Failure } from "./attempt-queries.ts";
 
 /** Faults that a model which is being downloaded may mend. No later attempt would otherwise, so none waits with one. */
 const MENDED_BY_MODEL = ["language_unsupported", "model_not_found"];

@@ -2,13 +2,7 @@ import { FILE_FORMATS, type TranscriptionStatus } from "@subtext/client/contract
 import type { LanguageSegment, StageSeconds } from "@subtext/speech/transcript";
 import { sql } from "kysely";
 import type { Db, TranscriptionRow, Tx } from "../db/schema.ts";
-import { endAttempt } from "./attempt-queries.ts";
-
-/** One worker's hold on a transcription: every write it makes is void once the attempt has moved on. */
-export interface Hold {
-  transcriptionId: string;
-  attempt: number;
-}
+import { type AttemptLease, endAttempt, type Failure } from "./attempt-queries.ts";
 
 export async function insertPendingTranscription(
   tx: Tx,
@@ -73,14 +67,14 @@ export async function listTranscriptions(
     .execute();
 }
 
-/** False where the hold is void. */
+/** False where the lease is void. */
 export async function reportProgress(
   db: Db,
-  hold: Hold,
+  lease: AttemptLease,
   report: { progress: number; remainingSeconds: number | null; duration: number | null },
 ): Promise<boolean> {
   const { progress, remainingSeconds, duration } = report;
-  return await moved(held(db, hold).set({ progress, remaining_seconds: remainingSeconds, duration }));
+  return await moved(leased(db, lease).set({ progress, remaining_seconds: remainingSeconds, duration }));
 }
 
 export interface CompletedTranscription {
@@ -102,12 +96,12 @@ export interface CompletedTranscription {
 
 export async function completeTranscription(
   tx: Tx,
-  hold: Hold,
+  lease: AttemptLease,
   done: CompletedTranscription,
 ): Promise<boolean> {
   const { now, transcribedAt } = done;
   const ended = await moved(
-    held(tx, hold).set({
+    leased(tx, lease).set({
       status: "COMPLETED",
       language: done.language,
       word_count: done.wordCount,
@@ -128,18 +122,18 @@ export async function completeTranscription(
       finished_at: now,
     }),
   );
-  if (ended) await endAttempt(tx, hold, { outcome: "completed", now, transcribedAt });
+  if (ended) await endAttempt(tx, lease, { outcome: "completed", now, transcribedAt });
   return ended;
 }
 
 export async function skipTranscription(
   tx: Tx,
-  hold: Hold,
+  lease: AttemptLease,
   skip: { reason: string; duration: number | null; waveformPrefix: string | null; now: Date },
 ): Promise<boolean> {
   const { now } = skip;
   const ended = await moved(
-    held(tx, hold).set({
+    leased(tx, lease).set({
       status: "SKIPPED",
       skip_reason: skip.reason,
       duration: skip.duration,
@@ -151,19 +145,14 @@ export async function skipTranscription(
       finished_at: now,
     }),
   );
-  if (ended) await endAttempt(tx, hold, { outcome: "skipped", now });
+  if (ended) await endAttempt(tx, lease, { outcome: "skipped", now });
   return ended;
 }
 
-export interface Failure {
-  code: string;
-  message: string;
-}
-
-/** @returns the row after the move, or undefined where the hold is void */
+/** @returns the row after the move, or undefined where the lease is void */
 export async function failTranscription(
   tx: Tx,
-  hold: Hold,
+  lease: AttemptLease,
   failure: Failure,
   {
     waveformPrefix,
@@ -171,7 +160,7 @@ export async function failTranscription(
     now,
   }: { waveformPrefix: string | null; transcribedAt: Date | null; now: Date },
 ): Promise<TranscriptionRow | undefined> {
-  const row = await held(tx, hold)
+  const row = await leased(tx, lease)
     .set({
       status: "FAILED",
       failure_code: failure.code,
@@ -182,7 +171,7 @@ export async function failTranscription(
     })
     .returningAll()
     .executeTakeFirst();
-  if (row) await endAttempt(tx, hold, { outcome: "failed", failure, transcribedAt, now });
+  if (row) await endAttempt(tx, lease, { outcome: "failed", failure, transcribedAt, now });
   return row;
 }
 
@@ -201,11 +190,11 @@ export interface Return {
 /** PROCESSING → PENDING under a new job. */
 export async function returnToPending(
   tx: Tx,
-  hold: Hold,
+  lease: AttemptLease,
   { jobId, failure, counts, retryAfterMs, yields = false, now }: Return,
 ): Promise<boolean> {
   const ended = await moved(
-    held(tx, hold).set((set) => ({
+    leased(tx, lease).set((set) => ({
       status: "PENDING",
       job_id: jobId,
       progress: 0,
@@ -223,7 +212,7 @@ export async function returnToPending(
   );
   const outcome = failure !== null ? "returned" : yields ? "yielded" : "handed_back";
   const retryAt = retryAfterMs === null ? null : new Date(now.getTime() + retryAfterMs);
-  if (ended) await endAttempt(tx, hold, { outcome, failure, retryAt, now });
+  if (ended) await endAttempt(tx, lease, { outcome, failure, retryAt, now });
   return ended;
 }
 
@@ -231,9 +220,9 @@ export async function returnToPending(
  * Counts no loss for an attempt that another took over as lost though its worker lived, and only could not tell:
  * once, and nothing where it was not taken over.
  */
-export async function excuseLoss(
+export async function revertCrash(
   tx: Tx,
-  { transcriptionId, attempt }: Hold,
+  { transcriptionId, attempt }: AttemptLease,
   { code, message }: Failure,
 ): Promise<void> {
   // In the order in which others lock the two.
@@ -282,11 +271,11 @@ export async function reopenFailedTranscription(
     .executeTakeFirst();
 }
 
-function held(db: Db | Tx, hold: Hold) {
+function leased(db: Db | Tx, lease: AttemptLease) {
   return db
     .updateTable("transcription")
-    .where("id", "=", hold.transcriptionId)
-    .where("attempt", "=", hold.attempt)
+    .where("id", "=", lease.transcriptionId)
+    .where("attempt", "=", lease.attempt)
     .where("status", "=", "PROCESSING");
 }
 

@@ -8,12 +8,13 @@ import type { Clock } from "../lib/clock.ts";
 import { isOutage, logLevelOf } from "../lib/outages.ts";
 import { type JobTag, MIN_SLICE_SECONDS, startSlice, UNITS_PER_SECOND } from "../queue/fair-queueing.ts";
 import type { RecordingStore } from "../storage/recording-store.ts";
-import { noteDecoded } from "./attempt-queries.ts";
-import { keepStretch, readKeptStretches } from "./checkpoint-queries.ts";
-import { type Hold, reportProgress } from "./queries.ts";
+import type { AttemptLease } from "./attempt-queries.ts";
+import { recordDecoded } from "./attempt-queries.ts";
+import { readCheckpoints, saveCheckpoint } from "./checkpoint-queries.ts";
+import { reportProgress } from "./queries.ts";
 import { WorkProgress } from "./work-progress.ts";
 
-export interface HearDeps {
+export interface RecognizeDeps {
   db: Db;
   speech: Speech;
   recordings: RecordingStore;
@@ -24,13 +25,13 @@ export interface HearDeps {
 }
 
 /** An attempt as far as hearing goes. */
-export interface HearingAttempt {
+export interface RecognitionAttempt {
   row: TranscriptionRow;
   /** Of the job; changed here with each slice of work. */
   tag: JobTag | null;
   /** Whether earlier attempts have left checkpoints; set here. */
   resumes: boolean;
-  hold: Hold;
+  lease: AttemptLease;
   log: Logger;
   /** Aborted when this attempt must end. */
   signal: AbortSignal;
@@ -53,9 +54,9 @@ export interface HearingAttempt {
 const RESUME_COSTS_PER_SLICE = 6;
 
 /** Speech to text, from what earlier attempts have kept of it. */
-export async function hear(deps: HearDeps, attempt: HearingAttempt): Promise<TranscribeResult> {
-  const { row, hold, log, signal, replaced } = attempt;
-  const kept = await readKeptStretches(deps.db, row.id);
+export async function recognize(deps: RecognizeDeps, attempt: RecognitionAttempt): Promise<TranscribeResult> {
+  const { row, lease, log, signal, replaced } = attempt;
+  const kept = await readCheckpoints(deps.db, row.id);
   attempt.resumes = kept.length > 0;
   if (kept.length > 0) log.info({ stretches: kept.length }, "what was heard before is gone on from");
   const source = await deps.recordings.open(row.video_id, signal);
@@ -72,7 +73,7 @@ export async function hear(deps: HearDeps, attempt: HearingAttempt): Promise<Tra
         const { done, duration, remainingSeconds } = report;
         pace.note(done, remainingSeconds);
         const progress = work.after(report, performance.now());
-        reportProgress(deps.db, hold, { progress, remainingSeconds, duration })
+        reportProgress(deps.db, lease, { progress, remainingSeconds, duration })
           .then((stillHeld) => stillHeld || replaced.abort())
           .catch((error) => {
             attempt.metOutage ||= isOutage(error);
@@ -83,7 +84,7 @@ export async function hear(deps: HearDeps, attempt: HearingAttempt): Promise<Tra
         attempt.waveform = waveform;
         if (!waveform.whole) return;
         attempt.decodedAt = deps.clock.now();
-        noteDecoded(deps.db, hold, attempt.decodedAt).catch((error) =>
+        recordDecoded(deps.db, lease, attempt.decodedAt).catch((error) =>
           log[logLevelOf(error, "warn")]({ err: error }, "the end of decoding could not be written"),
         );
       },
@@ -137,15 +138,15 @@ class SlicePace {
 }
 
 function keeper(
-  { db, maxConcurrentPerEnvironment: cap }: HearDeps,
-  attempt: HearingAttempt,
+  { db, maxConcurrentPerEnvironment: cap }: RecognizeDeps,
+  attempt: RecognitionAttempt,
   pace: SlicePace,
 ): (stretch: Checkpoint) => void {
-  const { row, hold, log, replaced, yields } = attempt;
+  const { row, lease, log, replaced, yields } = attempt;
   let number = 0;
   const keep = async (stretch: Checkpoint) => {
     number += 1;
-    const faults = await keepStretch(db, hold, number, stretch);
+    const faults = await saveCheckpoint(db, lease, number, stretch);
     if (faults === null) return replaced.abort();
     attempt.faults = faults;
     const usedSeconds = pace.usedSeconds();

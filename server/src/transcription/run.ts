@@ -5,30 +5,31 @@ import { databaseUnavailable } from "../lib/lost-connection.ts";
 import { isOutage, logLevelOf } from "../lib/outages.ts";
 import { retryUntilShutdown, retryWhileUnavailable } from "../lib/retry.ts";
 import { recordWork, vacate } from "../queue/fair-queueing.ts";
-import { type Job, newJobId } from "../queue/queue.ts";
+import type { Job } from "../queue/job.ts";
+import { newJobId } from "../queue/queue.ts";
 import { enqueue, requeue } from "../queue/transcription-jobs.ts";
 import { insertSearchDocument } from "../search/document-queries.ts";
 import { filePrefix } from "../storage/transcript-files.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { emitEvent } from "../webhooks/emit.ts";
-import { judge, WorkerLostError } from "./attempt-failure.ts";
+import { classifyFailure, WorkerLostError } from "./attempt-failure.ts";
 import { hasEndedAs } from "./attempt-queries.ts";
 import { type AttemptReport, couldBeginAt, lostAttempt, type ReportedOutcome } from "./attempt-report.ts";
-import { removeKeptStretches } from "./checkpoint-queries.ts";
+import { removeCheckpoints } from "./checkpoint-queries.ts";
 import { type ClaimDeps, claimTranscription } from "./claim.ts";
 import { isMendedByModel, noteWait } from "./model-wait-queries.ts";
 import {
   completeTranscription,
-  excuseLoss,
   failTranscription,
   returnToPending,
+  revertCrash,
   skipTranscription,
 } from "./queries.ts";
-import { type HearDeps, type HearingAttempt, hear } from "./recognize.ts";
+import { type RecognitionAttempt, type RecognizeDeps, recognize } from "./recognize.ts";
 import { renderTranscript, storeTranscript, storeWaveform } from "./render.ts";
 import { wakeWaiting } from "./wake-waiting.ts";
 
-export interface PipelineDeps extends ClaimDeps, HearDeps {
+export interface PipelineDeps extends ClaimDeps, RecognizeDeps {
   transcripts: TranscriptStore;
   /** Whether a model that knows more languages is on its way, and worth waiting for. */
   modelIsComing(): boolean;
@@ -49,7 +50,7 @@ const LONGEST_MODEL_BACKOFF_SECONDS = 300;
  */
 const MAX_LOSSES = 10;
 
-interface Attempt extends HearingAttempt {
+interface Attempt extends RecognitionAttempt {
   /** Aborted when this process must hand its work back. */
   shutdown: AbortSignal;
   /** Since when it could have begun. */
@@ -72,8 +73,8 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
   const claim = await claimTranscription(deps, job, shutdown);
   if (!claim) return;
   const { row } = claim;
-  const hold = { transcriptionId: row.id, attempt: row.attempt };
-  const log = deps.log.child({ ...hold, videoId: row.video_id });
+  const lease = { transcriptionId: row.id, attempt: row.attempt };
+  const log = deps.log.child({ ...lease, videoId: row.video_id });
   if (claim.lostSince) {
     deps.onAttempt?.(lostAttempt(row, claim.lostSince));
     const lost = { lostAttempt: row.attempt - 1, lostStartedAt: claim.lostSince, workersLost: row.losses };
@@ -87,7 +88,7 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
     tag: job.tag ?? null,
     resumes: false,
     queuedAt: claim.lostSince ? row.started_at : couldBeginAt(row),
-    hold,
+    lease,
     log,
     signal,
     replaced,
@@ -107,7 +108,7 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
   try {
     if (row.losses > MAX_LOSSES) throw new WorkerLostError(MAX_LOSSES);
     log.info("transcription started");
-    const heard = await hear(deps, attempt);
+    const heard = await recognize(deps, attempt);
     attempt.transcribedAt = deps.clock.now();
     if (heard.outcome === "skipped") await skip(deps, attempt, heard);
     else await complete(deps, attempt, heard);
@@ -122,13 +123,13 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
 }
 
 function report({ onAttempt, clock }: PipelineDeps, attempt: Attempt): void {
-  const { row, queuedAt, hold, fetchedAt, decodedAt, transcribedAt, end } = attempt;
+  const { row, queuedAt, lease, fetchedAt, decodedAt, transcribedAt, end } = attempt;
   const endedAt = clock.now();
   onAttempt?.({
     ...end,
     transcriptionId: row.id,
     videoId: row.video_id,
-    number: hold.attempt,
+    number: lease.attempt,
     queuedAt,
     startedAt: row.started_at ?? endedAt,
     fetchedAt,
@@ -140,15 +141,15 @@ function report({ onAttempt, clock }: PipelineDeps, attempt: Attempt): void {
 
 async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transcript): Promise<void> {
   const { db, queue, transcripts, clock } = deps;
-  const { row, hold, log } = attempt;
+  const { row, lease, log } = attempt;
   const rendered = renderTranscript(transcript);
-  const prefix = filePrefix(hold.transcriptionId, hold.attempt);
+  const prefix = filePrefix(lease.transcriptionId, lease.attempt);
   await retryWhileUnavailable(() => storeTranscript(transcripts, prefix, rendered), attempt);
   const waveformPrefix = await keepWaveform(deps, attempt);
 
   const now = clock.now();
   const record = async (tx: Tx) => {
-    const moved = await completeTranscription(tx, hold, {
+    const moved = await completeTranscription(tx, lease, {
       language: transcript.language,
       wordCount: rendered.wordCount,
       duration: transcript.duration,
@@ -164,7 +165,7 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
       now,
     });
     if (!moved) return await movedBefore(tx, attempt, "completed");
-    await removeKeptStretches(tx, row.id);
+    await removeCheckpoints(tx, row.id);
     await emitEvent({ tx, queue, now }, row, "transcriptions.transcription.completed", {});
     const jobId = newJobId();
     await insertSearchDocument(tx, { transcriptionId: row.id, environmentId: row.environment_id, jobId });
@@ -189,9 +190,9 @@ async function skip(
   const waveformPrefix = await keepWaveform(deps, attempt);
   const now = deps.clock.now();
   const record = async (tx: Tx) => {
-    const moved = await skipTranscription(tx, attempt.hold, { reason, duration, waveformPrefix, now });
+    const moved = await skipTranscription(tx, attempt.lease, { reason, duration, waveformPrefix, now });
     if (!moved) return await movedBefore(tx, attempt, "skipped");
-    await removeKeptStretches(tx, attempt.row.id);
+    await removeCheckpoints(tx, attempt.row.id);
     await emitEvent({ tx, queue: deps.queue, now }, attempt.row, "transcriptions.transcription.skipped", {
       reason,
     });
@@ -206,10 +207,10 @@ async function skip(
 /** Beside the transcript's files, or alone where there are none; without it, a page lacks a picture. */
 async function keepWaveform(
   { transcripts }: PipelineDeps,
-  { waveform, hold, log }: Attempt,
+  { waveform, lease, log }: Attempt,
 ): Promise<string | null> {
   if (waveform === null) return null;
-  const prefix = filePrefix(hold.transcriptionId, hold.attempt);
+  const prefix = filePrefix(lease.transcriptionId, lease.attempt);
   try {
     await storeWaveform(transcripts, prefix, waveform);
     return prefix;
@@ -222,8 +223,8 @@ async function keepWaveform(
 /** PROCESSING → PENDING where a later attempt may succeed, else PROCESSING → FAILED. */
 async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown): Promise<void> {
   const { db, queue, clock } = deps;
-  const { row, hold, log, modelWasComing } = attempt;
-  const { failure, retryable } = judge(error);
+  const { row, lease, log, modelWasComing } = attempt;
+  const { failure, retryable } = classifyFailure(error);
   const modelIsComing = deps.modelIsComing();
   const waitsForModel = isMendedByModel(failure) && (modelWasComing || modelIsComing);
   const modelBackoffSeconds = modelIsComing
@@ -245,7 +246,7 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
       const jobId = newJobId();
       const retryAfterMs = backoffSeconds * 1000;
       const counts = !waitsForModel && !waitsForOutage;
-      if (!(await returnToPending(tx, hold, { jobId, failure, counts, retryAfterMs, now }))) {
+      if (!(await returnToPending(tx, lease, { jobId, failure, counts, retryAfterMs, now }))) {
         return await movedBefore(tx, attempt, "returned");
       }
       if (waitsForModel && modelIsComing) await noteWait(tx, jobId, failure);
@@ -263,9 +264,9 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
       }
     } else {
       const { transcribedAt } = attempt;
-      const failed = await failTranscription(tx, hold, failure, { waveformPrefix, transcribedAt, now });
+      const failed = await failTranscription(tx, lease, failure, { waveformPrefix, transcribedAt, now });
       if (!failed) return await movedBefore(tx, attempt, "failed");
-      await removeKeptStretches(tx, row.id);
+      await removeCheckpoints(tx, row.id);
       const detail = { error: failure, duration: failed.duration };
       await emitEvent({ tx, queue, now }, row, "transcriptions.transcription.failed", detail);
     }
@@ -287,7 +288,7 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
 
 /** PROCESSING → PENDING at a shutdown, or to yield. Does not count as a failure. */
 async function handBack({ db, queue, clock }: PipelineDeps, attempt: Attempt): Promise<void> {
-  const { row, hold, log } = attempt;
+  const { row, lease, log } = attempt;
   const yielded = attempt.yields.signal.aborted;
   const moveBack = async (tx: Tx) => {
     const jobId = newJobId();
@@ -299,7 +300,7 @@ async function handBack({ db, queue, clock }: PipelineDeps, attempt: Attempt): P
       yields: yielded,
       now: clock.now(),
     };
-    if (!(await returnToPending(tx, hold, back))) {
+    if (!(await returnToPending(tx, lease, back))) {
       return await movedBefore(tx, attempt, yielded ? "yielded" : "handed_back");
     }
     const { id: transcriptionId, environment_id: environmentId } = row;
@@ -315,9 +316,9 @@ async function handBack({ db, queue, clock }: PipelineDeps, attempt: Attempt): P
  * Whether a move that changes nothing now was already made: its transaction was committed, and only the answer was
  * lost. If instead another attempt took over while the database was away, that does not count as a lost worker.
  */
-async function movedBefore(tx: Tx, { hold, metOutage }: Attempt, outcome: AttemptOutcome): Promise<boolean> {
-  if (await hasEndedAs(tx, hold, outcome)) return true;
-  if (metOutage) await excuseLoss(tx, hold, judge(databaseUnavailable(null)).failure);
+async function movedBefore(tx: Tx, { lease, metOutage }: Attempt, outcome: AttemptOutcome): Promise<boolean> {
+  if (await hasEndedAs(tx, lease, outcome)) return true;
+  if (metOutage) await revertCrash(tx, lease, classifyFailure(databaseUnavailable(null)).failure);
   return false;
 }
 

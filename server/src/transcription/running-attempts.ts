@@ -1,5 +1,5 @@
 import type { Db } from "../db/schema.ts";
-import type { Job } from "../queue/queue.ts";
+import type { Job } from "../queue/job.ts";
 import { isNamed } from "./claim-queries.ts";
 
 interface RunningAttempt {

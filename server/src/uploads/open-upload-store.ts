@@ -1,6 +1,6 @@
 import type { Db } from "../db/schema.ts";
 import { openPartBuffers, partSizeFor } from "../storage/object-upload.ts";
-import type { Stores } from "../storage/open-stores.ts";
+import type { Stores } from "../storage/stores.ts";
 import { openDiskUploadStore } from "./disk-upload-store.ts";
 import { openObjectUploadStore } from "./object-upload-store.ts";
 import type { UploadStore } from "./upload-store.ts";

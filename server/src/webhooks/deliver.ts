@@ -3,7 +3,8 @@ import { recordEndpointEvent, SERVICE } from "../audit/audit-events.ts";
 import type { Db } from "../db/schema.ts";
 import { createBatcher } from "../lib/batcher.ts";
 import type { Clock } from "../lib/clock.ts";
-import { type Job, newJobId, type Queue } from "../queue/queue.ts";
+import type { Job } from "../queue/job.ts";
+import { newJobId, type Queue } from "../queue/queue.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { bringWaitingForward } from "./bring-forward.ts";
 import {

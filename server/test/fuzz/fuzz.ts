@@ -83,7 +83,7 @@ export async function fuzz(
       report.slowestMs = elapsedMs;
       report.slowest = `${concrete.method} ${concrete.target.slice(0, 200)} ${status}`;
     }
-    judge(fuzzed, concrete, answer, tenants);
+    checkAnswer(fuzzed, concrete, answer, tenants);
     if (status >= 300) return;
     if (fuzzed.method !== "OPTIONS") counted.succeeded += 1;
     if (fuzzed.operationId !== "getFile") harvest(tenants.askers[fuzzed.asker].pool, answer.body);
@@ -123,7 +123,7 @@ export async function fuzz(
 }
 
 /** What holds for every answer, whatever was asked. */
-function judge(fuzzed: FuzzRequest, concrete: Concrete, answer: Answer, tenants: Tenants): void {
+function checkAnswer(fuzzed: FuzzRequest, concrete: Concrete, answer: Answer, tenants: Tenants): void {
   const { status, headers, body } = answer;
   const fail = (what: string): never => {
     const sent = Buffer.from(concrete.body ?? "").toString();

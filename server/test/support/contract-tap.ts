@@ -46,7 +46,7 @@ export class ContractTap {
       }) as ServerResponse["end"];
       response.on("finish", () => {
         const answer = { status: response.statusCode, contentType, body: Buffer.concat(chunks) };
-        this.#judge(request, answer);
+        this.#checkAnswer(request, answer);
       });
     });
   }
@@ -57,7 +57,7 @@ export class ContractTap {
     if (found.length > 0) throw new Error(`answers off the contract:\n${[...new Set(found)].join("\n")}`);
   }
 
-  #judge(request: IncomingMessage, answer: Answer): void {
+  #checkAnswer(request: IncomingMessage, answer: Answer): void {
     const { method = "", url = "" } = request;
     const path = url.replace(/\?.*$/s, "");
     const operation = operationOf(method, path);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Fault, faultsFor, type World } from "./faults.ts";
+import type { Fault, World } from "./fault.ts";
+import { faultsFor } from "./faults.ts";
 import { between, pickByShare, type Random, seeded } from "./seeded.ts";
 
 /** Faults that are on at the same time. */

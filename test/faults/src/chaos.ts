@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import { printTable } from "@subtext/bench/table";
 import { EVENT_TYPES } from "@subtext/client/contract/webhook";
 import { runCampaign, type Tally } from "./campaign.ts";
-import type { World } from "./faults.ts";
+import type { World } from "./fault.ts";
 import { Fleet } from "./fleet.ts";
 import {
   hurryDeliveries,

@@ -1,5 +1,5 @@
 import { sleep } from "@subtext/bench/spawned-service";
-import type { Fault } from "./faults.ts";
+import type { Fault } from "./fault.ts";
 import { between, pickOne } from "./seeded.ts";
 
 export function diskFaults(): Fault[] {

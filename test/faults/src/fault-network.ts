@@ -1,6 +1,6 @@
 import { sleep } from "@subtext/bench/spawned-service";
 import type { TcpProxy } from "../../support/tcp-proxy.ts";
-import type { Fault } from "./faults.ts";
+import type { Fault } from "./fault.ts";
 import type { Member } from "./fleet.ts";
 import { between, pickOne } from "./seeded.ts";
 

@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import type { RunningProcess } from "@subtext/bench/process-tree";
 import { sleep } from "@subtext/bench/spawned-service";
 import type { TranscriptionStatus } from "@subtext/client/contract/transcription";
-import { type Fault, isRunning, signal, soon, type World } from "./faults.ts";
+import { type Fault, isRunning, signal, soon, type World } from "./fault.ts";
 import { type Fleet, isDecoder, isEngine, type Member } from "./fleet.ts";
 import { between, pickByShare, pickOne, type Random } from "./seeded.ts";
 

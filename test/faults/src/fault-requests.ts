@@ -1,4 +1,4 @@
-import type { Fault, World } from "./faults.ts";
+import type { Fault, World } from "./fault.ts";
 import { pickByShare, pickOne, type Random } from "./seeded.ts";
 import type { Customer, Upload } from "./uploads.ts";
 

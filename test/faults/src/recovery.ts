@@ -1,7 +1,7 @@
 import { sleep, type Tenant } from "@subtext/bench/spawned-service";
 import { findRunning, overHttp } from "@subtext/server/cli/internal-client";
 import { readConfig } from "@subtext/server/config/config";
-import type { World } from "./faults.ts";
+import type { World } from "./fault.ts";
 import type { Upload } from "./uploads.ts";
 
 /** Beyond every wait between two attempts, with a queue that has grown long. */

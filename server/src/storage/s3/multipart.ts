@@ -5,11 +5,23 @@ import {
   type MultipartUpload as ListedUpload,
   ListMultipartUploadsCommand,
   ListPartsCommand,
+  type S3Client,
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import { AppError } from "../../lib/errors.ts";
 import type { MultipartUpload, MultipartUploads, UploadedPart } from "../object-store.ts";
-import type { S3Bucket } from "./s3-object-store.ts";
+
+/** Sends commands to one bucket. */
+export interface S3Bucket {
+  readonly name: string;
+  /** Prefix of every key: empty, or ends with a slash. */
+  readonly prefix: string;
+  /** Runs one command, which must be sent with the options. Errors are those of `ObjectStore`. */
+  run<T>(
+    operation: (client: S3Client, options: { abortSignal: AbortSignal }) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T>;
+}
 
 export function s3MultipartUploads(bucket: S3Bucket): MultipartUploads {
   const addressOf = ({ key, id }: MultipartUpload) => ({

@@ -17,20 +17,8 @@ import { AppError } from "../../lib/errors.ts";
 import { contentDisposition } from "../content-disposition.ts";
 import { isObjectFault, objectDenied, objectMissing, objectUnusable } from "../object-errors.ts";
 import { type ObjectStore, PROBE_CONTENT, PROBES } from "../object-store.ts";
-import { s3MultipartUploads } from "./multipart.ts";
+import { type S3Bucket, s3MultipartUploads } from "./multipart.ts";
 import { UrlSigner } from "./url-signer.ts";
-
-/** Sends commands to one bucket. */
-export interface S3Bucket {
-  readonly name: string;
-  /** Prefix of every key: empty, or ends with a slash. */
-  readonly prefix: string;
-  /** Runs one command, which must be sent with the options. Errors are those of `ObjectStore`. */
-  run<T>(
-    operation: (client: S3Client, options: { abortSignal: AbortSignal }) => Promise<T>,
-    signal?: AbortSignal,
-  ): Promise<T>;
-}
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Without a byte in either direction. */

@@ -1,0 +1,39 @@
+import { AppError } from "../../lib/errors.ts";
+import type { StoresOptions } from "../stores.ts";
+import { checkStore, claimStore } from "./claim-store.ts";
+import { StoreOwnership } from "./store-ownership.ts";
+import type { StorePlace } from "./store-place.ts";
+
+/** @throws AppError `data_folder_mismatch`, `installation_missing` */
+export async function openOwnership(
+  { db, home, create, log }: Pick<StoresOptions, "db" | "home" | "create" | "log">,
+  place: StorePlace,
+): Promise<StoreOwnership> {
+  const ownership = new StoreOwnership({ db, place, log: create ? log : null });
+  if (create) {
+    await claimStore({ db, place, home, log });
+    await ownership.advance();
+  } else if (!(await checkStore(db, place))) throw noInstallation(place);
+  return ownership;
+}
+
+/** Prevents removals from a store that belongs to another database. */
+export function guardRemoval<T extends { remove(name: string): Promise<void> }>(
+  files: T,
+  ownership: StoreOwnership,
+): T {
+  return {
+    ...files,
+    async remove(name: string) {
+      await ownership.assertOwner();
+      await files.remove(name);
+    },
+  };
+}
+
+export function noInstallation({ name, setting }: StorePlace): AppError {
+  return new AppError(
+    "installation_missing",
+    `There is no Subtext installation in ${name}. Check ${setting}; \`npx subtext serve\` creates one.`,
+  );
+}
