@@ -91,7 +91,7 @@ function endEngineThreads(folder: string): void {
        rmSync(end);
        process.exit(1);
      };
-     if (workerData?.kind === "moonshine") setInterval(look, 10);`,
+     if (workerData?.kind === "engine") setInterval(look, 10);`,
   );
   const { execPath } = process;
   process.execPath = join(folder, "node");
