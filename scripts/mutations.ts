@@ -119,7 +119,7 @@ export const mutations: Mutation[] = [
     "server/src/transcription/queries.ts",
     ["server/test/attempts.test.ts", "server/test/lost-claims.test.ts"],
     [
-      ['    .where("attempt", "=", hold.attempt)\n', ""],
+      ['    .where("attempt", "=", lease.attempt)\n', ""],
       ['    .where("status", "=", "PROCESSING");\n', ";\n"],
       ['    .where("status", "=", "FAILED")\n', ""],
       ["      losses: 0,\n", ""],
@@ -134,7 +134,7 @@ export const mutations: Mutation[] = [
       ['if (!moved) return await movedBefore(tx, attempt, "skipped");', ""],
       ['if (!failed) return await movedBefore(tx, attempt, "failed");', "if (!failed) return true;"],
       ['return await movedBefore(tx, attempt, "returned");', "return true;"],
-      ["if (await hasEndedAs(tx, hold, outcome)) return true;", ""],
+      ["if (await hasEndedAs(tx, lease, outcome)) return true;", ""],
       ['log.warn(lost, "the worker of the attempt before was lost; this attempt takes over");', ""],
     ],
   ),
