@@ -31,7 +31,7 @@ export async function startWorkers({
         DATABASE_URL: url,
         DATA_DIR: join(folder, `worker-${number}`),
         FILES_FOLDER: join(folder, "files"),
-        HEARING_MS: String(hearingMs),
+        RECOGNITION_MS: String(hearingMs),
         WORKER_CONCURRENCY: String(CONCURRENCY),
         LOG_LEVEL: "error",
       },

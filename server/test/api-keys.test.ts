@@ -28,7 +28,7 @@ const keyRow = async ({ environmentId }: Tenant) =>
     .where("environment_id", "=", environmentId)
     .executeTakeFirstOrThrow();
 
-test("a key can be told and checked by the documented expression, without the service", async () => {
+test("a key can be recognized and checked with the documented expression, without the service", async () => {
   for (let made = 0; made < 20; made++) {
     const { key } = await createTenant(service);
     const [, body, checksum] = /^(subtext_[0-9a-z]{26}_[0-9A-Za-z]{43})([0-9A-Za-z]{6})$/.exec(key) ?? [];
@@ -68,7 +68,7 @@ test("a mistyped key is refused without a database read, and an expired one with
   expect(await isValid(key)).toBe(false);
 });
 
-test("a key's last use is written once a minute, however often it is used", async () => {
+test("a key's last use is stored once a minute, however often it is used", async () => {
   const tenant = await createTenant(service, { clock });
   expect((await keyRow(tenant)).last_used_at).toBeNull();
   await listVideos(service.url, tenant);
@@ -81,11 +81,11 @@ test("a key's last use is written once a minute, however often it is used", asyn
     const { last_used_at: at } = await keyRow(tenant);
     return at !== null && at > first && at;
   });
-  // The use after 50 seconds left no trace: this one is of the use after 61.
+  // The use after 50 seconds was not stored: this one is the use after 61.
   expect(second.getTime() - first.getTime()).toBeGreaterThanOrEqual(61_000);
 });
 
-test("a last use that can not be written does not fail the request", async () => {
+test("a last use that cannot be stored does not fail the request", async () => {
   const tenant = await createTenant(service, { clock });
   const db = service.service.parts.database.kysely;
   await db.schema.createView("api_key_view").as(db.selectFrom("api_key").selectAll().distinct()).execute();
@@ -100,21 +100,21 @@ test("a last use that can not be written does not fail the request", async () =>
   }
 });
 
-test("every answer to a key tells its rate, also a refusal and a piece of an upload, which does not count", async () => {
+test("every response to a key has its rate, also errors and chunks of an upload, which do not count", async () => {
   const tenant = await createTenant(service, { clock, permissions: ["create_video"] });
   const headers = { authorization: `Bearer ${tenant.key}`, "tus-resumable": "1.0.0" };
   const refused = await listVideos(service.url, tenant);
   expect([refused.status, refused.headers.get("ratelimit-policy")]).toEqual([403, '"per-key";q=60;w=6']);
   const counts = [];
   for (let asked = 0; asked < 2; asked++) {
-    const piece = await fetch(`${service.url}/api/v1/uploads/none`, { method: "HEAD", headers });
-    expect(piece.status).toBe(404);
-    counts.push(Number(/;r=(\d+);t=\d+$/.exec(piece.headers.get("ratelimit") ?? "")?.[1]));
+    const chunk = await fetch(`${service.url}/api/v1/uploads/none`, { method: "HEAD", headers });
+    expect(chunk.status).toBe(404);
+    counts.push(Number(/;r=(\d+);t=\d+$/.exec(chunk.headers.get("ratelimit") ?? "")?.[1]));
   }
   expect(Math.min(...counts)).toBeGreaterThanOrEqual(59);
 });
 
-test("an environment has so many valid keys and no more; a revoked or expired one makes room", async () => {
+test("the number of active keys per environment is limited; a revoked or expired one makes room", async () => {
   const { environmentId } = await createTenant(service, { clock });
   const db = service.service.parts.database.kysely;
   const make = (expiresAt: Date | null = null) =>
@@ -130,7 +130,7 @@ test("an environment has so many valid keys and no more; a revoked or expired on
   await make();
 });
 
-test("a key that one process revokes is refused by every other at once", async (context) => {
+test("a key that one process revokes is rejected by every other at once", async (context) => {
   const { databaseUrl, bucket } = service.service.parts.config;
   if (!databaseUrl || !bucket) context.skip("several processes need PostgreSQL and a bucket");
   const env = { DATABASE_URL: databaseUrl!, ...bucketEnv(testS3()!, bucket!.name) };

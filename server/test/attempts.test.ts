@@ -30,7 +30,7 @@ import { breakingAtCommit } from "./support/breaking-database.ts";
 import { FAKE_HEARING } from "./support/fake-hearing.ts";
 import { createTenant, shareService } from "./support/service.ts";
 
-/** A stand-in for the engine: what a test wants to happen at a moment that it chooses. */
+/** A fake engine, whose behavior and timing the test controls. */
 type FakeRecognition = (options: Parameters<Speech["transcribe"]>[1]) => Promise<TranscribeResult>;
 
 const NO_AUDIO: TranscribeResult = { outcome: "skipped", reason: "no_audio_track", duration: 1 };
@@ -99,7 +99,7 @@ async function pendingTranscription() {
         const { modelIsComing = false } = options;
         return typeof modelIsComing === "function" ? modelIsComing() : modelIsComing;
       },
-      speech: { ...service.service.parts.speech, transcribe: (_path, hearing) => recognize(hearing) },
+      speech: { ...service.service.parts.speech, transcribe: (_path, options) => recognize(options) },
     };
     const row = await read();
     const job = options.job ?? jobOf(row);
@@ -114,13 +114,13 @@ async function pendingTranscription() {
     const { id } = await read();
     return await Array.fromAsync(transcripts.list(`transcripts/${id}/`));
   };
-  /** As the dashboard is told of the video. */
+  /** The video as the dashboard shows it. */
   const view = async () => {
     const { environmentId } = tenant;
     const page = await sendAsCommandLine(service, `/environments/${environmentId}/videos`);
     return page.json<VideoPageView>().data[0];
   };
-  /** As the video's own page is told. */
+  /** The video as its own page shows it. */
   const detail = async () => {
     const path = `/environments/${tenant.environmentId}/videos/${videoId}`;
     return (await sendAsCommandLine(service, path)).json<VideoDetailView>().transcription!;
@@ -142,19 +142,19 @@ describe("an attempt", () => {
     ]);
   });
 
-  test("by a job that the row does not name does nothing", async () => {
+  test("by a job that the row does not reference does nothing", async () => {
     const { run, read } = await pendingTranscription();
     const { id } = await read();
     const stale: Job = { id: randomUUID(), subjectId: id, signal: new AbortController().signal };
-    const row = await run(() => Promise.reject(new Error("must not be heard")), { job: stale });
+    const row = await run(() => Promise.reject(new Error("must not be transcribed")), { job: stale });
     expect(row).toMatchObject({ status: "PENDING", attempt: 0 });
   });
 
-  test("of a job that ran to its end already does nothing", async () => {
+  test("of a job that already completed does nothing", async () => {
     const { run, jobOf, read, eventsOf } = await pendingTranscription();
     const job = jobOf(await read());
     await run(async () => FAKE_HEARING, { job });
-    const row = await run(() => Promise.reject(new Error("must not be heard")), { job });
+    const row = await run(() => Promise.reject(new Error("must not be transcribed")), { job });
     expect(row).toMatchObject({ status: "COMPLETED", attempt: 1 });
     expect(await eventsOf()).toHaveLength(1);
   });
@@ -165,7 +165,7 @@ describe("an attempt", () => {
     const asleep = Promise.withResolvers<TranscribeResult>();
     const first = run(() => asleep.promise, { job });
     while ((await read()).status !== "PROCESSING") await new Promise((resolve) => setTimeout(resolve, 5));
-    // The queue took the first worker for dead and gave the same job to a second one.
+    // The queue assumed that the first worker was lost and gave the same job to a second one.
     const second = await run(async () => FAKE_HEARING, { job });
     expect(second).toMatchObject({ status: "COMPLETED", attempt: 2, losses: 1 });
     const lines = service
@@ -180,7 +180,7 @@ describe("an attempt", () => {
     expect((await files()).filter((key) => key.includes("/2/"))).toHaveLength(4);
   });
 
-  test("that meets a fault that may pass is made again after a while, three times in all", async () => {
+  test("that has a transient failure is retried after a delay, for three attempts in all", async () => {
     const { run, eventsOf } = await pendingTranscription();
     const crash: FakeRecognition = () => Promise.reject(new SpeechError("engine_crashed", "It ended."));
     expect(await run(crash)).toMatchObject({
@@ -200,7 +200,7 @@ describe("an attempt", () => {
   });
 
   test.each(["storage_unavailable", "storage_full", "service_unavailable"] as const)(
-    "that finds %s is made again for as long as that lasts, at no cost, and is a fault of nobody",
+    "that finds %s is retried as long as that lasts, without counting a failure",
     async (code) => {
       const { run } = await pendingTranscription();
       const away: FakeRecognition = () => Promise.reject(new AppError(code, "It is away."));
@@ -211,7 +211,7 @@ describe("an attempt", () => {
     },
   );
 
-  test("that meets another language waits for the model that is being downloaded, at no cost, and says so", async () => {
+  test("that finds another language waits for the model that is being downloaded, without counting a failure, and says so", async () => {
     const { run, read, eventsOf, view } = await pendingTranscription();
     expect(await view()).toMatchObject({ state: "pending", waitsFor: null });
     const french: FakeRecognition = () =>
@@ -231,7 +231,7 @@ describe("an attempt", () => {
     expect(await view()).toMatchObject({ state: "failed", waitsFor: null });
   });
 
-  test("that waits for a model has a job at once when the model comes, and no second one later", async () => {
+  test("that waits for a model gets a job as soon as the model is installed, and no second one later", async () => {
     const [first, second, broken] = await Promise.all([1, 2, 3].map(() => pendingTranscription()));
     const french: FakeRecognition = () =>
       Promise.reject(new SpeechError("language_unsupported", "Not English."));
@@ -255,19 +255,19 @@ describe("an attempt", () => {
     });
   });
 
-  test("that ends while the model arrives does not wait for it any longer", async () => {
+  test("that ends while the model is being installed does not wait for it any longer", async () => {
     const { run, db } = await pendingTranscription();
     const french: FakeRecognition = () =>
       Promise.reject(new SpeechError("language_unsupported", "Not English."));
     let looks = 0;
-    // It is coming when the attempt begins and when it is settled, and there when that is done.
+    // The download runs when the attempt begins and when it is settled, and is done after that.
     const { job_id } = await run(french, { modelIsComing: () => ++looks <= 2 });
     const { rows } = await sql<{ due: boolean }>`
       select start_after <= now() as due from pgboss.job where id = ${job_id}`.execute(db);
     expect(rows).toEqual([{ due: true }]);
   });
 
-  test("that waits for a model long is made ever more seldom: each costs as much as hearing does", async () => {
+  test("that waits long for a model is retried less and less often, because each retry costs as much as a transcription", async () => {
     const { run, db } = await pendingTranscription();
     const french: FakeRecognition = () =>
       Promise.reject(new SpeechError("language_unsupported", "Not English."));
@@ -282,13 +282,13 @@ describe("an attempt", () => {
     expect(waits).toEqual([10, 20, 40, 80, 160, 300, 300, 300]);
   });
 
-  test("that meets what no model mends does not wait for one", async () => {
+  test("that has a failure that no model fixes does not wait for one", async () => {
     const { run } = await pendingTranscription();
     const broken: FakeRecognition = () => Promise.reject(new SpeechError("unreadable_media", "Zero bytes."));
     expect(await run(broken, { modelIsComing: true })).toMatchObject({ status: "FAILED" });
   });
 
-  test("after a fault that passed leaves no trace of it", async () => {
+  test("after a transient failure leaves no trace of it", async () => {
     const { run } = await pendingTranscription();
     await run(() => Promise.reject(new SpeechError("engine_hung", "No sign of life.")));
     expect(await run(async () => FAKE_HEARING)).toMatchObject({
@@ -298,20 +298,20 @@ describe("an attempt", () => {
     });
   });
 
-  test("that meets a fault that will not pass fails at once", async () => {
+  test("that has a permanent failure fails at once", async () => {
     const { run } = await pendingTranscription();
     const row = await run(() => Promise.reject(new SpeechError("undecodable_audio", "It is encrypted.")));
     expect(row).toMatchObject({ status: "FAILED", attempt: 1, failure_message: "It is encrypted." });
   });
 
-  test("that meets a fault of our own tells nothing of the inside", async () => {
+  test("that has an internal error does not reveal it", async () => {
     const { run } = await pendingTranscription();
     const row = await run(() => Promise.reject(new Error("select secret from /etc/passwd")));
     expect(row).toMatchObject({ status: "PENDING", failure_code: "internal_error" });
     expect(row.failure_message).not.toContain("secret");
   });
 
-  test("that is stopped by a shutdown is handed back and costs the video nothing", async () => {
+  test("that is stopped by a shutdown is handed back without counting a failure", async () => {
     const { run } = await pendingTranscription();
     const shutdown = new AbortController();
     const stopped = await run(
@@ -325,11 +325,11 @@ describe("an attempt", () => {
     expect(await run(async () => FAKE_HEARING)).toMatchObject({ status: "COMPLETED" });
   });
 
-  test("that another took over while the database was away counts as no loss, for its worker lives", async () => {
+  test("that another replaced while the database was unavailable counts as no crash, because its worker is alive", async () => {
     const { run, read, jobOf, detail } = await pendingTranscription();
     const job = jobOf(await read());
     const asleep = Promise.withResolvers<TranscribeResult>();
-    // It may be rejected before the first attempt waits for it.
+    // It may reject before the first attempt awaits it.
     asleep.promise.catch(() => {});
     const first = run(() => asleep.promise, { job });
     while ((await read()).status !== "PROCESSING") await new Promise((resolve) => setTimeout(resolve, 5));
@@ -350,7 +350,7 @@ describe("an attempt", () => {
     });
   });
 
-  test("whose end can not be written is ended when the database is back, at the cost of no loss", async () => {
+  test("whose end cannot be stored is settled when the database is back, without counting a crash", async () => {
     const { run, read, jobOf, db } = await pendingTranscription();
     const job = jobOf(await read());
     let isAway = false;
@@ -359,7 +359,7 @@ describe("an attempt", () => {
       refused += 1;
       return Promise.reject(new AppError("service_unavailable", "The database does not answer now."));
     };
-    // A stand-in for a database that is away for a while; that of the tests can not go.
+    // Simulates an outage, because the test database cannot be stopped.
     const awayForAWhile = new Proxy(db, {
       get: (real, name) => {
         if (isAway && name === "transaction") return () => ({ execute: away });
@@ -384,7 +384,7 @@ describe("an attempt", () => {
     expect(await second).toMatchObject({ status: "COMPLETED", attempt: 2, losses: 0 });
   });
 
-  describe("whose last commit succeeds although the connection breaks before the answer", () => {
+  describe("whose last commit succeeds although the connection breaks before the response", () => {
     const moves = [
       ["completed", "COMPLETED", async () => FAKE_HEARING],
       ["skipped", "SKIPPED", async () => NO_AUDIO],
@@ -392,25 +392,22 @@ describe("an attempt", () => {
       ["returned", "PENDING", () => Promise.reject(new SpeechError("engine_hung", "No sign of life."))],
     ] as const satisfies [string, string, FakeRecognition][];
 
-    test.each(moves)(
-      "has %s: this is reported, and nothing happens twice",
-      async (outcome, status, recognize) => {
-        const { run, db, eventsOf, detail } = await pendingTranscription();
-        const reports: string[] = [];
-        // The first transaction is the claim.
-        const row = await run(recognize, {
-          db: breakingAtCommit(db, "after", { skip: 1 }),
-          onAttempt: (report) => reports.push(report.outcome),
-        });
-        expect(row).toMatchObject({ status, attempt: 1, losses: 0 });
-        expect(reports).toEqual([outcome]);
-        expect(await eventsOf()).toHaveLength(status === "PENDING" ? 0 : 1);
-        expect((await detail()).attempts).toMatchObject([{ outcome }]);
-      },
-    );
+    test.each(moves)("is reported as %s, and nothing happens twice", async (outcome, status, recognize) => {
+      const { run, db, eventsOf, detail } = await pendingTranscription();
+      const reports: string[] = [];
+      // The first transaction is the claim.
+      const row = await run(recognize, {
+        db: breakingAtCommit(db, "after", { skip: 1 }),
+        onAttempt: (report) => reports.push(report.outcome),
+      });
+      expect(row).toMatchObject({ status, attempt: 1, losses: 0 });
+      expect(reports).toEqual([outcome]);
+      expect(await eventsOf()).toHaveLength(status === "PENDING" ? 0 : 1);
+      expect((await detail()).attempts).toMatchObject([{ outcome }]);
+    });
 
     test.each(moves)(
-      "has not %s if another attempt took over in the meantime, and no worker was lost",
+      "is not reported as %s if another attempt took over in the meantime, and no worker was lost",
       async (_outcome, _status, recognize) => {
         const { run, db, read, jobOf, eventsOf, detail } = await pendingTranscription();
         const job = jobOf(await read());
@@ -450,7 +447,7 @@ describe("an attempt", () => {
     );
   });
 
-  test("after more lost workers than can be chance fails for good", async () => {
+  test("after more lost workers than could be chance fails permanently", async () => {
     const { run, read, jobOf, db } = await pendingTranscription();
     const row = await read();
     await db
@@ -464,7 +461,7 @@ describe("an attempt", () => {
     });
   });
 
-  test("after lost workers and a reprocessing may lose as many workers again", async () => {
+  test("after lost workers and a reprocess may lose as many workers again", async () => {
     const { run, read, jobOf, db } = await pendingTranscription();
     const { queue, clock } = service.service.parts;
     const loseWorkers = async (losses: number) => {
@@ -484,7 +481,7 @@ describe("an attempt", () => {
     });
   });
 
-  test("keeps the files that it is storing while a sweep runs", async () => {
+  test("keeps the files that it is writing during a sweep", async () => {
     const { run, files, recordings, db } = await pendingTranscription();
     const { queue, clock, log, ownership } = service.service.parts;
     const deps = { db, queue, clock, log, recordings, transcripts, ownership, uploadExpiryMs: 3_600_000 };
@@ -520,7 +517,7 @@ describe("an attempt", () => {
 describe("the history of a transcription", () => {
   const crash: FakeRecognition = () => Promise.reject(new SpeechError("engine_crashed", "It ended."));
 
-  test("tells of every attempt how it ended, why, and when the next one may begin", async () => {
+  test("has the outcome and reason of every attempt, and when the next one may begin", async () => {
     const { run, read, jobOf, detail } = await pendingTranscription();
     expect(await detail()).toMatchObject({
       attempts: [],
@@ -559,7 +556,7 @@ describe("the history of a transcription", () => {
     ]);
   });
 
-  test("tells what waits for a model why, and no time, since the model decides it", async () => {
+  test("has the reason of a wait for a model, but no time, because the model decides it", async () => {
     const { run, detail } = await pendingTranscription();
     await run(() => Promise.reject(new SpeechError("language_unsupported", "Not English.")), {
       modelIsComing: true,
@@ -592,7 +589,7 @@ describe("the waveform of a recording", () => {
     return names(await files());
   }
 
-  test("is kept where the transcription fails, through the sweep, until another attempt has its own", async () => {
+  test("is kept if the transcription fails, also by the sweep, until another attempt has its own", async () => {
     const pending = await pendingTranscription();
     const { run, detail, db, read } = pending;
     const { queue, clock } = service.service.parts;
@@ -608,7 +605,7 @@ describe("the waveform of a recording", () => {
     expect((await swept()).filter((name) => name.endsWith("waveform.json"))).toEqual(["2/waveform.json"]);
   });
 
-  test("is none where an attempt is to be made again, and no reason to fail where it can not be stored", async () => {
+  test("is absent while a retry is due, and the transcription succeeds even if it cannot be stored", async () => {
     const { run, files, read } = await pendingTranscription();
     await run(decodedThen(() => Promise.reject(new SpeechError("engine_crashed", "It ended."))));
     expect(await files()).toEqual([]);
@@ -625,7 +622,7 @@ describe("the waveform of a recording", () => {
     expect(await read()).toMatchObject({ status: "COMPLETED", waveform_prefix: null });
   });
 
-  test("that was stored and not confirmed is swept, and the files beside it are not", async () => {
+  test("whose stored file was not confirmed is swept, but not the files beside it", async () => {
     const pending = await pendingTranscription();
     const put = transcripts.put;
     transcripts.put = async (key, content) => {

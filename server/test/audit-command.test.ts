@@ -7,7 +7,7 @@ import { shareService } from "./support/service.ts";
 
 const subtext = shareService();
 const DAY_MS = 86_400_000;
-/** More than one page of what the command asks for. */
+/** More than one page of the API. */
 const OLD_ENTRIES = 120;
 const olive: AuditActor = {
   kind: "operator",
@@ -34,7 +34,7 @@ async function audit(...args: string[]): Promise<AuditEntryView[]> {
   return out.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as AuditEntryView]));
 }
 
-test("the audit log comes as one JSON text a line, newest first, all pages of it", async () => {
+test("the audit log is printed as one JSON object per line, newest first, across all pages", async () => {
   const entries = await audit();
   expect(entries).toHaveLength(OLD_ENTRIES + 2);
   expect(entries.map(({ at }) => at)).toEqual(
@@ -53,20 +53,20 @@ test("the audit log comes as one JSON text a line, newest first, all pages of it
   });
 });
 
-test("what is asked for alone comes: an action, who did it, the time until now, and all of these together", async () => {
+test("entries are filtered by action, actor and time, alone and combined", async () => {
   const actions = async (...args: string[]) => (await audit(...args)).map(({ action }) => action);
   expect(await actions("--action", "environment.created")).toEqual(["environment.created"]);
   expect(await actions("--by", "command_line")).toEqual(["environment.created"]);
   expect(await actions("--operator", "operator_oscar")).toEqual(["operator.password_changed"]);
   expect(await actions("--last", "12h")).toEqual(["environment.created", "operator.password_changed"]);
-  // Past the first page, and not to the end.
+  // Ends after the first page and before the last entry.
   expect(await actions("--last", "110d", "--by", "operator", "--operator", "operator_olive")).toHaveLength(
     109,
   );
   expect(await actions("--by", "stranger")).toEqual([]);
 });
 
-test("an action that there is none of is told with those that there are", async () => {
+test("an unknown action is an error that lists the known ones", async () => {
   const { exitCode, out, err } = await runCommand(subtext.dataFolder, ["audit", "--action", "video.watched"]);
   expect({ exitCode, out }).toEqual({ exitCode: 2, out: "" });
   expect(err).toContain("video.deleted");

@@ -39,10 +39,10 @@ async function entries(query = ""): Promise<AuditEntryView[]> {
   return (await sendAsCommandLine(subtext, `/audit?limit=100${query}`)).json<AuditPageView>().data;
 }
 
-/** What was written down by what is done, oldest first. */
-async function writtenBy(deed: () => Promise<unknown>): Promise<AuditEntryView[]> {
+/** The audit entries that a function causes, oldest first. */
+async function auditedBy(run: () => Promise<unknown>): Promise<AuditEntryView[]> {
   const before = (await entries())[0]?.id ?? "";
-  await deed();
+  await run();
   return (await entries()).filter(({ id }) => id > before).reverse();
 }
 
@@ -65,23 +65,23 @@ beforeAll(async () => {
 
 const OLIVE = { kind: "operator", id: expect.stringMatching(/^operator_/), name: "owner@subtext.example" };
 
-test("docs/audit.md tells of every action", () => {
+test("docs/audit.md lists every action", () => {
   const page = readFileSync(join(import.meta.dirname, "../../docs/audit.md"), "utf8");
-  const told = [...page.matchAll(/^\| (`.+?) \|/gm)].flatMap(([, cell = ""]) =>
+  const documented = [...page.matchAll(/^\| (`.+?) \|/gm)].flatMap(([, cell = ""]) =>
     [...cell.matchAll(/`(.+?)`/g)].map(([, name]) => name),
   );
-  expect(told.sort()).toEqual([...AUDIT_ACTIONS].sort());
+  expect(documented.sort()).toEqual([...AUDIT_ACTIONS].sort());
 });
 
-describe("what an operator changes is written down with who, when, from where, and what it was", () => {
-  test("of an environment", async () => {
+describe("audit entries of an operator's changes have actor, time, address and subject", () => {
+  test("cover environments", async () => {
     const body = {
       aiTranscription: true,
       allowedOrigins: ["https://app.example"],
       retention: { days: 30, deletes: "recording" },
     };
     const path = `/environments/${environment.id}`;
-    const written = await writtenBy(() => asOwner(path, { method: "PATCH", body }));
+    const written = await auditedBy(() => asOwner(path, { method: "PATCH", body }));
     const common = {
       id: expect.stringMatching(/^audit_/),
       at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
@@ -103,12 +103,12 @@ describe("what an operator changes is written down with who, when, from where, a
         detail: { from: null, to: "recording after 30 days" },
       },
     ]);
-    expect(await writtenBy(() => asOwner(path, { method: "PATCH", body }))).toEqual([]);
+    expect(await auditedBy(() => asOwner(path, { method: "PATCH", body }))).toEqual([]);
   });
 
-  test("only if it was done: what is refused half way leaves neither a change nor an entry", async () => {
+  test("are written only if the change is: one that is rejected half way leaves neither", async () => {
     const body = { aiTranscription: false, allowedOrigins: ["no origin"] };
-    const written = await writtenBy(() =>
+    const written = await auditedBy(() =>
       asOwner(`/environments/${environment.id}`, { method: "PATCH", body }),
     );
     expect(written).toEqual([]);
@@ -116,7 +116,7 @@ describe("what an operator changes is written down with who, when, from where, a
     expect(data.find(({ id }) => id === environment.id)).toMatchObject({ aiTranscription: true });
   });
 
-  test("and nothing is done that can not be written down", async () => {
+  test("are required: a change is rolled back if its entry cannot be written", async () => {
     const db = subtext.service.parts.database.kysely;
     await db.schema.alterTable("audit_entry").renameTo("audit_entry_away").execute();
     try {
@@ -133,8 +133,8 @@ describe("what an operator changes is written down with who, when, from where, a
     expect(keys.data).toEqual([]);
   });
 
-  test("of keys, by their names", async () => {
-    const written = await writtenBy(async () => {
+  test("cover keys, by name", async () => {
+    const written = await auditedBy(async () => {
       const body = { name: "Uploader", permissions: ["get_video"] };
       const made = await asOwner(`/environments/${environment.id}/api-keys`, { method: "POST", body });
       const { id, key } = made.json<NewApiKeyView>();
@@ -153,10 +153,10 @@ describe("what an operator changes is written down with who, when, from where, a
     ]);
   });
 
-  test("of webhook endpoints, by their hosts", async () => {
+  test("cover webhook endpoints, by host", async () => {
     const url = "https://hooks.example/services/T000/path-that-is-a-secret?token=secret-too";
     secrets.push("path-that-is-a-secret", "secret-too");
-    const written = await writtenBy(async () => {
+    const written = await auditedBy(async () => {
       const path = `/environments/${environment.id}/webhook-endpoints`;
       const { id, secret } = (await asOwner(path, { method: "POST", body: { url } })).json();
       const body = { enabled: false, url: `${url}&new` };
@@ -180,13 +180,13 @@ describe("what an operator changes is written down with who, when, from where, a
     ]);
   });
 
-  test("of operators and their sign-ins, from the invitation to the removal", async () => {
+  test("cover operators and their sign-ins, from the invitation to the removal", async () => {
     const password = "a password of Nina's";
     const next = "the next password of Nina's";
     secrets.push(password, next);
     const email = "nina@subtext.example";
     const origin = { origin: subtext.url };
-    const written = await writtenBy(async () => {
+    const written = await auditedBy(async () => {
       const invite = () => asOwner("/invitations", { method: "POST", body: { email, role: "owner" } });
       const first = (await invite()).json<NewInvitationView>();
       await asOwner(`/invitations/${first.id}`, { method: "DELETE" });
@@ -238,7 +238,7 @@ describe("what an operator changes is written down with who, when, from where, a
   });
 });
 
-test("videos that operators delete or have transcribed anew are told by their ids alone", async () => {
+test("videos that operators delete or reprocess are audited by id only", async () => {
   const db = subtext.service.parts.database.kysely;
   const id = newId("video");
   const now = clock.now();
@@ -261,21 +261,21 @@ test("videos that operators delete or have transcribed anew are told by their id
   } as const;
   await db.insertInto("transcription").values(transcription).execute();
   const path = `/environments/${environment.id}/videos/${id}`;
-  const written = await writtenBy(async () => {
+  const written = await auditedBy(async () => {
     expect((await asOwner(`${path}/reprocess`, { method: "POST" })).statusCode).toBe(202);
     expect((await asOwner(`/transcriptions/${id}/reprocess`, { method: "POST" })).statusCode).toBe(409);
     expect((await asOwner(path, { method: "DELETE" })).statusCode).toBe(204);
   });
-  const told = { actor: OLIVE, environment: { name: "Audited" }, subject: { id, name: null } };
+  const entry = { actor: OLIVE, environment: { name: "Audited" }, subject: { id, name: null } };
   expect(written).toMatchObject([
-    { action: "transcription.reprocessed", ...told },
-    { action: "video.deleted", ...told },
+    { action: "transcription.reprocessed", ...entry },
+    { action: "video.deleted", ...entry },
   ]);
 });
 
-test("the command line is told as such, without an address", async () => {
+test("the command line is an actor without an address", async () => {
   const body = { name: "By command", aiTranscription: true };
-  const written = await writtenBy(() =>
+  const written = await auditedBy(() =>
     sendAsCommandLine(subtext, "/environments", { method: "POST", body }),
   );
   expect(written).toMatchObject([
@@ -288,7 +288,7 @@ test("the command line is told as such, without an address", async () => {
   ]);
 });
 
-test("what is done to webhook endpoints with an API key is told by the key's name", async () => {
+test("changes to webhook endpoints with an API key are audited under the key's name", async () => {
   const body = { name: "Integrator", permissions: ["manage_webhooks"] };
   const made = await asOwner(`/environments/${environment.id}/api-keys`, { method: "POST", body });
   const { key } = made.json<NewApiKeyView>();
@@ -300,7 +300,7 @@ test("what is done to webhook endpoints with an API key is told by the key's nam
       remoteAddress: FROM,
       ...(payload && { payload }),
     });
-  const written = await writtenBy(async () => {
+  const written = await auditedBy(async () => {
     const { id } = (await request("POST", "", { url: "https://hooks.example/a" })).json();
     await request("PATCH", `/${id}`, { eventTypes: ["transcriptions.transcription.failed"] });
     await request("POST", `/${id}/rotate-secret`);
@@ -319,9 +319,9 @@ test("what is done to webhook endpoints with an API key is told by the key's nam
   ]);
 });
 
-test("a storm of failed sign-ins does not fill the log", async () => {
+test("a flood of failed sign-ins does not fill the log", async () => {
   const signIns = new SignInAudit({ db: subtext.service.parts.database.kysely, clock });
-  // Each real one takes the time of a password's hash.
+  // Each real one takes as long as a password hash.
   const before = await countRows();
   for (let guess = 0; guess < 200; guess++) {
     const request = { ip: `198.18.${guess}.1` };
@@ -329,14 +329,14 @@ test("a storm of failed sign-ins does not fill the log", async () => {
   }
   expect((await countRows()) - before).toBeLessThan(105);
   clock.advance(60_000);
-  const later = await writtenBy(() =>
+  const later = await auditedBy(() =>
     signIns.recordSignIn({ ip: FROM }, "", new Response(null, { status: 401 })),
   );
   expect(later.length).toBe(1);
 });
 
 describe("the log", () => {
-  test("is an owner's to read, and the command line's", async () => {
+  test("can be read by owners and the command line", async () => {
     const viewer = { cookie: cookieOf(await signIn(subtext, await addViewer(subtext))), origin: subtext.url };
     for (const path of ["/audit", "/audit/operators"]) {
       expect(codeOf(await send(subtext, path, { headers: viewer }))).toEqual([403, "owner_required"]);
@@ -345,7 +345,7 @@ describe("the log", () => {
     }
   });
 
-  test("is read by pages, newest first, and by what was done or who did it", async () => {
+  test("is read in pages, newest first, and filtered by action and actor", async () => {
     const seen: AuditEntryView[] = [];
     let cursor: string | null = null;
     do {
@@ -374,14 +374,14 @@ describe("the log", () => {
     expect(codeOf(await asOwner("/audit?cursor=%27"))).toEqual([400, "invalid_request"]);
   });
 
-  test("holds no secret", async () => {
+  test("contains no secret", async () => {
     const rows = await subtext.service.parts.database.kysely.selectFrom("audit_entry").selectAll().execute();
     const all = JSON.stringify(rows);
     expect(secrets.length).toBeGreaterThan(6);
     for (const secret of [...secrets, "mistaken-secret"]) expect(all).not.toContain(secret);
   });
 
-  test("is kept for its time, and forgotten by the sweep after it", async () => {
+  test("is retained for the configured time, and then deleted by the sweep", async () => {
     const { database, queue, log, recordings, transcripts, ownership } = subtext.service.parts;
     const db = database.kysely;
     const now = clock.now();

@@ -36,9 +36,9 @@ import {
 } from "./support/service.ts";
 import { readRecording, writeRecording } from "./support/stored-recording.ts";
 
-/** A backup that holds files is one of the embedded database and the disk. */
+/** Only the embedded database with the disk has backups with files. */
 const isElsewhere = Boolean(process.env.TEST_DATABASE_URL || process.env.TEST_S3);
-/** Another file system than that of the tests' data folders, where there is one: no links lead there. */
+/** Another file system than the tests' data folders, if there is one: hard links to it fail. */
 const OTHER_DISK = "/dev/shm";
 
 async function backUp(service: TestService, folder: string): Promise<BackupView> {
@@ -72,7 +72,7 @@ async function targets(parent = tmpdir()): Promise<string> {
 }
 
 test.runIf(process.env.TEST_DATABASE_URL)(
-  "PostgreSQL is backed up by its own tools, and says so",
+  "PostgreSQL is backed up with its own tools, and the error says so",
   async () => {
     const service = await startService({ start: false });
     const { state, error } = await backUp(service, join(await targets(), "backup"));
@@ -166,7 +166,7 @@ test.skipIf(isElsewhere).each([
 );
 
 test.skipIf(isElsewhere)(
-  "a backup that is killed half way leaves nothing that passes as one",
+  "a backup that is killed half way leaves nothing that looks complete",
   async () => {
     const service = await startService({ start: false });
     const { environmentId } = await createTenant(service);
@@ -203,7 +203,7 @@ test.skipIf(isElsewhere)("a full disk is a clear error that leaves nothing behin
   try {
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", small], { stdio: "ignore" });
   } catch {
-    skip("a small disk can not be mounted here");
+    skip("a small file system cannot be mounted here");
   }
   onTestFinished(() => void execFileSync("umount", [small]));
   const service = await startService({ start: false });
@@ -218,7 +218,7 @@ test.skipIf(isElsewhere)("a full disk is a clear error that leaves nothing behin
 const shared = shareService({ start: false });
 
 test.skipIf(isElsewhere)(
-  "a restore refuses what is damaged, newer, or would be written over something",
+  "a restore refuses a backup that is damaged or newer, and a folder that is not empty",
   async () => {
     const target = join(await targets(), "backup");
     expect(await backUp(shared, target)).toMatchObject({ state: "done" });
@@ -245,7 +245,7 @@ test.skipIf(isElsewhere)(
     await writeFile(control, wrong);
     await expect(restoreBackup(target, folder, () => {})).rejects.toThrow("is damaged");
     await writeFile(control, right);
-    // What was begun is begun anew.
+    // Unfinished work starts over.
     await restoreBackup(target, folder, () => {});
     expect(await readdir(folder)).toEqual(expect.arrayContaining(["database", "installation"]));
     expect(await readdir(folder)).not.toContain("restore.unfinished");
@@ -253,7 +253,7 @@ test.skipIf(isElsewhere)(
 );
 
 test.skipIf(isElsewhere)(
-  "backups go to new folders outside the data folder, by the command line alone",
+  "only the command line creates backups, in new folders outside the data folder",
   async () => {
     const folder = await targets();
     await writeFile(join(folder, "something"), "x");
@@ -274,7 +274,7 @@ test.skipIf(isElsewhere)(
 );
 
 test.skipIf(isElsewhere)(
-  "what is written and deleted after the files were collected is as the database says",
+  "files that are written or deleted after the files were collected match the database",
   async () => {
     const { database, clock, log, transcripts, config } = shared.service.parts;
     const { environmentId } = await createTenant(shared);
@@ -302,8 +302,8 @@ test.skipIf(isElsewhere)(
       signal: new AbortController().signal,
     });
     expect(manifest.missingCount).toBe(0);
-    const kept = await readdir(join(target, "data", "uploads"));
-    expect(kept).toEqual(expect.arrayContaining([early.videoId, late.videoId]));
+    const uploads = await readdir(join(target, "data", "uploads"));
+    expect(uploads).toEqual(expect.arrayContaining([early.videoId, late.videoId]));
     const key = fileKey(filePrefix(late.transcriptionId, 1), "json");
     expect(await readFile(join(target, "data", "files", key), "utf8")).toBe(
       await text(await transcripts.read(key)),

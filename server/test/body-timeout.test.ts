@@ -7,7 +7,7 @@ import { limitBodySlowness } from "../src/http/body-timeout.ts";
 
 const STRETCH_MS = 40;
 
-/** Where to send a body that `take` takes, of which 100 bytes must come in each stretch. */
+/** Returns a URL whose body is read by `take`, and of which 100 bytes must arrive in each time window. */
 async function listen(take: (raw: IncomingMessage) => Promise<unknown>): Promise<string> {
   const app: FastifyInstance = fastify();
   onTestFinished(() => app.close());
@@ -25,7 +25,7 @@ async function readOnce(raw: IncomingMessage): Promise<void> {
   raw.read(1);
 }
 
-test("a body that has come whole is not cut, however long its last bytes take to be stored", async () => {
+test("a complete body is not cut off, however long its last bytes take to be stored", async () => {
   const url = await listen(async (raw) => {
     await readOnce(raw);
     await sleep(STRETCH_MS * 5);
@@ -34,7 +34,7 @@ test("a body that has come whole is not cut, however long its last bytes take to
   expect(await (await send(url, "x")).json()).toBe(true);
 });
 
-test("nothing is watched any longer of a body that came whole and was not read to its end", async () => {
+test("the timer ends with a complete body, also if the body was not read to its end", async () => {
   const [begun, ended] = [vi.spyOn(globalThis, "setInterval"), vi.spyOn(globalThis, "clearInterval")];
   onTestFinished(() => {
     begun.mockRestore();

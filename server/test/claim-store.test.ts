@@ -27,7 +27,7 @@ describe("the claim of a store", () => {
     return { db, folder, place: placeOnDisk(folder, []) };
   }
 
-  /** Fails at that write or removal, like a process that is killed there, and at all later ones. */
+  /** Fails at that write or removal and all later ones, like a process that is killed there. */
   function dyingAt(place: StorePlace, deadly: number): StorePlace {
     let writes = 0;
     const step = async <T>(work: () => Promise<T>) => {

@@ -11,7 +11,7 @@ const VIDEOS = 24;
 const WORKERS = 6;
 
 describe.each([[null], [1], [3]])("six workers that claim at the same time, with a cap of %s", (cap) => {
-  test("claim each transcription once and keep to the cap, whatever the queue gives them", async () => {
+  test("claim each transcription once and keep to the cap, whatever the queue returns", async () => {
     const tenants = await Promise.all([1, 2, 3].map(() => createTenant(service)));
     const environmentIds = tenants.map(({ environmentId }) => environmentId);
     const { database, queue, log } = service.service.parts;
@@ -48,7 +48,7 @@ describe.each([[null], [1], [3]])("six workers that claim at the same time, with
         });
       }
     };
-    /** In any order, beyond the cap, and also what waits for a later time. */
+    /** Returns jobs in any order, also jobs beyond the cap and jobs that are not due. */
     const takeJob = async (): Promise<string | undefined> => {
       const { rows } = await sql<{ id: string }>`
         update pgboss.job set state = 'active' where id = (

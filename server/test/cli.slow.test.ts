@@ -24,11 +24,11 @@ interface Outcome {
 interface RunOptions {
   env: Record<string, string>;
   nodeOptions?: string[];
-  /** Of a command; a service runs for as long as the tests beside it do. */
+  /** Limit for one command; a service runs as long as its tests do. */
   timeoutMs?: number;
 }
 
-/** Starts the program as a person would: a process of its own, in a folder without a `.env`. */
+/** Starts the program in its own process, in a folder without a `.env`. */
 function start(
   args: string[],
   { env, nodeOptions = [], timeoutMs }: RunOptions,
@@ -64,14 +64,14 @@ async function ended(child: ChildProcess & { seen: Outcome }): Promise<Outcome> 
 
 const run = (args: string[], options: RunOptions) => ended(start(args, { timeoutMs: 45_000, ...options }));
 
-/** What a command prints with --json; it must have done well. */
+/** Returns what a command prints with --json; expects it to succeed. */
 async function runJson<T>(args: string[], options: RunOptions): Promise<T> {
   const { exitCode, out, err } = await run([...args, "--json"], options);
   expect({ args, exitCode, err }).toEqual({ args, exitCode: 0, err: "" });
   return JSON.parse(out) as T;
 }
 
-/** One line of people's words, and nothing of the inside. */
+/** One line for people, without internals. */
 function expectOneLine({ err }: Outcome): void {
   expect(err).toMatch(/^subtext: [^\n]+\n$/);
 }
@@ -97,7 +97,7 @@ describe("beside a running service", () => {
     await rm(dataFolder, { recursive: true, force: true });
   });
 
-  test("the first start prints a link that sets the service up once, and logs nothing of it", async () => {
+  test("the first start prints a setup link that works once, and does not log it", async () => {
     expect(serve.seen.out).toContain(dataFolder);
     const token = serve.seen.out.match(`${url}/set-up#(\\S+)`)?.[1] ?? "";
     const setUp = () =>
@@ -120,14 +120,14 @@ describe("beside a running service", () => {
     expect(logged.join("\n")).not.toContain(token);
   });
 
-  test("the way to it is written down for its own user alone", async () => {
+  test("only its own user can read the file that tells commands how to reach it", async () => {
     const path = join(dataFolder, "service.json");
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     const running = JSON.parse(await readFile(path, "utf8")) as RunningService;
     expect(running).toEqual({ url, token: expect.any(String), pid: serve.pid });
   });
 
-  test("commands make, show and end things, as text and as JSON", async () => {
+  test("commands create, list and delete resources, as text and as JSON", async () => {
     const created = await run(["env", "create", "Production", "--transcription", "on"], options);
     expect(created).toMatchObject({ exitCode: 0, err: "" });
     expect(created.out).toMatch(
@@ -185,7 +185,7 @@ describe("beside a running service", () => {
     expect(serve.seen.out).not.toContain(endpoint.secret);
   });
 
-  test("what the service refuses ends with its reason in one line and exit code 1", async () => {
+  test("a refusal of the service exits with code 1 and one line with the reason", async () => {
     for (const args of [
       ["env", "create", ""],
       ["keys", "list", "--env", "Nowhere"],
@@ -199,12 +199,12 @@ describe("beside a running service", () => {
     }
   });
 
-  test("a second service is refused by the port, and on another port by the data folder", async () => {
+  test("a second service fails because of the port, and on another port because of the data folder", async () => {
     const other = await temporaryFolder();
     const samePort = await run(["serve"], { env: { ...options.env, DATA_DIR: other, LOG_LEVEL: "silent" } });
     expect(samePort.exitCode).toBe(1);
     expect(samePort.err).toMatch(/^subtext: Port \d+ on 127\.0\.0\.1 is in use already[^\n]*\n$/);
-    // It was no start, so it used up no credentials and made no data.
+    // The start failed, so it consumed no credentials and created no data.
     expect(samePort.out).toBe("");
     expect(await readdir(other)).toEqual([]);
 
@@ -240,7 +240,7 @@ describe("without a running service", () => {
     return () => rm(dataFolder, { recursive: true, force: true });
   });
 
-  test("commands open the data folder themselves, whatever a dead service has left behind", async () => {
+  test("commands open the data folder themselves, even after a service crashed", async () => {
     const made = await runJson<EnvironmentView>(["env", "create", "Staging"], options);
     const gone = { token: "x".repeat(43), url: `http://127.0.0.1:${await freePort()}` };
     const child = spawn(process.execPath, ["--version"], { stdio: "ignore" });
@@ -255,7 +255,7 @@ describe("without a running service", () => {
     }
   });
 
-  test("the doctor finds all well and ends with 0, or names what is missing and ends with 1", async () => {
+  test("the doctor exits with 0 if everything is fine, or with 1 and the name of what is missing", async () => {
     type Diagnosis = { findings: Finding[]; settings: SettingInForce[] };
     const { findings, settings } = await runJson<Diagnosis>(["doctor"], options);
     expect(settings).toContainEqual({ name: "DATA_DIR", value: dataFolder, from: "environment" });
@@ -275,7 +275,7 @@ describe("without a running service", () => {
     expect(unwell.out).not.toContain("hunter2");
   });
 
-  test("a setting that can not be used is named in one line", async () => {
+  test("an unusable setting is named in one line", async () => {
     for (const args of [["serve"], ["env", "list"], ["doctor"]]) {
       const outcome = await run(args, { env: { ...options.env, PORT: "eighty" } });
       expect(outcome).toMatchObject({ exitCode: 1, out: "" });
@@ -284,7 +284,7 @@ describe("without a running service", () => {
     }
   });
 
-  test("a command that was mistyped ends with 2 and says how it is meant", async () => {
+  test("a mistyped command exits with 2 and prints the usage", async () => {
     for (const args of [
       [],
       ["env"],
@@ -304,7 +304,7 @@ describe("without a running service", () => {
     }
   });
 
-  test("settings are read from a .env in the folder that it is started from", async () => {
+  test("settings are read from the .env of the working directory", async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, ".env"), "PORT=from-the-file\n");
     const child = spawn(process.execPath, [SUBTEXT, "env", "list"], { cwd: folder, timeout: 45_000 });
@@ -316,7 +316,7 @@ describe("without a running service", () => {
     expect(err).toContain("PORT=from-the-file");
   });
 
-  test("a Node.js that can not run the sources says so in one line", async () => {
+  test("a Node.js that is too old for the sources says so in one line", async () => {
     const outcome = await run(["env", "list"], {
       ...options,
       nodeOptions: ["--no-experimental-strip-types"],
@@ -352,7 +352,7 @@ describe("without a running service", () => {
     await expect(stat(backup)).rejects.toThrow("ENOENT");
   });
 
-  test("a data folder that cannot be created is an error at once", async () => {
+  test("a data folder that cannot be created fails at once", async () => {
     const env = { DATA_DIR: "/proc/x", LOG_LEVEL: "silent", PORT: String(await freePort()) };
     for (const args of [["serve"], ["env", "list"]]) {
       const outcome = await run(args, { env });

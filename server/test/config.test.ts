@@ -22,7 +22,7 @@ describe(".env.example", () => {
     expect(settings).toEqual(known);
   });
 
-  test("changes nothing as it stands", () => {
+  test("changes nothing if used unchanged", () => {
     const defaults = Object.fromEntries(settings.map(({ name, value }) => [name, value]));
     expect(withoutTelling(defaults)).toEqual(withoutTelling({}));
   });
@@ -51,13 +51,13 @@ describe("docs/configuration.md", () => {
     }
   });
 
-  test("gives examples that are taken, and are no defaults", () => {
+  test("has examples that are valid and differ from the defaults", () => {
     const known = Object.fromEntries(rows.map(({ name, value }) => [name, value]));
-    // Servers, and the engine that would leave them unused.
+    // Servers, and the engine that they replace.
     const { ENGINE = "", ...others } = known;
     for (const env of [others, { ENGINE }]) {
-      const { settings: told } = readConfig(env);
-      const given = told.filter(({ from }) => from === "environment").map(({ name }) => name);
+      const { settings: read } = readConfig(env);
+      const given = read.filter(({ from }) => from === "environment").map(({ name }) => name);
       expect(given.sort()).toEqual(Object.keys(env).sort());
       expect(rows.filter(({ name, value }) => value === SETTINGS[name as SettingName].default)).toEqual([]);
     }
@@ -83,7 +83,7 @@ test("only the entry of the command line reads the environment", () => {
   expect(readers).toEqual(["cli.ts"]);
 });
 
-describe("a setting that can not be used", () => {
+describe("an invalid setting", () => {
   const wrong: [string, string][] = [
     ["PORT", "80a"],
     ["PORT", "70000"],
@@ -109,13 +109,13 @@ describe("a setting that can not be used", () => {
     ["WEBHOOK_ALLOW_NETWORKS", "localhost"],
   ];
   for (const [name, value] of wrong) {
-    test(`is named together with what would do: ${name}=${value}`, () => {
+    test(`is named together with valid values: ${name}=${value}`, () => {
       expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
       expect(() => readConfig({ [name]: value })).toThrow(`${name}=${value} can not be used: `);
     });
   }
 
-  test("is told alone where others beside it would do", () => {
+  test("is reported alone if others in the list are valid", () => {
     expect(() => readConfig({ WEBHOOK_ALLOW_NETWORKS: "10.0.0.0/8, fd00::/129" })).toThrow(
       "WEBHOOK_ALLOW_NETWORKS=fd00::/129 can not be used",
     );
@@ -124,7 +124,7 @@ describe("a setting that can not be used", () => {
   });
 
   test.each(["mysql://subtext:hunter2@db/subtext", "mysql://u:hunt/er2@db/x", "mysql://u:hunt@er2@db/x"])(
-    "is told without the password that it holds: %s",
+    "is reported without its password: %s",
     (url) => {
       expect(() => readConfig({ DATABASE_URL: url })).toThrow(
         /^DATABASE_URL=mysql:\/\/…@db\/\w+ can not be used/,
@@ -134,7 +134,7 @@ describe("a setting that can not be used", () => {
 });
 
 test.each(["OTEL_EXPORTER_OTLP_ENDPOINT", "SPEECH_SERVERS", "MODEL_HUB_URL"])(
-  "%s holds no password, since requests with one are not made and the doctor tells where it leads",
+  "%s rejects a password, because requests with one are not sent and the doctor shows the URL",
   (name) => {
     expect(() => readConfig({ [name]: "https://me:hunter2@elsewhere.example/v1" })).toThrow(
       new RegExp(`^${name}=https://…@elsewhere.example/v1 can not be used`),
@@ -142,8 +142,8 @@ test.each(["OTEL_EXPORTER_OTLP_ENDPOINT", "SPEECH_SERVERS", "MODEL_HUB_URL"])(
   },
 );
 
-describe("servers that transcribe", () => {
-  test("get the one key, or each its own", () => {
+describe("speech servers", () => {
+  test("have one key in common, or one each", () => {
     const SPEECH_SERVERS = "http://gpu1:8000/v1, http://gpu2:8000/v1";
     const keysOf = (keys: string) =>
       readConfig({ SPEECH_SERVERS, SPEECH_SERVER_KEYS: keys }).speechServers?.servers.map(
@@ -157,23 +157,23 @@ describe("servers that transcribe", () => {
 });
 
 describe("the public URL", () => {
-  test("is where the service listens unless told otherwise", () => {
+  test("is where the service listens by default", () => {
     expect(readConfig({ PORT: "9000" }).publicUrl).toBe("http://127.0.0.1:9000");
     expect(readConfig({ HOST: "::1" }).publicUrl).toBe("http://[::1]:8080");
     expect(readConfig({ HOST: "0.0.0.0" }).publicUrl).toBe("http://127.0.0.1:8080");
   });
 
-  test("ends without a slash", () => {
+  test("is normalized to end without a slash", () => {
     expect(readConfig({ PUBLIC_URL: "https://a.example/" }).publicUrl).toBe("https://a.example");
   });
 
-  test("has no path: addresses in answers are counted from the root", () => {
+  test("has no path: paths in responses start at the root", () => {
     expect(() => readConfig({ PUBLIC_URL: "https://a.example/subtext" })).toThrow("PUBLIC_URL=");
   });
 });
 
 describe("a bucket", () => {
-  test("is what its settings say, with a prefix that ends with a slash", () => {
+  test("has the configured settings, with a prefix that ends with a slash", () => {
     expect(readConfig({}).bucket).toBeNull();
     expect(readConfig({ S3_BUCKET: "captions", S3_PREFIX: "a/b" }).bucket).toEqual({
       name: "captions",
@@ -199,7 +199,7 @@ describe("a bucket", () => {
       "S3_ENDPOINT=http://host/path can not be used",
     ],
     [{ S3_BUCKET: "captions", S3_PREFIX: "/a" }, "S3_PREFIX=/a can not be used"],
-  ])("that is told of in half is refused without its secret: %j", (env, message) => {
+  ])("with incomplete settings is rejected without showing its secret: %j", (env, message) => {
     expect(() => readConfig(env)).toThrow(message);
     expect(() => readConfig(env)).not.toThrow("hush");
   });
@@ -207,7 +207,7 @@ describe("a bucket", () => {
 
 describe("a role", () => {
   const DATABASE_URL = "postgres://db/subtext";
-  test("of one among several needs a database and files that all can reach", () => {
+  test("of one process among several needs a database and files that all can access", () => {
     expect(() => readConfig({ ROLE: "worker" })).toThrow(/ROLE=worker can not be used: .*DATABASE_URL/);
     expect(() => readConfig({ ROLE: "api", DATABASE_URL })).toThrow(/^ROLE=api can not be used: .*S3_BUCKET/);
     expect(readConfig({ ROLE: "api", DATABASE_URL, S3_BUCKET: "captions" }).role).toBe("api");
@@ -218,11 +218,11 @@ describe("a role", () => {
 describe("traces", () => {
   const OTEL_EXPORTER_OTLP_ENDPOINT = "http://collector:4318/";
 
-  test("are off where no collector is named, whatever else is said of them", () => {
+  test("are off without a collector, whatever the other settings", () => {
     expect(readConfig({ OTEL_SERVICE_NAME: "other", OTEL_TRACES_SAMPLER_ARG: "none" }).traces).toBeNull();
   });
 
-  test("are read by OpenTelemetry's own names", () => {
+  test("are configured by OpenTelemetry's own names", () => {
     const OTEL_EXPORTER_OTLP_HEADERS = "authorization=Bearer%20abc, x-tenant = 7";
     const { traces } = readConfig({
       OTEL_EXPORTER_OTLP_ENDPOINT,
@@ -242,18 +242,18 @@ describe("traces", () => {
     { OTEL_EXPORTER_OTLP_HEADERS: "secret" },
     { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" },
     { OTEL_EXPORTER_OTLP_ENDPOINT: "https://collector/?token=secret" },
-  ])("are refused with a reason: %o", (wrong) => {
+  ])("are rejected with a reason: %o", (wrong) => {
     expect(() => readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT, ...wrong })).toThrow(ConfigError);
   });
 });
 
-test("a metrics token that could be guessed is refused, and not repeated", () => {
+test("a metrics token that can be guessed is rejected, and not repeated", () => {
   expect(() => readConfig({ METRICS_TOKEN: "short" })).toThrow(/^METRICS_TOKEN=… can not be used/);
   expect(readConfig({ METRICS_TOKEN: "0123456789abcdef" }).metricsToken).toBe("0123456789abcdef");
 });
 
-describe("what can not be used", () => {
-  test("is told all at once, each with its name and without a secret", () => {
+describe("invalid settings", () => {
+  test("are reported all at once, each with its name and without a secret", () => {
     const env = {
       PORT: "eighty",
       TRUST_PROXY: "yes",
@@ -294,13 +294,13 @@ describe("what can not be used", () => {
       { S3_BUCKET: "captions", S3_PUBLIC_ENDPOINT: "https://s3.example" },
       "S3_PUBLIC_ENDPOINT=https://s3.example can not be used: it is another address",
     ],
-  ])("for what else is said is a contradiction: %j", (env, message) => {
+  ])("include contradictions: %j", (env, message) => {
     expect(() => readConfig(env)).toThrow(message);
     expect(() => readConfig(env)).not.toThrow("hunter2");
   });
 });
 
-describe("a name that is no setting", () => {
+describe("an unknown name", () => {
   test.each([
     ["DATABASE_URI", "DATABASE_URL"],
     ["DATBASE_URL", "DATABASE_URL"],
@@ -310,14 +310,14 @@ describe("a name that is no setting", () => {
     ["DATADIR", "DATA_DIR"],
     ["SUBTEXT_PORT", "PORT"],
     ["SUBTEXT_DATABASE_URL_FILE", "DATABASE_URL_FILE"],
-  ])("is refused with the one that was meant: %s", (name, meant) => {
+  ])("is rejected with the one that was meant: %s", (name, meant) => {
     expect(() => readConfig({ [name]: "value" })).toThrow(
       `${name}=… can not be used: there is no such setting; ${meant} is one.`,
     );
   });
 
   test.each([
-    ["of a program beside", { HOME: "/root", POST: "1", HOSTS: "a", ROLES: "x", PORTS: "1", TZ: "UTC" }],
+    ["of another program", { HOME: "/root", POST: "1", HOSTS: "a", ROLES: "x", PORTS: "1", TZ: "UTC" }],
     ["of OpenTelemetry, AWS and PostgreSQL", { OTEL_TRACES_SAMPLER: "x", AWS_REGION: "x", PGDATABASE: "x" }],
     [
       "that Kubernetes sets for a Service",
@@ -327,14 +327,14 @@ describe("a name that is no setting", () => {
         SUBTEXT_PORT_80_TCP_PROTO: "tcp",
       },
     ],
-    ["beside the one that it is near to", { LOG_LEVEL: "info", LOGLEVEL: "verbose" }],
+    ["next to the similar setting", { LOG_LEVEL: "info", LOGLEVEL: "verbose" }],
     ["without a value", { DATABASE_URI: "" }],
     ["of a test run", { TEST_DATABASE_URL: "postgres://x", TEST_S3: "{}" }],
-  ])("is let be: one %s", (_what, env) => {
+  ])("is ignored: one %s", (_what, env) => {
     expect(withoutTelling({ ...env })).toEqual(withoutTelling({}));
   });
 
-  test("is refused in a file of settings, but for names that others read from there", () => {
+  test("is rejected in a settings file, except for names that other programs read from there", () => {
     const read = (values: Record<string, string>) => readConfig(values, { path: ".env", values });
     expect(() => read({ MAX_VIDEOS: "7", PORT: "9000" })).toThrow(
       "MAX_VIDEOS=… can not be used: there is no such setting, and .env is for settings of Subtext alone.",
@@ -349,7 +349,7 @@ describe("a name that is no setting", () => {
     expect(() => readConfig({ MAX_VIDEOS: "7" })).not.toThrow();
   });
 
-  test("never ends in anything but a fault with a name", () => {
+  test("never cause anything but a named error", () => {
     const name = fc.oneof(
       fc.string({ minLength: 1, maxLength: 40 }),
       fc.tuple(fc.constantFrom(...SETTING_NAMES), fc.string({ maxLength: 2 })).map((parts) => parts.join("")),
@@ -390,7 +390,7 @@ describe("a secret in a file", () => {
     OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
   };
 
-  test("is the same as in the variable, whatever line end follows it, and is never told", () => {
+  test("equals the one in the variable, whatever line ending follows it, and is never shown", () => {
     const secrets = SETTING_NAMES.filter((name) => "secret" in SETTINGS[name]);
     expect(Object.keys(values).sort()).toEqual([...secrets].sort());
     for (const end of ["", "\n", "\r\n"]) {
@@ -402,14 +402,14 @@ describe("a secret in a file", () => {
     expect(JSON.stringify(readConfig({ ...around, ...values }).settings)).not.toContain("hunter2");
   });
 
-  test("is a contradiction beside the variable", () => {
+  test("contradicts the variable", () => {
     const env = { METRICS_TOKEN: "0123456789abcdef", METRICS_TOKEN_FILE: secretFile("0123456789abcdef") };
     expect(() => readConfig(env)).toThrow(
       "METRICS_TOKEN=… can not be used: METRICS_TOKEN_FILE is given as well",
     );
   });
 
-  test("that is not there, or empty, is told by its path, and by no fault of what needs it", () => {
+  test("that is missing or empty is reported by its path, without follow-up errors", () => {
     const around = { ROLE: "api", S3_BUCKET: "captions" };
     expect(() => readConfig({ ...around, DATABASE_URL_FILE: "/nowhere/secret" })).toThrow(
       /^DATABASE_URL_FILE=\/nowhere\/secret can not be used: the file can not be read \(ENOENT\)\.$/,
@@ -418,18 +418,18 @@ describe("a secret in a file", () => {
   });
 });
 
-test("settings are told with where each comes from, and passwords in addresses are not", () => {
+test("settings are listed with their sources, without the passwords in URLs", () => {
   const values = { PORT: "9000", SPEECH_SERVERS: "http://gpu/v1" };
-  const { settings: told } = readConfig(
+  const { settings: listed } = readConfig(
     { ...values, LOG_LEVEL: "warn", DATABASE_URL: "postgres://me:hunter2@db/x?password=hunter2" },
     { path: ".env", values },
   );
-  const find = (name: string) => told.find((setting) => setting.name === name);
-  expect(told.map(({ name }) => name)).toEqual(SETTING_NAMES);
+  const find = (name: string) => listed.find((setting) => setting.name === name);
+  expect(listed.map(({ name }) => name)).toEqual(SETTING_NAMES);
   expect(find("PORT")).toEqual({ name: "PORT", value: "9000", from: ".env" });
   expect(find("LOG_LEVEL")).toEqual({ name: "LOG_LEVEL", value: "warn", from: "environment" });
   expect(find("HOST")).toEqual({ name: "HOST", value: "127.0.0.1", from: "default" });
   expect(find("S3_BUCKET")).toEqual({ name: "S3_BUCKET", value: null, from: "default" });
   expect(find("DATABASE_URL")?.value).toBe("postgres://…@db/x");
-  expect(JSON.stringify(told)).not.toContain("hunter2");
+  expect(JSON.stringify(listed)).not.toContain("hunter2");
 });

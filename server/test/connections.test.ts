@@ -22,7 +22,7 @@ const open = (bytes: string) => {
   return socket;
 };
 
-test("headers that do not come to their end are answered request_timeout, however they drip", async () => {
+test("slow headers that never end get request_timeout", async () => {
   const socket = open("GET /healthz HTTP/1.1\r\nHost: x\r\n");
   const drip = setInterval(() => socket.write("X-A: b\r\n"), 50);
   const answer = await text(socket);
@@ -31,7 +31,7 @@ test("headers that do not come to their end are answered request_timeout, howeve
   expect(JSON.parse(answer.split("\r\n\r\n")[1] ?? "")).toMatchObject({ code: "request_timeout" });
 });
 
-test("a body that drips after it was refused ends with its connection", async () => {
+test("the connection of a refused request is closed although its body still drips", async () => {
   const socket = open(
     "POST /api/v1/videos HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{",
   );
@@ -41,7 +41,7 @@ test("a body that drips after it was refused ends with its connection", async ()
   expect(answer).toMatch(/^HTTP\/1\.1 401 /);
 });
 
-test("a request that names no host is answered invalid_request where it is of HTTP/1.1, and as any other of HTTP/1.0", async () => {
+test("an HTTP/1.1 request without a Host header gets invalid_request; HTTP/1.0 needs none", async () => {
   const answer = await answerTo(open("GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n"));
   expect(answer).toMatch(/^HTTP\/1\.1 400 /);
   expect(answer.toLowerCase()).toContain("content-type: application/problem+json");
@@ -49,7 +49,7 @@ test("a request that names no host is answered invalid_request where it is of HT
   expect(await answerTo(open("GET /healthz HTTP/1.0\r\n\r\n"))).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-/** An upload that is begun: the beginning of a PATCH, and what may be sent on. */
+/** Sends the head of a PATCH to a new upload; returns the socket and a function that reads the offset. */
 async function beginUpload(sizeBytes: number) {
   const { key } = await createTenant(service, { aiTranscription: false });
   const authorization = `Bearer ${key}`;
@@ -70,7 +70,7 @@ async function beginUpload(sizeBytes: number) {
   return { socket, offset };
 }
 
-test("an upload that drips is cut, keeps what came of it, and gives way to the one that resumes it", async () => {
+test("an upload that drips is cut off, keeps the received bytes, and yields to the request that resumes it", async () => {
   const { socket, offset } = await beginUpload(1_000_000);
   let sent = 0;
   const drip = setInterval(() => {
@@ -78,12 +78,12 @@ test("an upload that drips is cut, keeps what came of it, and gives way to the o
   }, 50);
   await new Promise((resolve) => socket.once("close", resolve));
   clearInterval(drip);
-  const kept = await offset();
-  expect(kept).toBeGreaterThan(0);
-  expect(kept).toBeLessThanOrEqual(sent);
+  const received = await offset();
+  expect(received).toBeGreaterThan(0);
+  expect(received).toBeLessThanOrEqual(sent);
 });
 
-test("an upload that is slow and moves is served to its end, over many stretches of the time that a drip gets", async () => {
+test("a slow upload that makes progress completes, although it takes many times the idle timeout", async () => {
   const { socket, offset } = await beginUpload(40_000);
   const answer = answerTo(socket);
   for (let sent = 0; sent < 40_000; sent += 1_000) {
@@ -94,7 +94,7 @@ test("an upload that is slow and moves is served to its end, over many stretches
   expect(await offset()).toBe(40_000);
 });
 
-test("connections over the limit are closed, those that are there are served, and then others again", async () => {
+test("connections over the limit are closed, existing ones are served, and new ones are accepted once others close", async () => {
   const first = open("");
   const others = Array.from({ length: MAX_CONNECTIONS * 3 }, () => open(""));
   const closed = others.map(

@@ -14,10 +14,10 @@ import { newJobId } from "../src/queue/queue.ts";
 import { createTenant, type MovableClock, type Tenant, type TestService, upload } from "./support/service.ts";
 
 const KIB = 1024;
-/** More than any disk has, and less than the service in these tests takes at most. */
+/** More than any disk has, and less than the upload limit in these tests. */
 const ENDLESS = String(2 ** 51);
 
-/** What a provocation changes of a request that would succeed. */
+/** What a provocation changes in a request that would succeed. */
 export interface Change {
   path?: string;
   headers?: Record<string, string | null>;
@@ -28,9 +28,9 @@ export interface World {
   service: TestService;
   clock: MovableClock;
   tenant: Tenant;
-  /** An upload that stands at 0 of 10 bytes. */
+  /** An upload with 0 of 10 bytes. */
   openUpload: string;
-  /** An uploaded video whose transcription waits; the upload above has none. */
+  /** An uploaded video with a waiting transcription; the upload above has none. */
   video: string;
   endpoint: string;
   delivery: string;
@@ -89,7 +89,7 @@ export async function makeWorld(service: TestService, clock: MovableClock): Prom
   return { service, clock, tenant, openUpload, video, endpoint, delivery, fileUrl: url };
 }
 
-/** A request that succeeds, with what a provocation changes of it. */
+/** A request that succeeds unless a provocation changes it. */
 export function requestOf(
   operation: Operation,
   world: World,
@@ -146,20 +146,20 @@ function filePathOf({ service, fileUrl }: World): string {
   return join(service.dataFolder, new URL(fileUrl).pathname);
 }
 
-/** A fault that nobody foresaw, in a part that every signed URL is judged by. */
-async function withBrokenClock<T>({ clock }: World, deed: () => Promise<T>): Promise<T> {
+/** An unexpected error in a part that every signed URL depends on. */
+async function withBrokenClock<T>({ clock }: World, run: () => Promise<T>): Promise<T> {
   const { now } = clock;
   clock.now = () => {
     throw new Error("the clock is broken");
   };
   try {
-    return await deed();
+    return await run();
   } finally {
     clock.now = now;
   }
 }
 
-/** Provocations that leave their world unfit for another. */
+/** Provocations after which their world cannot be used again. */
 export const RUINOUS: readonly ApiErrorCode[] = [
   "file_not_found",
   "file_url_expired",
@@ -185,7 +185,7 @@ async function askInTrouble(operation: Operation, world: World): Promise<Respons
   }
 }
 
-/** Gives an environment as many of a thing as it may have: copies of the one that it has. */
+/** Fills an environment up to a limit with copies of its only row. */
 async function fillUp({ service, tenant }: World, table: "video" | "webhook_endpoint"): Promise<void> {
   const db = service.service.parts.database.kysely;
   const [many, columns] = {
@@ -207,7 +207,7 @@ const unknownIds = (world: World): World => ({
   endpoint: newId("endpoint"),
 });
 
-/** How each code comes about, on whichever operation documents it. `null`: tested on its own. */
+/** How to provoke each code, on any operation that documents it. `null`: tested separately. */
 export const PROVOCATIONS: Record<ApiErrorCode, Provoke | null> = {
   missing_api_key: (operation, world) => ask(operation, world, { headers: { authorization: null } }),
   invalid_api_key: (operation, world) =>
@@ -285,20 +285,20 @@ export const PROVOCATIONS: Record<ApiErrorCode, Provoke | null> = {
   },
   upload_locked: async (operation, world) => {
     if (operation.insteadOfFault) return await askInTrouble(operation, world);
-    // Each of these stalls, and gives way half a second after the next one asks: the last wait too long.
+    // Each of these stalls and yields half a second after the next one waits; the last ones wait too long.
     const { url, init } = requestOf(operation, world);
     const headers = { ...Object.fromEntries(init.headers as Headers), "content-length": "5" };
-    const pieces = Array.from({ length: 10 }, () => request(url, { method: "PATCH", headers }));
-    const refusals = pieces.map(async (piece) => {
-      piece.flushHeaders();
-      const [response] = (await once(piece, "response")) as [IncomingMessage];
+    const chunks = Array.from({ length: 10 }, () => request(url, { method: "PATCH", headers }));
+    const refusals = chunks.map(async (chunk) => {
+      chunk.flushHeaders();
+      const [response] = (await once(chunk, "response")) as [IncomingMessage];
       if (response.statusCode !== 423) throw new Error("had its turn");
       return new Response(await text(response), { status: 423 });
     });
     try {
       return await Promise.any(refusals);
     } finally {
-      for (const piece of pieces) piece.on("error", () => {}).destroy();
+      for (const chunk of chunks) chunk.on("error", () => {}).destroy();
     }
   },
   upload_rejected: async (operation, world) => {
@@ -362,7 +362,7 @@ export const PROVOCATIONS: Record<ApiErrorCode, Provoke | null> = {
       await rename(`${folder}.gone`, folder);
     }
   },
-  // Nothing is denied to root, which runs the tests in containers.
+  // Root, which runs the tests in containers, is never denied access.
   storage_object_denied: null,
   storage_object_unusable: async (operation, world) => {
     const file = filePathOf(world);

@@ -46,9 +46,9 @@ function expected(operation: Operation, code: ApiErrorCode): [number, unknown] {
   return [API_ERRORS[code].status, operation.method === "HEAD" ? undefined : code];
 }
 
-/** A bucket serves its files itself, and has no end that could be foreseen. */
+/** A bucket serves its files itself and does not stop with the service. */
 const operations = ALL_OPERATIONS.filter(({ id }) => !(testS3() && id === "getFile"));
-/** Storage faults are tested where they are provoked. */
+/** Tests that provoke storage faults check these codes. */
 const provokable = ({ id }: Operation, code: ApiErrorCode) =>
   PROVOCATIONS[code] !== null &&
   !(testS3() && code === "storage_full") &&
@@ -73,22 +73,22 @@ describe.each(operations.map((operation) => [operation.id, operation] as const))
   });
 });
 
-/** A piece that announces more than any disk has, of an upload whose length was left open. */
+/** A chunk larger than any disk, for an upload with a deferred length. */
 async function expectFullDiskAtPiece(operation: Operation, world: World): Promise<void> {
   const db = service.service.parts.database.kysely;
   await db.updateTable("video").set({ size_bytes: null }).where("id", "=", world.openUpload).execute();
   const { url, init } = requestOf(operation, world);
-  const piece = request(url, {
+  const chunk = request(url, {
     method: "PATCH",
     headers: { ...Object.fromEntries(init.headers as Headers), "content-length": String(2 ** 51) },
   });
-  piece.on("error", () => {});
-  piece.write("x");
-  const [response] = (await once(piece, "response")) as [IncomingMessage];
+  chunk.on("error", () => {});
+  chunk.write("x");
+  const [response] = (await once(chunk, "response")) as [IncomingMessage];
   expect([response.statusCode, JSON.parse(await text(response)).code]).toEqual(
     expected(operation, "storage_full"),
   );
-  piece.destroy();
+  chunk.destroy();
 }
 
 test("every code of the contract is documented by an operation or belongs to none", () => {
@@ -97,7 +97,7 @@ test("every code of the contract is documented by an operation or belongs to non
   expect(new Set([...documented, ...ofNone])).toEqual(new Set(Object.keys(API_ERRORS)));
 });
 
-test("addresses and methods that do not exist are told apart", async () => {
+test("unknown paths and wrong methods are distinguished", async () => {
   const nowhere = await fetch(`${service.url}/api/v1/nowhere`);
   expect([nowhere.status, await nowhere.json()]).toMatchObject([404, { code: "route_not_found" }]);
   const wrong = await fetch(`${service.url}/api/v1/videos`, { method: "PUT" });
@@ -115,7 +115,7 @@ describe("a key that has used up its rate", () => {
   const counted = ALL_OPERATIONS.filter(({ rateLimited }) => rateLimited);
 
   test.each(counted.map((operation) => [operation.id, operation] as const))(
-    "is answered rate_limited by %s",
+    "gets rate_limited from %s",
     async (_id, operation) => {
       const tenant = await createTenant(limited, { clock: frozen });
       const spent = { ...world, service: limited, tenant };
@@ -127,10 +127,10 @@ describe("a key that has used up its rate", () => {
   );
 });
 
-test("every operation that reads a body answers request_timeout where it does not end, and closes", async () => {
+test("every operation that reads a body responds with request_timeout if the body does not end, and closes", async () => {
   const reading = ALL_OPERATIONS.filter(({ body }) => body);
   expect(reading.length).toBeGreaterThan(3);
-  // All at once: each waits as long as a body may take.
+  // All at once, because each waits for the whole body timeout.
   const waits = reading.map(async (operation) => {
     const { url, init } = requestOf(operation, world);
     const slow = request(url, {
@@ -170,13 +170,13 @@ test("an idempotency key is in use while its first request runs", async (context
   }
 });
 
-test("a service that is stopping says so to every operation, on the connections that it still has", async () => {
+test("a service that is stopping says so on open connections, in every operation", async () => {
   const stopping = await startService({ start: false, clock });
   const there = await makeWorld(stopping, clock);
   const { port } = new URL(stopping.url);
   const sockets = ALL_OPERATIONS.map((operation) => {
     const socket = connect(Number(port), "127.0.0.1");
-    // A request that has not ended keeps its connection open.
+    // An unfinished request keeps its connection open.
     socket.write(
       `POST /api/v1/videos HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\nauthorization: Bearer ${there.tenant.key}\r\ncontent-type: application/json\r\n\r\n{`,
     );

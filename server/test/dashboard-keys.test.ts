@@ -18,7 +18,7 @@ async function make(environmentId: string, body: object): Promise<NewApiKeyView>
   return (await sendAsCommandLine(subtext, path, { method: "POST", body })).json<NewApiKeyView>();
 }
 
-test("keys are listed by whether they still open anything, by pages, newest first", async () => {
+test("keys are listed by whether they are active, in pages, newest first", async () => {
   const { environmentId } = await createTenant(subtext, { clock });
   const other = await createTenant(subtext, { clock });
   const [created] = (await list(environmentId, "?state=valid")).data;
@@ -44,14 +44,14 @@ test("keys are listed by whether they still open anything, by pages, newest firs
   expect((await list(other.environmentId, "?state=ended")).data).toEqual([]);
 });
 
-test("a key is known by what it begins with, which opens nothing", async () => {
+test("a key is identified by its prefix, which grants no access", async () => {
   const { environmentId } = await createTenant(subtext, { clock });
   const { key, prefix } = await make(environmentId, {});
   expect(key.startsWith(`${prefix}_`)).toBe(true);
   expect(prefix).toMatch(/^subtext_[0-9a-z]{26}$/);
 });
 
-test("a list that nobody can have asked for is refused", async () => {
+test("invalid list parameters are rejected", async () => {
   const { environmentId } = await createTenant(subtext, { clock });
   for (const query of ["?state=all", "?state=valid&limit=101", "?state=valid&cursor=%00"]) {
     const response = await sendAsCommandLine(subtext, `/environments/${environmentId}/api-keys${query}`);
@@ -59,7 +59,7 @@ test("a list that nobody can have asked for is refused", async () => {
   }
 });
 
-test("a key ends neither in the past nor in a year that the database can not keep", async () => {
+test("a key cannot expire in the past or in a year that the database cannot store", async () => {
   const { environmentId } = await createTenant(subtext, { clock });
   const path = `/environments/${environmentId}/api-keys`;
   for (const expiresAt of ["2020-01-01T00:00:00Z", "2999-12-31T23:59:60Z", "9999-12-31T23:59:59-23:59"]) {

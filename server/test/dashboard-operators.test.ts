@@ -23,7 +23,7 @@ beforeEach(() => {
   clock.advance(3_600_000);
 });
 
-describe("the set-up", () => {
+describe("setup", () => {
   const environment = { name: "Production", aiTranscription: true };
   let token: string;
 
@@ -49,7 +49,7 @@ describe("the set-up", () => {
     }
   });
 
-  test("wants the link's token, a name, an email that can sign in, and a password that is long enough", async () => {
+  test("requires the link's token, a name, a valid email and a long password", async () => {
     expect(codeOf(await post("/set-up", { ...OLIVE, token: "made-up" }))).toEqual([
       403,
       "set_up_link_invalid",
@@ -63,7 +63,7 @@ describe("the set-up", () => {
     expect(codeOf(foreign)).toEqual([403, "origin_not_allowed"]);
   });
 
-  test("makes all of it or nothing, and one owner where two ask at once", async () => {
+  test("is atomic, and creates one owner if two requests arrive at once", async () => {
     const wrong = await post("/set-up", { ...OLIVE, token, environment: { ...environment, name: " " } });
     expect(codeOf(wrong)).toEqual([400, "invalid_request"]);
     expect((await send(subtext, "/set-up")).json().needed).toBe(true);
@@ -94,7 +94,7 @@ describe("a viewer", () => {
     }
   });
 
-  test("is refused every route that changes anything, also those that are added later", async () => {
+  test("is denied every route that changes something, including ones added later", async () => {
     const changing = routesOf(subtext.service.parts.app).filter(
       ({ method, path }) =>
         path.startsWith("/internal/") &&
@@ -111,7 +111,7 @@ describe("a viewer", () => {
     }
   });
 
-  test("changes and ends what is its own: sessions", async () => {
+  test("can manage its own sessions", async () => {
     const another = await sessionOf({
       email: "viewer@subtext.example",
       password: "password of viewer@subtext.example",
@@ -129,7 +129,7 @@ describe("an invitation", () => {
   };
   const join = (token: string) => post("/join", { token, name: "Ivo", password: "a password of his own" });
 
-  test("lets one person in, once, in the role and with the email that it was made for", async () => {
+  test("admits one person, once, with its role and email", async () => {
     const { view, token, url } = await invite("Ivo@Subtext.example");
     expect(url).toMatch(`${subtext.url}/join#`);
     expect(view).toMatchObject({ email: "ivo@subtext.example", role: "viewer" });
@@ -147,7 +147,7 @@ describe("an invitation", () => {
     expect(codeOf(again)).toEqual([409, "operator_email_taken"]);
   });
 
-  test("ends after seven days, when it is taken back, and when another is made", async () => {
+  test("expires after seven days, is revocable, and is replaced by another", async () => {
     const first = await invite("late@subtext.example");
     const second = await invite("late@subtext.example", "owner");
     expect(codeOf(await join(first.token))).toEqual([403, "invitation_invalid"]);
@@ -161,7 +161,7 @@ describe("an invitation", () => {
 });
 
 describe("removing an operator", () => {
-  test("ends their sessions; the last owner stays", async () => {
+  test("ends their sessions; the last owner cannot be removed", async () => {
     const { data } = (await send(subtext, "/operators", { headers: owner })).json<{ data: OperatorView[] }>();
     const idOf = (role: string) => data.find((operator) => operator.role === role)?.id ?? "";
     const remove = (id: string) => send(subtext, `/operators/${id}`, { method: "DELETE", headers: owner });

@@ -28,7 +28,7 @@ async function serveBuilt(): Promise<FastifyInstance> {
   return await serve(folder);
 }
 
-test("every page is the same document, asked for anew each time, under a strict policy", async () => {
+test("every page is the same document, revalidated on each request, under a strict policy", async () => {
   const app = await serveBuilt();
   for (const url of ["/", "/set-up", "/sign-in?next=%2F", "/environments/env_1/videos", "/account"]) {
     const response = await app.inject({ url });
@@ -42,7 +42,7 @@ test("every page is the same document, asked for anew each time, under a strict 
   expect((await app.inject({ url: "/nothing" })).headers["content-type"]).toMatch("application/problem+json");
 });
 
-test("where recordings are kept elsewhere, the player may go there, and nothing else", async () => {
+test("if recordings are stored elsewhere, only the player may load from there", async () => {
   const folder = await temporaryFolder();
   await writeFile(join(folder, "index.html"), DOCUMENT);
   const app = await serve(folder, "https://bucket.example:9000");
@@ -52,7 +52,7 @@ test("where recordings are kept elsewhere, the player may go there, and nothing 
   ]);
 });
 
-test("assets are cached for ever, compressed for whoever takes it, and not found for what is not one", async () => {
+test("assets are cached forever, compressed if the client accepts it, and not found if they do not exist", async () => {
   const app = await serveBuilt();
   const url = "/assets/index-abc.js";
   const plain = await app.inject({ url });
@@ -75,7 +75,7 @@ test("assets are cached for ever, compressed for whoever takes it, and not found
   }
 });
 
-test("HEAD tells what GET would, without the body", async () => {
+test("HEAD returns what GET would, without the body", async () => {
   const app = await serveBuilt();
   for (const url of ["/", "/assets/index-abc.js"]) {
     const response = await app.inject({ method: "HEAD", url });
@@ -84,7 +84,7 @@ test("HEAD tells what GET would, without the body", async () => {
   }
 });
 
-test("without a build the pages say how to make one", async () => {
+test("without a build the pages say how to create one", async () => {
   const app = await serve(join(await temporaryFolder(), "not-there"));
   const response = await app.inject({ url: "/" });
   expect(response.statusCode).toBe(503);

@@ -27,7 +27,7 @@ async function list(query = "", environment = environmentId): Promise<VideoPageV
 
 const names = ({ data }: VideoPageView) => data.map(({ filename }) => filename);
 
-test("videos are listed newest first with all that is to be told of their state", async () => {
+test("videos are listed newest first with everything about their state", async () => {
   const { data, nextCursor } = await list();
   expect(nextCursor).toBeNull();
   expect(data).toHaveLength(9);
@@ -57,7 +57,7 @@ test("videos are listed newest first with all that is to be told of their state"
   expect(named("before")).toMatchObject({ state: "untranscribed", transcription: null });
 });
 
-test("places in the queue are the order in which workers claim: environments take turns", async () => {
+test("queue positions match the order in which workers claim: environments take turns", async () => {
   const { environmentId: one } = await createTenant(subtext);
   const { environmentId: other } = await createTenant(subtext);
   await seedEveryState(subtext.service, one);
@@ -97,7 +97,7 @@ async function enqueuePending(environment: string): Promise<void> {
   }
 }
 
-test("each state lists its own videos and no others, by pages that leave none out", async () => {
+test("each state lists exactly its own videos, across pages", async () => {
   const seen: string[] = [];
   for (const state of VIDEO_STATES) {
     const { data } = await list(`?state=${state}`);
@@ -118,7 +118,7 @@ test("each state lists its own videos and no others, by pages that leave none ou
   expect(codeOf(wrong)).toEqual([400, "invalid_request"]);
 });
 
-test("an operator's upload needs no key: the session makes the video, its URL takes the bytes", async () => {
+test("an operator's upload needs no key: the session creates the video, its upload URL takes the bytes", async () => {
   const tenant = await createTenant(subtext);
   const path = `/environments/${tenant.environmentId}/videos`;
   const bytes = Buffer.from("These are the bytes.");
@@ -139,7 +139,7 @@ test("an operator's upload needs no key: the session makes the video, its URL ta
   expect(codeOf(large)).toEqual([413, "payload_too_large"]);
 });
 
-test("the stream tells what changes, of its own environment alone, and ends with the service", async () => {
+test("the stream reports changes of its own environment only, and ends with the service", async () => {
   const { environmentId: watched } = await createTenant(subtext);
   const { database, clock, commandLineToken, app } = subtext.service.parts;
   const response = await fetch(`${subtext.url}/internal/environments/${watched}/videos/changes`, {

@@ -71,7 +71,7 @@ async function page(path: string, query = ""): Promise<DeliveryPageView> {
 
 const read = async (path: string) => (await ask(path)).json<WebhookEndpointView>();
 
-/** What was got, and a request as it is shown, in one shape. */
+/** A received request and a displayed request, in the same form. */
 const got = ({ headers, body }: HttpReceiver["requests"][number]) => ({
   body,
   headers: Object.fromEntries(
@@ -82,7 +82,7 @@ const got = ({ headers, body }: HttpReceiver["requests"][number]) => ({
   ),
 });
 
-test("an attempt is shown with the very request that was sent, file URLs and signature included", async () => {
+test("an attempt is shown with the exact request, including file URLs and signature", async () => {
   const { environmentId, receiver, answer, path, endpoint } = await subscribe();
   Object.assign(answer, { status: 500, text: "the database is away" });
   await emitCompleted(subtext.service, environmentId);
@@ -103,7 +103,7 @@ test("an attempt is shown with the very request that was sent, file URLs and sig
   new Webhook(endpoint.secret).verify(shown.body, shown.headers);
 });
 
-test("after a rotation both secrets sign, and what was sent before is shown with the one that signed it", async () => {
+test("after a rotation both secrets sign, and earlier requests are shown with the secret that signed them", async () => {
   const { path, endpoint, receiver } = await subscribe();
   const before = (await post(`${path}/test`)).json<Delivery>();
   await attempted(path, before.id);
@@ -124,7 +124,7 @@ test("after a rotation both secrets sign, and what was sent before is shown with
   expect(subtext.logged()).not.toContain(rotated.secret);
 });
 
-test("what failed is sent again, one by one and all since a time", async () => {
+test("failed deliveries are resent, one by one or all since a time", async () => {
   const { environmentId, path, answer, receiver } = await subscribe();
   answer.status = 410;
   for (let made = 0; made < 2; made++) {
@@ -162,7 +162,7 @@ test("deliveries waiting for a retry are resent with failed ones, and only once"
   expect(receiver.requests).toHaveLength(2);
 });
 
-test("deliveries are paged and narrowed by state and by event, none twice and none left out", async () => {
+test("deliveries are paged and filtered by state and event, without gaps or repetitions", async () => {
   const { environmentId, path } = await subscribe();
   const tests: string[] = [];
   for (let made = 0; made < 5; made++) {
@@ -186,7 +186,7 @@ test("deliveries are paged and narrowed by state and by event, none twice and no
   }
 });
 
-test("an endpoint tells how it is: the latest delivery, and how many of today's came through", async () => {
+test("an endpoint shows its latest delivery and today's success rate", async () => {
   const { environmentId, path, answer } = await subscribe();
   expect((await read(path)).health).toEqual({
     latest: null,
@@ -211,7 +211,7 @@ test("an endpoint tells how it is: the latest delivery, and how many of today's 
   expect(codeOf(await post(`${path}/test`))).toEqual([409, "webhook_endpoint_disabled"]);
 });
 
-test("an endpoint is changed in part, whole or not at all", async () => {
+test("an endpoint is changed in part, atomically", async () => {
   const { path, endpoint } = await subscribe();
   const change = (body: object) => ask(path, { method: "PATCH", body });
   const eventTypes = ["transcriptions.transcription.failed", "transcriptions.transcription.skipped"];
@@ -226,7 +226,7 @@ test("an endpoint is changed in part, whole or not at all", async () => {
   }
 });
 
-test("a URL is judged before it is used, and why it is refused is said", async () => {
+test("a URL is validated before it is used, and the reason of a rejection is shown", async () => {
   const checkUrl = async (url: string) =>
     (await post("/webhook-url-verdicts", { url })).json<{ reason: string | null }>().reason;
   expect(await checkUrl("https://receiver.example/hook")).toBeNull();
@@ -234,7 +234,7 @@ test("a URL is judged before it is used, and why it is refused is said", async (
   expect(await checkUrl("https://169.254.169.254/")).toContain("Webhooks cannot be sent to the address");
 });
 
-test("one endpoint's deliveries are not found by way of another, nor what there never was", async () => {
+test("deliveries are only found through their own endpoint", async () => {
   const [one, other] = [await subscribe(), await subscribe()];
   const { id } = (await post(`${one.path}/test`)).json<Delivery>();
   await attempted(one.path, id);
@@ -263,7 +263,7 @@ test("one endpoint's deliveries are not found by way of another, nor what there 
   }
 });
 
-test("a viewer reads all of it but the secret, and changes nothing", async () => {
+test("a viewer can read everything but the secret, and change nothing", async () => {
   const { environmentId, path, endpoint } = await subscribe();
   const { id } = (await post(`${path}/test`)).json<Delivery>();
   await attempted(path, id);

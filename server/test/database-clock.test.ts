@@ -25,7 +25,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test("a machine whose clock is put forward goes on with the database's time", async () => {
+test("a machine whose clock jumps forward uses the database's time", async () => {
   const clock = await openDatabaseClock({ db: database.kysely, log });
   const realNow = Date.now();
   vi.useFakeTimers({ toFake: ["Date"], now: realNow + TWO_HOURS_MS });
@@ -37,9 +37,9 @@ test("a machine whose clock is put forward goes on with the database's time", as
   }
 });
 
-// The embedded database tells this process's time, so that its clock can be put forward here.
+// The embedded database uses this process's time, so the test can move its clock.
 test.skipIf(process.env.TEST_DATABASE_URL)(
-  "a database whose clock is put forward takes the service along",
+  "a service follows a database whose clock jumps forward",
   async () => {
     const clock = await openDatabaseClock({ db: database.kysely, log, askEveryMs: 10 });
     const realNow = Date.now();

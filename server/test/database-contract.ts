@@ -12,7 +12,7 @@ interface Schema {
   [table: string]: { id: number; name: string };
 }
 
-/** What the service may count on, whichever PostgreSQL answers. */
+/** What the service relies on, whichever PostgreSQL responds. */
 export function describeDatabase(name: string, open: () => Promise<Database<Schema>>): void {
   describe(name, () => {
     let database: Database<Schema>;
@@ -36,7 +36,7 @@ export function describeDatabase(name: string, open: () => Promise<Database<Sche
       (await db.selectFrom(table).select("name").orderBy("id").execute()).map((row) => row.name);
 
     describe("values", () => {
-      test("come back as the same JavaScript types from every database", async () => {
+      test("are returned as the same JavaScript types by every database", async () => {
         const { rows } = await sql`select
           1::integer as "integer", 2::bigint as "bigint", count(*) as "count", 1.5::double precision as "double",
           12.340::numeric as "numeric", true as "boolean", 'é'::text as "text", null::text as "null",
@@ -72,7 +72,7 @@ export function describeDatabase(name: string, open: () => Promise<Database<Sche
         ]);
       });
 
-      test("go in and come back unchanged as parameters", async () => {
+      test("are unchanged after a round trip as parameters", async () => {
         const instant = new Date("2026-07-01T23:59:59.999Z");
         const list = [{ a: "'" }, ["b"]];
         const { rows } = await sql`select
@@ -96,13 +96,13 @@ export function describeDatabase(name: string, open: () => Promise<Database<Sche
         ]);
       });
 
-      test("throw where a bigint would lose digits, and the connection goes on", async () => {
+      test("throw if a bigint would lose precision, and the connection stays usable", async () => {
         await expect(sql`select 9007199254740993::bigint as value`.execute(db)).rejects.toThrow(RangeError);
         const { rows } = await sql`select -9007199254740991::bigint as value`.execute(db);
         expect(rows).toEqual([{ value: -9007199254740991 }]);
       });
 
-      test("are told in UTC", async () => {
+      test("are in UTC", async () => {
         const { rows } =
           await sql`select to_char('2026-01-31 23:30:00-02'::timestamptz, 'DD HH24') as local`.execute(db);
         expect(rows).toEqual([{ local: "01 01" }]);
@@ -110,7 +110,7 @@ export function describeDatabase(name: string, open: () => Promise<Database<Sche
     });
 
     describe("statements", () => {
-      test("tell how many rows they changed", async () => {
+      test("report how many rows they changed", async () => {
         const table = await createTable();
         const rows = [1, 2, 3].map((id) => ({ id, name: "a" }));
         expect((await db.insertInto(table).values(rows).executeTakeFirst()).numInsertedOrUpdatedRows).toBe(
@@ -138,7 +138,7 @@ export function describeDatabase(name: string, open: () => Promise<Database<Sche
     });
 
     describe("prepared statements", () => {
-      test("give what is there at each run, whatever happens to the table meanwhile", async () => {
+      test("return current data on each run, whatever happens to the table in the meantime", async () => {
         const table = await createTable();
         const named = async (id: number) =>
           (
@@ -146,7 +146,7 @@ export function describeDatabase(name: string, open: () => Promise<Database<Sche
               select name, ${MOMENT}::timestamptz as at, array[name, ${"é"}::text] as twice
               from ${sql.table(table)} where id = ${id}`.execute(db)
           ).rows;
-        // PostgreSQL weighs whether to keep a plan at the sixth run.
+        // PostgreSQL decides on the sixth run whether to reuse a plan.
         for (let run = 1; run <= 8; run++) {
           await db
             .insertInto(table)
@@ -160,7 +160,7 @@ export function describeDatabase(name: string, open: () => Promise<Database<Sche
         }
       });
 
-      test("that fail do so with PostgreSQL's code, and work with other values", async () => {
+      test("that fail report PostgreSQL's code, and work with other values", async () => {
         const divide = async (by: number | null) =>
           (await sql<{ result: number | null }>`${prepared} select 6 / ${by}::integer as result`.execute(db))
             .rows;
@@ -176,7 +176,7 @@ export function describeDatabase(name: string, open: () => Promise<Database<Sche
         expect(await divide(1)).toEqual([{ result: 6 }]);
       });
 
-      test("take their place in a transaction", async () => {
+      test("take part in a transaction", async () => {
         const table = await createTable();
         const count = async (on: Kysely<Schema>) =>
           (await sql<{ count: number }>`${prepared} select count(*) from ${sql.table(table)}`.execute(on))
@@ -210,7 +210,7 @@ export function describeDatabase(name: string, open: () => Promise<Database<Sche
         expect(await namesIn(table)).toEqual(["kept"]);
       });
 
-      test("whose statement failed can not commit, even where the failure was caught", async () => {
+      test("cannot commit after a statement failed, even if the error was caught", async () => {
         const table = await createTable();
         const swallowed = db.transaction().execute(async (tx) => {
           await tx.insertInto(table).values({ id: 1, name: "lost" }).execute();
@@ -220,7 +220,7 @@ export function describeDatabase(name: string, open: () => Promise<Database<Sche
         expect(await namesIn(table)).toEqual([]);
       });
 
-      test("go on after a savepoint was rolled back", async () => {
+      test("continue after a savepoint was rolled back", async () => {
         const table = await createTable();
         const tx = await db.startTransaction().execute();
         await tx.insertInto(table).values({ id: 1, name: "kept" }).execute();
@@ -231,7 +231,7 @@ export function describeDatabase(name: string, open: () => Promise<Database<Sche
         expect(await namesIn(table)).toEqual(["kept"]);
       });
 
-      test("hold nothing of what others do meanwhile", async () => {
+      test("exclude what others do in the meantime", async () => {
         const table = await createTable();
         const begun = Promise.withResolvers<void>();
         const undone = db.transaction().execute(async (tx) => {
@@ -251,7 +251,7 @@ export function describeDatabase(name: string, open: () => Promise<Database<Sche
         expect(await namesIn(table)).toEqual(["mine", "mine", "mine"]);
       });
 
-      test("of many callers at once run one after another without loss", async () => {
+      test("of many concurrent callers run one after another without loss", async () => {
         const table = await createTable();
         await db.insertInto(table).values({ id: 0, name: "0" }).execute();
         const increment = () =>
@@ -267,10 +267,10 @@ export function describeDatabase(name: string, open: () => Promise<Database<Sche
       });
     });
 
-    describe("a query beside a running transaction, from inside it", () => {
+    describe("a query outside the transaction, from inside it", () => {
       const refused = { code: "query_outside_transaction" };
 
-      test("is refused at once, and the transaction can still commit", async () => {
+      test("is rejected at once, and the transaction can still commit", async () => {
         const table = await createTable();
         await db.transaction().execute(async (tx) => {
           await expect(db.selectFrom(table).selectAll().execute()).rejects.toMatchObject(refused);
@@ -282,7 +282,7 @@ export function describeDatabase(name: string, open: () => Promise<Database<Sche
         expect(await namesIn(table)).toEqual(["kept"]);
       });
 
-      test("is refused with an isolation level and inside a reserved connection too", async () => {
+      test("is rejected with an isolation level and inside a reserved connection too", async () => {
         await db
           .transaction()
           .setIsolationLevel("serializable")
@@ -295,7 +295,7 @@ export function describeDatabase(name: string, open: () => Promise<Database<Sche
         });
       });
 
-      test("is welcome once the transaction has ended", async () => {
+      test("is accepted once the transaction has ended", async () => {
         const ended = Promise.withResolvers<void>();
         const later = await db
           .transaction()
@@ -305,7 +305,7 @@ export function describeDatabase(name: string, open: () => Promise<Database<Sche
       });
     });
 
-    describe("the queue in it", () => {
+    describe("the queue in the database", () => {
       let boss: PgBoss;
       const schema = `boss_${randomBytes(6).toString("hex")}`;
       const errors: unknown[] = [];
@@ -332,7 +332,7 @@ export function describeDatabase(name: string, open: () => Promise<Database<Sche
       async function createQueue(): Promise<string> {
         const queue = `queue_${randomBytes(6).toString("hex")}`;
         await boss.createQueue(queue, { heartbeatSeconds: 10, retryLimit: 5, retryDelay: 0, notify: true });
-        // Fills pg-boss's cache, which it would else fill past the transaction.
+        // Fills pg-boss's cache, which it would otherwise do outside the transaction.
         await boss.findJobs(queue, { id: randomUUID() });
         return queue;
       }
@@ -367,7 +367,7 @@ export function describeDatabase(name: string, open: () => Promise<Database<Sche
         await boss.offWork(queue);
       });
 
-      test("gives the job of a worker that fell silent to another one", async () => {
+      test("gives the job of a worker whose heartbeat stopped to another one", async () => {
         const queue = await createQueue();
         await boss.send(queue, { name: "orphan" });
         const [held] = await boss.fetch(queue);

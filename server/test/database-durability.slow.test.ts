@@ -32,14 +32,14 @@ async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
-/** A folder with an empty table `note` in its database; making one anew takes seconds. */
+/** A folder with an empty table `note` in its database; copied, because creating one takes seconds. */
 async function copyDatabase(parent?: string): Promise<string> {
   const folder = join(parent ?? (await temporaryFolder()), "database");
   await cp(made, folder, { recursive: true });
   return folder;
 }
 
-/** Opens it and closes it when the test ends. */
+/** Opens the database and closes it when the test ends. */
 async function open(folder: string, fsync?: (fileDescriptor: number) => void) {
   const crashes: unknown[] = [];
   const database = await openEmbedded<Schema>({
@@ -87,7 +87,7 @@ function startWriter(folder: string) {
 }
 
 describe("a commit", () => {
-  test("has called fsync before it is acknowledged; a query that writes nothing calls none", async () => {
+  test("calls fsync before it is acknowledged; a read-only query does not", async () => {
     let calls = 0;
     const { kysely, insert, ids } = await open(await copyDatabase(), (file) => {
       calls += 1;
@@ -110,7 +110,7 @@ describe("a commit", () => {
     expect(calls).toBe(read);
   });
 
-  test("that the disk could not take is an error, and so is every query after it", async () => {
+  test("that cannot be written to disk is an error, and so is every later query", async () => {
     const folder = await copyDatabase();
     let broken = false;
     const database = await open(folder, (file) => {
@@ -130,13 +130,13 @@ describe("a commit", () => {
     expect((await (await open(folder)).ids())[0]).toBe(1);
   });
 
-  test("survives SIGKILL at any moment, whole", { timeout: 120_000 }, async () => {
+  test("survives SIGKILL at any time, whole", { timeout: 120_000 }, async () => {
     const folder = await copyDatabase();
     let acknowledged = 0;
     for (let round = 0; round < 10; round += 1) {
       const writer = startWriter(folder);
       const found = JSON.parse(await writer.nextLine()) as { last: number; left: number; right: number };
-      // One more may be there: committed, and killed before it could say so.
+      // There may be one more, committed but killed before it was reported.
       expect([acknowledged, acknowledged + 1]).toContain(found.last);
       expect(found).toMatchObject({ left: found.last, right: found.last });
       await writer.nextLine();
@@ -151,20 +151,20 @@ describe("a commit", () => {
 describe("a full disk", () => {
   const mountable = process.platform === "linux" && process.getuid?.() === 0;
 
-  /** A file system of the given size with a database in it, or null where it can not be had. */
+  /** A file system of the given size with a database in it, or null if it cannot be mounted. */
   async function smallDisk(megabytes: number) {
     const parent = await temporaryFolder();
     if (!mountable) return null;
     const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", parent]);
     if (mounted.status !== 0) return null;
     onTestFinished(() => {
-      // Lazily: a database that has stopped still has files open.
+      // Lazily: a stopped database still has files open.
       spawnSync("umount", ["--lazy", parent]);
     });
     return { folder: await copyDatabase(parent), filler: join(parent, "filler") };
   }
 
-  test("fails the insert that needs room and nothing else", async (context) => {
+  test("fails only the insert that needs space", async (context) => {
     const disk = await smallDisk(80);
     if (disk === null) return context.skip("no file system can be mounted here");
     const database = await open(disk.folder);
@@ -185,7 +185,7 @@ describe("a full disk", () => {
     expect(await database.ids()).toEqual([...acknowledged, 5000]);
   });
 
-  test("on which no log can be written stops the database, which recovers when there is room", async (context) => {
+  test("that rejects the write-ahead log stops the database, which recovers when there is space", async (context) => {
     const disk = await smallDisk(80);
     if (disk === null) return context.skip("no file system can be mounted here");
     const database = await open(disk.folder);
@@ -216,7 +216,7 @@ describe("a full disk", () => {
 describe("the data folder", () => {
   const refused = { code: "data_folder_in_use" };
 
-  test("is of one opener at a time, and free when it has closed", async () => {
+  test("can be opened by one service at a time, and is free when it has closed", async () => {
     const folder = await copyDatabase();
     const first = await open(folder);
     await expect(open(folder)).rejects.toMatchObject({
@@ -227,7 +227,7 @@ describe("the data folder", () => {
     await (await open(folder)).insert(1);
   });
 
-  test("is of one process at a time, named in the error, and free when that was killed", async () => {
+  test("can be opened by one process at a time, which the error names, and is free when that was killed", async () => {
     const folder = await copyDatabase();
     const writer = startWriter(folder);
     await writer.nextLine();
@@ -240,7 +240,7 @@ describe("the data folder", () => {
     await open(folder);
   });
 
-  test("is made with all folders above it, for its owner only", async () => {
+  test("is created with its parent folders, for its owner only", async () => {
     const folder = join(await temporaryFolder(), "data", "database");
     await open(folder);
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
@@ -248,14 +248,14 @@ describe("the data folder", () => {
     expect(await readdir(join(folder, ".."))).toEqual(["database", "database.lock"]);
   });
 
-  test("is closed to others again where it was opened to them", async () => {
+  test("is made private again if it was opened to others", async () => {
     const folder = await copyDatabase();
     spawnSync("chmod", ["755", folder]);
     await open(folder);
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
   });
 
-  test("appears whole or not at all, however often its making is cut short", async () => {
+  test("is created atomically, however often its creation is interrupted", async () => {
     const parent = await temporaryFolder();
     const folder = join(parent, "database");
     for (let round = 0; round < 2; round += 1) {
@@ -269,7 +269,7 @@ describe("the data folder", () => {
     expect(await readdir(parent)).toEqual(["database", "database.lock"]);
   });
 
-  test("loses the leftovers of a making that was cut short", async () => {
+  test("is cleared of the remains of an interrupted creation", async () => {
     const folder = await copyDatabase();
     const leftover = `${folder}.new-0123`;
     await mkdir(leftover);
@@ -278,7 +278,7 @@ describe("the data folder", () => {
     expect(await readdir(join(folder, ".."))).toEqual(["database", "database.lock"]);
   });
 
-  test("of another PostgreSQL version is refused and left as it is", async () => {
+  test("of another PostgreSQL version is rejected and left unchanged", async () => {
     const folder = await copyDatabase();
     await writeFile(join(folder, "PG_VERSION"), "17\n");
     await expect(open(folder)).rejects.toMatchObject({
@@ -289,7 +289,7 @@ describe("the data folder", () => {
     await (await open(folder)).insert(1);
   });
 
-  test("that holds other files is refused", async () => {
+  test("that contains other files is rejected", async () => {
     const folder = join(await temporaryFolder(), "database");
     await mkdir(folder);
     await writeFile(join(folder, "holiday.txt"), "");

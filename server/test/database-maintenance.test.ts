@@ -42,7 +42,7 @@ describe("maintenance of the embedded database", () => {
     while (!isIt(await deadRowsOf(table))) await delay(100);
   };
 
-  test("lets the log go once it has grown, and keeps it small from then on", async () => {
+  test("truncates the write-ahead log once it has grown, and keeps it small from then on", async () => {
     await writeLog(40);
     expect(await logSegments()).toBeGreaterThanOrEqual(10);
     for (let round = 0; round < 3; round += 1) {
@@ -62,7 +62,7 @@ describe("maintenance of the embedded database", () => {
     expect(await lastCheckpoint()).not.toBe(before);
   });
 
-  test("vacuums a table whose rows have died, and leaves the others", async () => {
+  test("vacuums a table with many dead rows, and no others", async () => {
     for (const table of ["worn", "Fresh one"]) {
       await pglite.exec(`create table "${table}" (id integer primary key);
         insert into "${table}" select generate_series(1, 500)`);
@@ -79,7 +79,7 @@ describe("maintenance of the embedded database", () => {
     await untilStatisticsTell("Fresh one", (dead) => dead === 0);
   });
 
-  test("leaves a busy database alone, but not for ever", async () => {
+  test("does not disturb a busy database, but runs eventually", async () => {
     const exclusive = new Exclusive();
     const errors: unknown[] = [];
     const start = (mostSkips: number) =>

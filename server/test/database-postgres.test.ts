@@ -12,8 +12,8 @@ if (databaseUrl) {
   const open = <Schema>() => openDatabase<Schema>({ databaseUrl, folder: "", log });
   describeDatabase("the database on PostgreSQL", open);
 
-  describe("a transaction in which a process asks for nothing more", () => {
-    test("is ended by PostgreSQL after half a minute, of the queue as of all else", async () => {
+  describe("an idle transaction", () => {
+    test("is ended by PostgreSQL after half a minute, also one of the queue", async () => {
       const { kysely, boss, close } = await open();
       onTestFinished(close);
       const { rows } = await sql`show idle_in_transaction_session_timeout`.execute(kysely);
@@ -25,7 +25,7 @@ if (databaseUrl) {
       expect(asked.rows).toEqual([{ idle_in_transaction_session_timeout: "30s" }]);
     });
 
-    test("lets go of its rows, has written nothing, and fails as one whose database went away", async () => {
+    test("releases its rows, writes nothing, and fails like one that lost its database", async () => {
       const frozen = await open<{ held: { id: number; text: string } }>();
       const other = await open<{ held: { id: number; text: string } }>();
       onTestFinished(async () => {
@@ -39,7 +39,7 @@ if (databaseUrl) {
       const late = frozen.kysely.transaction().execute(async (tx) => {
         await sql`set local idle_in_transaction_session_timeout = '100ms'`.execute(tx);
         await tx.updateTable("held").set({ text: "of the frozen" }).execute();
-        // Waits for the row: that it comes to its end shows that the lock is free.
+        // Waits for the row: its success shows that the lock is free.
         await other.kysely.updateTable("held").set({ text: "of the other" }).execute();
         await tx.updateTable("held").set({ text: "too late" }).execute();
       });
@@ -51,12 +51,12 @@ if (databaseUrl) {
   });
 } else {
   describe("the database on PostgreSQL", () => {
-    // A server is not to be had everywhere; CI starts one, and the skip is there to be seen.
+    // Not every machine has a server; CI starts one. The skip makes it visible.
     test.skip("is not tested: TEST_DATABASE_URL names no server", () => {});
   });
 }
 
-test("a server that is not there is an error, not a wait", async () => {
+test("a missing server is an error, not a wait", async () => {
   const nowhere = "postgres://subtext@127.0.0.1:1/subtext";
   await expect(openDatabase({ databaseUrl: nowhere, folder: "", log })).rejects.toMatchObject({
     code: "service_unavailable",

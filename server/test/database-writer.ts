@@ -3,10 +3,10 @@ import { pino } from "pino";
 import { openDatabase } from "../src/db/open.ts";
 
 /**
- * Writes pairs of rows for ever, one transaction a pair, and says so on stdout after each commit. Run as a
- * process of its own by tests that kill it: `node database-writer.ts <folder>`.
+ * Writes pairs of rows forever, one transaction per pair, and prints each after its commit. Tests run it as a
+ * separate process and kill it: `node database-writer.ts <folder>`.
  *
- * Its first line is what it found: `{"last": 12, "left": 12, "right": 12}`. Then one number a line.
+ * Its first line is what it found: `{"last": 12, "left": 12, "right": 12}`. Then one number per line.
  */
 const folder = process.argv[2]!;
 const log = pino({ level: "silent" });

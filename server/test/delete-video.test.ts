@@ -38,12 +38,12 @@ describe("a video that is deleted while it is transcribed", () => {
     return { db, queue, log, tenant, videoId, row, recordings, transcripts, running, locker };
   }
 
-  /** An attempt that runs until it is told to end. */
+  /** An attempt that runs until it is canceled. */
   async function beginAttempt(there: Awaited<ReturnType<typeof setUp>>) {
     const { db, queue, log, recordings, transcripts, row, running } = there;
     let ended = false;
     const { promise: begins, resolve: begun } = Promise.withResolvers<void>();
-    /** A stand-in for the engine, which hears until it is told to stop. */
+    /** A fake engine that runs until it is canceled. */
     const fakeSpeech = {
       transcribe: (_path: string, { signal }: { signal: AbortSignal }) =>
         new Promise((_resolve, reject) => {
@@ -72,7 +72,7 @@ describe("a video that is deleted while it is transcribed", () => {
     return { ended: () => ended, settled };
   }
 
-  test("has its attempt in this process ended before the deletion is over, and nothing is left", async () => {
+  test("has its attempt in this process ended before the deletion completes, and nothing is left", async () => {
     const there = await setUp();
     const { db, queue, log, tenant, videoId, row, recordings, transcripts, running, locker } = there;
     const attempt = await beginAttempt(there);
@@ -91,7 +91,7 @@ describe("a video that is deleted while it is transcribed", () => {
     expect(await deleteVideo(deleting, { environmentId, videoId })).toBe(false);
   });
 
-  test("has its attempt ended soon where another process deletes it", async () => {
+  test("has its attempt ended soon if another process deletes it", async () => {
     const there = await setUp();
     const { db, queue, log, tenant, videoId, recordings, transcripts, locker } = there;
     const attempt = await beginAttempt(there);
@@ -101,7 +101,7 @@ describe("a video that is deleted while it is transcribed", () => {
     expect(attempt.ended()).toBe(true);
   });
 
-  test("belongs to its environment alone", async () => {
+  test("is accessible only in its environment", async () => {
     const { db, queue, log, videoId, recordings, transcripts, running, locker } = await setUp();
     const stranger = `env_${randomUUID().replaceAll("-", "")}`;
     const deleting = { db, queue, recordings, transcripts, locker, running, log };
@@ -109,7 +109,7 @@ describe("a video that is deleted while it is transcribed", () => {
     expect(await recordingBytes(service.service, videoId)).toBe(1);
   });
 
-  test("is gone although its files can not be removed now; they are left to the sweep", async () => {
+  test("is deleted even if its files cannot be removed now; the sweep removes them", async () => {
     const { db, queue, log, tenant, videoId, recordings, transcripts, running, locker } = await setUp();
     const broken = {
       ...recordings,
@@ -123,7 +123,7 @@ describe("a video that is deleted while it is transcribed", () => {
   });
 });
 
-test("a real attempt leaves nothing of a video that is deleted in its middle", async () => {
+test("a real attempt leaves nothing of a video that is deleted while it runs", async () => {
   const service = await startService();
   const tenant = await createTenant(service);
   const videoId = await upload(service, tenant, await readFile(SAMPLE));

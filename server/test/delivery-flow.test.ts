@@ -5,7 +5,7 @@ import { createWebhookEndpoint } from "../src/webhooks/endpoints.ts";
 import { createTenant, shareService, until } from "./support/service.ts";
 import { startReceiver } from "./webhook-receivers.ts";
 
-/** What work.ts allows one endpoint; one more where two looks meet. */
+/** What work.ts allows one endpoint, plus one while two polls overlap. */
 const MOST_TO_ONE_ENDPOINT = 32;
 const service = shareService();
 

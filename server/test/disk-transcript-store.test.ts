@@ -36,7 +36,7 @@ describe("the disk storage", () => {
   const openIn = (name: string) =>
     openDiskTranscriptStore({ folder: join(top, name), baseUrl: BASE_URL, secret });
 
-  it("makes its folder for its own user only, and the files in it", async () => {
+  it("creates its folder and its files for its own user only", async () => {
     const transcripts = await openIn("deep/er/modes");
     await transcripts.put("a/b", bytes("x"));
     const modes = ["deep/er/modes", "deep/er/modes/a", "deep/er/modes/a/b"].map(
@@ -45,12 +45,12 @@ describe("the disk storage", () => {
     expect(await Promise.all(modes)).toEqual([0o700, 0o700, 0o600]);
   });
 
-  it("finds its objects again when it is opened again", async () => {
+  it("finds its objects after it is reopened", async () => {
     await (await openIn("again")).put("a/b", bytes("kept"));
     expect(await text(await (await openIn("again")).read("a/b"))).toBe("kept");
   });
 
-  it("sweeps what a killed process left unfinished, not what another one is writing", async () => {
+  it("sweeps unfinished files of a killed process, but not files that are being written", async () => {
     const folder = join(top, "sweep");
     await (await openIn("sweep")).put("a/b", bytes("x"));
     const [old, young] = ["old", "young"].map((name) => join(folder, "~unfinished", name));
@@ -63,7 +63,7 @@ describe("the disk storage", () => {
     expect(await Array.fromAsync(transcripts.list(""))).toEqual(["a/b"]);
   });
 
-  it("leaves no empty folder behind, and none that is not its own to remove", async () => {
+  it("leaves no empty folder behind, and removes only its own", async () => {
     const transcripts = await openIn("prune");
     await transcripts.put("a/b/c/one", bytes("1"));
     await transcripts.put("a/two", bytes("2"));
@@ -93,7 +93,7 @@ describe("the disk storage", () => {
     expect(tags.size).toBe(10);
   });
 
-  it("says that a file cannot be stored, or that the storage is unavailable, if a folder is unusable", async () => {
+  it("reports that a file cannot be stored, or that the storage is unavailable, if a folder is unusable", async () => {
     const transcripts = await openIn("blocked");
     await transcripts.put("a", bytes("x"));
     await expect(transcripts.put("a/b", bytes("y"))).rejects.toMatchObject({
@@ -105,13 +105,13 @@ describe("the disk storage", () => {
     expect(await readdir(join(top, "blocked", "~unfinished"))).toEqual([]);
   });
 
-  it("says in its check that it can not write", async () => {
+  it("reports a failed check if it cannot write", async () => {
     const transcripts = await openIn("gone");
     await rm(join(top, "gone"), { recursive: true });
     await expect(transcripts.check()).rejects.toMatchObject({ code: "storage_unavailable" });
   });
 
-  it("says that it is full where the disk is, keeps what it had and leaves nothing half", async (context) => {
+  it("reports a full disk, keeps existing objects and leaves no partial ones", async (context) => {
     const mountPoint = join(top, "full");
     await mkdir(mountPoint);
     const script = `
@@ -132,7 +132,7 @@ describe("the disk storage", () => {
     try {
       await run("unshare", ["-rm", "sh", "-c", 'mount -t tmpfs -o size=4k none "$1"', "sh", mountPoint]);
     } catch {
-      context.skip("this machine lets nobody mount a small disk of their own");
+      context.skip("this machine does not allow mounting a small file system");
     }
     const { stdout } = await run("unshare", args);
     expect(JSON.parse(stdout)).toEqual({
@@ -144,7 +144,7 @@ describe("the disk storage", () => {
     });
   });
 
-  it("refuses a secret that could be guessed", async () => {
+  it("rejects a secret that can be guessed", async () => {
     const options = { folder: join(top, "weak"), baseUrl: BASE_URL, secret: new Uint8Array(8) };
     await expect(openDiskTranscriptStore(options)).rejects.toThrow(TypeError);
   });
@@ -163,7 +163,7 @@ describe("a file URL", () => {
     return readFileUrl(key, query, by);
   };
 
-  it("gives back the claims that it was written with, whatever the name holds", () => {
+  it("returns the claims that it was created with, whatever the name contains", () => {
     fc.assert(
       fc.property(claims, (written) => {
         expect(parse(writeFileUrl(written, key))).toEqual(written);
@@ -171,7 +171,7 @@ describe("a file URL", () => {
     );
   });
 
-  it("is worth nothing under another secret", () => {
+  it("is invalid under another secret", () => {
     const other = createSecretKey(new Uint8Array(32).fill(2));
     fc.assert(
       fc.property(claims, (written) => {
@@ -180,7 +180,7 @@ describe("a file URL", () => {
     );
   });
 
-  it("never lends its signature to other claims, however they are cut", () => {
+  it("has a signature that is invalid for any other claims", () => {
     fc.assert(
       fc.property(claims, claims, (one, other) => {
         fc.pre(JSON.stringify(one) !== JSON.stringify(other));
@@ -192,8 +192,8 @@ describe("a file URL", () => {
   });
 });
 
-describe("the name of a saved file", () => {
-  it("is one that every file system takes", () => {
+describe("the name of a downloaded file", () => {
+  it("is valid on every file system", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 400 }), (name) => {
         const safe = safeFileName(name);
@@ -204,17 +204,17 @@ describe("the name of a saved file", () => {
     );
   });
 
-  it("keeps its extension when it is cut, and is not cut inside a character", () => {
+  it("keeps its extension if it is truncated, and is never cut inside a character", () => {
     const family = "👨‍👩‍👧‍👦";
     expect(safeFileName(`${"a".repeat(500)}.vtt`)).toBe(`${"a".repeat(146)}.vtt`);
     expect(safeFileName(`${family.repeat(100)}.vtt`)).toBe(`${family.repeat(13)}.vtt`);
   });
 
-  it("can not be written so that it shows another extension than it has", () => {
+  it("cannot be made to show an extension that it does not have", () => {
     expect(safeFileName("invoice\u202Etxt.exe")).toBe("invoicetxt.exe");
   });
 
-  it("stands in the header once in ASCII and once whole", () => {
+  it("is in the header twice: in ASCII and in full", () => {
     expect(contentDisposition('Señal 100% "ok" (日本).vtt', "text/vtt")).toBe(
       "inline; filename=\"Senal 100_ _ok_ (__).vtt\"; filename*=UTF-8''Se%C3%B1al%20100%25%20_ok_%20%28%E6%97%A5%E6%9C%AC%29.vtt",
     );
@@ -229,11 +229,11 @@ describe("the name of a saved file", () => {
     expect(contentDisposition(name, "text/vtt").split(`; filename*=`)[0]).toBe(`inline; filename="${ascii}"`);
   });
 
-  it("is offered for saving only, where a browser could run the file", () => {
+  it("is offered only as a download if a browser could execute the file", () => {
     expect(contentDisposition("a.html", "text/html")).toMatch(/^attachment;/);
   });
 
-  it("always makes a header that HTTP can carry", () => {
+  it("always results in a valid HTTP header", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (name) => {
         expect(contentDisposition(name, "text/plain")).toMatch(

@@ -27,7 +27,7 @@ beforeAll(async () => {
   for (const name of ["bin", "backups"]) await mkdir(join(home, name));
   const npx = `#!/bin/sh\nshift\nexec "${process.execPath}" "${SERVER}/bin/subtext.js" "$@"\n`;
   await writeFile(join(home, "bin/npx"), npx);
-  // Not every machine has the program.
+  // Not every machine has uuidgen.
   await writeFile(join(home, "bin/uuidgen"), "#!/bin/sh\nexec cat /proc/sys/kernel/random/uuid\n");
   for (const name of ["npx", "uuidgen"]) await chmod(join(home, "bin", name), 0o755);
   const port = await freePort();
@@ -63,7 +63,7 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-/** The blocks of a page as one script, as somebody would paste them one after the other. */
+/** The blocks of a page as one script, as if pasted one after the other. */
 function scriptOf(page: string, places?: [number, number?]): string {
   const own = blocks.filter((block) => block.page === page);
   expect([page, own.length > 0]).toEqual([page, true]);
@@ -105,7 +105,7 @@ test("the commands of docs/quickstart.md lead to a transcript", async () => {
 
 const allPermissions = "create_video,get_video,delete_video,manage_webhooks";
 
-test("the commands of every other page run as they stand, in their order", async () => {
+test("the commands of every other page run unchanged, in order", async () => {
   const json = await runScript(
     `npx subtext keys create --env Production --permissions ${allPermissions} --json`,
   );

@@ -39,7 +39,7 @@ const blocks = blocksRunBy(import.meta.filename);
 const service = shareService();
 let browser: Browser;
 let tenant: Tenant;
-/** What a site keeps of a transcription, and what it loads beside. */
+/** What a site stores about a transcription, and the assets that it serves. */
 const files = new Map<string, Buffer>();
 
 beforeAll(async () => {
@@ -57,7 +57,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** The site that the page belongs to; its `POST /videos` asks Subtext for an upload. */
+/** The site of the page; its `POST /videos` asks Subtext for an upload. */
 async function openPage(html: string): Promise<Page> {
   const server = createServer(async (request, response) => {
     const path = request.url ?? "/";
@@ -70,7 +70,7 @@ async function openPage(html: string): Promise<Page> {
     const file = path === "/" ? Buffer.from(`<!doctype html><title>Player</title>${html}`) : files.get(path);
     response.setHeader("content-type", TYPES[extname(path)] ?? "text/html; charset=utf-8");
     response.setHeader("accept-ranges", "bytes");
-    // Without ranges a browser can not seek.
+    // Browsers need ranges to seek.
     const range = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? "");
     if (!file || !range) return response.writeHead(file ? 200 : 404).end(file);
     const start = Number(range[1]);
@@ -98,7 +98,7 @@ function blockWith(text: string): string {
   return found[0]!.text;
 }
 
-/** Of the page's only video, once they are loaded. */
+/** The cues of the page's only video, once they are loaded. */
 async function cuesOf(page: Page): Promise<string[]> {
   const tracks = "[...(document.querySelector('video').textTracks ?? [])]";
   await page.waitForFunction(`${tracks}.some(({ cues }) => cues?.length > 0)`);
@@ -107,12 +107,12 @@ async function cuesOf(page: Page): Promise<string[]> {
   );
 }
 
-/** The texts of the file itself. */
+/** The number of cues in the caption file itself. */
 function writtenCues(): number {
   return [...(files.get("/captions/42.vtt")?.toString() ?? "").matchAll(/ --> /g)].length;
 }
 
-test("each page of the documentation is tried here", () => {
+test("each page of the documentation has a test here", () => {
   expect(blocks.map(({ page }) => page)).toEqual([...Array(4).fill("docs/players.md"), "docs/uploading.md"]);
 });
 
@@ -142,7 +142,7 @@ test("video.js shows them over the picture", async () => {
   );
 });
 
-test("hls.js plays a stream with them beside it", async () => {
+test("hls.js plays a stream with captions", async () => {
   const folder = await temporaryFolder();
   execFileSync("ffmpeg", [
     "-v",
@@ -170,7 +170,7 @@ test("hls.js plays a stream with them beside it", async () => {
   await page.waitForFunction("document.querySelector('video').textTracks[0].activeCues.length > 0");
 });
 
-test("a transcript beside the video marks the word that is said", async () => {
+test("a transcript beside the video highlights the current word", async () => {
   const page = await openPage(blockWith("data-now"));
   const words = JSON.parse(files.get("/captions/42.json")?.toString() ?? "") as {
     word: string;
@@ -184,7 +184,7 @@ test("a transcript beside the video marks the word that is said", async () => {
   expect(await page.locator("[data-now]").count()).toBe(1);
 });
 
-test("a page uploads with an address that its server asked for, and without a key", async () => {
+test("a page uploads with a URL that its server requested, and without a key", async () => {
   const page = await openPage(blockWith("tus.Upload"));
   await page.locator("#file").setInputFiles(SAMPLE);
   await page.getByText("is uploaded; its captions are on their way").waitFor();

@@ -31,7 +31,7 @@ for (const { colorScheme, width } of [
       if (!request.url().startsWith(`${service.url}/`)) foreign.push(request.url());
     });
     page.on("console", (message) => {
-      // Chromium asks for an icon, which there is none of without the dashboard's build.
+      // Chromium requests an icon, which exists only with the dashboard's build.
       if (!message.text().startsWith("Failed to load resource")) complaints.push(message.text());
     });
     await page.goto(`${service.url}/docs`);
@@ -53,7 +53,7 @@ for (const { colorScheme, width } of [
   }, 420_000);
 }
 
-test("a reader without scripts comes from a question to the place that answers it", async () => {
+test("a reader without scripts finds the answer to a question", async () => {
   const page = await visit({ javaScriptEnabled: false });
   await page.goto(`${service.url}/docs`);
   await page.getByRole("searchbox").fill("engine_out_of_memory");
@@ -63,7 +63,7 @@ test("a reader without scripts comes from a question to the place that answers i
   expect(await page.locator("tr:target").innerText()).toContain("SPEECH_MEMORY_LIMIT_MB");
 });
 
-test("on a phone the contents open at a touch and lead to another page", async () => {
+test("on a phone the contents open with a tap and lead to another page", async () => {
   const page = await visit({ viewport: { width: 390, height: 844 }, hasTouch: true });
   await page.goto(`${service.url}/docs/engines`);
   await page.getByText("Contents", { exact: true }).tap();

@@ -17,7 +17,7 @@ const read = async (path: string) => await (await fetch(`${service.url}${path}`)
 const idsOf = (html: string) => [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
 
 describe("the API's description", () => {
-  test("is served to programs of any origin, with this service's address", async () => {
+  test("is available to programs of any origin, with this service's address", async () => {
     const response = await fetch(`${service.url}/api/openapi.json`);
     expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
     expect(response.headers.get("access-control-allow-origin")).toBe("*");
@@ -25,7 +25,7 @@ describe("the API's description", () => {
     expect(await response.json()).toEqual(JSON.parse(JSON.stringify(made)));
   });
 
-  test("is shown to people with every operation", async () => {
+  test("is shown as a page with every operation", async () => {
     const html = await read("/docs/api-reference");
     for (const { id, path } of ALL_OPERATIONS) {
       expect(html).toContain(`<section id="${id}">`);
@@ -35,7 +35,7 @@ describe("the API's description", () => {
 });
 
 describe("the documentation", () => {
-  test("is served page by page, each of which runs nothing and loads nothing but images from here", async () => {
+  test("is a set of pages that execute nothing and load only images from this origin", async () => {
     expect(pages.length).toBeGreaterThan(10);
     for (const path of [...pages, "/docs/api-reference", "/docs/search", "/docs/search?q=webhook"]) {
       const response = await fetch(`${service.url}${path}`);
@@ -45,13 +45,13 @@ describe("the documentation", () => {
         /^default-src 'none'; style-src 'sha256-[\w+/=]+'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'$/,
       );
       const html = await response.text();
-      // What stands in examples is escaped.
+      // Examples are escaped.
       expect(html).not.toMatch(/<script|<link|<iframe|\sstyle=|\son\w+="|>undefined<|\[object|<!--/);
       expect(html).not.toMatch(/<img src="(?!\/docs\/)/);
     }
   });
 
-  test("has links that lead somewhere, every anchor once, and one first heading a page", async () => {
+  test("has valid links, unique anchors, and one first-level heading per page", async () => {
     const paths = [...pages, "/docs/api-reference"];
     const html = new Map(await Promise.all(paths.map(async (path) => [path, await read(path)] as const)));
     const ids = new Map([...html].map(([path, text]) => [path, idsOf(text)]));
@@ -69,7 +69,7 @@ describe("the documentation", () => {
     }
   });
 
-  test("names every page in its contents, on every page", async () => {
+  test("lists every page in the contents of every page", async () => {
     for (const path of ["/docs", "/docs/errors", "/docs/api-reference"]) {
       const [, contents = ""] = /<nav class="side"[^>]*>(.*?)<\/nav>/s.exec(await read(path)) ?? [];
       for (const page of pages) if (page !== "/docs") expect(contents).toContain(`href="${page}"`);
@@ -77,12 +77,12 @@ describe("the documentation", () => {
     }
   });
 
-  test("explains every error at the address that its problems name", async () => {
+  test("explains every error at the URL in its problem documents", async () => {
     const ids = idsOf(await read("/docs/errors"));
     for (const code of Object.keys(APP_ERRORS)) expect(ids).toContain(code);
   });
 
-  test("is there as Markdown too, and is not sent again to whoever has it", async () => {
+  test("is available as Markdown too, and is not sent again to a client that has it", async () => {
     const first = await fetch(`${service.url}/docs/engines`);
     const etag = first.headers.get("etag") ?? "";
     const again = await fetch(`${service.url}/docs/engines`, { headers: { "if-none-match": etag } });
@@ -92,7 +92,7 @@ describe("the documentation", () => {
     expect(await markdown.text()).toMatch(/^# Engines/);
   });
 
-  test("gives no file but its own", async () => {
+  test("serves only its own files", async () => {
     for (const path of [
       "/docs/../package.json",
       "/docs/..%2fpackage.json",
@@ -116,19 +116,19 @@ describe("the documentation's search", () => {
     return [...list.matchAll(/<li><a href="([^"]+)">/g)].map(([, href]) => href);
   };
 
-  test("leads an error's code, a setting and an operation to their places", async () => {
+  test("finds an error code, a setting and an operation", async () => {
     expect((await hits("media_too_long"))[0]).toBe("/docs/errors#media_too_long");
     expect((await hits("rotate secret")).slice(0, 3)).toContain("/docs/api-reference#rotateWebhookSecret");
     expect(await hits("Idempotency-Key")).toContain("/docs/api#conventions");
     expect((await hits("language detection"))[0]).toBe("/docs/engines#language-detection");
   });
 
-  test("finds words that are not finished, in either number", async () => {
+  test("finds unfinished words, in singular and plural", async () => {
     expect(await hits("webhook endpoi")).toContain("/docs/api#webhook-endpoints");
     expect(await hits("retentions")).toContain("/docs/storage#retention");
   });
 
-  test("shows a question as text, whatever it holds", async () => {
+  test("escapes the query, whatever it contains", async () => {
     const html = await read(`/docs/search?q=${encodeURIComponent('"><script>alert(1)</script>')}`);
     expect(html).not.toContain("<script");
     expect(html).toContain("&quot;&gt;&lt;script&gt;");
@@ -139,7 +139,7 @@ describe("the documentation's search", () => {
   });
 });
 
-/** With the path as it is spelt; `fetch` would tidy it up. */
+/** Requests the path verbatim; `fetch` would normalize it. */
 async function statusOf(path: string): Promise<number | undefined> {
   const { hostname, port } = new URL(service.url);
   return await new Promise((resolve, reject) => {

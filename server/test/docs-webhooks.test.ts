@@ -10,11 +10,11 @@ import { temporaryFolder } from "./support/service.ts";
 
 const run = promisify(execFile);
 
-/** How a language reads `cases.json` beside its program, and prints a list of what it thinks of each. */
+/** How a language reads `cases.json` next to its program, and prints its verification results as a list. */
 interface Harness {
   command: string;
   args: string[];
-  /** The block's file; others that it needs. */
+  /** The block's file, then others that it needs. */
   file: string;
   after?: string;
   others?: Record<string, string>;
@@ -162,7 +162,7 @@ function makeCases(): Case[] {
     .update(`event_1.${good["webhook-timestamp"]}.${BODY}`)
     .digest("base64");
   const withoutSecret = (secret: string): Case => ({
-    ...make(`signed by anyone, where the secret is "${secret}"`, true, {
+    ...make(`forged, and the secret is "${secret}"`, true, {
       ...good,
       "webhook-signature": `v1,${forged}`,
     }),
@@ -176,24 +176,27 @@ function makeCases(): Case[] {
       ...good,
       "webhook-signature": `${signed(now, OTHER_SECRET)["webhook-signature"]} ${signature}`,
     }),
-    make("of a later version too", true, { ...good, "webhook-signature": `v2,abcd ${signature}` }),
+    make("with a signature of a later version too", true, {
+      ...good,
+      "webhook-signature": `v2,abcd ${signature}`,
+    }),
     make("with another body", false, good, BODY.replace("completed", "failed")),
     make("with another id", false, { ...good, "webhook-id": "event_2" }),
     make("signed by another secret", false, signed(now, OTHER_SECRET)),
     make("ten minutes old", false, signed(at(-600))),
-    make("of ten minutes from now", false, signed(at(600))),
-    make("of a time that was altered", false, {
+    make("ten minutes in the future", false, signed(at(600))),
+    make("with an altered timestamp", false, {
       ...good,
       "webhook-timestamp": signed(at(-60))["webhook-timestamp"],
     }),
     make("without an id", false, without("webhook-id")),
-    make("without a time", false, without("webhook-timestamp")),
+    make("without a timestamp", false, without("webhook-timestamp")),
     make("without a signature", false, without("webhook-signature")),
     make("with an empty signature", false, { ...good, "webhook-signature": "" }),
     make("with a signature without its version", false, { ...good, "webhook-signature": signature.slice(3) }),
-    make("with a part of the signature", false, { ...good, "webhook-signature": signature.slice(0, 20) }),
-    make("with a time that is none", false, { ...good, "webhook-timestamp": "soon" }),
-    make("with nothing of all this", false, {}),
+    make("with a truncated signature", false, { ...good, "webhook-signature": signature.slice(0, 20) }),
+    make("with an invalid timestamp", false, { ...good, "webhook-timestamp": "soon" }),
+    make("without any headers", false, {}),
     withoutSecret(""),
     withoutSecret("whsec_"),
   ];
@@ -206,14 +209,14 @@ test("the documentation verifies webhooks in five languages", () => {
 });
 
 for (const { language, text } of blocks) {
-  test(`the documentation's ${language} takes what Subtext signed and nothing else`, async ({ skip }) => {
+  test(`the documentation's ${language} accepts only what Subtext signed`, async ({ skip }) => {
     const { command, args, file, after = "", others = {} } = HARNESSES[language]!;
     const version = command === "go" ? "version" : "--version";
     const isThere = await run(command, [version]).then(
       () => true,
       () => false,
     );
-    if (!isThere) skip(`there is no ${command} here`);
+    if (!isThere) skip(`${command} is not installed`);
     const folder = await temporaryFolder();
     const cases = makeCases();
     await mkdir(join(folder, "webhooks"));

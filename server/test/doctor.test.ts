@@ -13,7 +13,7 @@ async function findingsOfEngine(engine: HealthChecks["engine"]) {
   return findings.filter(({ name }) => name === "engine");
 }
 
-test("the doctor tells what a loaded engine does less well here", async () => {
+test("the doctor reports the limitations of a loaded engine", async () => {
   const loaded = { text: "whisper-small (99 languages)", warnings: [] };
   expect(await findingsOfEngine(async () => loaded)).toEqual([
     { name: "engine", status: "ok", detail: "whisper-small (99 languages)", remedy: null },
@@ -29,14 +29,14 @@ test("the doctor tells what a loaded engine does less well here", async () => {
   ]);
 });
 
-test("the doctor tells what to do about an engine that does not load", async () => {
+test("the doctor says what to do about an engine that does not load", async () => {
   const findings = await findingsOfEngine(() => Promise.reject(new Error("The model is cut off.")));
   expect(findings).toEqual([
     { name: "engine", status: "missing", detail: "The model is cut off.", remedy: expect.any(String) },
   ]);
 });
 
-test("the doctor reports memory that is too small under its own name, with the size that is needed", async () => {
+test("the doctor reports insufficient memory separately, with the required size", async () => {
   const config = readConfig({
     DATA_DIR: await temporaryFolder(),
     SPEECH_PROCESSES: "4",
@@ -117,7 +117,7 @@ test("the doctor reports that no worker runs, and as an error if videos wait", a
   expect(await findingWith(() => Promise.reject(new Error("away")))).toMatchObject({ status: "warning" });
 });
 
-test("the doctor reports an error where the service refuses uploads for lack of space", () => {
+test("the doctor reports an error if the service refuses uploads for lack of space", () => {
   const refusal = (mebibytes: number) => {
     const { status, remedy } = examineSpace(readConfig({}), mebibytes * 1024 ** 2);
     return { status, remedy, refused: !hasSpace(mebibytes * 1024 ** 2, 0) };

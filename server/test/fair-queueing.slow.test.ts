@@ -28,7 +28,7 @@ async function makeEnvironments(count: number): Promise<string[]> {
   return ids;
 }
 
-/** Environments by their places. */
+/** Environments by index. */
 interface Step {
   do: "enqueue" | "claim" | "end" | "crash" | "remove";
   environment: number;
@@ -53,8 +53,8 @@ const step: fc.Arbitrary<Step> = fc.record({
 });
 
 /**
- * While two environments have work queued, the work that they were given differs by a bounded amount, divided by the
- * weights. With one slot, by the largest job of each (Goyal, Vin and Cheng, 1996); with D slots, by D + 1 times as much
+ * While two environments have work queued, their shares of service, divided by their weights, differ by a bounded
+ * amount: with one slot by the largest job of each (Goyal, Vin and Cheng, 1996), with D slots by D + 1 times as much
  * (SFQ(D): Jin, Chase and Kaur, 2004). Priorities count whole seconds, which adds one to each job.
  */
 test.each([1, 4])(
@@ -85,7 +85,7 @@ test.each([1, 4])(
         for (const { id, weight } of flows)
           await world.db.transaction().execute((tx) => setWeight(tx, id, weight));
         const running: Claimed[] = [];
-        /** Differences of service since when both of a pair have had work queued. */
+        /** Differences of service since both environments of a pair have had work queued. */
         const since = new Map<string, { least: number; most: number }>();
         const flowOf = (environmentId: string) => flows.find(({ id }) => id === environmentId)!;
         for (const { do: what, environment, workSeconds, which } of [...first, ...then]) {
@@ -141,13 +141,13 @@ test("of 1,000 environments with skewed load, each has its first video started i
   const [flooding] = environments;
   for (let number = 0; number < 1_000; number++) await world.enqueue(flooding!, 60);
   for (const [place, id] of environments.entries()) {
-    // The k-th has a share of 1/k.
+    // The k-th has a share proportional to 1/k.
     for (let number = 0; number < Math.ceil(100 / (place + 1)); number++) await world.enqueue(id, 60);
   }
   const order: string[] = [];
   for (let number = 0; number < 1_100; number++) order.push((await world.claim())!.environmentId);
   expect(new Set(order.slice(0, 1_000)).size).toBe(1_000);
-  // One that comes later waits for a job of each that has work queued, at most; most have none left.
+  // A later one waits for at most one job of each that has work queued; most have none left.
   const [late] = await makeEnvironments(1);
   await world.enqueue(late!, 60);
   const { rows } = await sql<{ busy: number }>`
@@ -161,7 +161,9 @@ test("of 1,000 environments with skewed load, each has its first video started i
 describe("an environment that deletes 100,000 queued videos", () => {
   const DELETED = 100_000;
 
-  test("has its other videos started as if those had never been there", { timeout: 600_000 }, async () => {
+  test("has its other videos started as if the deleted ones had never existed", {
+    timeout: 600_000,
+  }, async () => {
     const [a, b] = (await makeEnvironments(2)) as [string, string];
     await world.enqueue(a, 60);
     await sql`

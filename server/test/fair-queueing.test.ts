@@ -55,7 +55,7 @@ describe("one worker", () => {
     expect((await world.claim())?.environmentId).toBe(b);
   });
 
-  test("does the work in proportion to the weights", async () => {
+  test("shares the work in proportion to the weights", async () => {
     await world.db.transaction().execute((tx) => setWeight(tx, a, 3));
     await times(12, () => world.enqueue(a, 30));
     await times(12, () => world.enqueue(b, 30));
@@ -63,7 +63,7 @@ describe("one worker", () => {
     expect(first.filter((environmentId) => environmentId === a)).toHaveLength(9);
   });
 
-  test("claims a job again first that comes back after a short backoff", async () => {
+  test("claims a job that returns after a short backoff first", async () => {
     await times(3, () => world.enqueue(a, 30));
     await times(3, () => world.enqueue(b, 30));
     const claimed = await world.claim();
@@ -74,19 +74,19 @@ describe("one worker", () => {
 });
 
 describe("retagging", () => {
-  test("moves up what is queued behind removed jobs, and what is enqueued later", async () => {
+  test("advances what is queued behind removed jobs, and what is enqueued later", async () => {
     const jobs = await times(6, () => world.enqueue(a, 30));
     const before = await startTags(a);
     for (const id of [jobs[0]!, jobs[3]!]) await world.remove(a, id);
     await retagMarked(world.db, signal);
     expect(await startTags(a)).toEqual(before.slice(0, 4));
     expect(await world.finishTag(a)).toBe(before[4]);
-    // Nothing is left to do.
+    // Nothing is left to retag.
     const { rows } = await sql`select from environment_queue where retag_from is not null`.execute(world.db);
     expect(rows).toEqual([]);
   });
 
-  test("gives back no service that the environment did not ask for in time", async () => {
+  test("returns no service to an environment that did not use it in time", async () => {
     const first = await world.enqueue(a, 30);
     await times(5, () => world.enqueue(b, 60));
     await sql`update pgboss.job set start_after = now() + interval '1 hour' where id = ${first}`.execute(
@@ -104,7 +104,7 @@ describe("retagging", () => {
     expect((await world.claim())?.id).toBe(late);
   });
 
-  test("applies a new weight to what is queued", async () => {
+  test("applies a new weight to queued jobs", async () => {
     await times(4, () => world.enqueue(a, 30));
     const [first = 0] = await startTags(a);
     const spaced = (units: number) => [0, 1, 2, 3].map((place) => first + place * units);
@@ -117,7 +117,7 @@ describe("retagging", () => {
   });
 });
 
-test("a rebase changes no order, and neither does work that is enqueued after it", async () => {
+test("a rebase does not change the order, nor that of work enqueued later", async () => {
   await times(3, () => world.enqueue(a, 40));
   await times(3, () => world.enqueue(b, 30));
   const claimed = await world.claim();
@@ -142,7 +142,7 @@ test("a tag beyond the range of priorities waits behind all others", async () =>
   expect(await world.environmentsInClaimOrder()).toEqual([b, a]);
 });
 
-test("jobs that a release before has enqueued are tagged, and take turns", async () => {
+test("jobs that an earlier release enqueued are tagged, and take turns", async () => {
   const states = new StateWorld(service.service.parts, [a, b], null);
   for (const environmentId of [a, a, a, b]) await states.upload(environmentId);
   await sql`update pgboss.job set data = data - 'tag', priority = 0, group_id = null where name = 'transcribe'`.execute(
@@ -154,7 +154,7 @@ test("jobs that a release before has enqueued are tagged, and take turns", async
   await states.clear();
 });
 
-test("the estimate of work follows what the environment's recordings needed for each byte", async () => {
+test("the estimate of work adapts to the time per byte of the environment's recordings", async () => {
   const states = new StateWorld(service.service.parts, [a], null);
   await states.upload(a);
   const [row] = (await states.rows()).values();

@@ -30,8 +30,8 @@ interface Worker {
 }
 
 /**
- * One PostgreSQL and one folder, which worker processes share, and a receiver of webhooks.
- * @param context of the test that asks: of tests that run at once, vitest's `onTestFinished` takes another's for it
+ * One PostgreSQL and one folder, shared by worker processes, and a receiver of webhooks.
+ * @param context of the calling test: in concurrent tests, vitest's `onTestFinished` would use another test's
  */
 async function setUp(context: TestContext, answer: (number: number, response: ServerResponse) => void) {
   const { onTestFinished } = context;
@@ -121,18 +121,18 @@ async function end({ process: worker }: Worker): Promise<void> {
   await ended;
 }
 
-// Several processes need a database that they share; `.ci/run` starts one.
+// Several processes need a shared database; `.ci/run` starts one.
 describe
   .skipIf(!server)
   .concurrent("a worker process that was stopped, and wakes up after its successor", () => {
-    test("changes nothing of the transcription: row, files, event and delivery are the successor's", {
+    test("changes nothing of the transcription: its row, files, event and delivery are the successor's", {
       timeout: 120_000,
     }, async (context) => {
       const { db, startWorker, transcripts, read, readDelivery, posts } = await setUp(
         context,
         (_number, response) => response.end(),
       );
-      const first = await startWorker({ HEARING_MS: "1000", SAYS: "First." });
+      const first = await startWorker({ RECOGNITION_MS: "1000", SAYS: "First." });
       await until(async () => (await read()).status === "PROCESSING");
       first.process.kill("SIGSTOP");
       const second = await startWorker({ SAYS: "Second." });
@@ -149,7 +149,7 @@ describe
       expect(await db.selectFrom("delivery").selectAll().execute()).toHaveLength(1);
       expect(posts()).toBe(1);
       let text = "";
-      for await (const piece of await transcripts.read(`${row.file_prefix}/transcript.txt`)) text += piece;
+      for await (const chunk of await transcripts.read(`${row.file_prefix}/transcript.txt`)) text += chunk;
       expect(text).toContain("Second.");
     });
 

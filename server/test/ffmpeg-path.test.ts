@@ -18,7 +18,7 @@ async function decoderOf(ffmpegPath: string) {
   return findings.find(({ name }) => name === "decoder");
 }
 
-test("the doctor misses an ffmpeg that is named and is none, whatever else could decode", async () => {
+test("the doctor reports an ffmpeg setting that names no ffmpeg, whatever else could decode", async () => {
   const program = join(await temporaryFolder(), "ffmpeg");
   expect(await decoderOf(program)).toMatchObject({
     status: "missing",
@@ -32,14 +32,14 @@ test("the doctor misses an ffmpeg that is named and is none, whatever else could
   });
 });
 
-// The decoder of npm is an optional dependency.
+// The npm decoder is an optional dependency.
 const hasNodeAv = (await describeDecoders({ ffmpegPath: "none" })).some(({ usable }) => usable);
 
-test.skipIf(!hasNodeAv)("the doctor takes the decoder of npm where ffmpeg is to be left aside", async () => {
+test.skipIf(!hasNodeAv)("the doctor accepts the npm decoder if ffmpeg is turned off", async () => {
   expect(await decoderOf("none")).toMatchObject({ detail: expect.stringMatching(/^node-av \d/) });
 });
 
-test("the service does not start with an ffmpeg that is named and not there, and touches no data", async () => {
+test("the service does not start with the path of a missing ffmpeg, and changes no data", async () => {
   const folder = await temporaryFolder();
   const env = {
     PATH: process.env.PATH,

@@ -14,7 +14,7 @@ import { temporaryFolder, until } from "./support/service.ts";
 const SUBTEXT = join(import.meta.dirname, "../bin/subtext.js");
 const SAMPLE = join(import.meta.dirname, "../../demo/sample/sample.mp4");
 
-/** The program, started by a shell whose umask protects no file. */
+/** The program, started by a shell whose umask protects nothing. */
 function command(args: string[]): [string, string[]] {
   return ["sh", ["-c", 'umask 000; exec "$0" "$@"', process.execPath, SUBTEXT, ...args]];
 }
@@ -23,7 +23,7 @@ async function entriesOf(folder: string): Promise<string[]> {
   return (await readdir(folder, { recursive: true })).map((path) => join(folder, path));
 }
 
-test("everything that a run creates is closed to other users: database, recordings, locks and backups", async () => {
+test("everything that a run creates is inaccessible to other users: database, recordings, locks and backups", async () => {
   const parent = await temporaryFolder();
   const dataFolder = join(parent, "data");
   const port = await freePort();
@@ -67,7 +67,7 @@ test("everything that a run creates is closed to other users: database, recordin
       body: recording,
     });
   const uploaded = await upload(recording.length);
-  // One that stays open.
+  // An unfinished upload.
   expect((await upload(recording.length + 1)).status).toBe(201);
   const videoId = uploaded.headers.get("location")?.split("/").at(-1);
   const backup = join(parent, "backup");

@@ -14,7 +14,7 @@ import {
   openDiskTranscriptStore,
 } from "../src/storage/disk/disk-transcript-store.ts";
 
-/** Where the storage believes that it is served; a proxy stands between it and the world. */
+/** The public address of the storage, as if a proxy were in front of it. */
 export const BASE_URL = "https://captions.example/";
 
 interface RawAnswer {
@@ -31,12 +31,12 @@ export interface FilesApp {
   port: number;
   /** The path and query of a URL for a file of that content. */
   urlFor(content: string | Uint8Array, options?: { name?: string; type?: string }): Promise<string>;
-  /** Sends the target exactly as it is written, which fetch would tidy up. */
+  /** Sends the target verbatim; fetch would normalize it. */
   send(target: string, options?: { method?: string; headers?: OutgoingHttpHeaders }): Promise<RawAnswer>;
   close(): Promise<void>;
 }
 
-/** The route alone, on a real socket and a real folder. */
+/** Only the route, on a real socket and a real folder. */
 export async function startFilesApp(
   clock: Clock,
   watch: (transcripts: FileReader) => FileReader = (transcripts) => transcripts,

@@ -10,14 +10,14 @@ import { writeFileUrl } from "../src/storage/disk/file-url.ts";
 import { type FilesApp, startFilesApp } from "./files-app.ts";
 
 const MADE_AT = new Date("2026-03-04T05:06:07.000Z");
-/** 300 seconds after it was made. */
+/** 300 seconds after its creation. */
 const EXPIRES_AT = MADE_AT.getTime() + 300_000;
 
 describe("a file of a transcript over HTTP", () => {
   let now = MADE_AT;
   let files: FilesApp;
   const streams: Readable[] = [];
-  /** Files that were opened and neither closed nor given to a stream that has closed. */
+  /** Open files, whose stream has not closed either. */
   let unclosed = 0;
   beforeAll(async () => {
     files = await startFilesApp({ now: () => now }, (transcripts) => ({
@@ -53,14 +53,14 @@ describe("a file of a transcript over HTTP", () => {
       now = MADE_AT;
     }
   };
-  /** A target that this service signed, with claims that it would never write. */
+  /** A correctly signed target, with claims that the service would never create. */
   const signed = (claims: { key?: string; expires?: string }) =>
     `/files/${writeFileUrl(
       { key: "made/1", expires: "9999999999", fileName: "a.txt", contentType: "text/plain", ...claims },
       createSecretKey(files.secret),
     )}`;
 
-  it("is given whole, with all that a browser and a track element need", async () => {
+  it("is served in full, with all headers that browsers and track elements need", async () => {
     const target = await files.urlFor("WEBVTT\n\né", { name: "Señal.vtt", type: "text/vtt" });
     const answer = await files.send(target, { headers: { origin: "https://player.example" } });
     expect(answer.status).toBe(200);
@@ -69,7 +69,7 @@ describe("a file of a transcript over HTTP", () => {
       "content-type": "text/vtt; charset=utf-8",
       "content-length": "10",
       "content-disposition": "inline; filename=\"Senal.vtt\"; filename*=UTF-8''Se%C3%B1al.vtt",
-      "cache-control": "private, no-store",
+      "answers HEAD with the same headers and no body": "private, no-store",
       "accept-ranges": "bytes",
       "access-control-allow-origin": "*",
       "access-control-expose-headers": expect.stringContaining("Content-Range"),
@@ -90,7 +90,7 @@ describe("a file of a transcript over HTTP", () => {
     expect(actual["content-length"]).toBe("12");
   });
 
-  it("is given when it is empty, whatever range is asked for", async () => {
+  it("is served if it is empty, whatever range is requested", async () => {
     const target = await files.urlFor("");
     for (const headers of [{}, { range: "bytes=0-" }, { range: "bytes=-5" }]) {
       const answer = await files.send(target, { headers });
@@ -98,7 +98,7 @@ describe("a file of a transcript over HTTP", () => {
     }
   });
 
-  it("answers a preflight, without looking at the URL's signature", async () => {
+  it("answers a preflight without checking the URL's signature", async () => {
     const answer = await files.send("/files/any/thing", {
       method: "OPTIONS",
       headers: { origin: "https://player.example", "access-control-request-method": "GET" },
@@ -111,14 +111,14 @@ describe("a file of a transcript over HTTP", () => {
     });
   });
 
-  it("says which methods there are to any other", async () => {
+  it("lists the allowed methods in response to any other", async () => {
     const answer = await files.send(await files.urlFor("x"), { method: "DELETE" });
     expect(answer.status).toBe(405);
     expect(answer.headers.allow).toBe("GET, HEAD, OPTIONS");
     expect(problemOf(answer.body)).toMatchObject({ code: "method_not_allowed" });
   });
 
-  it("is given up to the last millisecond before its expiry, and not at it", async () => {
+  it("is served until the last millisecond before its expiry, and not after", async () => {
     const target = await files.urlFor("x");
     const last = await at(EXPIRES_AT - 1, () => files.send(target));
     expect(last.status).toBe(200);
@@ -133,13 +133,13 @@ describe("a file of a transcript over HTTP", () => {
     }
   });
 
-  it("does not say that an altered URL has expired, too", async () => {
+  it("does not report that an altered URL has expired", async () => {
     const target = (await files.urlFor("x")).replace("a.txt", "b.txt");
     const answer = await at(EXPIRES_AT, () => files.send(target));
     expect(problemOf(answer.body)).toMatchObject({ code: "file_url_invalid" });
   });
 
-  it("says that it is gone, and stays gone, once it was removed", async () => {
+  it("reports that it is gone once it was removed", async () => {
     const target = await files.urlFor("x");
     await files.transcripts.remove(target.slice("/files/".length).split("?")[0]!);
     const answer = await files.send(target);
@@ -147,7 +147,7 @@ describe("a file of a transcript over HTTP", () => {
     expect(problemOf(answer.body)).toMatchObject({ code: "file_not_found" });
   });
 
-  it("is never given by a URL in which any one character was changed", async () => {
+  it("is never served for a URL in which any one character was changed", async () => {
     const target = await files.urlFor("secret");
     const change = fc.record({
       position: fc.integer({ min: 1, max: target.length - 1 }),
@@ -168,7 +168,7 @@ describe("a file of a transcript over HTTP", () => {
     );
   });
 
-  describe("is refused to URLs made by hand", () => {
+  describe("is not served for manipulated URLs", () => {
     const cases: Record<string, (target: string) => string> = {
       "without a query": (target) => target.split("?")[0]!,
       "without a signature": (target) => target.replace(/&signature=.*$/, ""),
@@ -183,7 +183,7 @@ describe("a file of a transcript over HTTP", () => {
       "with a second expiry before": (target) => target.replace("?", "?expires=9999999999&"),
       "with a second expiry behind": (target) => `${target}&expires=9999999999`,
       "with a second signature": (target) => `${target}&signature=x`,
-      "with a parameter more": (target) => `${target}&download=1`,
+      "with an additional parameter": (target) => `${target}&download=1`,
       "with another name": (target) => target.replace("name=a.txt", "name=a.html"),
       "with another type": (target) => target.replace("text%2Fplain", "text%2Fhtml"),
       "with the name moved into the type": (target) =>
@@ -218,14 +218,14 @@ describe("a file of a transcript over HTTP", () => {
       expect([answer.status, problemOf(answer.body).code]).toEqual([403, "file_url_invalid"]);
     });
 
-    it("with an address that can not be decoded", async () => {
+    it("with a path that cannot be decoded", async () => {
       const answer = await files.send("/files/%zz?expires=1");
       expect(answer.status).toBe(400);
       expect(answer.headers["content-type"]).toMatch(/^application\/problem\+json/);
       expect(problemOf(answer.body)).toMatchObject({ code: "invalid_request", instance: "/files/%zz" });
     });
 
-    it("that leave the folder, even where the signature is right", async () => {
+    it("that leave the folder, even if the signature is valid", async () => {
       for (const key of [
         "../outside",
         "made/../../outside",
@@ -238,7 +238,7 @@ describe("a file of a transcript over HTTP", () => {
       }
     });
 
-    it("that name a folder, even where the signature is right", async () => {
+    it("that name a folder, even if the signature is valid", async () => {
       const answer = await files.send(signed({ key: "made" }));
       expect(problemOf(answer.body)).toMatchObject({ code: "file_not_found" });
     });
@@ -260,7 +260,7 @@ describe("a file of a transcript over HTTP", () => {
       ["bytes=0-99999999999999999999999", content, "bytes 0-9/10"],
       ["BYTES=0-1", "01", "bytes 0-1/10"],
     ] as const) {
-      it(`gives ${JSON.stringify(body)} for ${range}`, async () => {
+      it(`returns ${JSON.stringify(body)} for ${range}`, async () => {
         const answer = await files.send(target, { headers: { range } });
         expect([answer.status, answer.body.toString()]).toEqual([206, body]);
         expect(answer.headers).toMatchObject({
@@ -272,7 +272,7 @@ describe("a file of a transcript over HTTP", () => {
     }
 
     for (const range of ["bytes=10-", "bytes=10-20", "bytes=-0", "bytes=99999999999999999999999-"]) {
-      it(`has nothing for ${range}`, async () => {
+      it(`is not satisfiable for ${range}`, async () => {
         const answer = await files.send(target, { headers: { range } });
         expect(answer.status).toBe(416);
         expect(answer.headers["content-range"]).toBe("bytes */10");
@@ -290,13 +290,13 @@ describe("a file of a transcript over HTTP", () => {
       "bytes=",
       "0-1",
     ]) {
-      it(`gives the whole file for ${range}`, async () => {
+      it(`returns the whole file for ${range}`, async () => {
         const answer = await files.send(target, { headers: { range } });
         expect([answer.status, answer.body.toString()]).toEqual([200, content]);
       });
     }
 
-    it("never gives a byte that the range does not name", () => {
+    it("never returns a byte outside the range", () => {
       fc.assert(
         fc.property(fc.nat({ max: 50 }), fc.nat({ max: 60 }), fc.nat({ max: 60 }), (size, first, last) => {
           const range = parseByteRange(`bytes=${first}-${last}`, size);
@@ -315,7 +315,7 @@ describe("a file of a transcript over HTTP", () => {
       expect([answer.status, answer.headers["content-length"]]).toEqual([200, "10"]);
     });
 
-    it("continues only what has not changed", async () => {
+    it("continues only if the file has not changed", async () => {
       const etag = (await files.send(target, { method: "HEAD" })).headers.etag!;
       const part = (ifRange: string) =>
         files.send(target, { headers: { range: "bytes=5-", "if-range": ifRange } });
@@ -325,7 +325,7 @@ describe("a file of a transcript over HTTP", () => {
       }
     });
 
-    it("is not sent again to who has it", async () => {
+    it("is not sent again to a client that has it", async () => {
       const etag = (await files.send(target, { method: "HEAD" })).headers.etag!;
       for (const value of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
         for (const method of ["GET", "HEAD"]) {
@@ -338,7 +338,7 @@ describe("a file of a transcript over HTTP", () => {
     });
   });
 
-  it("has no file open after any answer", async () => {
+  it("is closed after every response", async () => {
     const target = await files.urlFor("0123456789");
     for (const headers of [{}, { range: "bytes=1-2" }, { range: "bytes=20-" }, { "if-none-match": "*" }]) {
       for (const method of ["GET", "HEAD"]) await files.send(target, { method, headers });
@@ -346,7 +346,7 @@ describe("a file of a transcript over HTTP", () => {
     await vi.waitFor(() => expect(unclosed).toBe(0), { timeout: 5_000 });
   });
 
-  it("is read no faster than a slow client takes it, and closed when the client leaves", async (context) => {
+  it("is read no faster than a slow client receives it, and closed when the client disconnects", async (context) => {
     if (!(await hasProc())) context.skip("the open files of a process are read from /proc");
     const size = 200_000_000;
     const target = await files.urlFor("x");
@@ -369,7 +369,7 @@ describe("a file of a transcript over HTTP", () => {
   });
 });
 
-/** Whether two targets have the same path and parameters: `&&` and `%61` for `a` say nothing else. */
+/** Whether two targets have the same path and decoded parameters. */
 function saysTheSame(one: string, other: string): boolean {
   const [parsedOne, parsedOther] = [one, other].map((target) => {
     const [path, ...query] = target.split("?");
@@ -378,7 +378,7 @@ function saysTheSame(one: string, other: string): boolean {
   return parsedOne === parsedOther;
 }
 
-/** Waits until a number has stopped to grow for half a second. */
+/** Waits until a number has not grown for half a second. */
 async function settled(read: () => number): Promise<number> {
   let last = -1;
   while (read() !== last) {
@@ -401,7 +401,7 @@ async function openBelow(folder: string): Promise<string[]> {
   return (await Promise.all(links)).filter((path) => path.startsWith(folder));
 }
 
-/** 32 bytes leave two bits of the last base64 letter without meaning. */
+/** In the last base64 character of 32 bytes, two bits are unused. */
 function sameBytesOtherLetter(letter: string): string {
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   return alphabet[alphabet.indexOf(letter) ^ 1]!;

@@ -7,20 +7,20 @@ import { readRecording } from "./support/stored-recording.ts";
 
 const service = shareService({ start: false });
 
-/** Says all and closes that half of the connection, as simple clients do. */
+/** Sends everything and closes its half of the connection, as simple clients do. */
 async function sayAll(head: string[], body: Buffer = Buffer.alloc(0)): Promise<string> {
   const socket = connect(service.service.parts.config.port, "127.0.0.1");
   socket.end(Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\nHost: x\r\n\r\n`), body]));
   return await answerTo(socket);
 }
 
-test("a client that has said all and closes its half of the connection is answered", async () => {
+test("a client that closes its half of the connection after its request gets the response", async () => {
   const { key } = await createTenant(service);
   const answer = await sayAll(["GET /api/v1/videos HTTP/1.1", `Authorization: Bearer ${key}`]);
   expect(answer).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-test("a listener to a stream of events who closes their half of the connection has left", async () => {
+test("an event stream ends when its reader closes its half of the connection", async () => {
   const { environmentId } = await createTenant(service);
   const { commandLineToken } = service.service.parts;
   const answer = await sayAll([
@@ -31,7 +31,7 @@ test("a listener to a stream of events who closes their half of the connection h
 });
 
 test.each([1, 100_000, 6_000_000])(
-  "an upload of %d bytes is taken in where its sender closes its half of the connection with the last of them",
+  "an upload of %d bytes is stored if its sender closes its half of the connection after the last byte",
   async (sizeBytes) => {
     const { key } = await createTenant(service, { aiTranscription: false });
     const authorization = `Bearer ${key}`;

@@ -26,7 +26,7 @@ async function raw(bytes: string, { thenEnd = false } = {}): Promise<string> {
 }
 
 describe("a hostile client", () => {
-  test("with 5 MB of metadata in a header is refused with a problem, and the service goes on", async () => {
+  test("with 5 MB of metadata in a header gets a problem, and the service keeps running", async () => {
     const metadata = `a ${Buffer.alloc(5_000_000, "x").toString("base64")}`;
     const answer = await raw(
       `POST /api/v1/uploads HTTP/1.1\r\nHost: x\r\nTus-Resumable: 1.0.0\r\nUpload-Metadata: ${metadata}\r\n\r\n`,
@@ -39,13 +39,13 @@ describe("a hostile client", () => {
     expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
   });
 
-  test("that speaks no HTTP is refused with a problem", async () => {
+  test("that does not speak HTTP gets a problem", async () => {
     const answer = await raw("\x16\x03\x01 hello\r\n\r\n");
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer).toContain('"code":"invalid_request"');
   });
 
-  test("with two Host or Authorization headers is refused with a problem", async () => {
+  test("with two Host or Authorization headers gets a problem", async () => {
     const { key } = await createTenant(service);
     const [host, authorization] = ["Host: 127.0.0.1\r\n", `Authorization: Bearer ${key}\r\n`];
     const ask = (headers: string) =>
@@ -99,7 +99,7 @@ describe("a hostile client", () => {
     expect(identity.status).toBe(201);
   });
 
-  test("that cuts off its body is not logged as a fault of the service", async () => {
+  test("that aborts its body is not logged as a server error", async () => {
     const { key } = await createTenant(service);
     const { app, config } = service.service.parts;
     const head = `POST /api/v1/videos HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
@@ -108,7 +108,7 @@ describe("a hostile client", () => {
       const socket = connect({ host: "127.0.0.1", port: config.port });
       socket.write(head + body);
       const [request, response] = await arrived;
-      // Its key is checked by now: the service waits only for the body.
+      // Its key has been checked by now: the service waits only for the body.
       await until(async () => request.readableFlowing === true);
       socket.resetAndDestroy();
       await once(response, "close");
@@ -124,7 +124,7 @@ describe("a hostile client", () => {
     expect(service.logged()).not.toContain("internal_error");
   });
 
-  test("with a body nested a hundred thousand levels deep is refused, whoever is to read it", async () => {
+  test("with a body nested a hundred thousand levels deep is rejected by every operation", async () => {
     const { key } = await createTenant(service);
     const deep = "[".repeat(100_000) + "]".repeat(100_000);
     const endpoint = `{"url":"https://example.com/hook","metadata":{"a":${deep}}}`;
@@ -177,7 +177,7 @@ describe("a hostile client", () => {
     },
   );
 
-  test("can not learn of another environment's video, nor change it", async () => {
+  test("cannot read or change another environment's video", async () => {
     const owner = await createTenant(service, { aiTranscription: false });
     const stranger = await createTenant(service);
     const videoId = await upload(service, owner, Buffer.from("secret"));
@@ -189,7 +189,7 @@ describe("a hostile client", () => {
     });
   });
 
-  test("that brings a query to fail finds in the log what failed, and none of its values", async () => {
+  test("that causes a failing query finds the query in the log, but none of its values", async () => {
     const { parts } = service.service;
     const row = { event_types: "[]", metadata: "{}", url: "https://example.com/SECRETPATH" };
     const values = { ...row, id: "endpoint_x", environment_id: "env_none", secret: "whsec_SECRETSECRET" };

@@ -37,7 +37,7 @@ async function createKey(environmentId: string, body: object = {}) {
   return key;
 }
 
-/** A video whose upload has finished, and its transcription where the toggle is on. */
+/** A video whose upload has finished, with a transcription if the setting is on. */
 async function acceptVideo(environmentId: string): Promise<string> {
   const { database, queue, clock } = subtext.service.parts;
   const videoId = newId("video");
@@ -58,7 +58,7 @@ async function showTranscription(id: string): Promise<TranscriptionView> {
   return response.json<TranscriptionView>();
 }
 
-/** Has a worker take the transcription up and fail it for good. */
+/** Makes a worker start the transcription and fail it permanently. */
 async function fail(transcriptionId: string): Promise<void> {
   const { kysely } = subtext.service.parts.database;
   const waiting = await kysely
@@ -78,7 +78,7 @@ async function fail(transcriptionId: string): Promise<void> {
 }
 
 describe("environments", () => {
-  test("are made, listed and switched, by id or by name", async () => {
+  test("are created, listed and switched, by id or by name", async () => {
     const production = await createEnvironment({ name: " Production ", aiTranscription: true });
     expect(production).toEqual({
       id: expect.stringMatching(/^env_/),
@@ -120,7 +120,7 @@ describe("environments", () => {
     expect(events).toEqual([{ action: "environment.weight_changed", detail: { from: 1, to: 5 } }]);
   });
 
-  test("have a name each, which must be one", async () => {
+  test("must have a unique, valid name", async () => {
     const { name } = await createEnvironment();
     expect(codeOf(await post("/environments", { name }))).toEqual([409, "environment_name_taken"]);
     for (const body of [{}, { name: "" }, { name: "   " }, { name: "x".repeat(101) }, { name: "a\u0000b" }]) {
@@ -128,7 +128,7 @@ describe("environments", () => {
     }
   });
 
-  test("that are not there are not found, whatever they are called", async () => {
+  test("that do not exist are not found, whatever the name", async () => {
     for (const name of ["nobody", "%00", "a%2Fb", "%F0%9F%8E%AC"]) {
       const response = await ask(`/environments/${name}`, {
         method: "PATCH",
@@ -138,7 +138,7 @@ describe("environments", () => {
     }
   });
 
-  test("are switched by true and false alone", async () => {
+  test("can be switched only with true and false", async () => {
     const { id } = await createEnvironment();
     for (const body of [
       {},
@@ -159,7 +159,7 @@ describe("API keys", () => {
       headers: { authorization: `Bearer ${key}` },
     });
 
-  test("are shown once, work at once and stop at once", async () => {
+  test("are shown once, and take effect at once when created or revoked", async () => {
     const { id } = await createEnvironment();
     const { key, ...view } = await createKey(id, { name: "Reader", permissions: ["get_video"] });
     expect(view).toMatchObject({ environmentId: id, name: "Reader", permissions: ["get_video"] });
@@ -176,7 +176,7 @@ describe("API keys", () => {
     expect(revoked?.revokedAt).not.toBeNull();
   });
 
-  test("may upload and read unless told otherwise, and never lack every permission", async () => {
+  test("may upload and read by default, and need at least one permission", async () => {
     const { id } = await createEnvironment();
     expect((await createKey(id)).permissions).toEqual(["get_video", "create_video"]);
     for (const body of [{ permissions: [] }, { permissions: ["everything"] }, { name: "" }]) {
@@ -184,7 +184,7 @@ describe("API keys", () => {
     }
   });
 
-  test("end in the future or never", async () => {
+  test("expire in the future or never", async () => {
     const { id } = await createEnvironment();
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
     expect((await createKey(id, { expiresAt })).expiresAt).toBe(expiresAt);
@@ -194,14 +194,14 @@ describe("API keys", () => {
     }
   });
 
-  test("that are not there can not be revoked", async () => {
+  test("that do not exist cannot be revoked", async () => {
     for (const id of ["key_unknown", "a%20b", "%00"]) {
       const response = await ask(`/api-keys/${id}`, { method: "DELETE" });
       expect([400, 404]).toContain(response.statusCode);
     }
   });
 
-  test("do not open the operator's API", async () => {
+  test("do not grant access to the operator API", async () => {
     const { key } = await createKey((await createEnvironment()).id);
     const response = await send(subtext, "/environments", { headers: { authorization: `Bearer ${key}` } });
     expect(codeOf(response)).toEqual([401, "sign_in_required"]);
@@ -209,7 +209,7 @@ describe("API keys", () => {
 });
 
 describe("webhook endpoints", () => {
-  test("are made with a secret that is shown once, listed and deleted", async () => {
+  test("are created with a secret that is shown once, listed and deleted", async () => {
     const { id: environmentId } = await createEnvironment();
     const path = `/environments/${environmentId}/webhook-endpoints`;
     const url = "https://receiver.example/hook";
@@ -235,7 +235,7 @@ describe("webhook endpoints", () => {
     expect(codeOf(again)).toEqual([404, "webhook_endpoint_not_found"]);
   });
 
-  test("must be where webhooks may go, and ask for events that there are", async () => {
+  test("must have an allowed URL and known event types", async () => {
     const { id } = await createEnvironment();
     const path = `/environments/${id}/webhook-endpoints`;
     for (const url of ["https://10.0.0.1/", "https://169.254.169.254/", "ftp://a.example", "nonsense"]) {
@@ -248,7 +248,7 @@ describe("webhook endpoints", () => {
     expect(codeOf(await post(path, { url, metadata: large }))).toEqual([400, "invalid_metadata"]);
   });
 
-  test("tell what was sent to them, attempt by attempt", async () => {
+  test("list their deliveries with every attempt", async () => {
     const { id: environmentId } = await createEnvironment({ aiTranscription: true });
     const videoId = await acceptVideo(environmentId);
     const transcriptionId = (await showTranscription(videoId)).id;
@@ -309,7 +309,7 @@ describe("webhook endpoints", () => {
 });
 
 describe("transcriptions", () => {
-  test("are shown whole, by their own id and by the video's", async () => {
+  test("are shown in full, by their own id and by the video's", async () => {
     const { id: environmentId } = await createEnvironment({ aiTranscription: true });
     const videoId = await acceptVideo(environmentId);
     const shown = await showTranscription(videoId);
@@ -327,7 +327,7 @@ describe("transcriptions", () => {
     expect(await showTranscription(shown.id)).toEqual(shown);
   });
 
-  test("that are not there are told apart by why", async () => {
+  test("that do not exist have different errors for different reasons", async () => {
     const { id } = await createEnvironment({ aiTranscription: false });
     const videoId = await acceptVideo(id);
     const off = await ask(`/transcriptions/${videoId}`);
@@ -353,7 +353,7 @@ describe("transcriptions", () => {
     expect(codeOf(wrong)).toEqual([400, "invalid_request"]);
   });
 
-  test("that failed are told why and go back to PENDING, as the same ones", async () => {
+  test("that failed show the reason and are reset to PENDING, with the same id", async () => {
     const { id } = await createEnvironment({ aiTranscription: true });
     const videoId = await acceptVideo(id);
     const before = await showTranscription(videoId);
@@ -378,7 +378,7 @@ describe("transcriptions", () => {
   });
 });
 
-test("the doctor tells of every part", async () => {
+test("the doctor reports on every part", async () => {
   const { data } = (await ask("/doctor")).json<{ data: Finding[] }>();
   expect(data.map(({ name }) => name)).toEqual([
     "node",

@@ -6,7 +6,7 @@ import { shareService } from "./support/service.ts";
 
 const service = shareService({ start: false });
 
-test("a stop leaves no job that was being fetched meanwhile with a worker that is gone", async () => {
+test("no job that is being fetched during a stop stays with the stopped worker", async () => {
   const { database, log } = service.service.parts;
   const boss = new PgBoss({ ...database.boss, supervise: false, schedule: false });
   await boss.start();

@@ -16,15 +16,15 @@ import { acceptUpload } from "../src/uploads/accept-upload.ts";
 import { FAKE_HEARING } from "./support/fake-hearing.ts";
 import { createTenant, MovableClock, shareService } from "./support/service.ts";
 
-type Hearing = Parameters<Speech["transcribe"]>[1];
-/** A stand-in for the engine: what a test wants to happen at a moment that it chooses. */
-type FakeRecognition = (options: Hearing) => Promise<TranscribeResult>;
+type TranscribeOptions = Parameters<Speech["transcribe"]>[1];
+/** A fake engine, whose behavior and timing the test controls. */
+type FakeRecognition = (options: TranscribeOptions) => Promise<TranscribeResult>;
 
 const service = shareService({ start: false });
 
-const stretch = (settledSeconds: number): Checkpoint => ({
+const checkpoint = (settledSeconds: number): Checkpoint => ({
   settledSeconds,
-  results: `heard ${settledSeconds}`,
+  results: `recognized ${settledSeconds}`,
 });
 const crash = () => new SpeechError("engine_crashed", "It ended.");
 
@@ -59,7 +59,7 @@ async function pendingTranscription({ sizeBytes = 1 } = {}) {
       log,
       clock,
       transcripts,
-      // Nothing of it is read.
+      // Nothing reads it.
       recordings: {
         ...recordings,
         open: async () => ({ path: "/none", release: async () => {} }),
@@ -67,7 +67,7 @@ async function pendingTranscription({ sizeBytes = 1 } = {}) {
       maxDurationSeconds: 60,
       maxConcurrentPerEnvironment: null,
       modelIsComing: () => false,
-      speech: { ...service.service.parts.speech, transcribe: (_path, hearing) => recognize(hearing) },
+      speech: { ...service.service.parts.speech, transcribe: (_path, options) => recognize(options) },
       ...options,
     };
     const { rows } = await sql<{ data: { tag: JobTag } }>`
@@ -78,8 +78,8 @@ async function pendingTranscription({ sizeBytes = 1 } = {}) {
     await runTranscription(deps, job, options.shutdown ?? new AbortController().signal);
     return await read();
   };
-  /** Seconds up to which stretches are kept. */
-  const kept = async () => {
+  /** End times of the stored checkpoints. */
+  const stored = async () => {
     const { id } = await read();
     const rows = await db
       .selectFrom("transcription_stretch")
@@ -90,18 +90,18 @@ async function pendingTranscription({ sizeBytes = 1 } = {}) {
       .execute();
     return rows.map(({ settled_seconds }) => settled_seconds);
   };
-  const untilKept = async (count: number) => {
-    while ((await kept()).length < count) await new Promise((resolve) => setTimeout(resolve, 5));
+  const untilStored = async (count: number) => {
+    while ((await stored()).length < count) await new Promise((resolve) => setTimeout(resolve, 5));
   };
-  return { db, videoId, clock, read, run, kept, untilKept };
+  return { db, videoId, clock, read, run, stored, untilStored };
 }
 
-/** Keeps these and waits until they lie there, then does what the test wants. */
-function keeping(there: Pending, settled: readonly number[], then: FakeRecognition): FakeRecognition {
+/** Writes these checkpoints, waits until they are stored, then continues as the test wants. */
+function writing(pending: Pending, settled: readonly number[], then: FakeRecognition): FakeRecognition {
   return async (options) => {
-    const before = (await there.kept()).length;
-    for (const seconds of settled) options.onCheckpoint!(stretch(seconds));
-    await there.untilKept(before + settled.length);
+    const before = (await pending.stored()).length;
+    for (const seconds of settled) options.onCheckpoint!(checkpoint(seconds));
+    await pending.untilStored(before + settled.length);
     return await then(options);
   };
 }
@@ -112,14 +112,14 @@ const untilAborted: FakeRecognition = ({ signal }) =>
     signal.throwIfAborted();
     signal.addEventListener("abort", () => reject(signal.reason));
   });
-const settledOf = ({ checkpoints }: Hearing) =>
+const settledOf = ({ checkpoints }: TranscribeOptions) =>
   checkpoints!.map(({ settledSeconds }) => settledSeconds).toSorted((a, b) => a - b);
 
-test("a completion whose answer was lost is reported as one", async () => {
-  const there = await pendingTranscription();
+test("a completion whose confirmation was lost is reported once", async () => {
+  const pending = await pendingTranscription();
   let transactions = 0;
-  // The second one completes; its connection breaks after the commit.
-  const breaking = new Proxy(there.db, {
+  // The second transaction is the completion; its connection breaks after the commit.
+  const breaking = new Proxy(pending.db, {
     get(db, key) {
       if (key === "transaction" && ++transactions === 2) {
         return () => ({
@@ -134,7 +134,7 @@ test("a completion whose answer was lost is reported as one", async () => {
     },
   });
   const reports: AttemptReport[] = [];
-  const row = await there.run(async () => FAKE_HEARING, {
+  const row = await pending.run(async () => FAKE_HEARING, {
     db: breaking,
     onAttempt: (attempt) => reports.push(attempt),
   });
@@ -142,10 +142,10 @@ test("a completion whose answer was lost is reported as one", async () => {
   expect(reports).toMatchObject([{ outcome: "completed", transcript: { wordCount: 1 } }]);
 });
 
-test("a fault is told of whatever characters are in what an engine said", async () => {
-  const there = await pendingTranscription();
+test("a failure is reported whatever characters an engine's message contains", async () => {
+  const pending = await pendingTranscription();
   const refusal = new SpeechError("engine_refused", "It said: \0 \ud800.");
-  const row = await there.run(() => Promise.reject(refusal));
+  const row = await pending.run(() => Promise.reject(refusal));
   expect(row).toMatchObject({
     status: "FAILED",
     failure_code: "engine_refused",
@@ -153,10 +153,10 @@ test("a fault is told of whatever characters are in what an engine said", async 
   });
 });
 
-describe("what was heard of a recording", () => {
-  test("is given to the next attempt after a fault, a stop and a lost worker, and gone when it is completed", async () => {
-    const there = await pendingTranscription();
-    const { run, kept, read } = there;
+describe("checkpoints of a recording", () => {
+  test("are given to the next attempt after a failure, a stop and a lost worker, and deleted on completion", async () => {
+    const pending = await pendingTranscription();
+    const { run, stored, read } = pending;
     const given: number[][] = [];
     const noting =
       (recognize: FakeRecognition): FakeRecognition =>
@@ -164,11 +164,11 @@ describe("what was heard of a recording", () => {
         given.push(settledOf(options));
         return recognize(options);
       };
-    await run(noting(keeping(there, [300, 600], () => Promise.reject(crash()))));
+    await run(noting(writing(pending, [300, 600], () => Promise.reject(crash()))));
     const shutdown = new AbortController();
     await run(
       noting(
-        keeping(there, [900], (options) => {
+        writing(pending, [900], (options) => {
           shutdown.abort(new Error("stopping"));
           return untilAborted(options);
         }),
@@ -176,14 +176,14 @@ describe("what was heard of a recording", () => {
       { shutdown: shutdown.signal },
     );
     const asleep = Promise.withResolvers<TranscribeResult>();
-    const first = run(noting(keeping(there, [1200], () => asleep.promise)));
-    await there.untilKept(4);
+    const first = run(noting(writing(pending, [1200], () => asleep.promise)));
+    await pending.untilStored(4);
     const job = await read();
-    expect(await run(noting(keeping(there, [1500], async () => FAKE_HEARING)))).toMatchObject({
+    expect(await run(noting(writing(pending, [1500], async () => FAKE_HEARING)))).toMatchObject({
       status: "COMPLETED",
       job_id: job.job_id,
     });
-    expect(await kept()).toEqual([]);
+    expect(await stored()).toEqual([]);
     asleep.resolve(FAKE_HEARING);
     await first;
     expect(given).toEqual([[], [300, 600], [300, 600, 900], [300, 600, 900, 1200]]);
@@ -200,50 +200,55 @@ describe("what was heard of a recording", () => {
       "FAILED",
       () => Promise.reject(new SpeechError("undecodable_audio", "It is broken.")),
     ],
-  ])("is gone when it is %s", async (_, status, end) => {
-    const there = await pendingTranscription();
-    expect(await there.run(keeping(there, [300], end))).toMatchObject({ status });
-    expect(await there.kept()).toEqual([]);
+  ])("are deleted when it is %s", async (_, status, end) => {
+    const pending = await pendingTranscription();
+    expect(await pending.run(writing(pending, [300], end))).toMatchObject({ status });
+    expect(await pending.stored()).toEqual([]);
   });
 
-  test("is gone with its video", async () => {
-    const there = await pendingTranscription();
-    await there.run(keeping(there, [300], () => Promise.reject(crash())));
-    const { id } = await there.read();
-    await there.db.deleteFrom("video").where("id", "=", there.videoId).execute();
-    const left = there.db.selectFrom("transcription_stretch").selectAll().where("transcription_id", "=", id);
+  test("are deleted with their video", async () => {
+    const pending = await pendingTranscription();
+    await pending.run(writing(pending, [300], () => Promise.reject(crash())));
+    const { id } = await pending.read();
+    await pending.db.deleteFrom("video").where("id", "=", pending.videoId).execute();
+    const left = pending.db
+      .selectFrom("transcription_stretch")
+      .selectAll()
+      .where("transcription_id", "=", id);
     expect(await left.execute()).toEqual([]);
   });
 
-  test("is not kept by an attempt that was replaced, which learns so and ends", async () => {
-    const there = await pendingTranscription();
+  test("are not written by an attempt that was replaced, which learns so and ends", async () => {
+    const pending = await pendingTranscription();
     const asleep = Promise.withResolvers<void>();
-    const first = there.run(async (options) => {
+    const first = pending.run(async (options) => {
       await asleep.promise;
-      options.onCheckpoint!(stretch(300));
+      options.onCheckpoint!(checkpoint(300));
       return await untilAborted(options);
     });
-    while ((await there.read()).status !== "PROCESSING")
+    while ((await pending.read()).status !== "PROCESSING")
       await new Promise((resolve) => setTimeout(resolve, 5));
-    const second = await there.run(keeping(there, [600], () => Promise.reject(crash())));
+    const second = await pending.run(writing(pending, [600], () => Promise.reject(crash())));
     expect(second).toMatchObject({ status: "PENDING", attempt: 2 });
     asleep.resolve();
     await first;
-    expect(await there.kept()).toEqual([600]);
+    expect(await pending.stored()).toEqual([600]);
   });
 
-  test("is kept by nobody once the transcription has ended", async () => {
-    const there = await pendingTranscription();
-    await there.run(async () => FAKE_HEARING);
-    const { id } = await there.read();
-    expect(await saveCheckpoint(there.db, { transcriptionId: id, attempt: 1 }, 1, stretch(300))).toBeNull();
-    expect(await there.kept()).toEqual([]);
+  test("are not written once the transcription has ended", async () => {
+    const pending = await pendingTranscription();
+    await pending.run(async () => FAKE_HEARING);
+    const { id } = await pending.read();
+    expect(
+      await saveCheckpoint(pending.db, { transcriptionId: id, attempt: 1 }, 1, checkpoint(300)),
+    ).toBeNull();
+    expect(await pending.stored()).toEqual([]);
   });
 
-  test("that can not be kept is no reason to end", async () => {
-    const there = await pendingTranscription();
-    const row = await there.run(async ({ onCheckpoint }) => {
-      // No database takes this character.
+  test("that cannot be written do not end the attempt", async () => {
+    const pending = await pendingTranscription();
+    const row = await pending.run(async ({ onCheckpoint }) => {
+      // No database accepts this character.
       onCheckpoint!({ settledSeconds: 300, results: "\u0000" });
       return FAKE_HEARING;
     });
@@ -251,25 +256,25 @@ describe("what was heard of a recording", () => {
   });
 });
 
-describe("faults and lost workers", () => {
-  test("are counted anew from each stretch that was kept", async () => {
-    const there = await pendingTranscription();
-    const { db, run, read } = there;
+describe("failures and lost workers", () => {
+  test("are counted from zero after each new checkpoint", async () => {
+    const pending = await pendingTranscription();
+    const { db, run, read } = pending;
     const fault = () => run(() => Promise.reject(crash()));
     await fault();
     expect(await fault()).toMatchObject({ status: "PENDING", faults: 2 });
     const { id } = await read();
     await db.updateTable("transcription").set({ losses: 10 }).where("id", "=", id).execute();
-    expect(await run(keeping(there, [300], () => Promise.reject(crash())))).toMatchObject({
+    expect(await run(writing(pending, [300], () => Promise.reject(crash())))).toMatchObject({
       status: "PENDING",
       faults: 1,
       losses: 0,
     });
   });
 
-  test("count on where what was kept leads no further than what lay there", async () => {
-    const there = await pendingTranscription();
-    const stuck = () => there.run(keeping(there, [300], () => Promise.reject(crash())));
+  test("keep counting if the new checkpoint is not beyond the previous one", async () => {
+    const pending = await pendingTranscription();
+    const stuck = () => pending.run(writing(pending, [300], () => Promise.reject(crash())));
     await stuck();
     expect(await stuck()).toMatchObject({ status: "PENDING", faults: 2 });
     expect(await stuck()).toMatchObject({ status: "FAILED", failure_code: "engine_crashed" });
@@ -278,10 +283,10 @@ describe("faults and lost workers", () => {
 
 describe("a long recording", () => {
   /** Writes a checkpoint, then another after so many seconds of work. */
-  const working = (there: Pending, seconds: number, then: FakeRecognition) =>
-    keeping(there, [300], async (options) => {
-      there.clock.advance(seconds * 1000);
-      return await keeping(there, [600], then)(options);
+  const working = (pending: Pending, seconds: number, then: FakeRecognition) =>
+    writing(pending, [300], async (options) => {
+      pending.clock.advance(seconds * 1000);
+      return await writing(pending, [600], then)(options);
     });
   /** Enqueues a video of this size; the estimated work is a second for each megabyte. */
   const enqueueOther = async ({ db, clock }: Pending, environmentId: string, sizeBytes: number) => {
@@ -298,7 +303,7 @@ describe("a long recording", () => {
       })
       .execute();
     await acceptUpload({ db, queue, clock }, { videoId, sizeBytes });
-    // Long enough that no idle worker is about to claim it.
+    // Old enough that no idle worker is about to claim it.
     await sql`update pgboss.job set start_after = now() - interval '1 minute' where name = 'transcribe'`.execute(
       db,
     );
@@ -308,14 +313,14 @@ describe("a long recording", () => {
   const SHORT = 10_000_000;
 
   test("yields at the first checkpoint after a slice if a video of another environment waits", async () => {
-    const there = await pendingTranscription({ sizeBytes: LONG });
-    await enqueueOther(there, (await createTenant(service)).environmentId, LONG);
-    const row = await there.run(working(there, 60, untilAborted));
+    const pending = await pendingTranscription({ sizeBytes: LONG });
+    await enqueueOther(pending, (await createTenant(service)).environmentId, LONG);
+    const row = await pending.run(working(pending, 60, untilAborted));
     expect(row).toMatchObject({ status: "PENDING", faults: 0, losses: 0, failure_code: null });
-    const [attempt] = await listAttempts(there.db, row.id);
+    const [attempt] = await listAttempts(pending.db, row.id);
     expect(attempt).toMatchObject({ outcome: "yielded", failure_code: null, retry_at: null });
-    expect(await claimOrder(there.db)).toEqual([expect.any(String), row.id]);
-    const done = await there.run(async (options) => {
+    expect(await claimOrder(pending.db)).toEqual([expect.any(String), row.id]);
+    const done = await pending.run(async (options) => {
       expect(settledOf(options)).toEqual([300, 600]);
       return FAKE_HEARING;
     });
@@ -323,54 +328,54 @@ describe("a long recording", () => {
   });
 
   test("yields to a shorter video of its own environment, but not to a long one", async () => {
-    const there = await pendingTranscription({ sizeBytes: LONG });
-    const environmentId = await environmentOf(there);
-    await enqueueOther(there, environmentId, LONG);
-    const charged = await chargedSlices(there);
-    const slices = working(there, 60, async (options) => {
-      await untilCharged(there, charged + 1);
+    const pending = await pendingTranscription({ sizeBytes: LONG });
+    const environmentId = await environmentOf(pending);
+    await enqueueOther(pending, environmentId, LONG);
+    const charged = await chargedSlices(pending);
+    const slices = working(pending, 60, async (options) => {
+      await untilCharged(pending, charged + 1);
       options.signal.throwIfAborted();
-      await enqueueOther(there, environmentId, SHORT);
-      there.clock.advance(60_000);
-      return await keeping(there, [900], untilAborted)(options);
+      await enqueueOther(pending, environmentId, SHORT);
+      pending.clock.advance(60_000);
+      return await writing(pending, [900], untilAborted)(options);
     });
-    expect(await there.run(slices)).toMatchObject({ status: "PENDING", attempt: 1 });
+    expect(await pending.run(slices)).toMatchObject({ status: "PENDING", attempt: 1 });
   });
 
   test("does not yield before it has used up its slice", async () => {
-    const there = await pendingTranscription({ sizeBytes: LONG });
-    await enqueueOther(there, (await createTenant(service)).environmentId, SHORT);
-    const charged = await chargedSlices(there);
-    const row = await there.run(working(there, 59, async () => FAKE_HEARING));
+    const pending = await pendingTranscription({ sizeBytes: LONG });
+    await enqueueOther(pending, (await createTenant(service)).environmentId, SHORT);
+    const charged = await chargedSlices(pending);
+    const row = await pending.run(working(pending, 59, async () => FAKE_HEARING));
     expect(row).toMatchObject({ status: "COMPLETED", attempt: 1 });
-    expect(await chargedSlices(there)).toBe(charged);
+    expect(await chargedSlices(pending)).toBe(charged);
   });
 
-  test("works for six times as long as it took to resume before it yields", async () => {
-    const there = await pendingTranscription({ sizeBytes: LONG });
-    await enqueueOther(there, (await createTenant(service)).environmentId, SHORT);
-    const charged = await chargedSlices(there);
+  test("works six times as long as its resumption took before it yields", async () => {
+    const pending = await pendingTranscription({ sizeBytes: LONG });
+    await enqueueOther(pending, (await createTenant(service)).environmentId, SHORT);
+    const charged = await chargedSlices(pending);
     const slow: FakeRecognition = async (options) => {
       options.onProgress?.({ done: 0, duration: 3600, remainingSeconds: null });
-      there.clock.advance(20_000);
+      pending.clock.advance(20_000);
       options.onProgress?.({ done: 1, duration: 3600, remainingSeconds: 3600 });
-      there.clock.advance(115_000);
-      return await keeping(there, [300], async ({ signal }) => {
+      pending.clock.advance(115_000);
+      return await writing(pending, [300], async ({ signal }) => {
         signal.throwIfAborted();
-        expect(await chargedSlices(there)).toBe(charged);
-        there.clock.advance(10_000);
-        return await keeping(there, [600], untilAborted)(options);
+        expect(await chargedSlices(pending)).toBe(charged);
+        pending.clock.advance(10_000);
+        return await writing(pending, [600], untilAborted)(options);
       })(options);
     };
-    expect(await there.run(slow)).toMatchObject({ status: "PENDING", attempt: 1 });
+    expect(await pending.run(slow)).toMatchObject({ status: "PENDING", attempt: 1 });
   });
 
-  test("is charged for each slice also if nobody waits", async () => {
-    const there = await pendingTranscription({ sizeBytes: LONG });
-    const charged = await chargedSlices(there);
-    const row = await there.run(
-      working(there, 60, async ({ signal }) => {
-        await untilCharged(there, charged + 1);
+  test("is charged for each slice even if nobody waits", async () => {
+    const pending = await pendingTranscription({ sizeBytes: LONG });
+    const charged = await chargedSlices(pending);
+    const row = await pending.run(
+      working(pending, 60, async ({ signal }) => {
+        await untilCharged(pending, charged + 1);
         signal.throwIfAborted();
         return FAKE_HEARING;
       }),
@@ -390,8 +395,8 @@ async function chargedSlices({ db, read }: Pending): Promise<number> {
   return finish_tag / 60_000;
 }
 
-async function untilCharged(there: Pending, slices: number): Promise<void> {
-  while ((await chargedSlices(there)) < slices) await new Promise((resolve) => setTimeout(resolve, 5));
+async function untilCharged(pending: Pending, slices: number): Promise<void> {
+  while ((await chargedSlices(pending)) < slices) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 /** Transcriptions in the order in which workers claim them. */

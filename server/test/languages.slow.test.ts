@@ -9,7 +9,7 @@ import {
 import { compareWords, quantile } from "../../speech/test/support/spoken.ts";
 import { createTenant, shareService, untilEnded, upload } from "./support/service.ts";
 
-/** Hears with a small model that knows Spanish, Portuguese, English and French, as made voices speak them. */
+/** Transcribes synthetic Spanish, Portuguese, English and French speech with a small model. */
 const service = shareService({ env: { ENGINE: "whisper", WHISPER_MODEL: listeningModel } });
 
 async function transcribed(name: (typeof LISTENING_RECORDINGS)[number]) {
@@ -35,7 +35,7 @@ async function transcribed(name: (typeof LISTENING_RECORDINGS)[number]) {
   };
 }
 
-/** Pairs of words, spoken and heard, and the word error rate. */
+/** The word error rate, and the pairs of spoken and recognized words. */
 function compared({
   spoken,
   words,
@@ -52,7 +52,7 @@ function compared({
 
 const plain = (word: string) => word.toLowerCase().replaceAll(/[^\p{L}\p{N}']/gu, "");
 
-describe("a recording comes back in the language that was spoken, word by word and in time", () => {
+describe("a transcript has the spoken language, the words and their times", () => {
   test.each([
     ["spanish", "es"],
     ["portuguese", "pt"],
@@ -67,12 +67,12 @@ describe("a recording comes back in the language that was spoken, word by word a
     expect(quantile(late, 0.5)).toBeLessThan(0.05);
     expect(Math.max(...late)).toBeLessThan(0.5);
     expect(vtt).toContain("-->");
-    expect(row.stretches?.map((stretch) => stretch.language)).toEqual([language]);
+    expect(row.stretches?.map((segment) => segment.language)).toEqual([language]);
     expect(row.engine).toContain("model");
   });
 });
 
-test("a recording that changes language is written stretch by stretch in what is spoken", async () => {
+test("a recording that changes language has a segment for each language", async () => {
   const { transcription, row, words, spoken } = await transcribed("mixed");
   const { languages } = listeningRecording("mixed");
   expect(languages.length).toBeGreaterThan(2);
@@ -81,7 +81,7 @@ test("a recording that changes language is written stretch by stretch in what is
   expect(compared({ spoken, words }).errorRate).toBeLessThanOrEqual(0.05);
 });
 
-test("noise, tones and music come back as nobody speaking", async () => {
+test("noise, tones and music have no speech", async () => {
   const { transcription, words, txt, vtt } = await transcribed("nobody");
   expect(transcription).toMatchObject({ language: "zxx", wordCount: 0 });
   expect(words).toEqual([]);

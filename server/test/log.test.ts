@@ -37,17 +37,17 @@ test.each([
   ["23502", sql`insert into service_secret values (${SECRET}, null)`, 'column "value"'],
   ["42P01", sql`select from lost_table where a = ${SECRET}`, 'relation "lost_table"'],
 ] as const)(
-  "the log tells an error of the database (%s) without what its row or query holds",
-  async (code, query, told) => {
+  "the log shows a database error (%s) without values of its row or query",
+  async (code, query, shown) => {
     const failure = await failureOf(query);
-    const wrapped = new Error("The row can not be written.", { cause: failure });
-    // As the queue's library hands them on.
+    const wrapped = new Error("The row cannot be written.", { cause: failure });
+    // As pg-boss passes them on.
     const copy = { ...failure, message: failure.message, stack: failure.stack };
     for (const error of [failure, wrapped, new AggregateError([failure], "two ways"), copy]) {
       const { line, err } = logged(error);
       expect(line).not.toContain("of a row");
       expect(line).not.toContain('secret" of');
-      expect(JSON.stringify(err)).toContain(JSON.stringify(told).slice(1, -1));
+      expect(JSON.stringify(err)).toContain(JSON.stringify(shown).slice(1, -1));
     }
     expect(logged(failure).err.code).toBe(code);
   },

@@ -10,7 +10,7 @@ import { createTenant, shareService } from "./support/service.ts";
 const service = shareService({ start: false });
 const { signal } = new AbortController();
 
-/** A transcription that waits, with its job, and what claims it. */
+/** A transcription that waits, with its job and a claimer. */
 async function setUp() {
   const { environmentId } = await createTenant(service);
   const { database, queue, log } = service.service.parts;
@@ -32,7 +32,7 @@ async function setUp() {
   return { db: database.kysely, claimOver, look };
 }
 
-test("a claim that was committed, and only its worker not told, is gone on with and counts as no loss", async () => {
+test("a claim whose commit succeeded without a response is used by its worker and counts as no crash", async () => {
   const { db, claimOver, look } = await setUp();
   const claim = await claimOver(breakingAtCommit(db, "after"));
   expect(claim).toMatchObject({ row: { status: "PROCESSING", attempt: 1 }, metOutage: true });
@@ -42,7 +42,7 @@ test("a claim that was committed, and only its worker not told, is gone on with 
   });
 });
 
-test("a claim that was committed, and that another worker took over before its own knew, is excused", async () => {
+test("a claim whose commit succeeded without a response, and that another worker took over, is reverted", async () => {
   const { db, claimOver, look } = await setUp();
   await expect(
     claimOver(breakingAtCommit(db, "after", { meanwhile: () => claimOver(db) })),
@@ -55,7 +55,7 @@ test("a claim that was committed, and that another worker took over before its o
   });
 });
 
-test("a claim that was not committed leaves all as it was, also to another who has claimed it since", async () => {
+test("a claim that did not commit changes nothing, also for another worker that has claimed it since", async () => {
   const { db, claimOver, look } = await setUp();
   await expect(claimOver(breakingAtCommit(db, "before"))).rejects.toMatchObject({
     code: "service_unavailable",

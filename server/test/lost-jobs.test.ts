@@ -15,7 +15,7 @@ import { createTenant, shareService } from "./support/service.ts";
 
 const service = shareService({ start: false });
 
-test("a worker whose clock is two hours ahead has a transcription tried again in seconds all the same", async () => {
+test("a transcription whose worker has a clock two hours ahead is retried within seconds", async () => {
   const { environmentId } = await createTenant(service);
   const { parts } = service.service;
   const world = new StateWorld(parts, [environmentId], null);
@@ -55,7 +55,7 @@ test("a transcription whose worker and job are both gone gets a new job, and ano
   await world.clear();
 });
 
-test("a delivery's new job is counted with its endpoint's, and comes when the lost one would have", async () => {
+test("a delivery's new job counts for its endpoint's limit, and is due when the lost one was", async () => {
   const { environmentId } = await createTenant(service);
   const { database, endpointPolicy, queue, log } = service.service.parts;
   const db = database.kysely;
@@ -78,7 +78,7 @@ test("a delivery's new job is counted with its endpoint's, and comes when the lo
   expect(rows).toEqual([{ group: endpoint.id, minutes: 60 }]);
 });
 
-test("a queue that was emptied is filled again by one sweep, however long it was", async () => {
+test("an emptied queue is refilled by one sweep, however long it was", async () => {
   const { environmentId } = await createTenant(service);
   const { database, queue, log } = service.service.parts;
   const db = database.kysely;

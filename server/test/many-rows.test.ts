@@ -17,7 +17,7 @@ const VIDEOS = 3_000;
 const PENDING = 10;
 const RARE = "transcriptions.transcription.failed";
 
-describe("with many videos that were transcribed and told of long ago", () => {
+describe("with many videos that were transcribed and announced long ago", () => {
   let environmentId: string;
   const open = () => subtext.service.parts.database.kysely;
   const idOf = (kind: string, number = sql.ref("number")) =>
@@ -52,7 +52,7 @@ describe("with many videos that were transcribed and told of long ago", () => {
 
   const later = `video_${String(VIDEOS - 500).padStart(26, "0")}`;
 
-  test("looking for missing files reads the videos that it looks at, however many come before", async () => {
+  test("the search for missing files reads only the videos that it checks, however many come before", async () => {
     const read = await rowsRead(open(), (db) => listStoredParts(db, { after: later, limit: 100 }));
     expect(read).toBeLessThanOrEqual(2 * 100);
   });
@@ -68,17 +68,14 @@ describe("with many videos that were transcribed and told of long ago", () => {
     expect(read).toBeLessThanOrEqual(2 * VIDEOS);
   });
 
-  test.each([null, "COMPLETED"] as const)(
-    "the latest transcriptions (%s) are read, and no others",
-    async (status) => {
-      const latest = (db: Db) => listTranscriptions(db, environmentId, { status, limit: 10 });
-      const numbers = (await latest(open())).map(({ id }) => Number(id.split("_")[1]));
-      expect(numbers).toEqual(Array.from({ length: 10 }, (_, index) => VIDEOS - index));
-      expect(await rowsRead(open(), latest)).toBeLessThanOrEqual(2 * 10);
-    },
-  );
+  test.each([null, "COMPLETED"] as const)("only the latest transcriptions (%s) are read", async (status) => {
+    const latest = (db: Db) => listTranscriptions(db, environmentId, { status, limit: 10 });
+    const numbers = (await latest(open())).map(({ id }) => Number(id.split("_")[1]));
+    expect(numbers).toEqual(Array.from({ length: 10 }, (_, index) => VIDEOS - index));
+    expect(await rowsRead(open(), latest)).toBeLessThanOrEqual(2 * 10);
+  });
 
-  test("looking for deliveries whose job is lost reads those that wait", async () => {
+  test("the search for deliveries with lost jobs reads only waiting ones", async () => {
     expect(await findDeliveriesWithoutJob(open())).toHaveLength(PENDING);
     expect(await rowsRead(open(), findDeliveriesWithoutJob)).toBeLessThan(VIDEOS / 10);
   });
@@ -91,7 +88,7 @@ describe("with many videos that were transcribed and told of long ago", () => {
     [null, "transcriptions.transcription.completed", 20],
     [null, undefined, 20],
   ] as const)(
-    "of deliveries in the state %s and of the kind %s those that are shown are read",
+    "only the deliveries shown are read, with the state %s and the event type %s",
     async (status, eventType, shown) => {
       const page = (db: Db) =>
         pageOfDeliveries(db, "endpoint_many", {
@@ -101,12 +98,12 @@ describe("with many videos that were transcribed and told of long ago", () => {
           ...(eventType && { eventType }),
         });
       expect(await page(open())).toHaveLength(shown);
-      // In each of four states, with the event and the attempts of each.
+      // Some in each of four states, with their events and attempts.
       expect(await rowsRead(open(), page)).toBeLessThanOrEqual(4 * 20 + 4 * 20);
     },
   );
 
-  test("transcripts that can not be searched yet are found wherever they are, by looks at some of all", async () => {
+  test("transcripts that are not indexed yet are found in ranges of ids", async () => {
     const db = open();
     const missing = [1, VIDEOS / 2, VIDEOS].map(
       (number) => `transcription_${String(number).padStart(26, "0")}`,
@@ -128,9 +125,9 @@ describe("with many videos that were transcribed and told of long ago", () => {
     expect(found.map(({ transcription_id }) => transcription_id)).toEqual(missing);
 
     const read = await rowsRead(db, async (db) => {
-      const stretch = await nextStretch(db, missing[1]!, 100);
-      expect(stretch).not.toBeNull();
-      expect(await insertMissingDocuments(db as Tx, stretch!, 50)).toEqual([]);
+      const range = await nextStretch(db, missing[1]!, 100);
+      expect(range).not.toBeNull();
+      expect(await insertMissingDocuments(db as Tx, range!, 50)).toEqual([]);
     });
     expect(read).toBeLessThanOrEqual(3 * 100);
   });

@@ -23,7 +23,7 @@ const TYPES: Record<string, string | null> = {
   ".webm": "video/webm",
 };
 
-test("every kind of recording is known by its first bytes, and nothing else is taken for one", () => {
+test("every supported recording is recognized by its first bytes, and nothing else is", () => {
   const files = readdirSync(FIXTURES);
   expect(files.length).toBeGreaterThan(20);
   for (const name of files) {
@@ -32,7 +32,7 @@ test("every kind of recording is known by its first bytes, and nothing else is t
   }
 });
 
-test("what a browser would run is no recording, in whichever encoding it is written", () => {
+test("what a browser would execute is not a recording, in any encoding", () => {
   const hostile = "<!doctype html><script>alert(document.cookie)</script>".repeat(20);
   for (const text of [
     hostile,
@@ -45,7 +45,7 @@ test("what a browser would run is no recording, in whichever encoding it is writ
   }
 });
 
-test("any bytes have a type that is played or none", () => {
+test("any bytes have a playable type or none", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 600 }), (bytes) => {
       expect(mediaType(Buffer.from(bytes)) ?? "video/x").toMatch(/^(?:video|audio)\/[\w-]+$/);

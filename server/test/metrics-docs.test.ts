@@ -24,7 +24,7 @@ function namesIn(text: string): Set<string> {
   return new Set(text.match(/\b(subtext|nodejs|process)_[a-z0-9_]+\b/g));
 }
 
-test("the dashboard and the alerts ask for metrics that there are", async () => {
+test("the dashboard and the alerts query existing metrics", async () => {
   const { families } = parseMetrics(await scrape());
   const known = new Set(
     [...families].flatMap(([name, type]) =>
@@ -58,7 +58,7 @@ test("docs/metrics.md explains every metric with its type and labels, and no oth
   }
 });
 
-test("every alert leads to its section of docs/metrics.md", () => {
+test("every alert links to its section of docs/metrics.md", () => {
   const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name]) => name!);
   const links = [...rules.matchAll(/runbook_url: docs\/metrics\.md#(\w+)/g)].map(([, anchor]) => anchor);
   const sections = [...docs.matchAll(/^### (Subtext\w+)$/gm)].map(([, name]) => name);
@@ -67,7 +67,7 @@ test("every alert leads to its section of docs/metrics.md", () => {
   expect(links).toEqual(alerts.map((name) => name.toLowerCase()));
 });
 
-test("the dashboard's panels have places and queries of their own", () => {
+test("the dashboard's panels do not overlap and have distinct queries", () => {
   const { panels } = JSON.parse(dashboard) as {
     panels: {
       id: number;
@@ -93,7 +93,7 @@ test("the dashboard's panels have places and queries of their own", () => {
 const promtool = (process.env.PATH ?? "").split(":").some((folder) => existsSync(join(folder, "promtool")));
 
 test.skipIf(!promtool)(
-  "promtool finds nothing to say of rules, their tests and a scrape (skipped without promtool)",
+  "promtool finds nothing to report about the rules, their tests and a scrape (skipped without promtool)",
   async () => {
     const run = (args: string[], input = "") =>
       execFileSync("promtool", args, { cwd: join(root, "deploy/alerts"), input, encoding: "utf8" });

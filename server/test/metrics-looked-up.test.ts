@@ -4,7 +4,7 @@ import { LookedUp } from "../src/telemetry/metrics/looked-up.ts";
 
 const TIMES = { holdMs: 0, patienceMs: 20, staleMs: 60_000 };
 
-/** Looks that the test ends by hand. */
+/** Lookups that the test resolves by hand. */
 function newLooks() {
   const looks: PromiseWithResolvers<number>[] = [];
   const errors: unknown[] = [];
@@ -19,7 +19,7 @@ function newLooks() {
   return { looks, errors, options };
 }
 
-test("a look that hangs keeps nobody waiting, and no second one is begun beside it", async () => {
+test("a lookup that hangs delays nobody, and no second one starts in the meantime", async () => {
   const { looks, options } = newLooks();
   const depth = new LookedUp({ ...options, ...TIMES });
   expect(await Promise.all([depth.get(), depth.get()])).toEqual([
@@ -32,7 +32,7 @@ test("a look that hangs keeps nobody waiting, and no second one is begun beside 
   expect(await depth.get()).toEqual({ value: 7, failing: false });
 });
 
-test("while looks fail, the last value is told, and that they fail", async () => {
+test("while lookups fail, the last value and the failure are reported", async () => {
   const { looks, errors, options } = newLooks();
   const depth = new LookedUp({ ...options, ...TIMES });
   const first = depth.get();
@@ -45,7 +45,7 @@ test("while looks fail, the last value is told, and that they fail", async () =>
   expect(errors).toHaveLength(1);
 });
 
-test("a value that is too old is told no more, and a look that takes as long is given up", async () => {
+test("a value that is too old is no longer reported, and a lookup that takes as long is aborted", async () => {
   const { looks, options } = newLooks();
   const depth = new LookedUp({ ...options, holdMs: 0, patienceMs: 5, staleMs: 30 });
   const first = depth.get();
@@ -60,7 +60,7 @@ test("a value that is too old is told no more, and a look that takes as long is 
   expect(await after).toEqual({ value: 8, failing: false });
 });
 
-test("within the time that a value holds there is no further look", async () => {
+test("a value is not looked up again while it is fresh", async () => {
   const { looks, options } = newLooks();
   const depth = new LookedUp({ ...options, ...TIMES, holdMs: 60_000 });
   const first = depth.get();

@@ -9,7 +9,7 @@ const METRICS_TOKEN = "a-token-of-the-tests";
 const server = process.env.TEST_DATABASE_URL;
 
 describe.skipIf(!server)("while the database hangs (skipped without TEST_DATABASE_URL)", () => {
-  test("a scrape is answered, says so, and tells what the process knows by itself", {
+  test("a scrape succeeds, reports the outage and has the metrics of the process", {
     timeout: 60_000,
   }, async () => {
     const direct = new URL(await makeTestDatabase(server!, `scrape_${randomUUID().replaceAll("-", "_")}`));

@@ -28,7 +28,7 @@ async function scrape({ url }: TestService): Promise<{ text: string; samples: Sa
   return { text, samples: parseMetrics(text).samples };
 }
 
-/** By the labels that are named, summed over the others; what is 0 is left out. */
+/** Sums the samples by the given labels, without zeros. */
 function sumBy(samples: Sample[], name: string, ...labels: string[]): Record<string, number> {
   const sums: Record<string, number> = {};
   for (const sample of samples.filter((each) => each.name === name && each.value !== 0)) {
@@ -38,7 +38,7 @@ function sumBy(samples: Sample[], name: string, ...labels: string[]): Record<str
   return sums;
 }
 
-test("what was done adds up with the database", { timeout: 120_000 }, async () => {
+test("the counters match the database", { timeout: 120_000 }, async () => {
   const db = service.service.parts.database.kysely;
   const tenant = await createTenant(service);
   const receiver = await startReceiver();
@@ -61,11 +61,11 @@ test("what was done adds up with the database", { timeout: 120_000 }, async () =
   for (const file of files) await untilEnded(service, tenant, await upload(service, tenant, file));
   const deliveryAttempts = () => db.selectFrom("delivery_attempt").selectAll().execute();
   const { samples, text } = await until(async () => {
-    const told = await scrape(service);
-    const made = Object.values(sumBy(told.samples, "subtext_webhook_attempts_total"))[0];
-    // Looked up every few seconds only.
-    const waiting = Object.keys(sumBy(told.samples, "subtext_queue_deliveries", "status"));
-    return made === 4 && waiting.length === 0 && told;
+    const metrics = await scrape(service);
+    const made = Object.values(sumBy(metrics.samples, "subtext_webhook_attempts_total"))[0];
+    // Updated only every few seconds.
+    const waiting = Object.keys(sumBy(metrics.samples, "subtext_queue_deliveries", "status"));
+    return made === 4 && waiting.length === 0 && metrics;
   });
 
   const attempts = await db.selectFrom("transcription_attempt").selectAll().execute();
@@ -119,8 +119,8 @@ test("what was done adds up with the database", { timeout: 120_000 }, async () =
     "retried 5xx": 1,
   });
   const latency = (await deliveryAttempts()).reduce((sum, { latency_ms }) => sum + latency_ms / 1000, 0);
-  const told = sumBy(samples, "subtext_webhook_attempt_seconds_sum");
-  expect(told[""]).toBeCloseTo(latency, 6);
+  const seconds = sumBy(samples, "subtext_webhook_attempt_seconds_sum");
+  expect(seconds[""]).toBeCloseTo(latency, 6);
   expect(sumBy(samples, "subtext_webhook_first_attempt_delay_seconds_count")).toEqual({ "": 3 });
 
   const requests = sumBy(samples, "subtext_http_request_seconds_count", "method", "route", "status");
@@ -142,7 +142,7 @@ describe("the metrics", () => {
     [`Bearer ${METRICS_TOKEN}x`, 401],
     [METRICS_TOKEN, 401],
     [`Bearer ${METRICS_TOKEN}`, 200],
-  ])("are told to whoever shows the token: %s", async (authorization, status) => {
+  ])("require the token: %s", async (authorization, status) => {
     const response = await fetch(`${service.url}/metrics`, {
       headers: authorization ? { authorization } : {},
     });
@@ -150,7 +150,7 @@ describe("the metrics", () => {
     if (status === 401) expect(await response.json()).toMatchObject({ code: "metrics_token_invalid" });
   });
 
-  test("count requests by the pattern of their route, also those that go nowhere", async () => {
+  test("count requests by route pattern, also those without a route", async () => {
     const secret = "Fwhere-is-it";
     await fetch(`${service.url}/${secret}/${secret}`);
     await fetch(`${service.url}/api/v1/videos/${secret}?${secret}`);
@@ -162,7 +162,7 @@ describe("the metrics", () => {
   });
 });
 
-test("what waits is told by how many environments wait and how long, without their names", async () => {
+test("the queue is reported by the number of waiting environments and the wait, without their names", async () => {
   const waiting = await startService({ env: { METRICS_TOKEN }, start: false });
   const [one, other] = [await createTenant(waiting), await createTenant(waiting)];
   for (const tenant of [one, one, one, other]) await upload(waiting, tenant, Buffer.from("waits"));
@@ -187,7 +187,7 @@ test("what waits is told by how many environments wait and how long, without the
   expect(oldest).toBeLessThan(3800);
 });
 
-test("an attempt whose worker died is told by the worker that takes over", async () => {
+test("an attempt whose worker was lost is counted by the worker that takes over", async () => {
   const dataFolder = await temporaryFolder();
   const dying = await startService({ dataFolder, start: false });
   const tenant = await createTenant(dying);

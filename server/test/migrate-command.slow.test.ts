@@ -79,7 +79,7 @@ test("subtext migrate brings older tables up to date and ends, creates none, and
 });
 
 test.skipIf(process.env.TEST_DATABASE_URL)(
-  "subtext migrate leaves an embedded database alone that a service is using",
+  "subtext migrate does not touch an embedded database that a service is using",
   async () => {
     const { dataFolder } = await startService();
     expect(await runCommand(dataFolder, ["migrate"])).toEqual({

@@ -8,7 +8,7 @@ import { openEmptyDatabase } from "./upgrade/first-release-database.ts";
 const known = Object.keys(MIGRATIONS).sort();
 const refused = { code: "database_version_mismatch", message: expect.stringContaining("newer version") };
 
-test("a process of the version before goes on with tables that a newer one has made, until it lacks some", async () => {
+test("a process of the previous version continues on newer tables until they lack something that it needs", async () => {
   const { database } = await openEmptyDatabase<Schema>();
   const { kysely } = database;
   const note = (name: string) =>
@@ -22,13 +22,13 @@ test("a process of the version before goes on with tables that a newer one has m
     await migrate(kysely);
     expect(await madeMigrations(kysely)).toEqual([...known, "9998_of_tomorrow"]);
 
-    // The release after next takes away what nobody of tomorrow uses, and this one may.
+    // A later release removes what the next one no longer uses, but this one may still need.
     await note("9999_old_columns_removal");
     await expect(migrate(kysely)).rejects.toMatchObject(refused);
     await forget("9999_old_columns_removal");
     await migrate(kysely);
 
-    // It lacks what it needs, and can not make it after what came later.
+    // It lacks what it needs, and cannot create it after later migrations.
     await forget(known.at(-1)!);
     await expect(migrate(kysely)).rejects.toMatchObject(refused);
   } finally {

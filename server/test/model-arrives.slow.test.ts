@@ -7,10 +7,10 @@ import { ModelHub } from "../../speech/test/support/model-hub.ts";
 import { createTenant, startService, until, untilEnded, upload } from "./support/service.ts";
 
 const SAMPLE = join(import.meta.dirname, "../../demo/sample/sample.mp4");
-/** Of which the bundled engine may take English. */
+/** The bundled engine may transcribe its English part. */
 const TINY = KNOWN_MODELS[0] as KnownModel;
 
-/** Serves the model that listens in place of the smallest one of the catalogue. */
+/** Serves a real model in place of the smallest one of the catalog. */
 async function startHub(): Promise<ModelHub> {
   const files = await Promise.all(
     TINY.files.map(async (path) => {
@@ -26,7 +26,7 @@ async function startHub(): Promise<ModelHub> {
   return hub;
 }
 
-test("a Spanish video waits for the model that is on its way, an English one does not", async () => {
+test("a Spanish video waits for the model that is being downloaded, an English one does not", async () => {
   const hub = await startHub();
   hub.faults = { pieceDelayMs: 100 };
   const service = await startService({
@@ -56,16 +56,16 @@ test("a Spanish video waits for the model that is on its way, an English one doe
 
   const english = await upload(service, tenant, await readFile(listeningRecording("english").path));
   expect(await untilEnded(service, tenant, english)).toMatchObject({ status: "COMPLETED", language: "en" });
-  const heard = await database.kysely
+  const recognized = await database.kysely
     .selectFrom("transcription")
     .select("stretches")
     .where("video_id", "=", english)
     .executeTakeFirstOrThrow();
-  expect(new Set(heard.stretches?.map(({ language }) => language))).toEqual(new Set(["en"]));
-  expect(heard.stretches?.map(({ engine }) => engine)).toContain("moonshine-tiny");
+  expect(new Set(recognized.stretches?.map(({ language }) => language))).toEqual(new Set(["en"]));
+  expect(recognized.stretches?.map(({ engine }) => engine)).toContain("moonshine-tiny");
 });
 
-test("where the model can not be had, a Spanish video fails with a reason that tells what is missing and how to get it", async () => {
+test("if the model is unavailable, a Spanish video fails with an error that says what is missing and how to get it", async () => {
   const hub = await ModelHub.start("somebody/else", {});
   onTestFinished(() => hub.stop());
   const service = await startService({

@@ -7,7 +7,7 @@ import { createTenant, shareService } from "./support/service.ts";
 const service = shareService({ start: false });
 const WAITING = 260;
 
-test("all that wait for the model become due with new tags, however many they are and many of one moment", async () => {
+test("all transcriptions that wait for the model become due with new tags, even if many have the same time", async () => {
   const { environmentId } = await createTenant(service);
   const { database, queue, log } = service.service.parts;
   const db = database.kysely;

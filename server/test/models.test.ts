@@ -20,7 +20,7 @@ import { MovableClock, temporaryFolder, until } from "./support/service.ts";
 const SUBTEXT = join(import.meta.dirname, "../bin/subtext.js");
 const TINY = KNOWN_MODELS[0] as KnownModel;
 
-/** The hub with small files under the paths of the smallest model of the catalogue. */
+/** A hub with small files under the paths of the smallest model of the catalog. */
 async function startHub(): Promise<ModelHub> {
   const file = (path: string) => ({
     content: createHash("shake256", { outputLength: 300_000 }).update(path).digest(),
@@ -38,7 +38,7 @@ interface Outcome {
   err: string;
 }
 
-/** Runs the program as a person would, without a terminal. */
+/** Runs the program without a terminal. */
 async function run(args: string[], env: Record<string, string>): Promise<Outcome> {
   const child = spawn(process.execPath, [SUBTEXT, ...args], {
     cwd: tmpdir(),
@@ -94,11 +94,11 @@ describe("the commands", () => {
     expect(damaged.out).toContain("whisper-tiny: config.json has 1 bytes instead of 300000.");
   });
 
-  test("rm refuses what a running service hears with, until it is forced", async () => {
+  test("rm refuses to remove the model that a running service uses, unless it is forced", async () => {
     const [hub, dataFolder] = [await startHub(), await temporaryFolder()];
     const env = { DATA_DIR: dataFolder, MODEL_HUB_URL: hub.url, WHISPER_MODEL: TINY.name };
     await run(["models", "pull"], env);
-    // A hub answers as a service does where it is only asked whether it lives.
+    // The health check of a hub looks like that of a service.
     await writeServiceFile(dataFolder, { url: hub.url, token: "x".repeat(43), pid: process.pid });
     const refused = await run(["models", "rm", TINY.name], env);
     expect(refused).toMatchObject({ exitCode: 1, out: "" });
@@ -109,7 +109,7 @@ describe("the commands", () => {
     expect(gone).toEqual({ exitCode: 0, out: `${TINY.name} is not installed\n`, err: "" });
   });
 
-  test("that can not be done end with one line and exit code 1, wrong ones with 2", async () => {
+  test("that fail exit with one line and 1, and with 2 if they are invalid", async () => {
     const [hub, dataFolder] = [await startHub(), await temporaryFolder()];
     hub.faults = { token: "secret" };
     const env = { DATA_DIR: dataFolder, MODEL_HUB_URL: hub.url };
@@ -134,7 +134,7 @@ interface Started {
   models: Models;
   clock: MovableClock;
   logged: () => string;
-  /** Ends the pause that the service makes; resolves when the next begins or nothing is left to do. */
+  /** Ends the current pause of the service; resolves when the next begins or nothing is left to do. */
   nextLook(): Promise<void>;
 }
 
@@ -190,26 +190,26 @@ const reaches = (models: Models, state: ModelsState["state"]) =>
   until(async () => models.state().state === state);
 
 describe("the service", () => {
-  test("downloads the model that it lacks in the background, and tells when it is there", async () => {
+  test("downloads a missing model in the background, and reports when it is installed", async () => {
     const hub = await startHub();
     hub.faults = { pieceDelayMs: 5 };
     const { models, logged } = await service(hub);
     expect(await models.look()).toMatchObject({ state: "missing", wanted: TINY.name, folder: null });
-    const told: string[] = [];
-    models.onChange((model) => told.push(model?.folder ?? "none"));
+    const folders: string[] = [];
+    models.onChange((model) => folders.push(model?.folder ?? "none"));
     models.start();
     expect(models.installed()).toBeNull();
     await until(async () => (models.state().progress?.receivedBytes ?? 0) > 300_000);
     expect(models.state()).toMatchObject({ state: "downloading", progress: { totalBytes: 1_800_000 } });
     await reaches(models, "installed");
-    await until(async () => told.length > 0);
-    expect(told).toEqual([models.state().folder]);
+    await until(async () => folders.length > 0);
+    expect(folders).toEqual([models.state().folder]);
     expect(models.installed()).toMatchObject({ name: TINY.name });
     expect(models.bundledTakesEnglish()).toBe(true);
     expect(logged()).toMatch(/"progress":"\d+ % {2}/);
   });
 
-  test("goes on without a hub, tries again after growing pauses, and says when", async () => {
+  test("continues without a hub, retries with growing pauses, and shows the next retry", async () => {
     const hub = await startHub();
     hub.faults = { token: "secret" };
     const { models, clock, nextLook } = await service(hub);
@@ -239,7 +239,7 @@ describe("the service", () => {
     expect(models.state()).toMatchObject({ error: null, hint: null, nextTryAt: null });
   });
 
-  test("downloads nothing where that is off, and takes what somebody else installs", async () => {
+  test("downloads nothing if downloads are off, and uses a model that someone installs", async () => {
     const hub = await startHub();
     const { models, nextLook } = await service(hub, { MODEL_DOWNLOAD: "off" });
     models.start();
@@ -252,20 +252,20 @@ describe("the service", () => {
     const folder = /installed in (\S+):/.exec(models.state().error ?? "")?.[1] ?? "";
     const env = { MODELS_DIR: folder, MODEL_HUB_URL: hub.url, DATA_DIR: await temporaryFolder() };
     expect((await run(["models", "pull", TINY.name], env)).exitCode).toBe(0);
-    const told: string[] = [];
-    models.onChange((model) => told.push(model?.name ?? "none"));
+    const names: string[] = [];
+    models.onChange((model) => names.push(model?.name ?? "none"));
     await nextLook();
-    await until(async () => told.length > 0);
-    expect(told).toEqual([TINY.name]);
+    await until(async () => names.length > 0);
+    expect(names).toEqual([TINY.name]);
   });
 
-  test("notices where an engine is to be opened that its model was removed, and downloads it again", async () => {
+  test("notices that its model was removed when it opens an engine, and downloads it again", async () => {
     const hub = await startHub();
     const { models, logged } = await service(hub);
-    const told: string[] = [];
-    models.onChange((model) => told.push(model?.name ?? "none"));
+    const names: string[] = [];
+    models.onChange((model) => names.push(model?.name ?? "none"));
     models.start();
-    await until(async () => told.length === 1);
+    await until(async () => names.length === 1);
     const { folder } = models.installed()!;
     expect(models.stillInstalled()?.folder).toBe(folder);
     expect(models.isComing()).toBe(false);
@@ -275,13 +275,13 @@ describe("the service", () => {
     expect(models.stillInstalled()).toBeNull();
     expect(models.state()).toMatchObject({ state: "missing", error: expect.stringContaining(folder) });
     expect(models.isComing()).toBe(true);
-    await until(async () => told.length === 2);
+    await until(async () => names.length === 2);
     expect(models.stillInstalled()?.folder).toBe(folder);
     expect(models.state()).toMatchObject({ state: "installed", error: null });
     expect(logged()).toContain("the speech model is gone");
   });
 
-  test("that may not download says what is gone, until somebody brings it back", async () => {
+  test("reports that the model is gone if it may not download, until someone restores it", async () => {
     const [hub, folder] = [await startHub(), join(await temporaryFolder(), "model")];
     await mkdir(folder);
     const { models, nextLook } = await service(hub, { WHISPER_MODEL: folder });
@@ -296,7 +296,7 @@ describe("the service", () => {
     expect(hub.requests).toEqual([]);
   });
 
-  test("gives up a hub that trickles, says so, and tries again later", async () => {
+  test("gives up on a hub that trickles, reports it, and retries later", async () => {
     const hub = await startHub();
     hub.faults = { trickleMs: 5 };
     const persistence = {
@@ -305,22 +305,22 @@ describe("the service", () => {
       firstDelayMs: 1,
     };
     const { models, clock, nextLook } = await service(hub, {}, { persistence });
-    const told: (string | null)[] = [];
-    models.onChange((model) => told.push(model?.name ?? null));
+    const names: (string | null)[] = [];
+    models.onChange((model) => names.push(model?.name ?? null));
     expect(models.isComing()).toBe(true);
     models.start();
     await reaches(models, "failed");
     expect(models.state().error).toMatch(/the server gives \d+ bytes a second, no more/);
-    expect([models.isComing(), told]).toEqual([false, [null]]);
+    expect([models.isComing(), names]).toEqual([false, [null]]);
 
     hub.faults = {};
     clock.advance(61_000);
     await nextLook();
     await reaches(models, "installed");
-    expect(told).toEqual([null, TINY.name]);
+    expect(names).toEqual([null, TINY.name]);
   });
 
-  test("does not have videos wait for a download that takes longer than six hours", async () => {
+  test("does not delay videos for a download that takes longer than six hours", async () => {
     const hub = await startHub();
     hub.faults = { pieceDelayMs: 20 };
     const { models, clock } = await service(hub);
@@ -332,7 +332,7 @@ describe("the service", () => {
     expect([models.isComing(), models.state().state]).toEqual([false, "downloading"]);
   });
 
-  test("uses a folder that was copied to it, and names what is missing where there is none", async () => {
+  test("uses a configured folder, and names what is missing in it", async () => {
     const hub = await startHub();
     const folder = await temporaryFolder();
     await writeFile(join(folder, "config.json"), "{}");
@@ -350,7 +350,7 @@ describe("the service", () => {
     expect(hub.requests).toEqual([]);
   });
 
-  test("wants nothing where its engine needs no model", async () => {
+  test("needs nothing if its engine has no model", async () => {
     const hub = await startHub();
     const { models } = await service(hub, {}, { wanted: false });
     models.start();
@@ -358,7 +358,7 @@ describe("the service", () => {
     expect(hub.requests).toEqual([]);
   });
 
-  test("stops in the middle of a download, which the next start goes on with", async () => {
+  test("stops during a download, which the next start continues", async () => {
     const hub = await startHub();
     hub.faults = { pieceDelayMs: 10 };
     const first = await service(hub);
@@ -401,13 +401,13 @@ describe("a download's display", () => {
     expect(written.at(-1)).toBe("\n");
   });
 
-  test("draws nothing where nothing was downloaded", () => {
+  test("draws nothing if nothing was downloaded", () => {
     const written: string[] = [];
     drawBar("whisper-small", { write: (text) => void written.push(text), columns: () => 80 }).end();
     expect(written).toEqual([]);
   });
 
-  test("is a line for each tenth where there is no terminal, or for each 50 MB of an unknown whole", () => {
+  test("is a line for each tenth without a terminal, or for each 50 MB of an unknown size", () => {
     const lines: string[] = [];
     const known = writeLines((line) => lines.push(line));
     for (let percent = 0; percent <= 100; percent += 2) known.show(at(percent * 1e6, 100e6));
@@ -438,16 +438,16 @@ describe("the settings", () => {
     ["MODEL_DOWNLOAD", "yes"],
     ["MODEL_HUB_URL", "ftp://hub.example"],
     ["MODEL_HUB_URL", "https://hub.example/?mirror=1"],
-  ])("%s=%s is refused with what would do", (name, value) => {
+  ])("%s=%s is rejected with valid values", (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(`${name}=${value} can not be used: `);
   });
 
-  test("a hub's address with a password is refused without showing it", () => {
+  test("the URL of a hub with a password is rejected without showing it", () => {
     expect(() => readConfig({ MODEL_HUB_URL: "https://me:hunter2@hub.example" })).toThrow(ConfigError);
     expect(() => readConfig({ MODEL_HUB_URL: "https://me:hunter2@hub.example" })).toThrow(/^(?!.*hunter2)/);
   });
 
-  test("models lie in the data folder unless told otherwise, and a mirror may live below a path", () => {
+  test("models are in the data folder by default, and a mirror may have a path", () => {
     expect(readConfig({ DATA_DIR: "/srv/subtext" }).modelsFolder).toBe("/srv/subtext/models");
     expect(readConfig({ MODELS_DIR: "/srv/models" }).modelsFolder).toBe("/srv/models");
     expect(readConfig({ MODEL_HUB_URL: "https://mirror.example/hub/" }).modelHubUrl).toBe(
@@ -456,7 +456,7 @@ describe("the settings", () => {
   });
 });
 
-test("docs/models.md tells of every model of the catalogue", async () => {
+test("docs/models.md lists every model of the catalog", async () => {
   const docs = await readFile(join(import.meta.dirname, "../../docs/models.md"), "utf8");
   const rows = [...docs.matchAll(/^\| `([\w.-]+)` \| (\d+) \| ([\d,]+) MB \|.*`([\w./-]+)` \|$/gm)];
   expect(rows.map(([, name, languages, size, repository]) => [name, languages, size, repository])).toEqual(

@@ -7,7 +7,7 @@ import { openObjectRecordingStore } from "../src/storage/object-recording-store.
 import { openS3ObjectStore } from "../src/storage/s3/s3-object-store.ts";
 import { temporaryFolder } from "./support/service.ts";
 
-test("a bucket that says it has a recording and gives nothing of it is one that is away", async () => {
+test("a bucket that announces a recording but sends nothing of it is unavailable", async () => {
   let asked = 0;
   const server = createServer((request, response) => {
     if (request.method === "HEAD") {

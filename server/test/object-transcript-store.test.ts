@@ -17,7 +17,7 @@ if (s3) {
     };
   });
 
-  test("removes at its first check the probes that others have left behind, and no probe of a check that may run", async () => {
+  test("removes old probes of others at its first check, but no probe of a check that may be running", async () => {
     const bucket = await openTestBucket(s3, `storage-${randomUUID()}`, "some/where/");
     const left = `${PROBES}${randomUUID()}`;
     const probes = async () => (await Array.fromAsync(bucket.list(PROBES))).map(({ key }) => key);
@@ -30,7 +30,7 @@ if (s3) {
   });
 } else {
   describe("storage in a bucket", () => {
-    // A server is not to be had everywhere; CI starts one, and the skip is there to be seen.
+    // Not every machine has a server; CI starts one. The skip makes it visible.
     test.skip("is not tested: TEST_S3 names no server", () => {});
   });
 }

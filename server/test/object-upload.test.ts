@@ -28,7 +28,7 @@ const content = randomBytes(13 * MIB + 77);
 const neverAborted = new AbortController().signal;
 
 describe("the size of parts", () => {
-  test("lets the largest upload fit into as many parts as there may be", () => {
+  test("lets the largest upload fit into the maximum number of parts", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5 * 1024 ** 4 }), (bytes) => {
         const part = partSizeFor(bytes);
@@ -39,7 +39,7 @@ describe("the size of parts", () => {
   });
 });
 
-// There is no bucket without a server that TEST_S3 tells of; `.ci/run` starts one.
+// A bucket requires the server of TEST_S3; `.ci/run` starts one.
 describe.skipIf(!s3)("an upload into a bucket", () => {
   let bucket: ObjectStore;
   let name: string;
@@ -59,17 +59,17 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
   const openSources = (from = bucket) => openObjectRecordingStore(from, { scratchFolder });
   const keysLeft = async () => (await Array.fromAsync(bucket.list(""))).map(({ key }) => key);
 
-  /** Sends the bytes from where the upload stands to `to`; the stream breaks there where it is told to. */
+  /** Sends the bytes from the current offset to `to`, where the stream breaks if `breaks` is set. */
   async function send(id: string, to: number, { sizeBytes = content.length, breaks = false } = {}) {
     const offset = (await readUpload(bucket, id))?.sizeBytes ?? 0;
-    const piece = Readable.from(
+    const chunk = Readable.from(
       (function* () {
         for (let at = offset; at < to; at += 64 * 1024)
           yield content.subarray(at, Math.min(to, at + 64 * 1024));
-        if (breaks) throw new Error("the line broke");
+        if (breaks) throw new Error("the connection broke");
       })(),
     );
-    return await appendToUpload(bucket, id, piece, {
+    return await appendToUpload(bucket, id, chunk, {
       offset,
       sizeBytes,
       buffers: buffers(),
@@ -77,7 +77,7 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
     });
   }
 
-  test("is the same recording however it is cut into pieces, and loses nothing of a piece that breaks off", async () => {
+  test("is the same recording however it is cut into chunks, and loses nothing of a chunk that breaks off", async () => {
     const cuts = fc.array(
       fc.record({ at: fc.integer({ min: 1, max: content.length - 1 }), breaks: fc.boolean() }),
       {
@@ -85,9 +85,9 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
       },
     );
     await fc.assert(
-      fc.asyncProperty(cuts, async (pieces) => {
+      fc.asyncProperty(cuts, async (chunks) => {
         const id = newId("video");
-        for (const { at, breaks } of pieces.sort((a, b) => a.at - b.at)) {
+        for (const { at, breaks } of chunks.sort((a, b) => a.at - b.at)) {
           const sent = send(id, at, { breaks });
           if (breaks) await expect(sent).rejects.toThrow("the line broke");
           else expect(await sent).toBe(at);
@@ -105,7 +105,7 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
     expect(await readdir(scratchFolder)).toEqual([]);
   });
 
-  test("of no bytes is an empty recording", async () => {
+  test("with no bytes is an empty recording", async () => {
     const id = newId("video");
     expect(await send(id, 0, { sizeBytes: 0 })).toBe(0);
     const source = await openSources().open(id, neverAborted);
@@ -114,7 +114,7 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
     await openSources().remove(id);
   });
 
-  test("whose length is told late is whole when it is put together", async () => {
+  test("whose length is declared late is complete when it is assembled", async () => {
     const id = newId("video");
     await send(id, content.length, { sizeBytes: -1 });
     expect(await readUpload(bucket, id)).toMatchObject({ whole: false, sizeBytes: content.length });
@@ -124,7 +124,7 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
     await openSources().remove(id);
   });
 
-  test("is refused where it does not go on at its end", async () => {
+  test("is rejected at any offset but its end", async () => {
     const id = newId("video");
     await send(id, 10);
     const elsewhere = { offset: 5, sizeBytes: 20, buffers: buffers(), signal: neverAborted };
@@ -134,13 +134,13 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
     await openSources().remove(id);
   });
 
-  test("keeps what another writer added while one was paused, whose line is broken when it wakes up", async () => {
+  test("keeps what another writer added while a paused one slept, whose connection breaks when it wakes up", async () => {
     const id = newId("video");
     const options = { offset: 0, sizeBytes: content.length, buffers: buffers(), signal: neverAborted };
     const paused = (async function* () {
       yield content.subarray(0, MIB);
       await send(id, 3 * MIB);
-      throw new Error("the line broke");
+      throw new Error("the connection broke");
     })();
     await expect(appendToUpload(bucket, id, paused, options)).rejects.toThrow();
     expect(await readUpload(bucket, id)).toMatchObject({ sizeBytes: 3 * MIB });
@@ -149,10 +149,10 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
     await openSources().remove(id);
   });
 
-  test("that is whole has nothing beside it once it is taken in, whatever a crash has left", async () => {
+  test("leaves nothing but the recording once it is accepted, whatever a crash has left", async () => {
     const id = newId("video");
     await send(id, content.length);
-    // Its writer died before it had removed the last tail, and one that was paused has begun anew.
+    // Its writer crashed before it had removed the last tail, and one that was paused has started over.
     await bucket.put(`tails/${id}/${2 * PART_BYTES}`, content.subarray(0, 5));
     await bucket.multipart.begin(`uploads/${id}`);
     await completeUpload(bucket, id);
@@ -161,7 +161,7 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
     await openSources().remove(id);
   });
 
-  test("is found in any state by the one who looks for strays, and can be removed in any", async () => {
+  test("is found and can be removed in any state by the sweep of unknown uploads", async () => {
     const [tail, parts, whole] = [newId("video"), newId("video"), newId("video")];
     await send(tail, 10);
     await send(parts, 6 * MIB);
@@ -172,7 +172,7 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
     expect(await keysLeft()).toEqual([]);
   });
 
-  test("is read by ranges", async () => {
+  test("can be read by range", async () => {
     const id = newId("video");
     await send(id, content.length);
     const file = await openSources().openFile(id);
@@ -183,7 +183,7 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
     await expect(openSources().openFile(id)).rejects.toMatchObject({ code: "storage_object_missing" });
   });
 
-  test("is fetched to its end over connections that break, and not by one who has been told to stop", async () => {
+  test("is downloaded to its end over connections that break, unless it is canceled", async () => {
     const id = newId("video");
     await send(id, content.length);
     const { port, cuts } = await startBreakingProxy(s3!.endpoint, 3 * MIB);
@@ -201,7 +201,7 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
     await openSources().remove(id);
   });
 
-  test("into a storage that does not answer is storage_unavailable, without a word of the key", async () => {
+  test("to a storage that does not respond is storage_unavailable, without leaking the key", async () => {
     const config = testBucketConfig(s3!, name);
     const away = openS3ObjectStore({ ...config, endpoint: "http://127.0.0.1:1" });
     const error = await away.put("a", new Uint8Array()).catch((reason: unknown) => reason);
@@ -218,7 +218,7 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
   });
 });
 
-/** Passes requests on with the host that was signed, and cuts every answer after so many bytes. */
+/** Forwards requests with the signed host, and cuts every response off after so many bytes. */
 async function startBreakingProxy(endpoint: string, bytes: number) {
   let cut = 0;
   const server: Server = createServer((incoming, outgoing) => {

@@ -10,7 +10,7 @@ export interface OperatorRequest {
   from?: string;
 }
 
-/** Sends a request to the operator's API as it stands, without any sign-in. */
+/** Sends a request to the operator API without signing in. */
 export async function send(
   { service }: TestService,
   path: string,
@@ -25,7 +25,7 @@ export async function send(
   });
 }
 
-/** The same with the token that the command line shows. */
+/** Sends a request with the command line's token. */
 export async function sendAsCommandLine(
   test: TestService,
   path: string,
@@ -35,7 +35,7 @@ export async function sendAsCommandLine(
   return await send(test, path, { ...request, headers: { ...request.headers, authorization } });
 }
 
-/** The first operator, made as the set-up page makes it; once for each service. */
+/** The first operator, created like on the setup page; once for each service. */
 export async function setUp(test: TestService, email = "owner@subtext.example"): Promise<Credentials> {
   const { operators } = test.service.parts;
   const token = await operators.newSetUpToken();
@@ -43,7 +43,7 @@ export async function setUp(test: TestService, email = "owner@subtext.example"):
   return await operators.setUp(token ?? "", { name: "Olive Owner", email, password }, async () => {});
 }
 
-/** A viewer, made as the page that an invitation leads to makes it. */
+/** A viewer, created like on an invitation's page. */
 export async function addViewer(
   test: Pick<TestService, "service">,
   email = "viewer@subtext.example",
@@ -52,7 +52,7 @@ export async function addViewer(
   return await test.service.parts.operators.join(request, async () => ({ email, role: "viewer" }));
 }
 
-/** As the page of a browser does. */
+/** Sends a request like the page of a browser. */
 export async function signIn(
   test: TestService,
   credentials: Credentials,
@@ -66,7 +66,7 @@ export async function signIn(
   });
 }
 
-/** The Cookie header that a browser sends after that answer. */
+/** The Cookie header that a browser sends after that response. */
 export function cookieOf(response: LightMyRequestResponse): string {
   return response.cookies.map(({ name, value }) => `${name}=${encodeURIComponent(value)}`).join("; ");
 }

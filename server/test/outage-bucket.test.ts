@@ -19,7 +19,7 @@ import { bucketEnv, makeTestBucket, testS3 } from "./support/test-bucket.ts";
 const s3 = testS3();
 const SAMPLE = join(import.meta.dirname, "../../demo/sample/sample.mp4");
 
-/** A service whose bucket is behind a network that can be made bad, for the service alone. */
+/** A service whose connection to its bucket can be degraded. */
 async function startBehindProxy(): Promise<{ service: TestService; proxy: TcpProxy }> {
   const name = `outage-${crypto.randomUUID()}`;
   await makeTestBucket(s3!, name);
@@ -56,7 +56,7 @@ describe.skipIf(!s3)("a bucket that becomes unavailable and recovers", () => {
     ["refuses connections", (proxy) => proxy.refuse()],
     ["is silent", (proxy) => proxy.hang()],
   ])(
-    "%s: uploads are 503 and go on afterwards, the API answers, and what waits is transcribed at no cost",
+    "%s: uploads get 503 and continue afterwards, the API responds, and waiting videos are transcribed without a failed attempt",
     { timeout: 180_000 },
     async (_how, goAway) => {
       const { service, proxy } = await startBehindProxy();
@@ -83,10 +83,10 @@ describe.skipIf(!s3)("a bucket that becomes unavailable and recovers", () => {
       const many = await Promise.all(
         Array.from({ length: 50 }, () => sendPiece(service, silent, path, 4, "efgh")),
       );
-      // In turn: one that waits too long is told that the upload is locked.
+      // One after the other: a request that waits too long gets upload_locked.
       for (const { status } of many) expect([503, 423]).toContain(status);
       expect((await fetch(`${service.url}/readyz`)).status).toBe(503);
-      // Metadata is the database's, and whoever has a URL asks the bucket.
+      // The database has the metadata, and the bucket serves the files.
       const { status, body } = await readTranscription(service, tenant, done);
       expect([status, body.status]).toEqual([200, "COMPLETED"]);
       expect((await fetch(body.files!.txt.url)).status).toBe(200);

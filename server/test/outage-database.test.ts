@@ -19,7 +19,7 @@ import { makeTestDatabase } from "./support/test-database.ts";
 const server = process.env.TEST_DATABASE_URL;
 const s3 = testS3();
 
-/** A service whose database is behind a network that can be made bad, and whose bucket is not. */
+/** A service whose connection to its database can be degraded, but not the one to its bucket. */
 async function startBehindProxy(): Promise<{ service: TestService; proxy: TcpProxy; databaseUrl: string }> {
   const name = `outage-${crypto.randomUUID()}`;
   const databaseUrl = await makeTestDatabase(server!, name.replaceAll("-", "_"));
@@ -33,7 +33,7 @@ async function startBehindProxy(): Promise<{ service: TestService; proxy: TcpPro
     Object.assign(env, bucketEnv(s3, name));
   }
   const service = await startService({ dataFolder: await temporaryFolder(), env });
-  // Called last to first: the service must be able to say good-bye.
+  // Called last to first: the service must be able to disconnect.
   onTestFinished(() => proxy.pass());
   return { service, proxy, databaseUrl };
 }
@@ -45,7 +45,7 @@ describe.skipIf(!server)("a database that becomes unavailable and recovers", () 
     ["refuses connections", (proxy) => proxy.refuse()],
     ["is silent", (proxy) => proxy.hang()],
   ])(
-    "%s: everything that needs it is 503, at once and with Retry-After, and goes on by itself afterwards",
+    "%s: everything that needs it gets 503, at once and with Retry-After, and recovers automatically",
     { timeout: 120_000 },
     async (_how, goAway) => {
       const { service, proxy } = await startBehindProxy();
@@ -57,7 +57,7 @@ describe.skipIf(!server)("a database that becomes unavailable and recovers", () 
       const { status, body, headers } = await readTranscription(service, tenant, before);
       expect([status, body]).toMatchObject([503, { code: "service_unavailable" }]);
       expect(headers.get("retry-after")).toBe("5");
-      // Nobody waits who comes after the first.
+      // Later requests fail without a wait.
       const many = await Promise.all(
         Array.from({ length: 200 }, () => readTranscription(service, tenant, before)),
       );
@@ -79,7 +79,7 @@ describe.skipIf(!server)("a database that becomes unavailable and recovers", () 
       await proxy.pass();
       await until(async () => (await readyz(service)) === 200);
       expect((await readTranscription(service, tenant, before)).status).toBe(200);
-      // The queue as well, and the locks of uploads.
+      // The queue and the upload locks recover, too.
       const after = await until(
         async () => await upload(service, tenant, Buffer.from("none")).catch(() => false),
       );
@@ -89,8 +89,8 @@ describe.skipIf(!server)("a database that becomes unavailable and recovers", () 
         .trim()
         .split("\n")
         .map((line) => JSON.parse(line));
-      const told = lines.filter(({ level, msg }) => level !== "info" || /available/.test(msg));
-      expect(told.map(({ level, msg }) => [level, msg])).toEqual([
+      const outage = lines.filter(({ level, msg }) => level !== "info" || /available/.test(msg));
+      expect(outage.map(({ level, msg }) => [level, msg])).toEqual([
         ["warn", "transcription failed"],
         ["error", "the database is unavailable"],
         ["info", "the database is available again"],
@@ -111,7 +111,7 @@ describe.skipIf(!server)("a database that becomes unavailable and recovers", () 
     const db = service.service.parts.database.kysely;
     const holding = db.transaction().execute(async (tx) => {
       await tx.selectFrom("environment").selectAll().execute();
-      // Its connection breaks while no query is under way on it.
+      // Its connection breaks between two queries.
       await sleep(300);
       await tx.selectFrom("environment").selectAll().execute();
     });
@@ -136,7 +136,7 @@ describe.skipIf(!server)("a database that becomes unavailable and recovers", () 
     const videoId = await upload(service, tenant, Buffer.from("x"));
     await proxy.pass();
     const db = service.service.parts.database.kysely;
-    // Longer than what makes one ask whether the database is there.
+    // Longer than the delay after which the service checks the database.
     await sql`select pg_sleep(8)`.execute(db);
     expect((await readTranscription(service, tenant, videoId)).status).toBe(404);
     expect(service.logged()).not.toContain("the database is unavailable");

@@ -14,7 +14,7 @@ import { testS3 } from "./support/test-bucket.ts";
 
 const SAMPLE = join(import.meta.dirname, "../../demo/sample/sample.mp4");
 
-/** Until not a byte more goes in. */
+/** Writes until the disk is full. */
 async function fill(path: string): Promise<void> {
   const file = await open(path, "w");
   try {
@@ -26,8 +26,8 @@ async function fill(path: string): Promise<void> {
   }
 }
 
-test("a transcript that finds the disk full waits for room, and is complete at no cost once there is some", async (context) => {
-  if (testS3()) context.skip("the bucket's disk is not the service's");
+test("a transcript that finds the disk full waits for space, and completes without a failed attempt once there is some", async (context) => {
+  if (testS3()) context.skip("with a bucket, the service does not write to its disk");
   const service = await startService();
   const folder = join(service.dataFolder, "files");
   const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=256k", "tmpfs", folder]).status === 0;

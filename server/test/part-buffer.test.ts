@@ -51,7 +51,7 @@ test("a buffer returns what was appended, in whatever chunks it arrived, also af
   );
 });
 
-test("a large part is not kept in memory, and its file has no name", async () => {
+test("a large part is not held in memory, and its file has no name", async () => {
   const folder = await temporaryFolder();
   const buffer = new PartBuffer({ folder, reserve: unlimited });
   await collectGarbage();
@@ -63,7 +63,7 @@ test("a large part is not kept in memory, and its file has no name", async () =>
   await buffer.clear();
 });
 
-test("what the disk refuses stays in the buffer", async () => {
+test("parts that the disk rejects stay in the buffer", async () => {
   const buffer = new PartBuffer({ folder: join(await temporaryFolder(), "missing"), reserve: unlimited });
   const content = randomBytes(300 * KIB);
   await expect(buffer.append(content)).rejects.toMatchObject({ code: "ENOENT" });
@@ -71,7 +71,7 @@ test("what the disk refuses stays in the buffer", async () => {
   await buffer.clear();
 });
 
-test("parts beyond the limit of the disk wait until another is gone, or their client is", async () => {
+test("parts beyond the disk limit wait until another is released or their client disconnects", async () => {
   const folder = await temporaryFolder();
   const buffers = openPartBuffers({ partBytes: 5 * MIB, folder, diskBytes: 11 * MIB });
   const receive = (id: string) => {
@@ -85,7 +85,7 @@ test("parts beyond the limit of the disk wait until another is gone, or their cl
   void d.appended.then(() => (isServed = true));
   c.appended.catch((error) => (refusal = error));
   await Promise.all([a.appended, b.appended]);
-  // What needs no disk does not wait.
+  // Parts that need no disk do not wait.
   const small = openPartBuffer(buffers, "e", new AbortController().signal);
   await small.append(Buffer.alloc(KIB));
 

@@ -16,8 +16,8 @@ const isPostgres = Boolean(process.env.TEST_DATABASE_URL);
 const subtext = shareService({ start: false });
 
 /**
- * Runs the work in a transaction, and commits it only after what was begun meanwhile waits for it.
- * @param then the last of the work, when the other waits
+ * Runs the work in a transaction, and commits it only after the concurrent function waits for it.
+ * @param then the last part of the work, which runs once the other waits
  */
 async function meanwhile(
   work: (tx: Tx) => Promise<unknown>,
@@ -25,17 +25,17 @@ async function meanwhile(
   then: (tx: Tx) => Promise<unknown> = async () => {},
 ): Promise<unknown> {
   const db = subtext.service.parts.database.kysely;
-  const { promise: done, resolve: tell } = Promise.withResolvers<void>();
+  const { promise: done, resolve: finish } = Promise.withResolvers<void>();
   const { promise: letGo, resolve: release } = Promise.withResolvers<void>();
   const first = db.transaction().execute(async (tx) => {
     await work(tx);
-    tell();
+    finish();
     await letGo;
     await then(tx);
   });
   await done;
   const second = other();
-  // Whichever ends first: what waits for nothing shows so by ending.
+  // A function that does not wait for the transaction ends first.
   await Promise.race([second, new Promise((resolve) => setTimeout(resolve, 500))]).catch(() => {});
   release();
   const [, outcome] = await Promise.all([first, second]);
@@ -43,13 +43,13 @@ async function meanwhile(
 }
 
 describe.skipIf(!isPostgres)("what happens while something is deleted", () => {
-  test("a transcription completes whose webhook endpoint is being deleted", async () => {
+  test("a transcription completes while a webhook endpoint is being deleted", async () => {
     const { environmentId } = await createTenant(subtext);
     const { database, clock, endpointPolicy: policy } = subtext.service.parts;
     const db = database.kysely;
     const wanted = { environmentId, url: "https://example.com/hook" };
     const { id: deleted } = await createWebhookEndpoint({ db, clock, policy }, wanted);
-    const { id: kept } = await createWebhookEndpoint({ db, clock, policy }, wanted);
+    const { id: remaining } = await createWebhookEndpoint({ db, clock, policy }, wanted);
     await meanwhile(
       (tx) => deleteWebhookEndpoint(tx, deleted),
       () => emitCompleted(subtext.service, environmentId),
@@ -57,23 +57,23 @@ describe.skipIf(!isPostgres)("what happens while something is deleted", () => {
     const deliveries = await db
       .selectFrom("delivery")
       .select("endpoint_id")
-      .where("endpoint_id", "in", [deleted, kept])
+      .where("endpoint_id", "in", [deleted, remaining])
       .execute();
-    expect(deliveries).toEqual([{ endpoint_id: kept }]);
+    expect(deliveries).toEqual([{ endpoint_id: remaining }]);
   });
 
-  test("files of a video that is being deleted are not noted as missing, and those of others are", async () => {
+  test("missing files are recorded for other videos, but not for one that is being deleted", async () => {
     const { environmentId } = await createTenant(subtext);
     const seed = () => seedTranscript(subtext.service, { environmentId, language: "en", text: "Gone." });
-    const [{ videoId: deleted }, { videoId: kept }] = [await seed(), await seed()];
+    const [{ videoId: deleted }, { videoId: remaining }] = [await seed(), await seed()];
     const db = subtext.service.parts.database.kysely;
-    const missing = [deleted, kept].map((videoId) => ({ videoId, part: "recording" as const }));
+    const missing = [deleted, remaining].map((videoId) => ({ videoId, part: "recording" as const }));
     await meanwhile(
       (tx) => deleteVideoRows(tx, environmentId, deleted),
-      () => noteMissing(db, { lookedAt: [deleted, kept], missing, now: new Date() }),
+      () => noteMissing(db, { lookedAt: [deleted, remaining], missing, now: new Date() }),
     );
     const noted = await db.selectFrom("missing_file").select("video_id").execute();
-    expect(noted).toEqual([{ video_id: kept }]);
+    expect(noted).toEqual([{ video_id: remaining }]);
   });
 
   test.each<
@@ -84,37 +84,40 @@ describe.skipIf(!isPostgres)("what happens while something is deleted", () => {
   >([
     ["a video", (tx, { environmentId, videoId }) => deleteVideoRows(tx, environmentId, videoId)],
     ["a webhook endpoint", (tx, { endpointId }) => deleteWebhookEndpoint(tx, endpointId)],
-  ])("%s waits for the deliveries of it that are being settled, and they for none", async (_what, remove) => {
-    const { environmentId } = await createTenant(subtext);
-    const { database, clock, endpointPolicy: policy } = subtext.service.parts;
-    const db = database.kysely;
-    const { videoId, transcriptionId } = await seedTranscript(subtext.service, {
-      environmentId,
-      language: "en",
-      text: "Told.",
-    });
-    const wanted = { environmentId, url: "https://example.com/hook" };
-    const { id: endpointId } = await createWebhookEndpoint({ db, clock, policy }, wanted);
-    const now = clock.now();
-    // The later id first: rows are deleted in the order in which they lie there.
-    const ids = [newId("delivery"), newId("delivery")].toSorted();
-    for (const id of ids.toReversed()) {
-      const eventId = newId("event");
-      const about = { environmentId, transcriptionId, detail: {}, now };
-      await db.transaction().execute(async (tx) => {
-        await insertEvent(tx, { id: eventId, type: "transcriptions.transcription.completed", ...about });
-        await insertDelivery(tx, { id, eventId, endpointId, jobId: newJobId(), now });
+  ])(
+    "deleting %s waits for its deliveries that are being settled, without a deadlock",
+    async (_what, remove) => {
+      const { environmentId } = await createTenant(subtext);
+      const { database, clock, endpointPolicy: policy } = subtext.service.parts;
+      const db = database.kysely;
+      const { videoId, transcriptionId } = await seedTranscript(subtext.service, {
+        environmentId,
+        language: "en",
+        text: "Told.",
       });
-    }
-    const lock = async (tx: Tx, id: string) =>
-      await tx.selectFrom("delivery").select("id").where("id", "=", id).forUpdate().execute();
-    await meanwhile(
-      (tx) => lock(tx, ids[0]!),
-      () => db.transaction().execute((tx) => remove(tx, { videoId, endpointId, environmentId })),
-      (tx) => lock(tx, ids[1]!),
-    );
-    expect(await db.selectFrom("delivery").select("id").where("id", "in", ids).execute()).toEqual([]);
-  });
+      const wanted = { environmentId, url: "https://example.com/hook" };
+      const { id: endpointId } = await createWebhookEndpoint({ db, clock, policy }, wanted);
+      const now = clock.now();
+      // The later id first, because rows are deleted in their physical order.
+      const ids = [newId("delivery"), newId("delivery")].toSorted();
+      for (const id of ids.toReversed()) {
+        const eventId = newId("event");
+        const about = { environmentId, transcriptionId, detail: {}, now };
+        await db.transaction().execute(async (tx) => {
+          await insertEvent(tx, { id: eventId, type: "transcriptions.transcription.completed", ...about });
+          await insertDelivery(tx, { id, eventId, endpointId, jobId: newJobId(), now });
+        });
+      }
+      const lock = async (tx: Tx, id: string) =>
+        await tx.selectFrom("delivery").select("id").where("id", "=", id).forUpdate().execute();
+      await meanwhile(
+        (tx) => lock(tx, ids[0]!),
+        () => db.transaction().execute((tx) => remove(tx, { videoId, endpointId, environmentId })),
+        (tx) => lock(tx, ids[1]!),
+      );
+      expect(await db.selectFrom("delivery").select("id").where("id", "in", ids).execute()).toEqual([]);
+    },
+  );
 });
 
 if (!isPostgres) {

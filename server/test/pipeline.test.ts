@@ -27,7 +27,7 @@ const service = shareService();
 const db = () => service.service.parts.database.kysely;
 
 describe("a video that finished uploading", () => {
-  test("gets its words, files and one verified webhook, without being asked for", async () => {
+  test("gets its transcript, files and one verified webhook automatically", async () => {
     const tenant = await createTenant(service);
     const receiver = await startReceiver();
     const { secret } = await createWebhookEndpoint(
@@ -56,9 +56,9 @@ describe("a video that finished uploading", () => {
     }
     expect(words.at(-1)?.end).toBeLessThanOrEqual(43.348);
     const spoken = plainWords(await readFile(join(ROOT, "demo/sample/sample.txt"), "utf8"));
-    const heard = plainWords((await txt?.text()) ?? "");
-    // Quantised models differ a little from processor to processor.
-    expect(spoken.filter((word, index) => heard[index] !== word).length).toBeLessThanOrEqual(1);
+    const recognized = plainWords((await txt?.text()) ?? "");
+    // Quantized models differ slightly between processors.
+    expect(spoken.filter((word, index) => recognized[index] !== word).length).toBeLessThanOrEqual(1);
 
     const { payload } = await until(async () => receiver.received[0]);
     expect(payload).toMatchObject({
@@ -93,7 +93,7 @@ describe("a video that finished uploading", () => {
     expect(row.skip_reason).toBe(reason);
   });
 
-  test("in which nobody speaks is COMPLETED with three empty, valid files", async () => {
+  test("without speech is COMPLETED with three empty, valid files", async () => {
     const tenant = await createTenant(service);
     const videoId = await upload(service, tenant, await media("mp4-aac-beeps.mp4"));
     const transcription = await untilEnded(service, tenant, videoId);
@@ -110,7 +110,7 @@ describe("a video that finished uploading", () => {
     ["empty", Buffer.alloc(0), "unreadable_media"],
     ["text", Buffer.from("<!doctype html><p>not a video"), "unreadable_media"],
     ["playlist", Buffer.from("#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n"), "unsupported_media"],
-  ])("that is no media (%s) is FAILED with its reason", async (_what, file, code) => {
+  ])("that is not media (%s) is FAILED with its reason", async (_what, file, code) => {
     const tenant = await createTenant(service);
     const videoId = await upload(service, tenant, file);
     expect(await untilEnded(service, tenant, videoId)).toMatchObject({
@@ -126,7 +126,7 @@ describe("a video that finished uploading", () => {
     expect(row).toMatchObject({ failure_code: code, attempt: 1 });
   });
 
-  test("and FAILED can be reprocessed when its cause is mended: same id, same creation", async () => {
+  test("that FAILED can be reprocessed once its cause is fixed, with the same id and creation time", async () => {
     const tenant = await createTenant(service);
     const videoId = await upload(service, tenant, Buffer.from("broken"));
     const failed = await untilEnded(service, tenant, videoId);
@@ -145,7 +145,7 @@ describe("a video that finished uploading", () => {
 });
 
 describe("a service that is stopped while it works", () => {
-  test("hands the video back at no cost, and the next start completes it", async () => {
+  test("hands the video back without a failed attempt, and the next start completes it", async () => {
     const dataFolder = await temporaryFolder();
     const port = await freePort();
     const before = await startService({ dataFolder, port });
@@ -164,7 +164,7 @@ describe("a service that is stopped while it works", () => {
     expect(await untilEnded(after, tenant, videoId)).toMatchObject({ status: "COMPLETED" });
   });
 
-  test("answers about its health until then", async () => {
+  test("responds to health checks until then", async () => {
     expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
     const ready = await fetch(`${service.url}/readyz`);
     expect([ready.status, await ready.json()]).toEqual([200, { status: "ready" }]);

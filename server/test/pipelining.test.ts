@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { answerTo } from "./support/answer-to.ts";
 import { createTenant, startService, until } from "./support/service.ts";
 
-test("of requests that are sent before their answers, a service that is told to stop carries out those that it answers", async () => {
+test("a service that is stopped carries out exactly the pipelined requests that it answers", async () => {
   const started = await startService({ start: false, env: { DRAIN_SECONDS: "1" } });
   const { service, url } = started;
   const { key } = await createTenant(started);

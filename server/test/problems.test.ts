@@ -61,7 +61,7 @@ describe("an error over HTTP", () => {
 
   const named = (Object.keys(APP_ERRORS) as AppErrorCode[]).filter((code) => APP_ERRORS[code].status !== 500);
   for (const code of named) {
-    it(`with the name ${code} says its status, title and where it is explained`, async () => {
+    it(`with the name ${code} has its status, its title and the URL of its explanation`, async () => {
       const answer = await problem("GET", `/throw/${code}?token=hidden`);
       expect(answer.problem).toEqual({
         type: `/docs/errors#${code}`,
@@ -76,7 +76,7 @@ describe("an error over HTTP", () => {
     });
   }
 
-  it("is explained at an address of the service that answered", () => {
+  it("is explained at a URL of the service that responded", () => {
     const answered = "https://captions.example/api/v1/videos/video_1";
     expect(new URL(problemType("video_not_found"), answered).href).toBe(
       "https://captions.example/docs/errors#video_not_found",
@@ -84,7 +84,7 @@ describe("an error over HTTP", () => {
   });
 
   for (const url of ["/bug", "/odd", "/text", "/throw/query_outside_transaction"]) {
-    it(`that nobody foresaw tells nothing of the inside (${url}), and is logged whole`, async () => {
+    it(`that is unexpected reveals no internals (${url}), and is logged in full`, async () => {
       logged.length = 0;
       const answer = await problem("GET", url);
       expect(answer.problem).toMatchObject({ code: "internal_error", status: 500 });
@@ -95,20 +95,20 @@ describe("an error over HTTP", () => {
     });
   }
 
-  it("drops what was said about a body that is not sent", async () => {
+  it("drops headers that describe a body that is not sent", async () => {
     const { headers } = await problem("GET", "/bug");
     expect(headers.etag).toBeUndefined();
     expect(headers["content-disposition"]).toBeUndefined();
     expect(headers["x-kept"]).toBe("1");
   });
 
-  it("names the field of a request that is not valid", async () => {
+  it("names the invalid field of a request", async () => {
     const answer = await problem("POST", "/validated", "{}");
     expect(answer.problem).toMatchObject({ code: "invalid_request", status: 400 });
     expect(answer.problem.detail).toContain("name");
   });
 
-  it("says that a body is no JSON, too large or of another type", async () => {
+  it("says that a body is not JSON, too large or of another type", async () => {
     expect((await problem("POST", "/validated", "{")).problem.code).toBe("invalid_request");
     expect((await problem("POST", "/validated", "")).problem.code).toBe("invalid_request");
     const large = JSON.stringify({ name: "x".repeat(200) });
@@ -117,14 +117,14 @@ describe("an error over HTTP", () => {
     expect(xml.problem).toMatchObject({ code: "unsupported_media_type", status: 415 });
   });
 
-  it("says that there is nothing at an address", async () => {
+  it("says that a path does not exist", async () => {
     for (const url of ["/", "/nothing?x=1", "/videos", "/videos//parts", "/videos/1/parts/2", "/bug/"]) {
       const answer = await problem("GET", url);
       expect(answer.problem).toMatchObject({ code: "route_not_found", instance: url.split("?")[0] });
     }
   });
 
-  it("says which methods an address has, where it has others", async () => {
+  it("says which methods a path supports, if it supports others", async () => {
     const cases = [
       ["DELETE", "/bug", "GET, HEAD"],
       ["GET", "/videos/1/parts?x=1", "POST, PUT"],
@@ -137,7 +137,7 @@ describe("an error over HTTP", () => {
     }
   });
 
-  it("has a body of the same form where the address can not be decoded", async () => {
+  it("has the same form if the path cannot be decoded", async () => {
     expect((await problem("GET", "/throw/%zz?a=1")).problem).toMatchObject({
       code: "invalid_request",
       instance: "/throw/%zz",
@@ -145,7 +145,7 @@ describe("an error over HTTP", () => {
     expect((await problem("GET", `/throw/${"a".repeat(2000)}`)).problem.status).toBeLessThan(500);
   });
 
-  it("has no body in answer to HEAD", async () => {
+  it("has no body in response to HEAD", async () => {
     const { port } = app.server.address() as { port: number };
     const socket = connect(port, "127.0.0.1");
     socket.end("HEAD /throw/video_not_found HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
@@ -155,8 +155,8 @@ describe("an error over HTTP", () => {
   });
 });
 
-describe("an app with a page for every address", () => {
-  it("still tells an unknown address from a wrong method", async () => {
+describe("an app with a page for every path", () => {
+  it("still distinguishes an unknown path from a wrong method", async () => {
     const app = Fastify();
     registerProblems(app);
     app.get("/*", async () => "the page");
@@ -166,7 +166,7 @@ describe("an app with a page for every address", () => {
     await app.close();
   });
 
-  it("knows the routes of plugins by their whole address", async () => {
+  it("knows the full paths of plugin routes", async () => {
     const app = Fastify();
     registerProblems(app);
     app.register(async (api) => void api.get("/:id", async () => ({})), { prefix: "/api/v1/videos" });

@@ -9,7 +9,7 @@ import { createTenant, startService, temporaryFolder, until, upload } from "./su
 
 const documented = blocksRunBy(import.meta.filename);
 
-/** Starts the proxy with its documented configuration, and returns where it listens. */
+/** Starts the proxy with its documented configuration, and returns its URL. */
 type StartProxy = (block: string, ports: { listen: number; service: string }) => Promise<ChildProcess>;
 
 const startNginx: StartProxy = async (block, { listen, service }) => {

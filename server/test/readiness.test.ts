@@ -3,7 +3,7 @@ import { createApp } from "../src/http/app.ts";
 import { createLog } from "../src/telemetry/log.ts";
 import { startService, until } from "./support/service.ts";
 
-test("a service that is told to stop while its readiness is looked at is not ready", async () => {
+test("a service that is stopped during a readiness check is not ready", async () => {
   const asked = Promise.withResolvers<void>();
   const answered = Promise.withResolvers<void>();
   const app = createApp({
@@ -32,7 +32,7 @@ test("a service that is told to stop while its readiness is looked at is not rea
   await closed;
 });
 
-test("the log has nothing of probes, nor of what a planned stop answers them", async () => {
+test("the log contains neither probes nor their failures during a planned stop", async () => {
   const { service, url, logged } = await startService({ env: { DRAIN_SECONDS: "1" } });
   const statusOf = async (path: string) => (await fetch(`${url}${path}`)).status;
   expect([await statusOf("/readyz"), await statusOf("/healthz")]).toEqual([200, 200]);
@@ -40,12 +40,12 @@ test("the log has nothing of probes, nor of what a planned stop answers them", a
   await until(async () => (await statusOf("/readyz")) === 503);
   await stopped;
   const lines = logged().trim().split("\n");
-  const told = lines.map((line) => JSON.parse(line) as { level: string; msg: string });
-  expect(new Set(told.map(({ level }) => level))).toEqual(new Set(["info"]));
-  expect(told.map(({ msg }) => msg)).not.toContain("request");
+  const entries = lines.map((line) => JSON.parse(line) as { level: string; msg: string });
+  expect(new Set(entries.map(({ level }) => level))).toEqual(new Set(["info"]));
+  expect(entries.map(({ msg }) => msg)).not.toContain("request");
 });
 
-test("readiness that changes is logged once, with the reason and for how long", async () => {
+test("a change of readiness is logged once, with the reason and the duration", async () => {
   let line = "";
   let fault: Error | null = new Error("the disk is full");
   const draining = new AbortController().signal;
@@ -64,7 +64,7 @@ test("readiness that changes is logged once, with the reason and for how long", 
     publicUrl: "http://127.0.0.1",
     draining,
   });
-  // An answer holds for a second.
+  // The result is cached for a second.
   const untilStatus = (status: number) =>
     until(async () => (await app.inject("/readyz")).statusCode === status);
   await untilStatus(503);
@@ -81,7 +81,7 @@ test("readiness that changes is logged once, with the reason and for how long", 
   ]);
 });
 
-test("a service that is told to stop answers for as long as DRAIN_SECONDS says, is not ready, and keeps no connection", async () => {
+test("a service that is stopped keeps responding for DRAIN_SECONDS, is not ready, and closes connections", async () => {
   const { service, url } = await startService({ env: { DRAIN_SECONDS: "1" } });
   const get = async (path: string) => {
     const { status, headers } = await fetch(`${url}${path}`);

@@ -36,10 +36,10 @@ function deps() {
   };
 }
 
-/** A completed video of that many days ago, with its recording and its three files. */
+/** A completed video that is so many days old, with its recording and its three files. */
 async function completed(environmentId: string, daysAgo: number) {
   const { db, transcripts } = deps();
-  const seed = { environmentId, language: "en", text: "kept words" };
+  const seed = { environmentId, language: "en", text: "some words" };
   const { videoId, transcriptionId } = await seedTranscript(subtext.service, seed);
   for (const format of ["vtt", "txt"] as const)
     await transcripts.put(fileKey(filePrefix(transcriptionId, 1), format), Buffer.from("made"));
@@ -78,17 +78,17 @@ async function read({ key }: Tenant, path: string) {
   return { status: response.status, body: (await response.json()) as Record<string, never> };
 }
 
-test("nothing is deleted for its age unless an environment says so, and only there", async () => {
+test("nothing is deleted because of its age unless its environment has a retention setting", async () => {
   const [off, on] = [await createTenant(subtext), await createTenant(subtext)];
-  const kept = await completed(off.environmentId, 4000);
-  const old = await completed(on.environmentId, 4000);
+  const untouched = await completed(off.environmentId, 4000);
+  const due = await completed(on.environmentId, 4000);
   await changeRetention(deps().db, on.environmentId, { days: 30, deletes: "recording" });
   await applyRetention(deps(), running);
-  expect(await readRecording(subtext.service, kept.videoId)).not.toBeNull();
-  expect(await readRecording(subtext.service, old.videoId)).toBeNull();
+  expect(await readRecording(subtext.service, untouched.videoId)).not.toBeNull();
+  expect(await readRecording(subtext.service, due.videoId)).toBeNull();
 });
 
-test("the recording goes and the transcript stays readable by working URLs", async () => {
+test("retention of recordings keeps the transcript readable by working URLs", async () => {
   const tenant = await createTenant(subtext);
   const { videoId } = await completed(tenant.environmentId, 31);
   const young = await completed(tenant.environmentId, 29);
@@ -100,7 +100,7 @@ test("the recording goes and the transcript stays readable by working URLs", asy
   const { body } = await read(tenant, `${videoId}/transcription`);
   expect(body).toMatchObject({ status: "COMPLETED" });
   const json = await fetch((body as unknown as { files: { json: { url: string } } }).files.json.url);
-  expect(await json.json()).toMatchObject([{ word: "kept" }, { word: "words" }]);
+  expect(await json.json()).toMatchObject([{ word: "some" }, { word: "words" }]);
 
   const page = `/environments/${tenant.environmentId}/videos/${videoId}`;
   expect((await sendAsCommandLine(subtext, page)).json()).toMatchObject({
@@ -115,7 +115,7 @@ test("the recording goes and the transcript stays readable by working URLs", asy
   expect(head.status).toBe(410);
 });
 
-test("the video goes with every row and file of it, also where its recording went before", async () => {
+test("retention of videos removes every row and file, even if the recording was removed before", async () => {
   const tenant = await createTenant(subtext);
   const { db, transcripts } = deps();
   const { videoId, transcriptionId } = await completed(tenant.environmentId, 31);
@@ -132,7 +132,7 @@ test("the video goes with every row and file of it, also where its recording wen
     expect(await Array.fromAsync(transcripts.list(`${TRANSCRIPTS_PREFIX}${id}/`))).toEqual([]);
 });
 
-test("what waits or is being transcribed stays, however old; a failed one stays until its days are over", async () => {
+test("waiting and running transcriptions are kept, however old; failed ones until their days are over", async () => {
   const tenant = await createTenant(subtext);
   const { db } = deps();
   await changeRetention(db, tenant.environmentId, { days: 7, deletes: "video" });
@@ -142,14 +142,14 @@ test("what waits or is being transcribed stays, however old; a failed one stays 
     await endAt(videoId, { uploaded: 400, finished });
     return videoId;
   };
-  const kept = [await make("PENDING", 400), await make("PROCESSING", 400), await make("FAILED", 6)];
+  const remaining = [await make("PENDING", 400), await make("PROCESSING", 400), await make("FAILED", 6)];
   const gone = [await make("FAILED", 8), await make("SKIPPED", 8)];
   await applyRetention(deps(), running);
-  for (const id of kept) expect(await readRecording(subtext.service, id)).not.toBeNull();
+  for (const id of remaining) expect(await readRecording(subtext.service, id)).not.toBeNull();
   for (const id of gone) expect(await readRecording(subtext.service, id)).toBeNull();
 });
 
-test("a video without a transcription counts from the end of its upload, and one that is uploading stays", async () => {
+test("the age of a video without a transcription starts at the end of its upload, and one that is uploading is kept", async () => {
   const tenant = await createTenant(subtext, { aiTranscription: false });
   const { db } = deps();
   const old = await upload(subtext, tenant, Buffer.from("old"));
@@ -162,7 +162,7 @@ test("a video without a transcription counts from the end of its upload, and one
   expect(await read(tenant, old)).toMatchObject({ status: 200 });
 });
 
-test("a failed one whose recording is gone is not reprocessed, and says why", async () => {
+test("a failed transcription without a recording cannot be reprocessed, and the error says why", async () => {
   const tenant = await createTenant(subtext);
   const { videoId } = await completed(tenant.environmentId, 31);
   await setStatus(videoId, "FAILED");
@@ -173,7 +173,7 @@ test("a failed one whose recording is gone is not reprocessed, and says why", as
   expect(codeOf(refused)).toEqual([410, "recording_deleted"]);
 });
 
-test("what was due when it was listed and is reprocessed meanwhile is not deleted", async () => {
+test("a video that was due when it was listed but is reprocessed in the meantime is not deleted", async () => {
   const tenant = await createTenant(subtext);
   const { db, recordings } = deps();
   const first = await completed(tenant.environmentId, 40);
@@ -214,7 +214,7 @@ test("a video that was due when it was listed but is transcribed again in the me
   expect(await readRecording(subtext.service, second.videoId)).not.toBeNull();
 });
 
-test("files that a crash left behind a retention are removed by the sweep", async () => {
+test("files that remain after a crash during retention are removed by the sweep", async () => {
   const tenant = await createTenant(subtext);
   const { db, recordings } = deps();
   const { videoId } = await completed(tenant.environmentId, 31);
@@ -231,7 +231,7 @@ test("files that a crash left behind a retention are removed by the sweep", asyn
   expect(await readRecording(subtext.service, videoId)).toBeNull();
 });
 
-test("how many videos a setting concerns is told before it is made, and the setting is checked", async () => {
+test("the number of affected videos is shown before a setting is saved, and the setting is validated", async () => {
   const tenant = await createTenant(subtext);
   for (const days of [5, 15, 25]) await completed(tenant.environmentId, days);
   const path = `/environments/${tenant.environmentId}`;
@@ -304,7 +304,7 @@ test("missing files are recorded until they are back, and their rows are never d
   expect(await noted()).toEqual([]);
 });
 
-test("the query for what is due is answered from an index, however much was deleted before", async () => {
+test("the query for due videos uses an index, however many were deleted before", async () => {
   const { rows } = await deps()
     .db.transaction()
     .execute(async (tx) => {

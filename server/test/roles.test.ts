@@ -24,7 +24,7 @@ const SAMPLE = join(import.meta.dirname, "../../demo/sample/sample.mp4");
 const METRICS_TOKEN = "a-token-of-the-tests";
 const TUS = { "tus-resumable": "1.0.0" };
 
-/** Starts processes that share one database and one bucket, each on a data folder of its own. */
+/** Starts processes that share one database and one bucket, each with its own data folder. */
 async function newFleet() {
   const name = `fleet-${randomUUID()}`;
   await makeTestBucket(s3!, name);
@@ -38,7 +38,7 @@ async function newFleet() {
 }
 
 describe.skipIf(!s3 || !server)("several processes on one database and one bucket", () => {
-  test("share the work: what one takes in, another transcribes, and any tells of", {
+  test("share the work: one takes the upload, another transcribes it, and any reports it", {
     timeout: 120_000,
   }, async () => {
     const start = await newFleet();
@@ -54,7 +54,7 @@ describe.skipIf(!s3 || !server)("several processes on one database and one bucke
     expect((await fetch(`${worker.url}/api/v1/videos`)).status).toBe(404);
   });
 
-  test("write to one upload in turn, and each goes on where the other left off", async () => {
+  test("write to one upload in turn, and each continues where the other stopped", async () => {
     const start = await newFleet();
     const [one, other] = await Promise.all([start("api"), start("api")]);
     const tenant = await createTenant(one, { aiTranscription: false });
@@ -76,7 +76,7 @@ describe.skipIf(!s3 || !server)("several processes on one database and one bucke
         body,
         ...(typeof body !== "string" && { duplex: "half" }),
       });
-    // One that dawdles makes an end as soon as another process wants to write.
+    // A slow request ends as soon as another process wants to write.
     const dawdling = new ReadableStream({
       start: (stream) => stream.enqueue(new TextEncoder().encode("abc")),
     });
@@ -99,7 +99,7 @@ describe.skipIf(!s3 || !server)("several processes on one database and one bucke
     const api = await start("api");
     const tenant = await createTenant(api);
     await upload(api, tenant, await readFile(SAMPLE));
-    // A command opens the service as well, and does not work.
+    // A command opens the service too, but does not work.
     await start("worker", { purpose: "command", start: false });
     const report = async () => {
       const { data } = (await sendAsCommandLine(api, "/doctor")).json<{ data: Finding[] }>();

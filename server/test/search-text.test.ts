@@ -52,13 +52,13 @@ const text = fc.oneof(
     .map((pieces) => pieces.join(" ")),
 );
 
-/** As a dictionary without stems and stop words would. */
+/** Like a dictionary without stems and stop words. */
 function lookUpPlainly(tokens: readonly Token[]): Lexemes {
   const words = tokens.filter(({ kind }) => kind === "word");
   return new Map(words.map(({ text }) => [text, { lexemes: [fold(text)], isCommon: false }]));
 }
 
-test("words of any text lie in it in order, count up by one, and hold letters and digits alone", () => {
+test("words of any text keep their order, have consecutive positions, and contain only letters and digits", () => {
   fc.assert(
     fc.property(text, (any) => {
       const tokens = tokenize(any);
@@ -75,7 +75,7 @@ test("words of any text lie in it in order, count up by one, and hold letters an
   );
 });
 
-test("every text is a query, and what it makes has no more words than it", () => {
+test("every text is a valid query, which has no more words than the text", () => {
   fc.assert(
     fc.property(text, (any) => {
       const query = parseQuery(any);
@@ -86,7 +86,7 @@ test("every text is a query, and what it makes has no more words than it", () =>
   );
 });
 
-test("any text is found by itself in quotes, all of its words marked", () => {
+test("any text is found by its own quoted phrase, with all words marked", () => {
   fc.assert(
     fc.property(text, (any) => {
       const asked = any.replaceAll(/["“”„«»]/g, " ");
@@ -107,7 +107,7 @@ test("any text is found by itself in quotes, all of its words marked", () => {
   );
 });
 
-test("what the index is given quotes every lexeme", () => {
+test("every lexeme for the index is quoted", () => {
   fc.assert(
     fc.property(text, (any) => {
       const tokens = tokenize(any);
@@ -117,7 +117,7 @@ test("what the index is given quotes every lexeme", () => {
   );
 });
 
-test("passages hold every word once, in order, between their own times", () => {
+test("passages contain every word once, in order, between their own times", () => {
   const words = fc.array(
     fc.record({
       word: fc.constantFrom("Yes.", "and", "so,", "「はい」", "東京", "x".repeat(300), "什么？", "ไป"),

@@ -38,7 +38,7 @@ async function search(
   return response.json<SearchPageView>();
 }
 
-/** The passages, with what is marked in brackets. */
+/** The passages, with matches in brackets. */
 function shown({ data }: SearchPageView): string[] {
   return data.flatMap(({ passages }) =>
     passages.map(({ text, marks }) =>
@@ -55,8 +55,8 @@ async function found(environmentId: string, q: string, more: Record<string, stri
   return shown(await search(environmentId, q, more));
 }
 
-describe("what is found", () => {
-  test("is the sentence, with its time and the words marked, of the video that it is of", async () => {
+describe("a search result", () => {
+  test("is the sentence, with its video, its time and the matches marked", async () => {
     const id = await environment({
       language: "en",
       filename: "board.mp4",
@@ -82,7 +82,7 @@ describe("what is found", () => {
     expect(shown(page)).toEqual(["We approved the [budgets] for next year."]);
   });
 
-  test("has all the words, whatever their form, and leaves out what is excluded", async () => {
+  test("has all the words in any form, and no excluded ones", async () => {
     const id = await environment({
       language: "en",
       text: "The dogs were running home. A dog sleeps. Cats run. Running dogs bark loudly.",
@@ -96,7 +96,7 @@ describe("what is found", () => {
     expect(await found(id, "The dogs")).toHaveLength(3);
   });
 
-  test("has the words of a quoted phrase in a row, stop words included", async () => {
+  test("has the words of a quoted phrase in order, including stop words", async () => {
     const id = await environment({
       language: "en",
       text: "The end of the year is near. The year of the end is over. End year. The end in that year. To be or not to be.",
@@ -109,14 +109,14 @@ describe("what is found", () => {
     expect(await found(id, 'near -"of the year"')).toEqual([]);
   });
 
-  test("is found while its last word is being typed, and not by the beginnings of others", async () => {
+  test("is found while the last word is being typed, but not by prefixes of other words", async () => {
     const id = await environment({ language: "en", text: "Quarterly earnings grew. Nothing else did." });
     expect(await found(id, "earnings quart")).toEqual(["[Quarterly] [earnings] grew."]);
     expect(await found(id, "quart earnings")).toEqual([]);
     expect(await found(id, '"quart"')).toEqual([]);
   });
 
-  test("is found with and without accents, in the forms of its own language", async () => {
+  test("ignores accents, and knows the word forms of its language", async () => {
     const id = await environment(
       { language: "fr", text: "Les écoles étaient fermées à Noël." },
       { language: "de", text: "Die Häuser sind größer als die Straße." },
@@ -135,7 +135,7 @@ describe("what is found", () => {
     expect(await found(id, "lodz")).toEqual(["[Łódź] jest piękna."]);
   });
 
-  test("is found in scripts without spaces by any part of it", async () => {
+  test("is found by any part of a word in scripts without spaces", async () => {
     const id = await environment(
       { language: "ja", text: "昨日東京都に行きました。 京都は東です。" },
       { language: "zh", text: "我们明天开会讨论预算。" },
@@ -152,7 +152,7 @@ describe("what is found", () => {
     expect(await found(id, "東都")).toEqual([]);
   });
 
-  test("is ranked: words close together, whole words and many finds come first", async () => {
+  test("is ranked: adjacent words, whole words and many matches come first", async () => {
     const id = await environment(
       { language: "en", filename: "far", text: "Budget talks about the whole of the annual report." },
       { language: "en", filename: "near", text: "The annual budget talks." },
@@ -164,7 +164,7 @@ describe("what is found", () => {
     expect(await names("report")).toEqual(["twice", "far", "begun"]);
   });
 
-  test("can be narrowed to a language", async () => {
+  test("can be filtered by language", async () => {
     const id = await environment(
       { language: "en", text: "The radio plays." },
       { language: "es", text: "La radio suena." },
@@ -174,7 +174,7 @@ describe("what is found", () => {
     expect(await found(id, "radio", { language: "fr" })).toEqual([]);
   });
 
-  test("is of this environment alone", async () => {
+  test("is from this environment only", async () => {
     const own = await environment({ language: "en", text: "Our secret recipe." });
     const other = await environment({ language: "en", text: "Their secret launch." });
     expect(await found(own, "secret")).toEqual(["Our [secret] recipe."]);
@@ -185,7 +185,7 @@ describe("what is found", () => {
 });
 
 describe("pages", () => {
-  test("leave no video out and show none twice", async () => {
+  test("have every video exactly once", async () => {
     const texts = Array.from({ length: 7 }, (_, n) => `Needle ${"needle ".repeat(n % 3)}number ${n}.`);
     const id = await environment(...texts.map((text) => ({ language: "en", text })));
     const seen: string[] = [];
@@ -200,7 +200,7 @@ describe("pages", () => {
     expect(new Set(seen).size).toBe(7);
   });
 
-  test("begin at cursors of this service alone", async () => {
+  test("require a cursor of this service", async () => {
     const id = await environment();
     for (const cursor of ["x", "W10", Buffer.from('["a",1,2]').toString("base64url")]) {
       expect(codeOf(await ask(id, "word", { cursor }))).toEqual([400, "invalid_request"]);
@@ -208,8 +208,8 @@ describe("pages", () => {
   });
 });
 
-describe("a search that can find nothing", () => {
-  test("is told why", async () => {
+describe("a search that cannot match", () => {
+  test("gets the reason", async () => {
     const id = await environment({ language: "en", text: "To be or not to be." });
     const hints: [string, SearchPageView["hint"]][] = [
       ["", "no_words"],
@@ -231,7 +231,7 @@ describe("a search that can find nothing", () => {
     }
   });
 
-  test("is refused where it is too long", async () => {
+  test("is rejected if it is too long", async () => {
     const id = await environment();
     expect(codeOf(await ask(id, "a".repeat(301)))).toEqual([400, "invalid_request"]);
     expect(codeOf(await ask(id, "a ".repeat(25)))).toEqual([400, "invalid_request"]);
@@ -241,7 +241,7 @@ describe("a search that can find nothing", () => {
 });
 
 describe("a transcript", () => {
-  test("goes from the search with its video", async () => {
+  test("is removed from the search with its video", async () => {
     const { environmentId } = await createTenant(subtext);
     const { videoId } = await seedSearchable(subtext.service, {
       environmentId,
@@ -258,7 +258,7 @@ describe("a transcript", () => {
     expect(rows).toEqual([]);
   });
 
-  test("is written whole by the attempt after one that was cut off, and once only", async () => {
+  test("is indexed completely and once by the attempt after an interrupted one", async () => {
     const { environmentId } = await createTenant(subtext);
     const text = Array.from({ length: 600 }, (_, n) => `Sentence ${n}.`).join(" ");
     const seeded = await seedTranscript(subtext.service, { environmentId, language: "en", text });
@@ -274,7 +274,7 @@ describe("a transcript", () => {
     expect(await count()).toBe(600);
   });
 
-  test("that was completed before there was a search is taken in by the sweep, and once", async () => {
+  test("from before there was a search is indexed by the sweep, once", async () => {
     const { environmentId } = await createTenant(subtext);
     const { service } = subtext;
     const db = service.parts.database.kysely;
@@ -298,7 +298,7 @@ describe("a transcript", () => {
     expect(await found(environmentId, "older")).toEqual(["[Older] than the index."]);
   });
 
-  test("whose job is lost gets another", async () => {
+  test("gets a new job if its job is lost", async () => {
     const { environmentId } = await createTenant(subtext);
     const { service } = subtext;
     const db = service.parts.database.kysely;
@@ -321,7 +321,7 @@ describe("a transcript", () => {
   });
 
   test.each(['[{"word":"cut of', "{}", '[{"word":7,"start":0,"end":1}]'])(
-    "whose words are damaged (%s) is taken in without them, and the log tells of it",
+    "whose words are damaged (%s) is indexed without them, which is logged",
     async (damaged) => {
       const { environmentId } = await createTenant(subtext);
       const seeded = await seedTranscript(subtext.service, {
@@ -334,12 +334,12 @@ describe("a transcript", () => {
       await indexSeeded(subtext.service, seeded);
       expect(await found(environmentId, "whole")).toEqual([]);
       expect(await isIndexed(seeded.transcriptionId)).toBe(true);
-      const told = toldOf(seeded.transcriptionId);
-      expect(told).toContain("the words of a transcript are damaged; it can not be searched");
+      const logged = linesOf(seeded.transcriptionId);
+      expect(logged).toContain("the words of a transcript are damaged; it can not be searched");
     },
   );
 
-  test("that can not be indexed is given up after twenty tries, which the log tells", async () => {
+  test("that cannot be indexed fails after twenty attempts, which is logged", async () => {
     const { environmentId } = await createTenant(subtext);
     const seeded = await seedTranscript(subtext.service, { environmentId, language: "en", text: "Cursed." });
     const tryFor = (cameBack: number) => {
@@ -352,10 +352,10 @@ describe("a transcript", () => {
     expect(await isIndexed(seeded.transcriptionId)).toBe(false);
     await tryFor(19);
     expect(await isIndexed(seeded.transcriptionId)).toBe(true);
-    expect(toldOf(seeded.transcriptionId)).toContain("a transcript can not be indexed");
+    expect(linesOf(seeded.transcriptionId)).toContain("a transcript can not be indexed");
   });
 
-  test("is never given up for an outage", async () => {
+  test("never fails because of an outage", async () => {
     const { environmentId } = await createTenant(subtext);
     const seeded = await seedTranscript(subtext.service, { environmentId, language: "en", text: "Patient." });
     const db = atTransaction(1, () => {
@@ -377,12 +377,12 @@ describe("a transcript", () => {
     return row.indexed_at !== null;
   }
 
-  function toldOf(transcriptionId: string): string {
+  function linesOf(transcriptionId: string): string {
     const lines = subtext.logged().split("\n");
     return lines.filter((line) => line.includes(transcriptionId)).join("\n");
   }
 
-  /** The database, which calls back as that transaction begins: the first gives a place, others write. */
+  /** The database, with a callback at the start of the matching transaction, so that a test can write before it commits. */
   function atTransaction(number: number, begin: () => void): Db {
     let begun = 0;
     return new Proxy(subtext.service.parts.database.kysely, {

@@ -11,7 +11,7 @@ import { createTenant, shareService, startService, upload } from "./support/serv
 const subtext = shareService({ start: false });
 const app = () => subtext.service.parts.app;
 const READING = ["GET", "HEAD", "OPTIONS"];
-/** What somebody without an account may ask for. */
+/** Requests that need no account. */
 const OPEN = /^\/internal\/(?:auth\/(?:sign-in|sign-out|get-session)|set-up|join)\b/;
 
 const AUTH_BODY = {
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 
 let asked = 0;
-/** Of somebody else each time, for guesses are counted by where they come from. */
+/** A different address each time, because attempts are counted by address. */
 const nextAddress = () => {
   asked += 1;
   return `198.51.${asked >> 8}.${asked & 255}`;
@@ -47,7 +47,7 @@ async function ask({ method, path }: KnownRoute, options: InjectOptions = {}) {
 }
 
 describe("every route", () => {
-  test("answers so that a browser runs, frames and passes on nothing of it", async () => {
+  test("responds with headers that keep browsers from executing, framing or leaking it", async () => {
     for (const route of routes) {
       const { headers } = await ask(route);
       const policy = String(headers["content-security-policy"]);
@@ -66,7 +66,7 @@ describe("every route", () => {
     }
   });
 
-  test("answers so also where no route is reached, or no request understood", async () => {
+  test("has the same headers if no route matches or the request is malformed", async () => {
     const unread = await new Promise<string>((resolve) => {
       const socket = connect(Number(new URL(subtext.url).port), "127.0.0.1", () =>
         socket.end("no HTTP\r\n\r\n"),
@@ -82,7 +82,7 @@ describe("every route", () => {
     }
   });
 
-  test("tells browsers to come by https alone where that is the public address, and else nothing", async () => {
+  test("sends Strict-Transport-Security only if the public address is https", async () => {
     expect(
       (await ask({ method: "GET", path: "/healthz" })).headers["strict-transport-security"],
     ).toBeUndefined();
@@ -91,13 +91,13 @@ describe("every route", () => {
     expect(headers["strict-transport-security"]).toBe("max-age=31536000");
   });
 
-  test("of operators is closed to whoever shows no session, and read by no page of another origin", async () => {
+  test("of operators requires a session, and no page of another origin can read it", async () => {
     const internal = routes.filter(({ path }) => path.startsWith("/internal/") && !OPEN.test(path));
     expect(internal.length).toBeGreaterThan(40);
     for (const route of internal) {
       const response = await ask(route, {
         headers: { origin: subtext.url },
-        // The library that signs in reads the body before it looks who asks.
+        // The sign-in library reads the body before it checks the caller.
         ...(route.path.startsWith("/internal/auth/") && route.method === "POST" && { payload: AUTH_BODY }),
       });
       if (route.method !== "HEAD")
@@ -106,7 +106,7 @@ describe("every route", () => {
     }
   });
 
-  test("of operators ends its answer to a HEAD", async () => {
+  test("of operators has an empty response to HEAD", async () => {
     const cookie = cookieOf(await signIn(subtext, credentials, { from: nextAddress() }));
     const { environmentId } = await createTenant(subtext);
     const headRoutes = routes.filter(
@@ -123,7 +123,7 @@ describe("every route", () => {
     }
   });
 
-  test("of operators that changes anything refuses what a page of another origin sends with the cookie", async () => {
+  test("of operators that changes something rejects requests with the cookie from pages of another origin", async () => {
     const cookie = cookieOf(await signIn(subtext, credentials, { from: nextAddress() }));
     const changing = routes.filter(
       ({ method, path }) => path.startsWith("/internal/") && !READING.includes(method),
@@ -138,7 +138,7 @@ describe("every route", () => {
     }
   });
 
-  test("of the API gives for another environment's ids what it gives for ids that nobody has", async () => {
+  test("of the API gives the same response for another environment's ids and for unknown ids", async () => {
     const owner = await createTenant(subtext, { aiTranscription: false });
     const stranger = await createTenant(subtext);
     const videoId = await upload(subtext, owner, Buffer.from("x"));
@@ -188,8 +188,8 @@ describe("every route", () => {
           ...(method === "PATCH" && { payload: path.startsWith("/api/v1/uploads") ? "x" : {} }),
           ...(path.endsWith("/redeliver-failed") && { payload: { since: "2026-01-01T00:00:00Z" } }),
         });
-        const { requestId: _its, instance: _own, ...told } = method === "HEAD" ? {} : response.json();
-        answers.push({ status: response.statusCode, told });
+        const { requestId: _its, instance: _own, ...body } = method === "HEAD" ? {} : response.json();
+        answers.push({ status: response.statusCode, body });
       }
       expect([method, path, answers[0]]).toEqual([method, path, answers[1]]);
       expect([method, path, answers[0]?.status]).toEqual([method, path, 404]);
@@ -198,7 +198,7 @@ describe("every route", () => {
 });
 
 describe("a sign-in", () => {
-  test("begins a session of its own, whatever cookie it came with", async () => {
+  test("starts a new session, whatever cookie the request has", async () => {
     const planted = "subtext.session_token=planted.by%20somebody";
     const response = await send(subtext, "/auth/sign-in/email", {
       method: "POST",
@@ -209,7 +209,7 @@ describe("a sign-in", () => {
     expect(response.statusCode).toBe(200);
     expect(cookieOf(response)).not.toContain("planted");
     expect((await send(subtext, "/me", { headers: { cookie: planted } })).statusCode).toBe(401);
-    // A second sign-in does not go on with the first one's session either.
+    // A second sign-in does not continue the first one's session either.
     const again = await signIn(subtext, credentials, { from: nextAddress() });
     expect(cookieOf(again)).not.toBe(cookieOf(response));
   });
@@ -220,7 +220,7 @@ describe("a body of JSON", () => {
     '{"sizeBytes":1,"metadata":{"__proto__":{"admin":true}}}',
     '{"sizeBytes":1,"metadata":{"constructor":{"prototype":{"admin":true}}}}',
     '{"sizeBytes":1,"__proto__":{"metadata":{"admin":"true"}}}',
-  ])("can not reach what all objects share: %s", async (payload) => {
+  ])("cannot modify the prototype of objects: %s", async (payload) => {
     const { key } = await createTenant(subtext);
     const response = await app().inject({
       method: "POST",
@@ -233,10 +233,10 @@ describe("a body of JSON", () => {
   });
 });
 
-describe("what a client says of itself", () => {
-  test("neither names where uploads and links lead, nor the request, nor the client's address", async () => {
+describe("forwarding headers of a client", () => {
+  test("determine neither upload URLs and links, nor the request id, nor the client's address", async () => {
     const { key } = await createTenant(subtext);
-    const lies = {
+    const forged = {
       host: "evil.example",
       "x-forwarded-host": "evil.example",
       "x-forwarded-proto": "https",
@@ -247,14 +247,14 @@ describe("what a client says of itself", () => {
     const created = await app().inject({
       method: "POST",
       url: "/api/v1/uploads",
-      headers: { ...lies, authorization: `Bearer ${key}`, "tus-resumable": "1.0.0", "upload-length": "1" },
+      headers: { ...forged, authorization: `Bearer ${key}`, "tus-resumable": "1.0.0", "upload-length": "1" },
     });
     expect(created.statusCode).toBe(201);
     expect(created.headers.location).toMatch(new RegExp(`^(?:${subtext.url})?/api/v1/uploads/video_`));
     const offered = await app().inject({
       method: "POST",
       url: "/api/v1/videos",
-      headers: { ...lies, authorization: `Bearer ${key}` },
+      headers: { ...forged, authorization: `Bearer ${key}` },
       payload: { sizeBytes: 1 },
     });
     expect(offered.statusCode).toBe(201);
@@ -262,7 +262,7 @@ describe("what a client says of itself", () => {
     expect(subtext.logged()).not.toMatch(/evil\.example|chosen-by-the-client|203\.0\.113\.9/);
   });
 
-  test("is one line of the log, with nothing made up in it", async () => {
+  test("result in one line of the log, without injected entries", async () => {
     const before = subtext.logged().length;
     const line = '{"level":60,"msg":"made up"}';
     await app().inject(`/api/v1/videos/${encodeURIComponent(`x\n${line}\r\n`)}/\u001b[2Jtranscription`);
@@ -281,7 +281,7 @@ describe("what a client says of itself", () => {
   });
 });
 
-test("what is shown once is in no line of the log", async () => {
+test("secrets that are shown once are never logged", async () => {
   const { key, environmentId } = await createTenant(subtext);
   const cookie = cookieOf(await signIn(subtext, credentials, { from: nextAddress() }));
   const post = async (path: string, body: object = {}) =>

@@ -10,7 +10,7 @@ import { countWorkers, openSession } from "../src/db/session.ts";
 import { temporaryFolder, until } from "./support/service.ts";
 import { makeTestDatabase } from "./support/test-database.ts";
 
-test("a connection that is never made is an error of the opening, and of nothing else", async () => {
+test("a failed connection is an error of opening the session, and of nothing else", async () => {
   const server = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => void server.close());
@@ -31,7 +31,7 @@ test("a connection that is never made is an error of the opening, and of nothing
 });
 
 test.skipIf(process.env.TEST_DATABASE_URL === undefined)(
-  "locks asked for side by side are asked for one after the other (skipped without TEST_DATABASE_URL)",
+  "concurrent lock requests run one after another (skipped without TEST_DATABASE_URL)",
   async () => {
     let atOnce = 0;
     let most = 0;

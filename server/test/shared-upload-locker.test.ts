@@ -20,14 +20,14 @@ async function newSession() {
   return session;
 }
 
-/** What a process of its own would have. */
+/** The parts that each process has of its own. */
 async function newProcess({ timeoutMs = 20_000 } = {}) {
   const session = await newSession();
   const local = createUploadLocker({ timeoutMs });
   return { session, locker: createSharedUploadLocker({ local, session, timeoutMs }) };
 }
 
-/** Ends the connection as a server that goes away does. */
+/** Ends the connection like a server that disappears. */
 async function cutConnectionThatHolds(name: string): Promise<void> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
@@ -38,8 +38,8 @@ async function cutConnectionThatHolds(name: string): Promise<void> {
   await client.end();
 }
 
-describe.skipIf(!databaseUrl)("the lock of an upload, among several processes", () => {
-  test("is held by one at a time, within a process and among them", async () => {
+describe.skipIf(!databaseUrl)("the lock of an upload, across several processes", () => {
+  test("is held by one request at a time, within a process and across processes", async () => {
     const id = newName();
     const processes = [await newProcess(), await newProcess()];
     let holders = 0;
@@ -59,7 +59,7 @@ describe.skipIf(!databaseUrl)("the lock of an upload, among several processes", 
     expect(turns).toBe(6);
   });
 
-  test("is asked back from a holder in another process", async () => {
+  test("is requested from a holder in another process", async () => {
     const id = newName();
     const [one, other] = [await newProcess(), await newProcess()];
     const held = one.locker.newLock(id);
@@ -67,7 +67,7 @@ describe.skipIf(!databaseUrl)("the lock of an upload, among several processes", 
     await other.locker.newLock(id).lock(neverAborted, noRelease);
   });
 
-  test("that a holder elsewhere keeps for too long is upload_locked, and another upload's is not", async () => {
+  test("that another process holds for too long is upload_locked, and another upload's is not", async () => {
     const id = newName();
     const [one, other] = [await newProcess(), await newProcess({ timeoutMs: 50 })];
     const held = one.locker.newLock(id);
@@ -79,7 +79,7 @@ describe.skipIf(!databaseUrl)("the lock of an upload, among several processes", 
     await other.locker.newLock(id).lock(neverAborted, noRelease);
   });
 
-  test("is not waited for by one whose request is gone", async () => {
+  test("is not acquired for a request that was aborted", async () => {
     const id = newName();
     const [one, other] = [await newProcess(), await newProcess()];
     await one.locker.newLock(id).lock(neverAborted, noRelease);
@@ -89,17 +89,17 @@ describe.skipIf(!databaseUrl)("the lock of an upload, among several processes", 
     await refused;
   });
 
-  test("is lost with the connection: its writer is told to end, and another process has it", async () => {
+  test("is lost with the connection: its writer is notified, and another process gets it", async () => {
     const id = newName();
     const [one, other] = [await newProcess(), await newProcess()];
     const held = one.locker.newLock(id);
-    const told = Promise.withResolvers<void>();
-    await held.lock(neverAborted, () => told.resolve());
+    const notified = Promise.withResolvers<void>();
+    await held.lock(neverAborted, () => notified.resolve());
     await cutConnectionThatHolds(`upload ${id}`);
-    await told.promise;
+    await notified.promise;
     await held.unlock();
     await other.locker.newLock(id).lock(neverAborted, noRelease);
-    // And it can take locks again, over a new connection.
+    // It can take locks again, over a new connection.
     const again = one.locker.newLock(newName());
     await until(
       async () =>
@@ -111,8 +111,8 @@ describe.skipIf(!databaseUrl)("the lock of an upload, among several processes", 
   });
 });
 
-describe.skipIf(!databaseUrl)("what one process does for all", () => {
-  test("is done by one at a time, and by another when that one has ended", async () => {
+describe.skipIf(!databaseUrl)("a leader task", () => {
+  test("runs in one process at a time, and in another when that one has ended", async () => {
     const name = newName();
     const doing = new Set<number>();
     const offices = [];
@@ -135,7 +135,7 @@ describe.skipIf(!databaseUrl)("what one process does for all", () => {
     expect(doing.size).toBe(0);
   });
 
-  test("is given up where the connection breaks", async () => {
+  test("stops if the connection breaks", async () => {
     const name = newName();
     let begun = 0;
     let ended = 0;
@@ -157,7 +157,7 @@ describe.skipIf(!databaseUrl)("what one process does for all", () => {
 });
 
 if (!databaseUrl) {
-  describe("what several processes agree by", () => {
+  describe("locks and leader tasks across processes", () => {
     test.skip("is not tested: TEST_DATABASE_URL names no server", () => {});
   });
 }

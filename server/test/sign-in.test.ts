@@ -21,11 +21,11 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   credentials = await subtext.service.parts.operators.resetPassword(null);
-  // Attempts of the tests before this one are forgotten.
+  // Resets the throttling of earlier tests.
   clock.advance(3_600_000);
 });
 
-/** The token that the cookie holds, without the signature, and the cookie itself. */
+/** The token in the cookie, without its signature, and the cookie itself. */
 function tokenOf(response: LightMyRequestResponse): { token: string; cookie: string } {
   const cookie = cookieOf(response);
   return { cookie, token: decodeURIComponent(cookie.split("=")[1]!).split(".")[0]! };
@@ -90,7 +90,7 @@ test("a session is extended while it is used, and stays the same session", async
 });
 
 describe("signing in", () => {
-  test("gives a cookie that opens the operator's API and that no script and no other site can use", async () => {
+  test("sets a cookie that grants access to the operator API and that no script and no other site can use", async () => {
     const response = await signIn(subtext, credentials);
     expect(response.statusCode).toBe(200);
     const [cookie] = response.cookies;
@@ -101,7 +101,7 @@ describe("signing in", () => {
     expect(environments.headers["cache-control"]).toBe("no-store");
   });
 
-  test("gives a secure cookie where the service is reached by https", async () => {
+  test("sets a secure cookie if the service is reached by https", async () => {
     const { database, log } = subtext.service.parts;
     const publicUrl = "https://captions.example/subtext";
     const secret = Buffer.from(Array.from({ length: 32 }, (_, index) => index * 7));
@@ -117,7 +117,7 @@ describe("signing in", () => {
     expect(response.headers.getSetCookie()[0]).toMatch(/^__Secure-.*; Secure/);
   });
 
-  test("tells a wrong password and an unknown email apart by nothing", async () => {
+  test("responds identically to a wrong password and an unknown email", async () => {
     const wrong = await signIn(subtext, { ...credentials, password: "not-the-password-at-all" });
     const unknown = await signIn(subtext, { ...credentials, email: "nobody@subtext.local" });
     expect(codeOf(wrong)).toEqual([401, "sign_in_failed"]);
@@ -126,14 +126,14 @@ describe("signing in", () => {
     expect(wrong.headers["content-type"]).toMatch("application/problem+json");
   });
 
-  test("refuses a body that holds no email and password", async () => {
+  test("rejects a body without an email and a password", async () => {
     for (const body of [{}, { email: 5, password: [] }, { email: credentials.email }]) {
       const response = await send(subtext, "/auth/sign-in/email", { method: "POST", body });
       expect(codeOf(response)).toEqual([400, "invalid_request"]);
     }
   });
 
-  test("is refused for a while after five attempts from one address, with the right password too", async () => {
+  test("is throttled after five attempts from one address, also with the right password", async () => {
     const from = "198.51.100.7";
     const wrong = { ...credentials, password: "not-the-password-at-all" };
     for (let attempt = 0; attempt < 5; attempt++) {
@@ -149,7 +149,7 @@ describe("signing in", () => {
     expect((await signIn(subtext, credentials, { from })).statusCode).toBe(200);
   });
 
-  test("is refused for a while after many attempts at one account, from however many addresses", async () => {
+  test("is throttled after many attempts at one account, from however many addresses", async () => {
     const attempt = (n: number, email = credentials.email) =>
       signIn(subtext, { email, password: "not-the-password-at-all" }, { from: `203.0.113.${n}` });
     for (let n = 0; n < 15; n++) expect((await attempt(n)).statusCode).toBe(401);
@@ -160,7 +160,7 @@ describe("signing in", () => {
     expect((await signIn(subtext, credentials, { from: "203.0.113.18" })).statusCode).toBe(200);
   });
 
-  test("hands nothing to the library that does it but what the route is for", async () => {
+  test("forwards only the fields of the route to the sign-in library", async () => {
     const body = { ...credentials, callbackURL: "https://evil.example/", rememberMe: false };
     const response = await send(subtext, "/auth/sign-in/email", {
       method: "POST",
@@ -182,7 +182,7 @@ describe("signing in", () => {
     expect((await signIn(subtext, credentials, { from: "2001:db8:1:3::1" })).statusCode).toBe(200);
   });
 
-  test("believes no header about where it comes from", async () => {
+  test("ignores headers that claim another address", async () => {
     const wrong = { ...credentials, password: "not-the-password-at-all" };
     const attempt = (n: number) =>
       send(subtext, "/auth/sign-in/email", {
@@ -195,7 +195,7 @@ describe("signing in", () => {
     expect((await attempt(6)).statusCode).toBe(429);
   });
 
-  test("offers nothing else of the library that does it", async () => {
+  test("exposes no other route of the sign-in library", async () => {
     const body = { email: "a@b.example", password: "a-long-password", name: "A" };
     for (const path of ["/sign-up/email", "/sign-in/social", "/request-password-reset", "/delete-user"]) {
       const response = await send(subtext, `/auth${path}`, { method: "POST", body });
@@ -208,7 +208,7 @@ describe("signing in", () => {
 });
 
 describe("a session", () => {
-  test("is needed: without one, or with one that was made up, nothing is told", async () => {
+  test("is required: a missing or invalid one gets no data", async () => {
     const cookie = cookieOf(await signIn(subtext, credentials));
     const [name, value = ""] = cookie.split("=");
     const token = value.split(".")[0];
@@ -264,7 +264,7 @@ describe("a session", () => {
       .execute();
   });
 
-  test("changes the password for whoever knows the one before", async () => {
+  test("can change the password with the previous one", async () => {
     const headers = { cookie: cookieOf(await signIn(subtext, credentials)), origin: subtext.url };
     const change = (currentPassword: string, newPassword: string) =>
       send(subtext, "/auth/change-password", {
@@ -275,14 +275,14 @@ describe("a session", () => {
     expect((await change("not-the-password-at-all", "another-long-password")).statusCode).toBe(400);
     expect((await change(credentials.password, "short")).statusCode).toBe(400);
     expect((await change(credentials.password, "another-long-password")).statusCode).toBe(200);
-    // Wrong passwords were used up at the first address.
+    // The first address has used up its wrong passwords.
     const from = "198.51.100.10";
     expect((await signIn(subtext, credentials, { from })).statusCode).toBe(401);
     const changed = { ...credentials, password: "another-long-password" };
     expect((await signIn(subtext, changed, { from })).statusCode).toBe(200);
   });
 
-  test("that was stolen can not be used to guess the password from many addresses", async () => {
+  test("that was stolen cannot be used to guess the password from many addresses", async () => {
     const headers = { cookie: cookieOf(await signIn(subtext, credentials)), origin: subtext.url };
     const guess = (n: number) =>
       send(subtext, "/auth/change-password", {
@@ -316,7 +316,7 @@ describe("a session", () => {
     }
   });
 
-  test("can not be used by a page of another origin, nor by one that hides its origin", async () => {
+  test("cannot be used by a page of another origin, nor by one that hides its origin", async () => {
     const cookie = cookieOf(await signIn(subtext, credentials));
     const create = (headers: Record<string, string>, name: string) =>
       send(subtext, "/environments", { method: "POST", body: { name }, headers: { cookie, ...headers } });
@@ -337,7 +337,7 @@ describe("a session", () => {
     expect(reading.headers["access-control-allow-origin"]).toBeUndefined();
   });
 
-  test("can not be begun by a page of another origin", async () => {
+  test("cannot be created by a page of another origin", async () => {
     const response = await signIn(subtext, credentials, { origin: "https://evil.example" });
     expect(codeOf(response)).toEqual([403, "origin_not_allowed"]);
     expect(response.cookies).toEqual([]);
@@ -345,7 +345,7 @@ describe("a session", () => {
 });
 
 describe("the command line's token", () => {
-  test("opens the operator's API, and nothing like it does", async () => {
+  test("grants access to the operator API, and similar tokens do not", async () => {
     expect((await sendAsCommandLine(subtext, "/environments")).statusCode).toBe(200);
     const { commandLineToken } = subtext.service.parts;
     for (const authorization of ["", "Bearer", "Bearer x", commandLineToken, `Bearer ${commandLineToken}x`]) {
@@ -373,7 +373,7 @@ describe("the command line's token", () => {
   });
 });
 
-test("the tables are the ones that better-auth asks for", async () => {
+test("the tables match what better-auth requires", async () => {
   const { database, log } = subtext.service.parts;
   const options = authOptions({
     db: database.kysely,
@@ -402,7 +402,7 @@ test("neither passwords nor session tokens are logged", async () => {
   expect(logged).not.toContain(subtext.service.parts.commandLineToken);
 });
 
-test("behind a proxy, the address that the proxy saw counts, not what the client said before", async () => {
+test("behind a proxy, the address that the proxy reports counts, not what the client claims", async () => {
   const proxied = await startService({ start: false, env: { TRUST_PROXY: "true" } });
   const attempt = (said: string, seen: string) =>
     send(proxied, "/auth/sign-in/email", {

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { TranscriptionRow } from "../src/db/schema.ts";
 import type { End, Running, StateWorld } from "./state-model.ts";
 
-/** All that can be seen of a world at one moment. */
+/** Everything observable of a world at one time. */
 export interface Seen {
   at: Date;
   rows: Map<string, TranscriptionRow>;
@@ -39,10 +39,10 @@ const EVENT_OF: Record<string, string> = {
 };
 const isOpen = ({ status }: TranscriptionRow) => status === "PENDING" || status === "PROCESSING";
 
-/** What holds at every moment, and of any two. */
+/** Invariants of every state, and of every pair of successive states. */
 export function verify(world: StateWorld, before: Seen, now: Seen): void {
   const open = [...now.rows.values()].filter(isOpen);
-  // Each that waits is named by one living job, and no two by the same.
+  // Each waiting row has one live job, and no two have the same.
   for (const row of open) expect(now.livingJobs, `job of ${row.id}`).toContain(row.job_id);
   expect(new Set(open.map(({ job_id }) => job_id)).size).toBe(open.length);
   expect(now.virtualTime).toBeGreaterThanOrEqual(before.virtualTime);
@@ -61,7 +61,7 @@ export function verify(world: StateWorld, before: Seen, now: Seen): void {
     );
     const running = attempts.filter(({ outcome }) => outcome === null).map(({ number }) => number);
     expect(running).toEqual(row.status === "PROCESSING" ? [row.attempt] : []);
-    // One event an end.
+    // One event per end.
     const ends = attempts.flatMap(({ outcome }) => EVENT_OF[outcome ?? ""] ?? []);
     expect((now.events.get(id) ?? []).toSorted()).toEqual(ends.toSorted());
 
@@ -70,13 +70,13 @@ export function verify(world: StateWorld, before: Seen, now: Seen): void {
     expect(row.attempt).toBeGreaterThanOrEqual(was.attempt);
     expect(row.created_at).toEqual(was.created_at);
     if (was.status === "COMPLETED" || was.status === "SKIPPED") expect(row).toEqual(was);
-    // What was written down of an attempt that ended stays.
+    // The record of an attempt that ended never changes.
     const past = (before.attempts.get(id) ?? []).filter(({ outcome }) => outcome !== null);
     expect(attempts).toEqual(expect.arrayContaining(past));
   }
 }
 
-/** Of one job that a worker got while nothing else happened: one attempt begins at most, and the clock follows it. */
+/** After a worker got one job and nothing else happened: at most one attempt began, and the queue's clock follows it. */
 export function verifyClaim(before: Seen, after: Seen): void {
   const begun = [...after.rows.values()].filter(
     (row) => row.status === "PROCESSING" && row.attempt > (before.rows.get(row.id)?.attempt ?? 0),
@@ -87,7 +87,7 @@ export function verifyClaim(before: Seen, after: Seen): void {
   expect(after.virtualTime).toBe(Math.max(before.virtualTime, after.startTags.get(row.id)!));
 }
 
-/** Of one attempt that ended while nothing else happened: it counts if nothing had replaced it, else not at all. */
+/** After one attempt ended and nothing else happened: it counts unless it had been replaced. */
 export function verifyEnd(running: Running, how: End, before: Seen, after: Seen): void {
   const was = before.rows.get(running.transcriptionId);
   const row = after.rows.get(running.transcriptionId);

@@ -4,13 +4,13 @@ import { ENDS, type End, StateWorld } from "./state-model.ts";
 import { type Seen, see, verify, verifyClaim, verifyEnd } from "./state-model-rules.ts";
 import { createTenant, shareService } from "./support/service.ts";
 
-/** `MODEL_RUNS` and `MODEL_SEED` repeat a run, or make a longer one. */
+/** `MODEL_RUNS` and `MODEL_SEED` repeat a run, or run longer. */
 const RUNS = Number(process.env.MODEL_RUNS ?? 6);
 const SEED = process.env.MODEL_SEED ? { seed: Number(process.env.MODEL_SEED) } : {};
 
 const service = shareService({ start: false });
 
-/** Numbers choose among what is there when the action's turn comes. */
+/** The numbers choose among what exists when it is the action's turn. */
 type Action =
   | { do: "upload" | "take" | "lose lease" | "delete" | "reprocess" | "forget"; which: number }
   | { do: "end"; which: number; how: End }
@@ -38,7 +38,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("model arrives" as const, "sweep" as const) }) },
 );
-/** One alone is held against what the model says of it; several at one time against what holds whatever comes first. */
+/** The result of a single action is checked against the model; concurrent actions are checked against the invariants. */
 const steps: fc.Arbitrary<Action[][]> = fc.array(
   fc.oneof(
     { weight: 3, arbitrary: fc.tuple(action) },
@@ -47,7 +47,7 @@ const steps: fc.Arbitrary<Action[][]> = fc.array(
   { minLength: 10, maxLength: 40 },
 );
 
-/** A worker wakes up after its successor has begun, or ended: what no fence but that of each write holds back. */
+/** A worker wakes up after its successor has begun, or ended: only the fencing of each write can hold it back. */
 const STALE: Action[][] = [
   [{ do: "upload", which: 0 }],
   [{ do: "take", which: 0 }],
@@ -61,7 +61,7 @@ const EXAMPLES: [Action[][], number | null][] = [
   [[...STALE, ended(1, "skip"), ended(0, "skip")], null],
 ];
 
-/** Fixes what the action is about, before anything that goes on beside it has begun. */
+/** Chooses the action's target before any concurrent action has begun. */
 async function prepare(world: StateWorld, action: Action, seen: Seen): Promise<() => Promise<void>> {
   const pick = <T>(from: T[], number: number): T | undefined => from[number % Math.max(1, from.length)];
   switch (action.do) {
@@ -105,7 +105,7 @@ async function prepare(world: StateWorld, action: Action, seen: Seen): Promise<(
   }
 }
 
-test("whatever workers, leases, people and the clock do, each transcription is moved by one worker at a time, waits for one job, and ends once", {
+test("whatever workers, leases, operators and the clock do, each transcription is moved by one worker at a time, waits for one job, and ends once", {
   timeout: 1_200_000,
 }, async () => {
   const tenants = await Promise.all([1, 2, 3].map(() => createTenant(service)));
@@ -123,7 +123,7 @@ test("whatever workers, leases, people and the clock do, each transcription is m
             actions.map(async (action) => await prepare(world, action, before)),
           );
           await Promise.all(prepared.map(async (run) => await run()));
-          // A job that is lost while rows change theirs may be another row's by the time it is missed: the next sweep tells.
+          // A lost job may belong to another row by the time it is missed. The next sweep replaces it.
           if (actions.some((action) => action.do === "forget")) await world.sweep();
           const after = await see(world);
           verify(world, before, after);

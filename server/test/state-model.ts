@@ -20,11 +20,11 @@ import { acceptUpload } from "../src/uploads/accept-upload.ts";
 import { deleteVideo } from "../src/videos/delete-video.ts";
 import { FAKE_HEARING } from "./support/fake-hearing.ts";
 
-/** How an attempt is let end. */
+/** How an attempt can be made to end. */
 export const ENDS = ["complete", "skip", "fail", "fault", "language", "hand back", "yield"] as const;
 export type End = (typeof ENDS)[number];
 
-/** An attempt that a worker is at, or one whose worker does not know yet that it has been replaced. */
+/** An attempt that a worker runs, or one whose worker does not know yet that it has been replaced. */
 export interface Running {
   transcriptionId: string;
   attempt: number;
@@ -37,12 +37,12 @@ export interface WaitingJob {
   due: boolean;
 }
 
-/** Beyond what any world holds: each round ends one attempt. */
+/** More than any world needs: each round ends one attempt. */
 const MOST_ROUNDS = 500;
 
 /**
- * The service's own functions, with what happens around them in the hands of a test: which job is given to a worker
- * and when, which lease is lost, how speech to text ends, what time it is.
+ * The service's own functions in an environment that the test controls: which worker gets which job and when, which
+ * lease is lost, how the recognition ends, and the time.
  */
 export class StateWorld {
   readonly running: Running[] = [];
@@ -68,12 +68,12 @@ export class StateWorld {
     return this.#clock.now();
   }
 
-  /** Of the clock of all workers; the database's goes on as it does. */
+  /** Offset of all workers' clocks; the database's clock is not changed. */
   advance(seconds: number): void {
     this.#offsetMs += seconds * 1000;
   }
 
-  /** Time passes for what waits, and for all workers. */
+  /** Time passes for waiting jobs and for all workers. */
   async pass(seconds: number): Promise<void> {
     this.advance(seconds);
     await sql`update transcription set due_at = due_at - ${seconds} * interval '1 second'
@@ -85,7 +85,7 @@ export class StateWorld {
     return new Map(rows.map((row) => [row.id, row]));
   }
 
-  /** All that the queue may still give to a worker, or has given to one. */
+  /** All jobs that a worker has or may still get. */
   async livingJobs(): Promise<Set<string>> {
     const { rows } = await sql<{ id: string }>`select id from pgboss.job
       where name = 'transcribe' and state in ('created', 'retry', 'active')`.execute(this.#db);
@@ -99,7 +99,7 @@ export class StateWorld {
     return rows;
   }
 
-  /** Start tags of living jobs, by their transcriptions' ids. */
+  /** Start tags of live jobs, by their transcriptions' ids. */
   async startTags(): Promise<Map<string, number>> {
     const { rows } = await sql<{ id: string; start: number }>`
       select transcription.id, (data->'tag'->>'start')::bigint as start
@@ -149,7 +149,7 @@ export class StateWorld {
     );
   }
 
-  /** A worker gets the job. Resolves when it is at its attempt, or has found nothing to do. */
+  /** A worker gets the job. Resolves when its attempt has started, or when it has found nothing to do. */
   async take(jobId: string): Promise<void> {
     const { rows } = await sql<{ subjectId: string; tag: JobTag; claim: number }>`
       update pgboss.job set state = 'active', retry_count = retry_count + 1
@@ -163,7 +163,7 @@ export class StateWorld {
     const job: Job = { id: jobId, subjectId, tag, signal: new AbortController().signal };
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
     const shutdown = new AbortController();
-    const { promise: heard, resolve, reject } = Promise.withResolvers<TranscribeResult>();
+    const { promise: result, resolve, reject } = Promise.withResolvers<TranscribeResult>();
     let modelIsComing = false;
     let running: Running | undefined;
     const { transcripts, queue, log } = this.#parts;
@@ -177,7 +177,7 @@ export class StateWorld {
       maxConcurrentPerEnvironment: this.cap,
       modelIsComing: () => modelIsComing,
       recordings: fakeSources,
-      /** A stand-in for the engine: it hears what the test lets it hear. */
+      /** A fake engine, which ends as the test decides. */
       speech: {
         transcribe: async (_path: string, options: Parameters<Speech["transcribe"]>[1]) => {
           const hold = await this.#holdOf(jobId);
@@ -215,7 +215,7 @@ export class StateWorld {
           this.running.push(running);
           options.signal?.addEventListener("abort", () => reject(options.signal?.reason));
           begin();
-          return await heard;
+          return await result;
         },
       } as unknown as Speech,
     };
@@ -226,7 +226,7 @@ export class StateWorld {
     await Promise.race([begun, ended]);
   }
 
-  /** A job of another environment, which comes before all others, for no transcription. */
+  /** A job of another environment without a transcription, which comes first. */
   async #enqueueDecoy(): Promise<void> {
     await sql`insert into pgboss.job (name, data, priority, group_id, start_after)
       values ('transcribe', '{"subjectId": ""}', 1000000, 'decoy', now() - interval '1 minute')`.execute(
@@ -234,7 +234,7 @@ export class StateWorld {
     );
   }
 
-  /** Once or twice: it may be told to end by two at the same time. */
+  /** Once or twice: two callers may end it at the same time. */
   #leave(running: Running): void {
     const place = this.running.indexOf(running);
     if (place >= 0) this.running.splice(place, 1);
@@ -250,20 +250,20 @@ export class StateWorld {
     return row;
   }
 
-  /** As pg-boss does, for whom a job that another worker has taken since is not this one's to end. */
+  /** Like pg-boss, which ignores the completion of a job that another worker has taken since. */
   async #finishJob(jobId: string, claim: number): Promise<void> {
     await sql`update pgboss.job set state = 'completed'
       where id = ${jobId} and state = 'active' and retry_count = ${claim}`.execute(this.#db);
   }
 
-  /** The queue takes the worker for dead: the job comes back, and the worker does not know. */
+  /** The queue considers the worker lost and releases its job, but the worker does not know. */
   async loseLease({ jobId }: Running): Promise<void> {
     await sql`update pgboss.job set state = 'retry' where id = ${jobId} and state = 'active'`.execute(
       this.#db,
     );
   }
 
-  /** The queue forgets a job, and the sweep comes by. */
+  /** The queue loses a job, and the sweep runs. */
   async forget(jobId: string): Promise<void> {
     await sql`delete from pgboss.job where id = ${jobId} and state in ('created', 'retry')`.execute(this.#db);
     await this.sweep();
@@ -303,7 +303,7 @@ export class StateWorld {
     );
   }
 
-  /** Everything goes on to its end, by itself. */
+  /** Runs until everything has ended. */
   async drain(): Promise<void> {
     for (let rounds = 0; rounds < MOST_ROUNDS; rounds++) {
       for (const running of [...this.running]) await running.end("complete");
@@ -313,10 +313,10 @@ export class StateWorld {
       if (!job) return;
       await this.take(job.id);
     }
-    throw new Error("there is work without end");
+    throw new Error("the work does not end");
   }
 
-  /** Makes room for another world on the same database. */
+  /** Resets the database for another world. */
   async clear(): Promise<void> {
     for (const running of [...this.running]) await running.end("complete");
     await sql`delete from pgboss.job where name = 'transcribe'`.execute(this.#db);
@@ -325,7 +325,7 @@ export class StateWorld {
 }
 
 const FAKE_STRETCH: Checkpoint = { settledSeconds: 1, results: "" };
-/** No test here looks into a recording. */
+/** No test here reads a recording. */
 const fakeSources = {
   open: async () => ({ path: "/nowhere", release: async () => {} }),
   remove: async () => {},

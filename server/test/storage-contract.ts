@@ -10,9 +10,9 @@ export interface StorageUnderTest {
   close(): Promise<void>;
 }
 
-/** What every storage must do, whatever it keeps objects in. Keys below `prefix` are the suite's own. */
+/** What every storage must do, wherever it stores objects. Keys below `prefix` belong to the suite. */
 export function describeStorage(name: string, open: () => Promise<StorageUnderTest>): void {
-  describe(`${name} keeps the contract of a storage`, () => {
+  describe(`${name} fulfills the storage contract`, () => {
     let harness: StorageUnderTest;
     let transcripts: TranscriptStore;
     beforeAll(async () => {
@@ -24,7 +24,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     const bytes = (content: string) => new TextEncoder().encode(content);
     const keysBelow = async (prefix: string) => (await Array.fromAsync(transcripts.list(prefix))).sort();
 
-    it("gives back any bytes under any key", async () => {
+    it("returns any bytes under any key", async () => {
       let round = 0;
       await fc.assert(
         fc.asyncProperty(segments(), fc.uint8Array({ maxLength: 2000 }), async (path, content) => {
@@ -40,7 +40,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
       );
     });
 
-    it("keeps an object of several megabytes and an empty one", async () => {
+    it("stores an object of several megabytes and an empty one", async () => {
       const large = new Uint8Array(6_000_000).map((_, index) => index % 251);
       await transcripts.put("sizes/large", large);
       await transcripts.put("sizes/empty", new Uint8Array());
@@ -51,7 +51,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
       for (const missing of ["sizes/none", "sizes"]) expect(await transcripts.inspect(missing)).toBeNull();
     });
 
-    it("replaces an object that is put again", async () => {
+    it("replaces an object", async () => {
       await transcripts.put("again/a.txt", bytes("a longer first version"));
       await transcripts.put("again/a.txt", bytes("second"));
       expect(await text(await transcripts.read("again/a.txt"))).toBe("second");
@@ -71,7 +71,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
       await writing;
     });
 
-    it("says which object is missing by the code of its error", async () => {
+    it("reports a missing object with its error code", async () => {
       await transcripts.put("missing/there", bytes("x"));
       for (const key of ["missing/none", "missing", "missing/there/below", "nothing/at/all"]) {
         await expect(transcripts.read(key)).rejects.toMatchObject({ code: "storage_object_missing" });
@@ -87,7 +87,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
       expect(await keysBelow("remove/")).toEqual(["remove/a/two"]);
     });
 
-    it("takes an object again after the last one beside it was removed", async () => {
+    it("accepts an object in a folder whose last object was removed", async () => {
       await transcripts.put("reuse/a/b/c", bytes("1"));
       await transcripts.remove("reuse/a/b/c");
       await transcripts.put("reuse/a/b/c", bytes("2"));
@@ -105,7 +105,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
       expect(await keysBelow("")).toEqual(expect.arrayContaining(keys));
     });
 
-    it("keeps what is written and removed side by side in the same folders", async () => {
+    it("supports concurrent writes and removals in the same folders", async () => {
       const keys = Array.from({ length: 30 }, (_, index) => `side/by/${index % 3}/${index}`);
       const churn = async (key: string) => {
         for (let round = 0; round < 5; round += 1) {
@@ -118,7 +118,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
       expect(await keysBelow("side/")).toEqual([...keys].sort());
     });
 
-    it("refuses keys that could leave its place", async () => {
+    it("rejects keys that could leave its folder or prefix", async () => {
       const odd = [
         "",
         "/a",
@@ -162,7 +162,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
       expect(response.headers.get("content-disposition")).toContain("filename*=UTF-8''Ann%C3%A9e%201%20");
     });
 
-    it("presigns a URL that ends", async () => {
+    it("presigns a URL that expires", async () => {
       await transcripts.put("presign/ended.txt", bytes("secret"));
       const { url } = await transcripts.presign("presign/ended.txt", {
         contentType: "text/plain",
@@ -175,7 +175,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
       expect(await response.text()).not.toContain("secret");
     });
 
-    it("says that it works, and leaves no trace of having tried", async () => {
+    it("passes its own check, and leaves no trace of it", async () => {
       const before = await keysBelow("");
       await transcripts.check();
       expect(await keysBelow("")).toEqual(before);

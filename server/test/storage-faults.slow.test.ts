@@ -64,7 +64,7 @@ describe("a bucket", () => {
     [{ status: 404, code: "NoSuchKey" }, "storage_object_missing"],
     [{ status: 400, code: "BadDigest" }, "storage_object_unusable"],
     [{ status: 412, code: "PreconditionFailed" }, "storage_object_unusable"],
-    // Not about the object: the storage is overloaded or broken, for however few requests.
+    // Not about the object: the storage is overloaded or broken, however few requests fail.
     [{ status: 400, code: "RequestTimeout" }, "storage_unavailable"],
     [{ status: 429, code: "TooManyRequests" }, "storage_unavailable"],
     [{ status: 500, code: "InternalError" }, "storage_unavailable"],

@@ -135,13 +135,13 @@ describe("a database that was restored from an older copy", () => {
     await sweepNow(again);
     expect(await readRecording(again.service, doomed.videoId)).toBeNull();
     expect(await readRecording(again.service, newer.videoId)).not.toBeNull();
-    const kept = (await findings(again)).find(({ name }) => name === "cleanup");
-    expect(kept?.detail).toContain("2 stored files are unknown to the database");
+    const finding = (await findings(again)).find(({ name }) => name === "cleanup");
+    expect(finding?.detail).toContain("2 stored files are unknown to the database");
   });
 });
 
 describe("a copy of the database that is started beside the original, on its files", () => {
-  // Two embedded databases, or two of one server, on one bucket.
+  // Two embedded databases, or two databases of one server, on one bucket.
   test.skipIf(!testS3())(
     "deletes none of them, and the original continues to delete",
     { timeout: 120_000 },
@@ -187,7 +187,7 @@ describe("two processes on one PostgreSQL", () => {
   test.skipIf(!process.env.TEST_DATABASE_URL)(
     "with a data folder each are refused from the first start, before there are videos",
     async () => {
-      // Services of tests have no bucket then.
+      // Then the test services have no bucket.
       vi.stubEnv("TEST_S3", "");
       onTestFinished(() => void vi.unstubAllEnvs());
       const dataFolder = await temporaryFolder();

@@ -31,14 +31,14 @@ async function completedVideo({ service }: TestService, environmentId: string) {
 
 test("files of a deleted video are removed at once, and those of the others are kept", async () => {
   const { started, db, transcripts, environmentId, sweep } = await setUp();
-  const kept = await completedVideo(started, environmentId);
+  const other = await completedVideo(started, environmentId);
   const deleted = await completedVideo(started, environmentId);
   await db.transaction().execute((tx) => deleteVideoRows(tx, environmentId, deleted.videoId));
   await sweep();
   expect(await readRecording(started.service, deleted.videoId)).toBeNull();
-  expect(await readRecording(started.service, kept.videoId)).not.toBeNull();
+  expect(await readRecording(started.service, other.videoId)).not.toBeNull();
   expect(await Array.fromAsync(transcripts.list("transcripts/"))).toEqual([
-    fileKey(filePrefix(kept.transcriptionId, 1), "json"),
+    fileKey(filePrefix(other.transcriptionId, 1), "json"),
   ]);
   expect(await summarizeUnknownFiles(db)).toMatchObject({ files: 0, bytes: 0 });
 });
@@ -118,7 +118,7 @@ test("the 7 days start over if the file was missing, known, or not checked for d
   const other = newId("video");
   await writeRecording(started.service, other, "x");
   await sweep();
-  // A clock that was wrong at the start, or a machine that was off.
+  // The clock was wrong at the start, or the machine was off.
   clock.advance(30 * DAY_MS);
   await sweep();
   expect(await readRecording(started.service, other)).not.toBeNull();

@@ -25,7 +25,7 @@ import { testS3 } from "./support/test-bucket.ts";
 
 const GARBAGE = Buffer.from("no media at all");
 
-test("a video whose job is gone gets a new one and comes to its end", async () => {
+test("a video whose job is lost gets a new one and is completed", async () => {
   const dataFolder = await temporaryFolder();
   const port = await freePort();
   const before = await startService({ dataFolder, port, start: false });
@@ -43,13 +43,13 @@ test("a video whose job is gone gets a new one and comes to its end", async () =
   expect(after.logged()).toContain("a lost job was replaced");
 });
 
-test("a service does not start on files that its database does not know, and leaves them alone", async () => {
+test("a service does not start on files that its database does not know, and leaves them unchanged", async () => {
   const dataFolder = await temporaryFolder();
   const port = await freePort();
   const before = await startService({ dataFolder, port, start: false });
   const tenant = await createTenant(before, { aiTranscription: false });
   const videoId = await upload(before, tenant, GARBAGE);
-  // Another database: embedded, a folder that is made anew; on PostgreSQL, one that never met the files.
+  // Another database: a new embedded one, or one on PostgreSQL that never saw the files.
   const { kysely, kind } = before.service.parts.database;
   if (kind === "postgres")
     await kysely.deleteFrom("service_secret").where("name", "=", "installation").execute();
@@ -63,14 +63,14 @@ test("a service does not start on files that its database does not know, and lea
 });
 
 test("a second service on the same data folder is refused", async (context) => {
-  if (testS3() && process.env.TEST_DATABASE_URL) context.skip("nothing in the folder is anybody's alone");
+  if (testS3() && process.env.TEST_DATABASE_URL) context.skip("nothing in the folder is exclusive");
   const first = await startService({ start: false });
   await expect(startService({ dataFolder: first.dataFolder })).rejects.toMatchObject({
     code: "data_folder_in_use",
   });
 });
 
-test("an odd file among the uploads does not keep the sweep from its work", async () => {
+test("an unexpected file among the uploads does not stop the sweep", async () => {
   const service = await startService({ start: false });
   await writeRecording(service.service, ".DS_Store", "x");
   await writeRecording(service.service, "video_stray", "x");
@@ -80,7 +80,7 @@ test("an odd file among the uploads does not keep the sweep from its work", asyn
   expect(again.logged()).not.toContain("a sweep failed");
 });
 
-test("an answer to a POST is forgotten after a day, with the secret that it holds", async () => {
+test("an idempotent response is deleted after a day, with the secret that it contains", async () => {
   const dataFolder = await temporaryFolder();
   const clock = new MovableClock();
   const before = await startService({ dataFolder, clock, start: false });
@@ -106,7 +106,7 @@ test("an answer to a POST is forgotten after a day, with the secret that it hold
   expect(await db.selectFrom("idempotency_key").select("key").execute()).toEqual([{ key: "young" }]);
 });
 
-test("a storage that is away ends the look at uploads at the first, and is told of once", async () => {
+test("if the storage is unavailable, the sweep of uploads stops at the first one and logs it once", async () => {
   const service = await startService({ start: false, env: { LOG_LEVEL: "debug" } });
   const { database, queue, clock, log, recordings, transcripts, ownership } = service.service.parts;
   const db = database.kysely;
@@ -133,7 +133,7 @@ test("a storage that is away ends the look at uploads at the first, and is told 
   expect(service.logged().match(/a sweep failed/g)).toHaveLength(1);
 });
 
-test("an upload that is deleted while the sweep looks at it is no fault, and those after it are swept", async () => {
+test("an upload that is deleted while the sweep checks it is no failure, and later ones are swept", async () => {
   const service = await startService({ start: false });
   const { database, queue, clock, log, recordings, transcripts, ownership } = service.service.parts;
   const db = database.kysely;
@@ -170,7 +170,7 @@ test("an upload that is deleted while the sweep looks at it is no fault, and tho
 });
 
 describe("one item that cannot be processed", () => {
-  /** Sweeps with parts of which some fail; what was counted as failed comes back. */
+  /** Sweeps with some failing parts; returns what was counted as failed. */
   async function sweepWith(service: TestService, parts: Partial<SweepDeps>): Promise<string[]> {
     const { database, queue, clock, log, recordings, transcripts, ownership } = service.service.parts;
     const failed: string[] = [];
@@ -204,7 +204,7 @@ describe("one item that cannot be processed", () => {
     return { service, tenant, ids, db };
   }
 
-  test("does not keep retention from the others", async () => {
+  test("does not stop retention of the others", async () => {
     const clock = new MovableClock();
     const { service, tenant, ids, db } = await uploadThree({ aiTranscription: false }, clock);
     await setRetention(db, tenant.environmentId, { days: 1, deletes: "recording" });
@@ -214,7 +214,7 @@ describe("one item that cannot be processed", () => {
       if (id === ids[0]) throw new Error("it cannot be removed");
       await recordings.remove(id);
     };
-    // What is left of the first is an obsolete file, which the sweep does not get rid of either.
+    // The remains of the first are an obsolete file, which the sweep cannot remove either.
     expect(await sweepWith(service, { recordings: { ...recordings, remove } })).toEqual([
       "retention",
       "stored_files",
@@ -225,7 +225,7 @@ describe("one item that cannot be processed", () => {
     expect(left).toEqual([true, false, false]);
   });
 
-  test("does not keep the others from a new job", async () => {
+  test("does not prevent a new job for the others", async () => {
     const { service, db } = await uploadThree({ aiTranscription: true });
     const { queue } = service.service.parts;
     await sql`delete from pgboss.job where name = 'transcribe'`.execute(db);
@@ -239,7 +239,7 @@ describe("one item that cannot be processed", () => {
     expect((await findTranscriptionsWithoutJob(db)).map(({ id }) => id)).toEqual([lost[0]!.id]);
   });
 
-  test("does not keep the others from being looked for", async () => {
+  test("does not prevent the file check of the others", async () => {
     const { service, ids, db } = await uploadThree({ aiTranscription: false });
     const { recordings } = service.service.parts;
     const inspect = async (id: string) => {
@@ -250,7 +250,7 @@ describe("one item that cannot be processed", () => {
     expect(await db.selectFrom("missing_file").select("video_id").execute()).toEqual([{ video_id: ids[2] }]);
   });
 
-  test("does not keep the others from being indexed", async () => {
+  test("does not prevent indexing of the others", async () => {
     const { service, ids, db } = await uploadThree({ aiTranscription: true });
     const rows = await db
       .updateTable("transcription")

@@ -38,7 +38,7 @@ async function finish(environment: string, language: string, fields: object): Pr
     .execute();
 }
 
-test("the system tells the queue, what runs, what ended in each hour and how fast each engine was", async () => {
+test("the system page reports the queue, running transcriptions, results per hour and the speed of each engine", async () => {
   const now = subtext.service.parts.clock.now().getTime();
   const stages = (total: number) =>
     JSON.stringify({ probe: 0, decode: 1, voiceActivity: 1, engine: 1, total });
@@ -67,23 +67,23 @@ test("the system tells the queue, what runs, what ended in each hour and how fas
   expect(system.model.wanted).toBe("whisper-small");
 });
 
-test("what ended is counted in the hour that it ended in, by the service's clock", async () => {
+test("results are counted in the hour in which they ended, by the service's clock", async () => {
   const db = subtext.service.parts.database.kysely;
   const later = new Date(subtext.service.parts.clock.now().getTime() + 2 * HOUR_MS);
   const hours = (await endedInLastDay(db, later)).map(({ hoursAgo }) => hoursAgo).sort();
   expect(hours).toEqual([2, 3]);
 });
 
-test("the use of the disk is measured behind the first look", async () => {
+test("disk usage is measured in the background after the first request", async () => {
   const use = async () => (await sendAsCommandLine(subtext, "/system")).json<SystemView>().disk.use;
-  // Two looks within a second are one.
+  // Two requests within a second share one measurement.
   await expect.poll(use, { interval: 500, timeout: 20_000 }).toMatchObject({ videos: 16 });
   const names = (await use())?.parts.map(({ name }) => name);
-  // In a bucket, transcripts take nothing of the disk.
+  // In a bucket, transcripts take no disk space.
   expect(names?.includes("files")).toBe(testS3() === null);
 });
 
-test("each folder's use is told, largest first, whatever its name", async () => {
+test("the use of each folder is reported, largest first, whatever its name", async () => {
   const folder = join(subtext.dataFolder, "measured");
   await mkdir(join(folder, "a\tb c", "deep"), { recursive: true });
   await mkdir(join(folder, "-s"));

@@ -40,7 +40,7 @@ async function addEndpoint({ service }: TestService, { environmentId }: Tenant) 
   return receiver;
 }
 
-/** The spans as a tree of names, in the order of their beginning. */
+/** The spans as a tree of names, in the order in which they began. */
 function treeOf(spans: CollectedSpan[], parentSpanId = ""): unknown[] {
   const sorted = spans
     .filter((span) => span.parentSpanId === parentSpanId)
@@ -51,7 +51,7 @@ function treeOf(spans: CollectedSpan[], parentSpanId = ""): unknown[] {
   });
 }
 
-/** What must hold of the trace of a video that was transcribed and announced. */
+/** Invariants of the trace of a video that was transcribed and announced. */
 function expectWholeTrace(spans: CollectedSpan[], transcriptionId: string): void {
   expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(
     new Set([traceIdsOf(transcriptionId).traceId]),
@@ -74,7 +74,7 @@ function expectWholeTrace(spans: CollectedSpan[], transcriptionId: string): void
 }
 
 describe("a trace", () => {
-  test("leads from the upload to the delivery, over the processes that took part", async () => {
+  test("leads from the upload to the delivery, across processes", async () => {
     const collector = await startCollector();
     const env = traced(collector.url, { OTEL_EXPORTER_OTLP_HEADERS: "x-key=hush" });
     const dataFolder = await temporaryFolder();
@@ -98,14 +98,14 @@ describe("a trace", () => {
     ]);
     expect(collector.spans[0]?.resource).toMatchObject({ "service.name": "subtext" });
     expect(collector.headers[0]).toMatchObject({ "x-key": "hush" });
-    const told = JSON.stringify(collector.spans);
-    expect(told).toContain(videoId);
+    const sent = JSON.stringify(collector.spans);
+    expect(sent).toContain(videoId);
     for (const secret of ["Ada", "example.com", "mp4", receiver.url, tenant.key]) {
-      expect(told).not.toContain(secret);
+      expect(sent).not.toContain(secret);
     }
   });
 
-  test("says what failed and why", async () => {
+  test("records what failed and why", async () => {
     const collector = await startCollector();
     const service = await startService({ env: traced(collector.url) });
     const tenant = await createTenant(service);
@@ -119,7 +119,7 @@ describe("a trace", () => {
     });
   });
 
-  test("is not sent where it is not sampled", async () => {
+  test("is not sent if it is not sampled", async () => {
     const collector = await startCollector();
     const service = await startService({ env: traced(collector.url, { OTEL_TRACES_SAMPLER_ARG: "0" }) });
     const tenant = await createTenant(service);
@@ -128,7 +128,7 @@ describe("a trace", () => {
     expect(collector.spans).toEqual([]);
   });
 
-  test("that can not be sent costs nothing but itself", async () => {
+  test("that cannot be sent has no other effect", async () => {
     const collector = await startCollector();
     const service = await startService({ env: traced(`${collector.url}/elsewhere`) });
     const tenant = await createTenant(service);

@@ -46,7 +46,7 @@ test("the columns hold every word, its times to the millisecond and its confiden
   );
 });
 
-test("paragraphs read as the text of the recording, and are cut wherever the plain text is", () => {
+test("paragraphs match the text of the recording, and break wherever the plain text does", () => {
   fc.assert(
     fc.property(spoken, (words) => {
       const view = transcriptWords(words, { language: "en", confidences: null });
@@ -64,7 +64,7 @@ test("paragraphs read as the text of the recording, and are cut wherever the pla
   );
 });
 
-test("a paragraph ends with a sentence where somebody speaks on without a pause, and is never endless", () => {
+test("a paragraph ends with a sentence if nobody pauses, and has a maximum length", () => {
   const monologue = (text: string) =>
     Array.from({ length: 1000 }, (_, i) => ({ word: text, start: i / 2, end: (i + 1) / 2 }));
   const lengths = ({ paragraphs }: TranscriptWordsView) =>
@@ -77,7 +77,7 @@ test("a paragraph ends with a sentence where somebody speaks on without a pause,
   expect(Math.max(...lengths(breathless))).toBeLessThanOrEqual(200);
 });
 
-test("without words there is nothing", () => {
+test("without words there are no paragraphs", () => {
   expect(transcriptWords([], { language: "zxx", confidences: [] })).toEqual({
     language: "zxx",
     words: [],

@@ -89,7 +89,7 @@ describe("the transcription of a video", () => {
     },
   );
 
-  test("in state COMPLETED has three files, with URLs that are new at every call and live 5 minutes", async () => {
+  test("in state COMPLETED has three files, with URLs that are new in every response and valid for 5 minutes", async () => {
     const videoId = await insertVideo("COMPLETED");
     const first = (await readTranscription(service, tenant, videoId)).body;
     expect(Value.Check(Transcription, first)).toBe(true);
@@ -114,7 +114,7 @@ describe("the transcription of a video", () => {
     expect(second.files?.vtt.expiresAt).not.toBe(first.files?.vtt.expiresAt);
   });
 
-  test("ignores query parameters that it does not know", async () => {
+  test("ignores unknown query parameters", async () => {
     const videoId = await insertVideo("PENDING");
     const response = await fetch(`${service.url}/api/v1/videos/${videoId}/transcription?language=fr&x[]=1`, {
       headers: { authorization: `Bearer ${tenant.key}` },
@@ -132,7 +132,7 @@ describe("a request for a transcription", () => {
     return { ...body, authenticate: response.headers.get("www-authenticate"), detail };
   };
 
-  test("without a key is refused before anything is looked up", async () => {
+  test("without a key is rejected before any lookup", async () => {
     const videoId = await insertVideo("PENDING");
     expect(await problem(videoId, null)).toMatchObject({
       type: "/docs/errors#missing_api_key",
@@ -143,7 +143,7 @@ describe("a request for a transcription", () => {
     expect(await problem("nonsense", "Basic eDp5")).toMatchObject({ code: "missing_api_key", status: 401 });
   });
 
-  test("with a key that is mistyped, unknown or revoked is refused", async () => {
+  test("with a key that is mistyped, unknown or revoked is rejected", async () => {
     const videoId = await insertVideo("PENDING");
     const { key } = tenant;
     const mistyped = key.slice(0, -8) + (key.at(-8) === "a" ? "b" : "a") + key.slice(-7);
@@ -161,7 +161,7 @@ describe("a request for a transcription", () => {
     expect(await problem(videoId, `Bearer ${key}`)).toMatchObject({ code: "invalid_api_key", status: 401 });
   });
 
-  test("with a key without get_video is refused", async () => {
+  test("with a key without get_video is rejected", async () => {
     const videoId = await insertVideo("PENDING");
     const uploader = await createTenant(service, { permissions: ["create_video"] });
     expect(await problem(videoId, `Bearer ${uploader.key}`)).toMatchObject({
@@ -170,7 +170,7 @@ describe("a request for a transcription", () => {
     });
   });
 
-  test("of another environment can not be told from one for a video that never was", async () => {
+  test("of another environment is indistinguishable from one for an unknown video", async () => {
     const videoId = await insertVideo("COMPLETED");
     const stranger = await createTenant(service);
     const answers = await Promise.all(
@@ -182,7 +182,7 @@ describe("a request for a transcription", () => {
     expect(answers[0]).toMatchObject({ code: "video_not_found", status: 404 });
   });
 
-  test("at the same moment as others is answered by what its own key may see", async () => {
+  test("that is concurrent with others gets what its own key may see", async () => {
     const tenants = [tenant, await createTenant(service), await createTenant(service)];
     const videos: { owner: Tenant; id: string }[] = [];
     for (const owner of tenants) {
@@ -199,7 +199,7 @@ describe("a request for a transcription", () => {
     );
   });
 
-  test("for a video whose environment was off tells that there is none", async () => {
+  test("for a video whose environment was off has no transcription", async () => {
     const videoId = await insertVideo(null);
     expect(await problem(videoId, `Bearer ${tenant.key}`)).toMatchObject({
       code: "transcription_not_found",
@@ -207,10 +207,10 @@ describe("a request for a transcription", () => {
     });
   });
 
-  test("over the rate of its key is refused with a time to wait", async () => {
+  test("over the rate of its key is rejected with a time to wait", async () => {
     const videoId = await insertVideo("PENDING");
     const ask = () => readTranscription(service, tenant, videoId);
-    // The clock stands, so that a slow machine gives the key no time to rest.
+    // The clock is stopped, so that a slow machine does not refill the key's rate.
     const standing = vi.spyOn(clock, "now").mockReturnValue(clock.now());
     const responses = await Promise.all(Array.from({ length: 100 }, ask));
     standing.mockRestore();
@@ -225,7 +225,7 @@ describe("a request for a transcription", () => {
     expect((await readTranscription(service, tenant, videoId)).status).toBe(200);
   });
 
-  test("by another method is told which are allowed", async () => {
+  test("with another method gets the allowed ones", async () => {
     const response = await fetch(`${service.url}/api/v1/videos/video_x/transcription`, { method: "POST" });
     expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
   });

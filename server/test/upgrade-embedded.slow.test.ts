@@ -21,15 +21,15 @@ const OLDER_PGLITE = join(dirname(fileURLToPath(import.meta.resolve("pglite-17")
 const known = Object.keys(MIGRATIONS).sort();
 const log = pino({ level: "silent" });
 
-/** A folder of PostgreSQL 17, written by the PGlite that carried it; and what is in its tables. */
+/** A folder of PostgreSQL 17, written by an older PGlite, and the contents of its tables. */
 let made: string;
 let contents: string;
 
 beforeAll(async () => {
-  const kept = await makeOlderFolder();
-  made = kept.folder;
-  contents = kept.contents;
-  return kept.remove;
+  const older = await makeOlderFolder();
+  made = older.folder;
+  contents = older.contents;
+  return older.remove;
 }, 240_000);
 
 async function makeOlderFolder() {
@@ -61,7 +61,7 @@ async function makeOlderFolder() {
   return { folder, contents: found, remove: () => rm(parent, { recursive: true }) };
 }
 
-/** What is in each table, as text that is the same for the same rows. */
+/** The contents of each table, as text that is equal for equal rows. */
 async function contentsOf(query: (statement: string) => Promise<Record<string, unknown>[]>): Promise<string> {
   const tables = await query(
     "select tablename as name from pg_tables where schemaname = 'public' and tablename not like 'kysely%' order by 1",
@@ -76,7 +76,7 @@ async function contentsOf(query: (statement: string) => Promise<Record<string, u
   return lines.join("\n");
 }
 
-/** A data folder with the old database, and beside it the older PGlite where it is installed. */
+/** A data folder with the old database, next to the older PGlite if it is installed. */
 async function olderDataFolder({ installed }: { installed: boolean }): Promise<string> {
   const dataFolder = await temporaryFolder();
   await cp(made, join(dataFolder, "database"), { recursive: true });
@@ -114,7 +114,7 @@ const commands =
   /made by PostgreSQL 17.* carries 18.*\n {2}npm install --prefix \S+\/pglite-17 @electric-sql\/pglite@0\.4\.6\n {2}npx subtext upgrade-database\n?$/s;
 const advice = { code: "database_version_mismatch", message: expect.stringMatching(commands) };
 
-test("a folder of an older PostgreSQL is refused with the commands that carry it over, and left as it is", async () => {
+test("a folder of an older PostgreSQL is rejected with the commands that migrate it, and left unchanged", async () => {
   const dataFolder = await olderDataFolder({ installed: false });
   const folder = join(dataFolder, "database");
   const before = await digestOf(folder);
@@ -126,7 +126,7 @@ test("a folder of an older PostgreSQL is refused with the commands that carry it
   expect((await readdir(dataFolder)).sort()).toEqual(["database", "database.lock"]);
 });
 
-test("a folder of an older PostgreSQL is carried over, row by row, and kept beside the new one", {
+test("a folder of an older PostgreSQL is migrated row by row, and the original is kept beside the new one", {
   timeout: 240_000,
 }, async () => {
   const dataFolder = await olderDataFolder({ installed: true });
@@ -148,7 +148,7 @@ test("a folder of an older PostgreSQL is carried over, row by row, and kept besi
     text: expect.stringContaining("already"),
   });
 
-  // Stopped between the moves, it is as if the last one had been made.
+  // An interruption between the moves has the same effect as one after the last move.
   await rename(folder, `${folder}.carried`);
   const { kysely, close } = await openEmbedded<Schema>({ folder, log });
   try {
@@ -158,7 +158,7 @@ test("a folder of an older PostgreSQL is carried over, row by row, and kept besi
     expect(await madeMigrations(kysely)).toEqual(known.slice(0, -1));
     await migrate(kysely);
     expect(await madeMigrations(kysely)).toEqual(known);
-    // What counts up goes on from where it was; what refers to other rows is held to it again; triggers work.
+    // Sequences continue, foreign keys are enforced again, and triggers work.
     const { number } = await kysely
       .insertInto("search_shard")
       .values({ environment_id: FIRST_RELEASE.environmentId, passage_count: 0 })
@@ -181,7 +181,7 @@ test("a folder of an older PostgreSQL is carried over, row by row, and kept besi
   }
 });
 
-test("a carrying over that was cut short before its moves is forgotten", async () => {
+test("a migration that was interrupted before its moves is discarded", async () => {
   const dataFolder = await olderDataFolder({ installed: false });
   const folder = join(dataFolder, "database");
   await mkdir(`${folder}.carried`);

@@ -26,7 +26,7 @@ const WORDS = [
   { word: "lighthouses", start: 0.5, end: 1.25 },
 ];
 
-/** The data folder that the first release left: its database, and the mark that ties both. */
+/** The data folder of the first release: its database, and the mark that ties the files to it. */
 async function firstReleaseFolder(): Promise<string> {
   const { dataFolder, database } = await openEmptyDatabase<Schema>();
   await runStatements(database.kysely, await firstReleaseStatements());
@@ -41,7 +41,7 @@ async function get<T>({ url }: TestService, path: string): Promise<T> {
   return (await answer.json()) as T;
 }
 
-test("what the first release left is read by clients and operators of this one, and its work is ended", {
+test("clients and operators can read the data of the first release, and its unfinished work completes", {
   timeout: 240_000,
 }, async () => {
   const dataFolder = await firstReleaseFolder();
@@ -126,7 +126,7 @@ test("what the first release left is read by clients and operators of this one, 
   expect(moved.status).toBe(200);
   await still.service.stop();
 
-  // What the first release had begun.
+  // Work that the first release had started.
   const running = await startService({ dataFolder });
   const reprocessed = await send(
     running,
@@ -139,13 +139,13 @@ test("what the first release left is read by clients and operators of this one, 
   expect(reprocessed.statusCode).toBe(202);
   for (const videoId of [videos.pending, videos.processing, videos.failed])
     expect(await untilEnded(running, tenant, videoId)).toMatchObject({ status: "COMPLETED", language: "en" });
-  const told = await until(async () => receiver.received.length >= 4 && receiver.received);
-  expect(new Set(told.map(({ payload }) => "videoId" in payload.data && payload.data.videoId))).toEqual(
+  const posts = await until(async () => receiver.received.length >= 4 && receiver.received);
+  expect(new Set(posts.map(({ payload }) => "videoId" in payload.data && payload.data.videoId))).toEqual(
     new Set([videos.completed, videos.pending, videos.processing, videos.failed]),
   );
-  expect(told.map(({ id }) => id)).toContain("event_01jd0000000000000000000001");
+  expect(posts.map(({ id }) => id)).toContain("event_01jd0000000000000000000001");
 
-  // What the first release did not know of: deliveries are listed by what they are of, its transcripts are made searchable.
+  // New since the first release: deliveries have an event type and a transcription, and transcripts are searchable.
   const { kysely } = running.service.parts.database;
   const deliveries = await kysely
     .selectFrom("delivery")
@@ -160,8 +160,8 @@ test("what the first release left is read by clients and operators of this one, 
   );
 });
 
-describe("a process of the first release, beside tables of today", () => {
-  test("finds all tables and columns as it knows them, and may leave out all others", async () => {
+describe("a process of the first release, on current tables", () => {
+  test("finds all tables and columns that it knows, and may omit all others", async () => {
     const { database } = await openEmptyDatabase<Schema>();
     const { kysely } = database;
     try {
@@ -172,7 +172,7 @@ describe("a process of the first release, beside tables of today", () => {
       for (const [name, { type, nullable }] of before) {
         const now = after.get(name);
         expect([name, now?.type]).toEqual([name, type]);
-        // What may be null for the one may not be refused by the other.
+        // What the old process may set to null, the new tables may not reject.
         if (nullable) expect([name, now?.nullable]).toEqual([name, true]);
       }
       const tables = new Set([...before.keys()].map((name) => name.split(".")[0]));
@@ -184,7 +184,7 @@ describe("a process of the first release, beside tables of today", () => {
     }
   });
 
-  test("writes and reads every kind of row that it knows", async () => {
+  test("writes and reads rows of every table that it knows", async () => {
     const { database } = await openEmptyDatabase<Schema>();
     const { kysely } = database;
     try {
@@ -206,7 +206,7 @@ describe("a process of the first release, beside tables of today", () => {
 interface Column {
   type: string;
   nullable: boolean;
-  /** Whether a row may be written that does not name it. */
+  /** Whether an insert may omit the column. */
   optional: boolean;
 }
 

@@ -25,7 +25,7 @@ async function countVideos({ environmentId }: Tenant): Promise<{ created: number
   return { created: Number(created), uploaded: Number(uploaded) };
 }
 
-/** Inserts unfinished uploads, as if they had been created. */
+/** Inserts unfinished uploads. */
 async function insertOpenUploads({ environmentId }: Tenant, count: number, sizeBytes: number): Promise<void> {
   const rows = Array.from({ length: count }, () => ({
     id: newId("video"),
@@ -50,7 +50,7 @@ async function create({ key }: Tenant, sizeBytes: number): Promise<Response> {
 
 test.each([1, 4, 20])(
   "tus-js-client uploads 300 small files, %i in parallel, and none fails",
-  // One after the other into a bucket takes a minute.
+  // Into a bucket, one after the other takes a minute.
   { timeout: 240_000 },
   async (parallel) => {
     const tenant = await createTenant(service, { aiTranscription: false });
@@ -104,7 +104,7 @@ test("a key that creates uploads in a loop is stopped, while another key's uploa
   await loops;
   expect([...statuses.keys()].sort()).toEqual([201, 409]);
   expect(await countVideos(modest)).toEqual({ created: 20, uploaded: 20 });
-  // Concurrent requests may pass together: those that have their turn.
+  // Requests that already have their turn may pass together.
   const { created } = await countVideos(greedy);
   expect(created).toBeGreaterThanOrEqual(MAX_OPEN_UPLOADS);
   expect(created).toBeLessThan(MAX_OPEN_UPLOADS + 8);
@@ -124,7 +124,7 @@ test("chunks that never end do not keep other requests of the same key waiting",
   const begun = await Promise.all(
     Array.from({ length: 60 }, async () => {
       const location = (await create(tenant, FILE_BYTES)).headers.get("location") ?? "";
-      const piece = request(new URL(location, service.url), {
+      const chunk = request(new URL(location, service.url), {
         method: "PATCH",
         headers: {
           authorization: `Bearer ${tenant.key}`,
@@ -134,10 +134,10 @@ test("chunks that never end do not keep other requests of the same key waiting",
           "content-length": FILE_BYTES,
         },
       });
-      piece.on("error", () => {});
-      onTestFinished(() => void piece.destroy());
-      piece.write("half");
-      return piece;
+      chunk.on("error", () => {});
+      onTestFinished(() => void chunk.destroy());
+      chunk.write("half");
+      return chunk;
     }),
   );
   expect(begun).toHaveLength(60);

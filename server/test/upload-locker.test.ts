@@ -6,7 +6,7 @@ const noRelease = () => {};
 const turnOfTheLoop = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("the lock of an upload", () => {
-  test("is held by one at a time, and passes on in the order in which it was asked for", async () => {
+  test("is held by one request at a time, in the order of the requests", async () => {
     const locker = createUploadLocker({ timeoutMs: 60_000 });
     const order: number[] = [];
     let holders = 0;
@@ -31,7 +31,7 @@ describe("the lock of an upload", () => {
     await locker.newLock("b").lock(neverAborted, noRelease);
   });
 
-  test("is asked back from its holder as soon as somebody waits, also from one who waited itself", async () => {
+  test("is requested from its holder as soon as another waits, also from a holder that waited itself", async () => {
     const locker = createUploadLocker({ timeoutMs: 60_000 });
     const asked: string[] = [];
     const [first, second, third] = [1, 2, 3].map(() => locker.newLock("a"));
@@ -51,7 +51,7 @@ describe("the lock of an upload", () => {
     expect(asked).not.toContain("third");
   });
 
-  test("is not waited for by one whose request is gone, and passes that one by", async () => {
+  test("is not acquired for a request that was aborted, but for the next one", async () => {
     const locker = createUploadLocker({ timeoutMs: 60_000 });
     const [first, second, third] = [1, 2, 3].map(() => locker.newLock("a"));
     await first?.lock(neverAborted, noRelease);
@@ -65,7 +65,7 @@ describe("the lock of an upload", () => {
     await expect(locker.newLock("a").lock(gone.signal, noRelease)).rejects.toThrow("gone");
   });
 
-  test("that its holder keeps for too long is upload_locked, and can be had later", async () => {
+  test("that its holder keeps for too long is upload_locked, and is available later", async () => {
     const locker = createUploadLocker({ timeoutMs: 10 });
     const holder = locker.newLock("a");
     await holder.lock(neverAborted, noRelease);
@@ -77,7 +77,7 @@ describe("the lock of an upload", () => {
     await locker.newLock("a").lock(neverAborted, noRelease);
   });
 
-  test("can not be given up by one who does not have it", async () => {
+  test("cannot be released by a request that does not hold it", async () => {
     const locker = createUploadLocker({ timeoutMs: 60_000 });
     await locker.newLock("a").lock(neverAborted, noRelease);
     await expect(locker.newLock("a").unlock()).rejects.toThrow("no lock");

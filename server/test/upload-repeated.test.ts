@@ -8,7 +8,7 @@ import { readRecording } from "./support/stored-recording.ts";
 const service = shareService({ start: false });
 const file = Buffer.from("not really a video");
 
-/** A proxy that forwards requests, and may answer with its own 502. */
+/** A proxy that forwards requests, and can respond with a 502 of its own. */
 async function startProxy(
   answersItself: (request: IncomingMessage, count: number) => "before" | "after" | null,
 ) {
@@ -60,7 +60,7 @@ async function videosOf({ environmentId }: Tenant) {
     .execute();
 }
 
-/** Answers the first PATCH and the HEAD after it; then the client creates its upload again. */
+/** Fails the first PATCH and the HEAD after it; then the client creates its upload again. */
 const duringOutage = (when: "before" | "after") => {
   const seen = new Set<string>();
   return ({ method = "" }: IncomingMessage) => {

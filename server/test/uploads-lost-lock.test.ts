@@ -18,7 +18,7 @@ import { createTenant, shareService, temporaryFolder } from "./support/service.t
 const service = shareService({ start: false });
 const bytes = Buffer.from("0123456789");
 
-/** Its next lock is lost once it is had and before a byte is written, as with the connection that holds it. */
+/** Loses its next lock after it was acquired and before a byte is written, like a lost connection. */
 function createLosingLocker(): Locker & { loseNext(): void } {
   const local = createUploadLocker({ timeoutMs: 60_000 });
   let losing = false;
@@ -42,7 +42,7 @@ function createLosingLocker(): Locker & { loseNext(): void } {
   };
 }
 
-/** The uploads alone, under that locker, with the service's database and a folder of their own. */
+/** Only the upload routes, with that locker, the service's database and a separate folder. */
 async function serveUploads() {
   const { database, queue, log, config } = service.service.parts;
   const { kysely: db } = database;
@@ -78,8 +78,8 @@ async function serveUploads() {
   return { db, locker, url: `http://127.0.0.1:${port}${UPLOADS_PATH}` };
 }
 
-describe("a piece of an upload whose lock is lost before it is written", () => {
-  test("is a conflict, after which the upload stands where it did", async () => {
+describe("a chunk whose lock is lost before it is written", () => {
+  test("is a conflict, after which the offset is unchanged", async () => {
     const { url, locker } = await serveUploads();
     const { key } = await createTenant(service);
     const headers = { authorization: `Bearer ${key}`, "tus-resumable": "1.0.0" };
@@ -97,12 +97,12 @@ describe("a piece of an upload whose lock is lost before it is written", () => {
     locker.loseNext();
     const lost = await send();
     expect([lost.status, await lost.json()]).toMatchObject([409, { code: "upload_conflict" }]);
-    const { headers: told } = await fetch(address, { method: "HEAD", headers });
-    expect(told.get("upload-offset")).toBe("0");
+    const { headers: uploadHeaders } = await fetch(address, { method: "HEAD", headers });
+    expect(uploadHeaders.get("upload-offset")).toBe("0");
     expect((await send()).headers.get("upload-offset")).toBe(String(bytes.length));
   });
 
-  test("is sent again by the stock client, to the same upload", async () => {
+  test("is resent by the stock client to the same upload", async () => {
     const { db, url, locker } = await serveUploads();
     const { key } = await createTenant(service);
     const asked: string[] = [];

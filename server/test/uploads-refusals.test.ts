@@ -42,9 +42,9 @@ async function offsetOf(address: URL, tenant: Tenant): Promise<number> {
   return Number(response.headers.get("upload-offset"));
 }
 
-/** A PATCH whose body the test writes by and by. */
-function startPiece(address: URL, tenant: Tenant, more: OutgoingHttpHeaders = {}) {
-  const piece = request(address, {
+/** A PATCH whose body the test writes step by step. */
+function startChunk(address: URL, tenant: Tenant, more: OutgoingHttpHeaders = {}) {
+  const chunk = request(address, {
     method: "PATCH",
     headers: {
       ...headersOf(tenant),
@@ -53,13 +53,13 @@ function startPiece(address: URL, tenant: Tenant, more: OutgoingHttpHeaders = {}
       ...more,
     },
   });
-  onTestFinished(() => void piece.destroy());
+  onTestFinished(() => void chunk.destroy());
   const response = new Promise<IncomingMessage>((resolve, reject) => {
-    piece.on("response", resolve);
-    piece.on("error", reject);
+    chunk.on("response", resolve);
+    chunk.on("error", reject);
   });
   response.catch(() => {});
-  return { piece, response };
+  return { chunk, response };
 }
 
 const sizeOf = async ({ service }: TestService, address: URL): Promise<number> =>
@@ -69,10 +69,16 @@ describe("a page of another origin", () => {
   test.each<[string, string, string, { keyed?: boolean; tus?: boolean }, number]>([
     ["a key is missing", "POST", "", {}, 401],
     ["the version is missing", "POST", "", { keyed: true }, 412],
-    ["an upload is not there", "HEAD", "/video_00000000000000000000000000", { keyed: true, tus: true }, 404],
+    [
+      "an upload does not exist",
+      "HEAD",
+      "/video_00000000000000000000000000",
+      { keyed: true, tus: true },
+      404,
+    ],
     ["a method is not allowed", "GET", "", {}, 405],
-    ["there is no such address", "GET", "/a/b", {}, 404],
-  ])("may read the answer where %s", async (_what, method, path, { keyed = false, tus = false }, status) => {
+    ["the path does not exist", "GET", "/a/b", {}, 404],
+  ])("may read the response if %s", async (_what, method, path, { keyed = false, tus = false }, status) => {
     const tenant = await createTenant(service);
     const response = await fetch(`${service.url}/api/v1/uploads${path}`, {
       method,
@@ -87,7 +93,7 @@ describe("a page of another origin", () => {
     expect(exposed).toEqual(expect.arrayContaining(["Retry-After", "RateLimit", "X-Request-Id", "Location"]));
   });
 
-  test("may read when an upload expires and where it stands, and send a request id", async () => {
+  test("may read the offset and the expiry of an upload, and send a request id", async () => {
     const tenant = await createTenant(service);
     const created = await post(service, tenant, { "upload-length": "10" });
     const exposed = created.headers.get("access-control-expose-headers")?.split(", ");
@@ -98,9 +104,9 @@ describe("a page of another origin", () => {
   });
 });
 
-describe("an upload request of another protocol", () => {
+describe("an upload request of another protocol version", () => {
   test.each(["POST", "HEAD", "PATCH", "DELETE"])(
-    "by %s with a wrong or no version is 412 and names the right one",
+    "by %s with a wrong or no version gets 412 and the supported version",
     async (method) => {
       const tenant = await createTenant(service);
       const address = await create(service, tenant, 10);
@@ -123,7 +129,7 @@ describe("an upload request of another protocol", () => {
   );
 
   test.each(["application/octet-stream", undefined])(
-    "by a piece of the content type %s is 415",
+    "by a chunk with the content type %s gets 415",
     async (type) => {
       const tenant = await createTenant(service);
       const address = await create(service, tenant, 4);
@@ -141,8 +147,8 @@ describe("an upload request of another protocol", () => {
   );
 });
 
-describe("a refusal of a piece", () => {
-  test("whose body is still coming closes the connection", async () => {
+describe("a rejected chunk", () => {
+  test("closes the connection if its body is still arriving", async () => {
     const { hostname, port } = new URL(service.url);
     const socket = connect(Number(port), hostname);
     onTestFinished(() => void socket.destroy());
@@ -154,30 +160,30 @@ describe("a refusal of a piece", () => {
     expect(answer.toLowerCase()).toContain("connection: close");
   });
 
-  test("whose body is there keeps it", async () => {
+  test("keeps the connection open if its body has arrived", async () => {
     const response = await fetch(`${service.url}/api/v1/uploads`, { method: "POST" });
     expect([response.status, response.headers.get("connection")]).toEqual([401, "keep-alive"]);
   });
 });
 
 describe("an upload that stalls", () => {
-  test("gives way to who asks how far it is, and goes on from there", async () => {
+  test("yields to a request for its offset, and continues from there", async () => {
     const tenant = await createTenant(service, { aiTranscription: false });
     const address = await create(service, tenant, 10);
-    const { piece, response } = startPiece(address, tenant, { "content-length": 10 });
-    piece.write("abcd");
-    // A bucket gets what came when the piece ends, which who asks brings about.
+    const { chunk, response } = startChunk(address, tenant, { "content-length": 10 });
+    chunk.write("abcd");
+    // A bucket stores the bytes when the chunk ends, which the request for the offset causes.
     await until(async () => (await (testS3() ? offsetOf(address, tenant) : sizeOf(service, address))) === 4);
     expect(await offsetOf(address, tenant)).toBe(4);
     expect((await response).headers["upload-offset"]).toBe("4");
-    const rest = startPiece(address, tenant, { "upload-offset": 4 });
-    rest.piece.end("efghij");
+    const rest = startChunk(address, tenant, { "upload-offset": 4 });
+    rest.chunk.end("efghij");
     expect((await rest.response).headers["upload-offset"]).toBe("10");
   });
 });
 
-describe("an upload made and filled by one request while it can not be accepted", () => {
-  test("is told to be complete, for a second one would be made else", async () => {
+describe("an upload that is created with its content but cannot be accepted", () => {
+  test("is reported as complete, because the client would create a second one otherwise", async () => {
     const tenant = await createTenant(service);
     const db = service.service.parts.database.kysely;
     await sql`alter table transcription rename to transcription_away`.execute(db);
@@ -203,15 +209,15 @@ describe("an upload made and filled by one request while it can not be accepted"
 
     await sql`alter table transcription_away rename to transcription`.execute(db);
     expect(await offsetOf(address, tenant)).toBe(4);
-    const { piece, response } = startPiece(address, tenant, { "upload-offset": 4 });
-    piece.end();
+    const { chunk, response } = startChunk(address, tenant, { "upload-offset": 4 });
+    chunk.end();
     expect((await response).statusCode).toBe(204);
     expect((await rowOf()).uploaded_at).toBeInstanceOf(Date);
   });
 });
 
 describe("uploads on a disk that fills", () => {
-  /** A service whose uploads lie on a file system of their own, or null where it can not be had. */
+  /** A service whose uploads are on their own file system, or null if it cannot be mounted. */
   async function startOnSmallDisk(megabytes: number) {
     if (process.platform !== "linux" || process.getuid?.() !== 0 || testS3()) return null;
     const service = await startService({ start: false });
@@ -223,7 +229,7 @@ describe("uploads on a disk that fills", () => {
     return { service, resize: (megabytes: number) => mount(`remount,size=${megabytes}m`) };
   }
 
-  test("are not begun, nor gone on with, where they would take the last of it", async (context) => {
+  test("are neither created nor continued if they would fill the disk", async (context) => {
     const disk = await startOnSmallDisk(1034);
     if (!disk) return context.skip("no file system can be mounted here");
     const tenant = await createTenant(disk.service);
@@ -233,27 +239,27 @@ describe("uploads on a disk that fills", () => {
 
     const address = await create(disk.service, tenant, 9 * MIB);
     expect(disk.resize(1024)).toBe(true);
-    const { piece, response } = startPiece(address, tenant);
-    piece.end(Buffer.alloc(9 * MIB));
+    const { chunk, response } = startChunk(address, tenant);
+    chunk.end(Buffer.alloc(9 * MIB));
     expect((await response).statusCode).toBe(507);
     expect(await offsetOf(address, tenant)).toBe(0);
   });
 
-  // Of the last bytes the write fails when the request has been read to its end already.
+  // The write of the last bytes fails after the request has been read to its end.
   test.for([
-    ["in the middle of a piece", 2 * MIB, false] as const,
-    ["at the end of a piece", 1000, true] as const,
-  ])("%s are told so, and go on when there is room", async ([_when, moreBytes, isLast], context) => {
+    ["in the middle of a chunk", 2 * MIB, false] as const,
+    ["at the end of a chunk", 1000, true] as const,
+  ])("%s get an error, and continue when there is space", async ([_when, moreBytes, isLast], context) => {
     const disk = await startOnSmallDisk(1100);
     if (!disk) return context.skip("no file system can be mounted here");
     const tenant = await createTenant(disk.service, { aiTranscription: false });
     const address = await create(disk.service, tenant, 9 * MIB);
     const length = isLast ? { "content-length": MIB + moreBytes } : {};
-    const { piece, response } = startPiece(address, tenant, length);
-    piece.write(Buffer.alloc(MIB));
+    const { chunk, response } = startChunk(address, tenant, length);
+    chunk.write(Buffer.alloc(MIB));
     await until(async () => (await sizeOf(disk.service, address)) === MIB);
     expect(disk.resize(isLast ? 1 : 2)).toBe(true);
-    piece.write(Buffer.alloc(moreBytes));
+    chunk.write(Buffer.alloc(moreBytes));
     const refused = await response;
     expect([refused.statusCode, JSON.parse(await text(refused))]).toMatchObject([
       507,
@@ -264,8 +270,8 @@ describe("uploads on a disk that fills", () => {
     expect(disk.resize(1100)).toBe(true);
     const offset = await offsetOf(address, tenant);
     expect(offset).toBeGreaterThanOrEqual(MIB);
-    const rest = startPiece(address, tenant, { "upload-offset": offset });
-    rest.piece.end(Buffer.alloc(9 * MIB - offset));
+    const rest = startChunk(address, tenant, { "upload-offset": offset });
+    rest.chunk.end(Buffer.alloc(9 * MIB - offset));
     expect((await rest.response).headers["upload-offset"]).toBe(String(9 * MIB));
   });
 });

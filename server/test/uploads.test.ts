@@ -32,7 +32,7 @@ function rowsOf({ service }: TestService) {
 }
 
 const clock = new MovableClock();
-/** Takes uploads; nobody works on what they make. */
+/** Accepts uploads, but has no workers. */
 const service = shareService({ start: false, clock, env: { MAX_UPLOAD_BYTES: "1000000" } });
 
 async function create(service: TestService, { key }: Tenant, headers: Record<string, string>) {
@@ -62,7 +62,7 @@ async function patch(
   });
 }
 
-/** An upload of 4 bytes at a service of its own. */
+/** An upload of 4 bytes to a separate service. */
 async function openUpload() {
   const clock = new MovableClock();
   const service = await startService({ start: false, clock });
@@ -71,7 +71,7 @@ async function openUpload() {
   return { service, clock, tenant, location, id: location.split("/").at(-1)! };
 }
 
-/** As if bytes of the open uploads had last arrived so long ago. */
+/** Pretends that the open uploads last received bytes that long ago. */
 async function setIdle({ service }: TestService, ms: number): Promise<void> {
   const at = sql<Date>`clock_timestamp() - ${ms}::float8 * interval '1 millisecond'`;
   const { kysely } = service.parts.database;
@@ -92,7 +92,7 @@ async function sweepNow({ service }: TestService, clock: MovableClock): Promise<
 }
 
 describe("an upload over tus", () => {
-  test("by the stock client keeps its bytes and metadata, under the video's id", async () => {
+  test("with the stock client keeps its bytes and metadata, under the video's id", async () => {
     const tenant = await createTenant(service, { aiTranscription: false });
     const file = Buffer.from("not really a video, but these very bytes".repeat(1000));
     const videoId = await upload(service, tenant, file, {
@@ -110,14 +110,14 @@ describe("an upload over tus", () => {
     expect(video?.uploaded_at).toBeInstanceOf(Date);
   });
 
-  test("comes to an endpoint that ends in a slash as well, as those of other servers do", async () => {
+  test("is also accepted by an endpoint with a trailing slash", async () => {
     const tenant = await createTenant(service);
     const endpoint = `${service.url}/api/v1/uploads/`;
     const id = await upload(service, tenant, Buffer.from("bytes"), { endpoint });
     expect(await rowsOf(service).video(id)).toMatchObject({ id, size_bytes: 5 });
   });
 
-  test("makes nothing where AI Transcription is off, also after it is switched on", async () => {
+  test("creates no transcription if AI Transcription is off, even after it is switched on", async () => {
     const tenant = await createTenant(service, { aiTranscription: false });
     const videoId = await upload(service, tenant, Buffer.from("x"));
     const db = service.service.parts.database.kysely;
@@ -130,7 +130,7 @@ describe("an upload over tus", () => {
     expect(await rowsOf(service).transcriptions(videoId)).toEqual([]);
   });
 
-  test("makes one PENDING transcription where it is on, however often its completion is told", async () => {
+  test("creates one PENDING transcription if it is on, however often completion is reported", async () => {
     const tenant = await createTenant(service);
     const created = await create(service, tenant, { "upload-length": "4" });
     const location = created.headers.get("location") ?? "";
@@ -145,7 +145,7 @@ describe("an upload over tus", () => {
     expect(transcriptions[0]).toMatchObject({ status: "PENDING", attempt: 0 });
   });
 
-  test("goes on after the server was restarted", async () => {
+  test("continues after a restart of the server", async () => {
     const dataFolder = await temporaryFolder();
     const port = await freePort();
     const file = Buffer.alloc(300_000, "subtext");
@@ -171,7 +171,7 @@ describe("an upload over tus", () => {
     expect((await rowsOf(after).video(videoId))?.uploaded_at).toBeInstanceOf(Date);
   });
 
-  test("can be ended by its client while it runs, and not after it has finished", async () => {
+  test("can be canceled by its client while it runs, but not after it has finished", async () => {
     const tenant = await createTenant(service, { aiTranscription: false });
     const end = (location: string) =>
       fetch(new URL(location, service.url), {
@@ -209,7 +209,7 @@ describe("an upload over tus", () => {
   });
 });
 
-describe("an upload request that is not acceptable", () => {
+describe("an invalid upload request", () => {
   test.each([
     ["without a length", {}, 400, "upload_rejected"],
     ["with a length over the limit", { "upload-length": "1000001" }, 413, "payload_too_large"],
@@ -238,7 +238,7 @@ describe("an upload request that is not acceptable", () => {
       412,
       "upload_version_unsupported",
     ],
-  ])("%s gets a coded problem and makes nothing", async (_what, headers, status, code) => {
+  ])("%s gets a problem with a code and creates nothing", async (_what, headers, status, code) => {
     const tenant = await createTenant(service);
     const response = await create(service, tenant, headers);
     expect(response.headers.get("content-type")).toContain("application/problem+json");
@@ -250,7 +250,7 @@ describe("an upload request that is not acceptable", () => {
     expect(open.filter((video) => video.environment_id === tenant.environmentId)).toEqual([]);
   });
 
-  test("sending from another offset than it stands at is told so", async () => {
+  test("with the wrong offset gets a conflict", async () => {
     const tenant = await createTenant(service);
     const location = (await create(service, tenant, { "upload-length": "10" })).headers.get("location") ?? "";
     const response = await patch(service, tenant, location, 5, Buffer.from("abcde"));
@@ -267,7 +267,7 @@ describe("an upload request that is not acceptable", () => {
 });
 
 describe("the sweep", () => {
-  test("takes in an upload that finished while nobody could accept it", async () => {
+  test("accepts a finished upload that could not be accepted before", async () => {
     const tenant = await createTenant(service);
     const location = (await create(service, tenant, { "upload-length": "4" })).headers.get("location") ?? "";
     const videoId = location.split("/").at(-1) ?? "";
@@ -294,22 +294,22 @@ describe("the sweep", () => {
 
   test("keeps an upload whose bytes are arriving, whatever the clocks of the service and of the files say", async () => {
     const { service, clock, tenant, location, id } = await openUpload();
-    let piece!: ReadableStreamDefaultController<Uint8Array>;
+    let chunk!: ReadableStreamDefaultController<Uint8Array>;
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
-        piece = controller;
+        chunk = controller;
       },
     });
     await setIdle(service, 23 * HOUR_MS);
     const sending = patch(service, tenant, location, 0, body);
-    piece.enqueue(Buffer.from("ab"));
+    chunk.enqueue(Buffer.from("ab"));
     await until(async () => (await idleMs(service, id)) < HOUR_MS);
     clock.advance(1_000 * HOUR_MS);
     const { bucket, dataFolder } = service.service.parts.config;
     if (bucket === null) await utimes(join(dataFolder, "uploads", id), 0, 0);
     await sweepNow(service, clock);
-    piece.enqueue(Buffer.from("cd"));
-    piece.close();
+    chunk.enqueue(Buffer.from("cd"));
+    chunk.close();
     expect((await sending).status).toBe(204);
     expect((await rowsOf(service).video(id))?.uploaded_at).toBeInstanceOf(Date);
   });
@@ -338,15 +338,15 @@ describe("the sweep", () => {
   test("finds activity recorded while bytes arrive, not before a minute has passed, and not as a change of the video", async () => {
     const { service, id } = await openUpload();
     const db = service.service.parts.database.kysely;
-    async function* pieces() {
+    async function* chunks() {
       yield Buffer.from("ab");
       yield Buffer.from("cd");
     }
     const before = (await rowsOf(service).video(id))!;
-    await Array.fromAsync(recordActivity(db, id, pieces(), { everyMs: 0 }));
+    await Array.fromAsync(recordActivity(db, id, chunks(), { everyMs: 0 }));
     expect(await rowsOf(service).video(id)).toEqual(before);
 
-    const passing = recordActivity(db, id, pieces(), { everyMs: 0 });
+    const passing = recordActivity(db, id, chunks(), { everyMs: 0 });
     await passing.next();
     await setIdle(service, 20 * HOUR_MS);
     await passing.next();
@@ -370,7 +370,7 @@ describe("the sweep", () => {
     await setIdle(service, 25 * HOUR_MS);
     await sweepNow(service, clock);
     expect(await rowsOf(service).video(openId)).toBeUndefined();
-    // One that is accepted after the sweep listed it.
+    // An upload that is accepted after the sweep listed it.
     const db = service.service.parts.database.kysely;
     expect(await deleteExpiredUpload(db, finishedId, 0)).toBe(false);
     const left = [openId, finishedId, "video_without_a_row"].map((id) => recordingBytes(service.service, id));

@@ -1,4 +1,4 @@
-// What the page of an integrator does: with a key, or with an upload URL that its server asked for.
+// What an integrator's page does: uploads with a key, or with an upload URL from its server.
 import Uppy from "@uppy/core";
 import Tus from "@uppy/tus";
 

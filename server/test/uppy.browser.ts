@@ -14,7 +14,7 @@ import { readRecording } from "./support/stored-recording.ts";
 
 const service = shareService({ start: false });
 
-/** Uppy as it is published, in one file, on a page of another origin than the service's. */
+/** Uppy's published bundle, on a page of another origin than the service. */
 async function startPage(): Promise<string> {
   const folder = await temporaryFolder();
   const input = join(import.meta.dirname, "uppy-page.js");
@@ -53,7 +53,7 @@ async function openPage(): Promise<{
   };
 }
 
-test("Uppy uploads from a page of another origin, by an upload URL and with a key, where the origin may", async () => {
+test("Uppy uploads from a page of another origin, by an upload URL and with a key, if the origin is allowed", async () => {
   const { page, origin, upload: uploadFile } = await openPage();
   const tenant = await createTenant(service, { aiTranscription: false });
   const headers = { authorization: `Bearer ${tenant.key}`, "content-type": "application/json" };
@@ -89,7 +89,7 @@ test("Uppy uploads from a page of another origin, by an upload URL and with a ke
   await writeFile(join(screenshots, "uppy.png"), await page.screenshot());
 });
 
-test("a file of Uppy whose connection is cut ten times arrives whole", async () => {
+test("an Uppy upload whose connection is cut ten times arrives whole", async () => {
   const { upload } = await openPage();
   const tenant = await createTenant(service, { aiTranscription: false });
   const proxy = await startCuttingProxy(Number(new URL(service.url).port));

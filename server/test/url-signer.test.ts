@@ -7,7 +7,7 @@ import { UrlSigner } from "../src/storage/s3/url-signer.ts";
 const credentials = { accessKeyId: "an id", secretAccessKey: "a secret" };
 const MANNERS: [name: string, config: S3ClientConfig][] = [
   ["AWS, the bucket in the host", { region: "eu-central-1", credentials }],
-  ["AWS, the bucket in the path", { region: "eu-central-1", credentials, forcePathStyle: true }],
+  ["AWS, with the bucket in the path", { region: "eu-central-1", credentials, forcePathStyle: true }],
   [
     "another server with its port",
     { region: "us-east-1", credentials, endpoint: "http://127.0.0.1:9000", forcePathStyle: true },
@@ -23,7 +23,7 @@ const MANNERS: [name: string, config: S3ClientConfig][] = [
   ],
 ];
 
-test.each(MANNERS)("a URL is the one that the SDK would have made: %s", async (_, config) => {
+test.each(MANNERS)("a URL equals the SDK's: %s", async (_, config) => {
   const client = new S3Client(config);
   const signer = new UrlSigner(client, "a-bucket");
   const segment = fc.string({ minLength: 1, unit: "grapheme" }).filter((text) => !/^\.{0,2}$|\//.test(text));

@@ -11,29 +11,29 @@ function detailOf(schema: TSchema, value: unknown, httpPart = "body"): string {
 
 test.each<[string, TSchema, unknown, string]>([
   [
-    "names the values that a field may have",
+    "lists the allowed values of a field",
     NewWebhookEndpoint,
     { url: "https://example.com", eventTypes: ["all"] },
     "body/eventTypes/0 must be one of transcriptions.transcription.completed, transcriptions.transcription.failed, transcriptions.transcription.skipped.",
   ],
   [
-    "names a field that is not known",
+    "names an unknown field",
     NewVideo,
     { sizeBytes: 1, language: "en" },
     "body/language is not known, or no name that may stand here.",
   ],
   [
-    "names a key of metadata that can not be kept",
+    "names a metadata key that cannot be stored",
     NewVideo,
     { sizeBytes: 1, metadata: { título: "a" } },
     "body/metadata/título is not known, or no name that may stand here.",
   ],
-  ["names a field that is missing", NewVideo, {}, "body must have required properties sizeBytes."],
+  ["names a missing field", NewVideo, {}, "body must have required properties sizeBytes."],
   ["names a value of the wrong type", NewVideo, { sizeBytes: "1" }, "body/sizeBytes must be integer."],
-])("a refusal %s", (_what, schema, value, detail) => {
+])("an error %s", (_what, schema, value, detail) => {
   expect(detailOf(schema, value)).toBe(detail);
 });
 
-test("a refusal of a query says that it is one", () => {
+test("an error in a query says that it is one", () => {
   expect(detailOf(NewVideo, {}, "querystring")).toMatch(/^query must/);
 });

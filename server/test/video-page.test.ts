@@ -55,7 +55,7 @@ async function ended(file: Buffer, filename: string): Promise<string> {
   return videoId;
 }
 
-test("a video whose default audio track is silent is transcribed from the first one with sound, and says so", async () => {
+test("a video whose default audio track is silent is transcribed from the first audible track, and says so", async () => {
   const videoId = await ended(await media("third-track-beeps.mp4"), "tracks.mp4");
   expect((await detail(videoId)).transcription).toMatchObject({ status: "COMPLETED", audioTrack: 3 });
   const ordinary = await ended(await media("mp4-aac-beeps.mp4"), "one-track.mp4");
@@ -79,7 +79,7 @@ describe("the page of a completed video", () => {
     return () => receiver.close();
   });
 
-  test("is told everything about it, with files that can be fetched", async () => {
+  test("has all details and URLs that work", async () => {
     const view = await detail(videoId);
     expect(view).toMatchObject({
       id: videoId,
@@ -105,7 +105,7 @@ describe("the page of a completed video", () => {
     expect(data.find(({ id }) => id === videoId)).toMatchObject({ state: "completed" });
   });
 
-  test("tells when each step was done and how long it took, and the one attempt", async () => {
+  test("shows when each step was done and how long it took, and the only attempt", async () => {
     const { transcription } = await detail(videoId);
     const { timeline, attempts, createdAt, finishedAt } = transcription!;
     expect(timeline.map(({ step }) => step)).toEqual([
@@ -129,7 +129,7 @@ describe("the page of a completed video", () => {
     ]);
   });
 
-  test("gets the words in columns, compressed, and only once", async () => {
+  test("gets the words as columns, compressed, and cacheable", async () => {
     const path = `${pathOf(videoId)}/transcript`;
     const plain = await sendAsCommandLine(subtext, path);
     const view = plain.json<TranscriptWordsView>();
@@ -157,7 +157,7 @@ describe("the page of a completed video", () => {
     ).toBe(200);
   });
 
-  test("gets the waveform: every tenth of a second, and speech where the words are", async () => {
+  test("gets the waveform in tenths of a second, with speech where the words are", async () => {
     const response = await sendAsCommandLine(subtext, `${pathOf(videoId)}/waveform`);
     const view = response.json<WaveformView>();
     expect(response.headers.etag).toMatch(/^W\/"/);
@@ -178,10 +178,10 @@ describe("the page of a completed video", () => {
     expect(spoken / pauses.length).toBeGreaterThan(0.95);
   });
 
-  test("plays the recording, whole or in parts, as what it is and not as what it is called", async () => {
+  test("plays the recording, whole or in parts, with its detected type and not the type of its name", async () => {
     const file = await readFile(SAMPLE);
-    const { media: told } = await detail(videoId);
-    const path = told!.url.replace(/^\/internal/, "");
+    const { media } = await detail(videoId);
+    const path = media!.url.replace(/^\/internal/, "");
     if (testS3()) {
       const player = await sendAsCommandLine(subtext, path);
       const range = { range: "bytes=1000-1999" };
@@ -220,7 +220,7 @@ describe("the page of a completed video", () => {
     ]);
   });
 
-  test("serves its files and its recording as downloads, wherever they are stored", async () => {
+  test("offers its files and its recording as downloads, wherever they are stored", async () => {
     for (const [format, start] of [
       ["vtt", /^WEBVTT/],
       ["json", /^\[/],
@@ -244,7 +244,7 @@ describe("the page of a completed video", () => {
     expect(headers.get("content-type")).toBe("application/octet-stream");
   });
 
-  test("is there for operators alone, in its own environment alone", async () => {
+  test("is available only to operators and only in its own environment", async () => {
     const other = await createTenant(subtext);
     for (const part of ["", "/transcript", "/waveform", "/media", "/files/vtt"]) {
       expect(codeOf(await send(subtext, `${pathOf(videoId)}${part}`))).toEqual([401, "sign_in_required"]);
@@ -265,7 +265,7 @@ describe("the page of a completed video", () => {
     expect((await detail(videoId)).state).toBe("completed");
   });
 
-  test("lets a viewer see and play it, and change nothing", async () => {
+  test("lets a viewer see and play it, but not change it", async () => {
     await setUp(subtext);
     const cookie = cookieOf(await signIn(subtext, await addViewer(subtext)));
     const headers = { cookie, origin: subtext.url };
@@ -279,7 +279,7 @@ describe("the page of a completed video", () => {
     expect(codeOf(again)).toEqual([403, "owner_required"]);
   });
 
-  test("can not reprocess it, and deletes it with all that came of it", async () => {
+  test("cannot be reprocessed, and can be deleted with everything that belongs to it", async () => {
     const path = pathOf(videoId);
     const reprocessed = await sendAsCommandLine(subtext, `${path}/reprocess`, { method: "POST" });
     expect(codeOf(reprocessed)).toEqual([409, "transcription_not_failed"]);
@@ -294,7 +294,7 @@ describe("the page of a completed video", () => {
 });
 
 describe("the page of a video without a transcript", () => {
-  test("shows the waveform of what is silent, and none of what has no sound", async () => {
+  test("shows the waveform of a silent recording, and none without an audio track", async () => {
     const silent = await ended(await media("silence-aac.mp4"), "silent.mp4");
     expect(await detail(silent)).toMatchObject({
       state: "skipped",
@@ -315,7 +315,7 @@ describe("the page of a video without a transcript", () => {
     expect(codeOf(none)).toEqual([404, "waveform_not_found"]);
   });
 
-  test("never gives a browser what it would run, whatever the file is called", async () => {
+  test("never serves a type that a browser would execute, whatever the file is called", async () => {
     const html = Buffer.from("<!doctype html><script>alert(1)</script>");
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
     for (const file of [html, svg]) {
@@ -324,7 +324,7 @@ describe("the page of a video without a transcript", () => {
       expect(view).toMatchObject({ state: "failed", media: { contentType: null } });
       const played = await sendAsCommandLine(subtext, `${pathOf(videoId)}/media`);
       if (testS3()) {
-        // A page of the bucket's, whose origin holds nothing of the service.
+        // A page on the bucket's origin, which holds nothing of the service.
         const given = await fetch(String(played.headers.location));
         expect(given.headers.get("content-type")).toBe("application/octet-stream");
         expect(given.headers.get("content-disposition")).toMatch(/^attachment;/);
@@ -340,7 +340,7 @@ describe("the page of a video without a transcript", () => {
     }
   });
 
-  test("keeps the reason of every attempt over a reprocess, which completes once the cause is mended", async () => {
+  test("keeps the failure of every attempt across a reprocess, which completes once the cause is fixed", async () => {
     const videoId = await ended(Buffer.from("broken"), "broken.mp4");
     const failed = await detail(videoId);
     expect(failed.transcription).toMatchObject({
@@ -370,7 +370,7 @@ describe("the page of a video without a transcript", () => {
     expect((await sendAsCommandLine(subtext, `${pathOf(videoId)}/waveform`)).statusCode).toBe(200);
   });
 
-  test("plays what was never to be transcribed, and nothing of what is still uploading", async () => {
+  test("plays a video that is never transcribed, but not one that is still uploading", async () => {
     const off = await createTenant(subtext, { aiTranscription: false });
     const videoId = await uploaded(await media("webm-opus-beeps.webm"), "a.mp4", off);
     expect(await detail(videoId, off)).toMatchObject({
@@ -378,7 +378,7 @@ describe("the page of a video without a transcript", () => {
       transcription: null,
       media: { contentType: "video/webm" },
     });
-    // A bucket plays it itself, but to GET alone.
+    // A bucket plays it itself, but only answers GET.
     const played = await sendAsCommandLine(subtext, `${pathOf(videoId, off)}/media`, { method: "HEAD" });
     expect([played.statusCode, played.headers["content-type"]]).toEqual([200, "video/webm"]);
     const again = await sendAsCommandLine(subtext, `${pathOf(videoId, off)}/reprocess`, { method: "POST" });

@@ -49,7 +49,7 @@ async function ask<T>(
 }
 
 describe("the list of videos", () => {
-  test("comes newest first, in pages that neither repeat nor leave out", async () => {
+  test("is in pages, newest first, without gaps or repetitions", async () => {
     const ids: string[] = [];
     for (let i = 0; i < 5; i++) ids.unshift(await upload(service, tenant, Buffer.from("x")));
     await upload(service, await createTenant(service), Buffer.from("another's"));
@@ -66,7 +66,7 @@ describe("the list of videos", () => {
     expect(seen).toEqual(ids);
   });
 
-  test("can be asked for one state of the transcription alone", async () => {
+  test("can be filtered by the state of the transcription", async () => {
     const waiting = await upload(service, tenant, Buffer.from("x"));
     await ask("/videos", { method: "POST", body: { sizeBytes: 5 } });
     const list = async (status: string) =>
@@ -88,13 +88,13 @@ describe("the list of videos", () => {
     expect(await ask(`/videos?${query}`)).toMatchObject({ status: 400, body: { code: "invalid_request" } });
   });
 
-  test("ignores what it does not know", async () => {
+  test("ignores unknown parameters", async () => {
     expect((await ask("/videos?sort=size&x[]=1")).status).toBe(200);
   });
 });
 
 describe("a video", () => {
-  test("tells of its upload and its transcription", async () => {
+  test("has its upload and its transcription", async () => {
     const id = await upload(service, tenant, Buffer.from("abc"), {
       metadata: { filename: "a.mp4", customer: "42" },
     });
@@ -110,7 +110,7 @@ describe("a video", () => {
     });
   });
 
-  test("of another environment can not be told from none", async () => {
+  test("of another environment is indistinguishable from an unknown one", async () => {
     const id = await upload(service, tenant, Buffer.from("abc"));
     const stranger = await createTenant(service);
     for (const method of ["GET", "DELETE"]) {
@@ -129,7 +129,7 @@ describe("a video", () => {
 });
 
 describe("a deleted video", () => {
-  test("takes its rows, its recording, its files and what waited to be told with it", async () => {
+  test("is removed with its rows, its recording, its files and its pending events", async () => {
     const id = await upload(service, tenant, Buffer.from("abc"));
     await ask("/webhook-endpoints", { method: "POST", body: { url: "https://example.com/" } });
     const row = await db()
@@ -173,10 +173,10 @@ describe("a deleted video", () => {
     );
   });
 
-  test("that is still uploading takes no byte more", async () => {
+  test("that is still uploading accepts no more bytes", async () => {
     const { body } = await ask<CreatedVideo>("/videos", { method: "POST", body: { sizeBytes: 10 } });
     const { url } = body.upload;
-    const piece = (offset: number, text: string) =>
+    const chunk = (offset: number, text: string) =>
       fetch(url, {
         method: "PATCH",
         headers: {
@@ -186,9 +186,9 @@ describe("a deleted video", () => {
         },
         body: text,
       });
-    expect((await piece(0, "01234")).status).toBe(204);
+    expect((await chunk(0, "01234")).status).toBe(204);
     expect((await ask(`/videos/${body.video.id}`, { method: "DELETE" })).status).toBe(204);
-    expect((await piece(5, "56789")).status).toBe(404);
+    expect((await chunk(5, "56789")).status).toBe(404);
     expect(await recordingBytes(service.service, body.video.id)).toBe(0);
   });
 });
@@ -197,7 +197,7 @@ describe("a direct upload", () => {
   const create = async (body: object = {}) =>
     (await ask<CreatedVideo>("/videos", { method: "POST", body: { sizeBytes: 30_000, ...body } })).body;
 
-  test("by the stock client needs the upload URL alone, also when the connection is cut on the way", async () => {
+  test("with the stock client needs only the upload URL, even if the connection is interrupted", async () => {
     const { video, upload: ticket } = await create({ filename: "fête ☀.mp4", metadata: { customer: "42" } });
     expect(video).toMatchObject({
       status: "uploading",
@@ -232,7 +232,7 @@ describe("a direct upload", () => {
     });
   });
 
-  test("takes no more bytes than were announced", async () => {
+  test("accepts no more bytes than announced", async () => {
     const { upload: ticket } = await create({ sizeBytes: 4 });
     const response = await fetch(ticket.url, {
       method: "PATCH",
@@ -246,10 +246,10 @@ describe("a direct upload", () => {
     expect([response.status, await response.json()]).toMatchObject([413, { code: "payload_too_large" }]);
   });
 
-  test("must begin while its URL is valid, and may end after", async () => {
+  test("must begin while its URL is valid, and may end later", async () => {
     const late = await create({ sizeBytes: 4, expiresInSeconds: 60 });
     const begun = await create({ sizeBytes: 4, expiresInSeconds: 60 });
-    const piece = (url: string, offset: number) =>
+    const chunk = (url: string, offset: number) =>
       fetch(url, {
         method: "PATCH",
         headers: {
@@ -259,13 +259,13 @@ describe("a direct upload", () => {
         },
         body: "12",
       });
-    expect((await piece(begun.upload.url, 0)).status).toBe(204);
+    expect((await chunk(begun.upload.url, 0)).status).toBe(204);
     clock.advance(61_000);
-    expect((await piece(begun.upload.url, 2)).status).toBe(204);
-    expect(await (await piece(late.upload.url, 0)).json()).toMatchObject({ code: "upload_expired" });
+    expect((await chunk(begun.upload.url, 2)).status).toBe(204);
+    expect(await (await chunk(late.upload.url, 0)).json()).toMatchObject({ code: "upload_expired" });
   });
 
-  test("URL is for one video alone, and grants nothing else", async () => {
+  test("URL is valid for one video only, and grants nothing else", async () => {
     const [one, other] = [await create(), await create()];
     const signed = new URL(one.upload.url).search;
     const head = (path: string) =>
@@ -275,7 +275,7 @@ describe("a direct upload", () => {
     expect((await fetch(`${service.url}/api/v1/videos/${one.video.id}${signed}`)).status).toBe(401);
   });
 
-  test("by a page is held to the origins of the environment", async () => {
+  test("from a page is limited to the origins of the environment", async () => {
     const { upload: ticket } = await create();
     const head = (origin: string) =>
       fetch(ticket.url, { method: "HEAD", headers: { "tus-resumable": "1.0.0", origin } });
@@ -301,7 +301,7 @@ describe("a POST with an idempotency key", () => {
   const create = (key: string, body: object, by = tenant) =>
     ask<CreatedVideo>("/videos", { method: "POST", body, by, headers: { "idempotency-key": key } });
 
-  test("is answered as the first was, and does its deed once", async () => {
+  test("gets the first response again, and takes effect once", async () => {
     const first = await create("once", { sizeBytes: 5 });
     expect(first.headers.has("idempotency-replayed")).toBe(false);
     const second = await create("once", { sizeBytes: 5 });
@@ -310,7 +310,7 @@ describe("a POST with an idempotency key", () => {
     expect((await ask<VideoPage>("/videos")).body.data).toHaveLength(1);
   });
 
-  test("sent at once many times makes one thing", async () => {
+  test("that is sent many times concurrently creates one video", async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => create("many", { sizeBytes: 5 })));
     for (const { status } of answers) expect([201, 409]).toContain(status);
     const made = answers.filter(({ status }) => status === 201).map(({ body }) => body.video.id);
@@ -318,7 +318,7 @@ describe("a POST with an idempotency key", () => {
     expect((await ask<VideoPage>("/videos")).body.data).toHaveLength(1);
   });
 
-  test("is refused with another body, and is another environment's own", async () => {
+  test("is rejected with another body, and is scoped to its environment", async () => {
     await create("mine", { sizeBytes: 5 });
     expect(await create("mine", { sizeBytes: 6 })).toMatchObject({
       status: 422,
@@ -327,7 +327,7 @@ describe("a POST with an idempotency key", () => {
     expect((await create("mine", { sizeBytes: 6 }, await createTenant(service, { clock }))).status).toBe(201);
   });
 
-  test("may be used again after a failure, and after a day", async () => {
+  test("can be repeated after a failure, and after a day", async () => {
     expect((await create("again", { sizeBytes: 5, metadata: { a: "x".repeat(5000) } })).status).toBe(400);
     const first = await create("again", { sizeBytes: 5 });
     expect(first.status).toBe(201);

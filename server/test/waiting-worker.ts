@@ -16,10 +16,10 @@ import { startWork, type WorkDeps } from "../src/work.ts";
 import { FAKE_HEARING } from "./support/fake-hearing.ts";
 
 /**
- * A worker process on a shared PostgreSQL and a shared folder, all of it real but the engine, which hears nothing:
- * it waits for `HEARING_MS` and then says the word `SAYS`. Writes `ready` when it takes work, ends at SIGTERM.
+ * A worker process on a shared PostgreSQL and a shared folder. Only the engine is fake: it waits for
+ * `RECOGNITION_MS` and then returns the word `SAYS`. Writes `ready` when it accepts work, ends at SIGTERM.
  */
-const { HEARING_MS = "0", SAYS = "Hello.", FILES_FOLDER = "" } = process.env;
+const { RECOGNITION_MS = "0", SAYS = "Hello.", FILES_FOLDER = "" } = process.env;
 const config = readConfig(process.env);
 const log = createLog(config.logLevel);
 const database = await openDatabase<Schema>({
@@ -37,9 +37,9 @@ const transcripts = await openDiskTranscriptStore({
 const shutdown = new AbortController();
 
 async function recognize(signal: AbortSignal): Promise<TranscribeResult> {
-  const until = Date.now() + Number(HEARING_MS);
+  const until = Date.now() + Number(RECOGNITION_MS);
   while (Date.now() < until) {
-    if (signal.aborted) throw new SpeechError("engine_crashed", "It was told to stop.");
+    if (signal.aborted) throw new SpeechError("engine_crashed", "It was canceled.");
     await new Promise((resolve) => setTimeout(resolve, Math.min(50, until - Date.now())));
   }
   return { ...FAKE_HEARING, words: [{ word: SAYS, start: 0, end: 0.5, confidence: 1 }] };

@@ -196,7 +196,7 @@ describe("a redelivery", () => {
     const { id } = await subscribe();
     const { body: delivery } = await ask<Delivery>(`/${id}/test`, "POST");
     const db = service.service.parts.database.kysely;
-    // Nothing makes attempts of it any more.
+    // Prevents further attempts.
     const done = { status: "failed", job_id: randomUUID(), attempts: 60 } as const;
     await db.updateTable("delivery").set(done).where("id", "=", delivery.id).execute();
     await db.deleteFrom("delivery_attempt").where("delivery_id", "=", delivery.id).execute();

@@ -54,7 +54,7 @@ describe("a webhook over TLS", () => {
     let received = 0;
     const server = createTlsServer({ key: await readFile(key), cert: certificate }, (_request, response) => {
       received += 1;
-      response.end("secret kept");
+      response.end("over TLS");
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     closeAfterTest({ close: async () => void server.close() });
@@ -66,7 +66,7 @@ describe("a webhook over TLS", () => {
     const trusted = getCACertificates("default");
     setDefaultCACertificates([...trusted, certificate]);
     try {
-      expect(await send("receiver.example")).toMatchObject({ status: 200, bodyStart: "secret kept" });
+      expect(await send("receiver.example")).toMatchObject({ status: 200, bodyStart: "over TLS" });
       expect(await send("other.example")).toMatchObject({ kind: "failed", reason: "tls" });
     } finally {
       setDefaultCACertificates(trusted);

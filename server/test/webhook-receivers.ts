@@ -5,9 +5,9 @@ import { text } from "node:stream/consumers";
 export interface Receiver {
   port: number;
   url: URL;
-  /** Connections that were ever made to it. */
+  /** All connections so far. */
   connections: number;
-  /** Those that are open now. */
+  /** Connections that are open now. */
   open: Set<Socket>;
   close(): Promise<void>;
 }
@@ -16,7 +16,7 @@ export interface HttpReceiver extends Receiver {
   requests: { method: string; target: string; headers: Record<string, unknown>; body: string }[];
 }
 
-/** A real HTTP server that notes what it gets, then does what the listener says. */
+/** A real HTTP server that records requests, then calls the listener. */
 export async function startReceiver(listener: RequestListener, host = "127.0.0.1"): Promise<HttpReceiver> {
   const requests: HttpReceiver["requests"] = [];
   const server = createServer(async (request, response) => {
@@ -27,11 +27,11 @@ export async function startReceiver(listener: RequestListener, host = "127.0.0.1
   return Object.assign(await listen(server, host), { requests });
 }
 
-/** A real TCP server that says whatever the listener says, which need not be HTTP. */
+/** A real TCP server whose listener may send anything, not only HTTP. */
 export function startRawReceiver(listener: (socket: Socket) => void, host = "127.0.0.1"): Promise<Receiver> {
   const server = createTcpServer((socket) => {
     listener(socket);
-    // A socket that is not read never learns that the other side has left.
+    // A socket that is not read never learns that the other side has disconnected.
     socket.resume();
   });
   return listen(server, host);
@@ -44,7 +44,7 @@ async function listen(server: Server, host: string): Promise<Receiver> {
     receiver.connections += 1;
     open.add(socket);
     socket.on("close", () => open.delete(socket));
-    // Senders that leave in the middle are what many of these tests are about.
+    // Many of these tests have senders that disconnect early.
     socket.on("error", () => {});
   });
   await new Promise<void>((resolve) => server.listen(0, host, resolve));

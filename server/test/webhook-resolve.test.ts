@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createHostResolver } from "../src/webhooks/resolve-host.ts";
 import { temporaryFolder } from "./support/service.ts";
 
-/** Answers every question for an IPv4 address with the one given for its name; undefined answers nothing at all. */
+/** Answers IPv4 queries with the address given for the name; does not respond if it is undefined. */
 async function startNameServer(
   answers: Record<string, string>,
 ): Promise<{ address: string; asked: string[] }> {

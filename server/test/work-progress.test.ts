@@ -2,20 +2,20 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { WorkProgress } from "../src/transcription/work-progress.ts";
 
-test("progress and the remaining time agree: the share that is done took its share of the total time", () => {
+test("progress and the remaining time are consistent", () => {
   fc.assert(
     fc.property(
       fc.double({ min: 0, max: 0.9, noNaN: true }),
       fc.integer({ min: 1, max: 10_000 }),
       fc.integer({ min: 0, max: 10_000 }),
-      (kept, workedSeconds, remainingSeconds) => {
+      (initial, workedSeconds, remainingSeconds) => {
         const progress = new WorkProgress();
-        expect(progress.after({ done: kept * 60, duration: 60, remainingSeconds: null }, 0)).toBeCloseTo(
-          kept,
+        expect(progress.after({ done: initial * 60, duration: 60, remainingSeconds: null }, 0)).toBeCloseTo(
+          initial,
         );
         // The position in the recording says nothing about the time: parts of a recording differ in cost.
         const share = progress.after({ done: 60, duration: 60, remainingSeconds }, workedSeconds * 1000);
-        const ownShare = (share - kept) / (1 - kept);
+        const ownShare = (share - initial) / (1 - initial);
         expect(ownShare * (workedSeconds + remainingSeconds)).toBeCloseTo(workedSeconds, 5);
       },
     ),

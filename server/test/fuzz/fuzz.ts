@@ -9,12 +9,12 @@ import { anyRequest, type FuzzRequest, type OpenApi } from "./requests.ts";
 import { type Answer, type Concrete, isSigned, makeConcrete, send, type Tenants } from "./send.ts";
 import { type FuzzService, harvest, makeFuzzTenant, rowsOf } from "./world.ts";
 
-/** Requests that are on their way at the same time. */
+/** Concurrent requests. */
 const TOGETHER = 3;
 
 /**
- * Settings of a service that is to be fuzzed: no rate in the way, and uploads that no disk is too small for, yet
- * as large as the description's own examples.
+ * Settings of a service to fuzz: no rate limit in the way, and an upload limit that fits on any disk but allows
+ * the description's own examples.
  */
 export const FUZZ_ENV = {
   RATE_LIMIT_BURST: "1000000",
@@ -25,11 +25,11 @@ export const FUZZ_ENV = {
 
 export interface FuzzReport {
   requests: number;
-  /** Answers of each status. */
+  /** Responses by status. */
   statuses: Record<string, number>;
-  /** By operation: how often it was asked for, and how often it succeeded. */
+  /** By operation: how often it was requested, and how often it succeeded. */
   operations: Record<string, { asked: number; succeeded: number }>;
-  /** Connections that were closed before an answer, as where a refused body was still being sent. */
+  /** Connections closed before a response, for example while a rejected body was still being sent. */
   cut: number;
   p99Ms: number;
   slowestMs: number;
@@ -37,9 +37,9 @@ export interface FuzzReport {
 }
 
 /**
- * Sends requests that come from the service's own description, right and wrong. Throws, with an example of each
- * kind, where an answer was one that must not be: a 5xx, one off its schema, one that shows or changes what is
- * another environment's, or that grants what the key does not.
+ * Sends valid and invalid requests that are generated from the service's own description. Throws, with an example of
+ * each kind, if a response is a 5xx, violates its schema, shows or changes data of another environment, or grants
+ * more than the key allows.
  */
 export async function fuzz(
   service: FuzzService & { tap: ContractTap },
@@ -110,7 +110,9 @@ export async function fuzz(
   const after = await rowsOf(db, tenants.bystander);
   const changed = after.find((row, place) => row !== before[place]);
   if (changed !== undefined || after.length !== before.length) {
-    note(new Error(`rows of an environment that never asked were changed: ${changed ?? "some are gone"}`));
+    note(
+      new Error(`rows of an environment that sent no requests were changed: ${changed ?? "some are gone"}`),
+    );
   }
   if (faults.size > 0) {
     throw new Error(
@@ -122,7 +124,7 @@ export async function fuzz(
   return report;
 }
 
-/** What holds for every answer, whatever was asked. */
+/** Invariants of every response, whatever was requested. */
 function checkAnswer(fuzzed: FuzzRequest, concrete: Concrete, answer: Answer, tenants: Tenants): void {
   const { status, headers, body } = answer;
   const fail = (what: string): never => {
@@ -131,29 +133,28 @@ function checkAnswer(fuzzed: FuzzRequest, concrete: Concrete, answer: Answer, te
       `${what}: ${fuzzed.operationId}, ${status}\n${concrete.method} ${concrete.target}\n${concrete.headers.map((header) => header.join(": ")).join("\n")}\n${sent.slice(0, 500)}\nanswered ${status} ${body.slice(0, 500)}`,
     );
   };
-  if (status >= 500) fail("a fault of the service");
-  if (!headers["x-request-id"] && headers.connection !== "close") fail("an answer without a request id");
+  if (status >= 500) fail("a server error");
+  if (!headers["x-request-id"] && headers.connection !== "close") fail("a response without a request id");
   if (status >= 400 && fuzzed.method !== "HEAD") {
     if (!headers["content-type"]?.startsWith("application/problem+json"))
-      fail("a refusal that is no problem");
+      fail("an error that is not a problem document");
     const problem: unknown = JSON.parse(body);
-    if (!Value.Check(Problem, problem)) fail("a problem off its schema");
+    if (!Value.Check(Problem, problem)) fail("a problem that violates its schema");
     const { code } = problem as Problem;
-    if (API_ERRORS[code as keyof typeof API_ERRORS]?.status !== status)
-      fail("a code that is not of its status");
+    if (API_ERRORS[code as keyof typeof API_ERRORS]?.status !== status) fail("a code with the wrong status");
   }
   for (const tenant of [...tenants.askers, tenants.bystander]) {
     if (tenant === tenants.askers[fuzzed.asker]) continue;
     const { environmentId, mark } = tenant;
-    if (body.includes(environmentId) || body.includes(mark)) fail("something of another environment");
+    if (body.includes(environmentId) || body.includes(mark)) fail("data of another environment");
   }
-  if (status < 300 && fuzzed.method !== "OPTIONS" && fuzzed.pathTrick === null) judgeSuccess(fuzzed, fail);
+  if (status < 300 && fuzzed.method !== "OPTIONS" && fuzzed.pathTrick === null) checkSuccess(fuzzed, fail);
 }
 
-function judgeSuccess(fuzzed: FuzzRequest, fail: (what: string) => never): void {
+function checkSuccess(fuzzed: FuzzRequest, fail: (what: string) => never): void {
   const { key, ids, operationId, method, path } = fuzzed;
   const references = Object.values(ids);
-  if (references.some(({ of }) => of !== "asker")) fail("a success with what is not the asker's");
+  if (references.some(({ of }) => of !== "asker")) fail("a success with a thing that is not the asker's");
   if (operationId === "getFile") {
     if (!isSigned(fuzzed)) fail("a file without a signature");
     return;
@@ -163,6 +164,6 @@ function judgeSuccess(fuzzed: FuzzRequest, fail: (what: string) => never): void 
     (candidate) => candidate.path === path && candidate.method === (method === "HEAD" ? "GET" : method),
   );
   const permission = operation?.permission ?? key;
-  if (["expired", "revoked", "broken", "missing"].includes(key)) fail("a success without a key that holds");
+  if (["expired", "revoked", "broken", "missing"].includes(key)) fail("a success without a valid key");
   if (key !== "all" && key !== permission) fail("a success without the permission");
 }

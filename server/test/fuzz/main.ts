@@ -10,8 +10,8 @@ import { freePort } from "../support/free-port.ts";
 import { FUZZ_ENV, fuzz } from "./fuzz.ts";
 
 /**
- * `npm run fuzz -- --requests 5000 --seed 1`, on a service of its own; the same seed asks the same again. With
- * `--database-url postgres://…`, of an empty database, on PostgreSQL.
+ * `npm run fuzz -- --requests 5000 --seed 1`, on its own service; a seed repeats its requests. With
+ * `--database-url postgres://…` of an empty database, on PostgreSQL.
  */
 const { values } = parseArgs({
   options: {
@@ -46,7 +46,7 @@ try {
   const { operations } = report;
   const refused = Object.keys(operations).filter((id) => operations[id]?.succeeded === 0);
   if (refused.length > 0)
-    throw new Error(`these never succeeded, so little was learnt: ${refused.join(", ")}`);
+    throw new Error(`these never succeeded, so the run proves little: ${refused.join(", ")}`);
 } finally {
   await service.stop();
   await rm(dataFolder, { recursive: true, force: true });

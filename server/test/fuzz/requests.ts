@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { type Components, type Json, nastyText, type Schema, spoilt, validValue } from "./schema-values.ts";
 
-/** Whose a thing is that a request names: by number among those known when it is sent. */
+/** Who owns the thing that a request names, and its number among those known when it is sent. */
 export type Reference =
   | { of: "asker" | "other" | "bystander"; number: number }
   | { of: "nobody"; text: string };
 
-/** Which of the asker's keys; the last three are none that open anything. */
+/** Which of the asker's keys; the last three do not grant access. */
 const KEY_KINDS = [
   "all",
   "get_video",
@@ -20,17 +20,17 @@ const KEY_KINDS = [
 ] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
 
-/** One request, to be made concrete by the world that it is sent into. */
+/** One request, to be made concrete with the ids of the world that it is sent to. */
 export interface FuzzRequest {
   operationId: string;
-  /** By operation of the description; another where the method was spoilt. */
+  /** From the operation, unless replaced. */
   method: string;
-  /** Of the description, with `{name}`. */
+  /** Path of the operation, with `{name}`. */
   path: string;
   ids: Record<string, Reference>;
-  /** Sent to the address that the server itself gave: an upload's or a file's, query and all. */
+  /** Sent to a URL from a response: an upload's or a file's, including its query. */
   signed: boolean;
-  /** What was done to the path once it was made. */
+  /** How the finished path is changed. */
   pathTrick: string | null;
   query: [string, string][];
   asker: 0 | 1;
@@ -103,7 +103,7 @@ const number = fc.oneof(
   fc.constantFrom("-1", "", "NaN", "1e3", "0x10", " 4", "4,4", "99999999999999999999", "1.5", "+4"),
 );
 
-/** Values that a header of the name may well have, and others. */
+/** Plausible values of a header, and others. */
 const HEADERS: Record<string, fc.Arbitrary<string>> = {
   "Idempotency-Key": fc.constantFrom("a", "b", "c", "d", "", " ", "two words", "x".repeat(256), "\u00e9"),
   "Tus-Resumable": fc.constantFrom("1.0.0", "1.0.0", "1.0", "0.2.2", "", "1.0.0, 1.0.0"),
@@ -166,11 +166,11 @@ const PATH_TRICKS = [
   "/x",
 ];
 
-/** Any request that the description makes one think of, right or wrong. */
+/** Any request that the description suggests, valid or invalid. */
 export function anyRequest(api: OpenApi): fc.Arbitrary<FuzzRequest> {
   const operations = Object.entries(api.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, described]) => ({
-      // What is deleted can not be asked for any more.
+      // Deleted things cannot be requested any more.
       weight: method === "delete" ? 1 : 3,
       arbitrary: ofOperation(path, method.toUpperCase(), described, api),
     })),
@@ -235,7 +235,7 @@ function queryOf(
   const names = fc.constantFrom("limit", "cursor", "status", "__proto__", "expires", "signature", "a[b]", "");
   const wrong = fc.tuple(names, nastyText);
   const some = fc.array(fc.oneof(...right, wrong), { maxLength: 4 });
-  // Twice the same name comes about by itself, for there are few of them.
+  // The same name twice is likely, because there are few names.
   return fc.oneof({ weight: 2, arbitrary: fc.constant<[string, string][]>([]) }, some) as fc.Arbitrary<
     [string, string][]
   >;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** As much of JSON Schema as the description of the API uses. */
+/** The part of JSON Schema that the API description uses. */
 export interface Schema {
   $ref?: string;
   type?: string;
@@ -24,7 +24,7 @@ export interface Schema {
 
 export type Components = Record<string, Schema>;
 
-/** Values that a schema takes. */
+/** Values that are valid for a schema. */
 export function validValue(schema: Schema, components: Components): fc.Arbitrary<Json> {
   const inner = (part: Schema) => validValue(part, components);
   if (schema.$ref !== undefined) return inner(components[schema.$ref.split("/").at(-1)!]!);
@@ -81,7 +81,7 @@ function validObject(
   return fc.dictionary(keys, inner(part), { maxKeys: 5 }) as fc.Arbitrary<Json>;
 }
 
-/** Names that mean something to JavaScript itself. */
+/** Property names with a special meaning in JavaScript. */
 const PROTOTYPE_KEYS = [
   "__proto__",
   "constructor",
@@ -139,14 +139,14 @@ export const nastyText = fc.oneof(
 
 const anyJson: fc.Arbitrary<Json> = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;
 
-/** What is of no right kind, whatever was asked for. */
+/** Values of the wrong type for most schemas. */
 const nastyValue: fc.Arbitrary<Json> = fc.oneof(
   nastyText,
   fc.constantFrom<Json>(...NASTY_NUMBERS, null, true, false, [], {}, [[]], [null], { "": null }),
   anyJson,
 );
 
-/** A valid value with one thing in it spoilt: replaced, left out or added. */
+/** A valid value with one defect: a part replaced, removed or added. */
 export function spoilt(schema: Schema, components: Components): fc.Arbitrary<Json> {
   const key = fc.oneof(fc.constantFrom(...PROTOTYPE_KEYS), nastyText);
   return fc
@@ -163,7 +163,7 @@ export function spoilt(schema: Schema, components: Components): fc.Arbitrary<Jso
       if (how === "add") entries.push([key, by]);
       else if (entries.length > 0 && how === "drop") entries.splice(at % entries.length, 1);
       else if (entries.length > 0) entries[at % entries.length] = [entries[at % entries.length]![0], by];
-      // Not by assignment: `__proto__` is to be a key like any other.
+      // Not by assignment: `__proto__` has to be an ordinary key.
       return Object.fromEntries(entries);
     });
 }

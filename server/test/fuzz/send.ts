@@ -10,7 +10,7 @@ export interface Answer {
   elapsedMs: number;
 }
 
-/** A request as it goes over the wire. */
+/** A request as it is sent over the wire. */
 export interface Concrete {
   method: string;
   target: string;
@@ -19,9 +19,9 @@ export interface Concrete {
 }
 
 export interface Tenants {
-  /** Who ask. */
+  /** They send the requests. */
   askers: [FuzzTenant, FuzzTenant];
-  /** Whose things are asked for, and who never asks. */
+  /** Its things are requested, but it sends no requests. */
   bystander: FuzzTenant;
 }
 
@@ -31,10 +31,10 @@ const POOL_OF = {
   endpointId: "endpoint",
   deliveryId: "delivery",
 } as const;
-/** Of all that a tenant made, what is newest is there most likely. */
+/** The newest things of a tenant are the most likely to still exist. */
 const NEWEST = 12;
 
-/** Fills in what is known only when it is sent. */
+/** Fills in what is only known when the request is sent. */
 export function makeConcrete(fuzzed: FuzzRequest, tenants: Tenants): Concrete {
   const asker = tenants.askers[fuzzed.asker];
   const signed = fuzzed.operationId === "getFile" ? asker.pool.file : asker.pool.upload;
@@ -46,7 +46,7 @@ export function makeConcrete(fuzzed: FuzzRequest, tenants: Tenants): Concrete {
     if (name === "key") return fileKeyOf(reference, tenants, fuzzed.asker);
     return idOf(reference, POOL_OF[name as keyof typeof POOL_OF], tenants, fuzzed.asker);
   });
-  // The asker's own address as it is, or its signature put to somebody else's.
+  // The asker's own URL unchanged, or its signature on another tenant's path.
   const ownAddress = Object.values(fuzzed.ids).every((reference) => reference.of === "asker");
   const uses = isSigned(fuzzed);
   if (uses && ownAddress && signedPath !== "") path = signedPath;
@@ -67,7 +67,7 @@ export function makeConcrete(fuzzed: FuzzRequest, tenants: Tenants): Concrete {
   };
 }
 
-/** Whether the request carries the signature that an answer of the service gave. */
+/** Whether the request has a signature from a response of the service. */
 export function isSigned({ signed, path }: FuzzRequest): boolean {
   return signed && (path.startsWith("/api/v1/uploads/") || path.startsWith("/files/"));
 }
@@ -99,7 +99,7 @@ function idOf(
   return pick(ownerOf(reference, tenants, asker)!.pool[kind], reference.number) ?? "none";
 }
 
-/** A delivery with the endpoint that it is of, where the request names both as one's own; the others mostly miss. */
+/** A delivery with its own endpoint if the request names both as the asker's, because random pairs rarely match. */
 function deliveryOf({ ids, asker }: FuzzRequest, { askers }: Tenants) {
   const { endpointId, deliveryId } = ids;
   if (endpointId?.of !== "asker" || deliveryId?.of !== "asker") return null;
@@ -115,7 +115,7 @@ function fileKeyOf(reference: Reference, tenants: Tenants, asker: 0 | 1): string
   return address.replace(/^\/files\/|\?.*$/g, "");
 }
 
-/** Percent-encodes all that may not stand in a request line, and leaves the rest as odd as it is. */
+/** Percent-encodes whatever is not allowed in a request line, and leaves the rest unchanged. */
 function encode(text: string): string {
   return text
     .toWellFormed()
@@ -124,7 +124,7 @@ function encode(text: string): string {
     );
 }
 
-/** Sends exactly that; null where the connection was closed before an answer came. */
+/** Sends exactly these bytes; returns null if the connection was closed before a response. */
 export async function send(port: number, agent: Agent, concrete: Concrete): Promise<Answer | null> {
   const { method, target, headers, body } = concrete;
   const startedAt = performance.now();

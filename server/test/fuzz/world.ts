@@ -15,27 +15,27 @@ export interface FuzzService {
   db: Db;
 }
 
-/** What a tenant has, as its own answers told. */
+/** What a tenant has, as collected from its own responses. */
 export interface Pool {
   video: string[];
   endpoint: string[];
   delivery: string[];
   /** By delivery. */
   endpointOf: Map<string, string>;
-  /** Path and query of signed addresses. */
+  /** Path and query of signed URLs. */
   upload: string[];
   file: string[];
 }
 
 export interface FuzzTenant {
   environmentId: string;
-  /** A word that stands in everything that was made for the tenant at the beginning, and in no request after. */
+  /** A word in everything that is created for the tenant at first, and in no later request. */
   mark: string;
   keys: Record<KeyKind, string | null>;
   pool: Pool;
 }
 
-/** A tenant with a bit of everything, made by the API itself as far as that goes. */
+/** Creates a tenant with one of everything, through the API as far as possible. */
 export async function makeFuzzTenant(service: FuzzService, name: string): Promise<FuzzTenant> {
   const { db, url } = service;
   const deps = { db, clock: systemClock };
@@ -108,7 +108,7 @@ async function sendBytes(uploadUrl: string, bytes: number): Promise<void> {
   });
 }
 
-/** As the pipeline would, without an engine's time. */
+/** Like the pipeline, without waiting for an engine. */
 async function completeTranscriptions(
   { db, transcripts }: FuzzService,
   { environmentId, mark }: FuzzTenant,
@@ -143,7 +143,7 @@ async function completeTranscriptions(
 const DELIVERIES = /"id":"(delivery_[0-9a-z]{26})","webhookEndpointId":"(endpoint_[0-9a-z]{26})"/g;
 const IDS = /\b(video|endpoint|delivery)_[0-9a-z]{26}\b/g;
 
-/** Notes whatever an answer names that later requests may name again. */
+/** Collects ids and URLs from a response for use in later requests. */
 export function harvest(pool: Pool, answer: string): void {
   const note = (list: string[], text: string) => {
     if (!list.includes(text)) list.push(text);

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 
-/** All that came until the connection closed, which may be by a reset where not all that was sent was read. */
+/** Everything until the connection closed, by a reset if the server did not read the whole request. */
 export function answerTo(socket: Socket): Promise<string> {
   return new Promise((resolve) => {
     let answer = "";

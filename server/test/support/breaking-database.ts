@@ -4,7 +4,7 @@ import { databaseUnavailable } from "../../src/lib/lost-connection.ts";
 /**
  * A database over a connection that breaks once, when a transaction commits: `before` the commit, or `after`
  * it, so that only the answer is lost.
- * @param meanwhile what others do before the caller learns of it
+ * @param meanwhile runs before the caller learns of it
  * @param skip transactions that commit before that one
  */
 export function breakingAtCommit(

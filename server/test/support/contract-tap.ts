@@ -6,7 +6,7 @@ import { Problem } from "@subtext/client/contract/problem";
 import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
 
-/** Answers that the address does not exist at all are of no operation. */
+/** A response for an unknown path belongs to no operation. */
 const OF_NO_OPERATION = ["route_not_found", "method_not_allowed"];
 
 interface Answer {
@@ -16,7 +16,7 @@ interface Answer {
 }
 
 /**
- * Reads along whatever a server answers and holds it against the contract: statuses and bodies of every
+ * Observes every response of a server and checks it against the contract: statuses and bodies of every
  * operation, and the codes that it documents.
  */
 export class ContractTap {
@@ -51,10 +51,11 @@ export class ContractTap {
     });
   }
 
-  /** Throws where an answer broke the contract; forgets them. */
+  /** Throws if a response violated the contract, and clears the violations. */
   verify(): void {
     const found = this.#violations.splice(0);
-    if (found.length > 0) throw new Error(`answers off the contract:\n${[...new Set(found)].join("\n")}`);
+    if (found.length > 0)
+      throw new Error(`responses that violate the contract:\n${[...new Set(found)].join("\n")}`);
   }
 
   #checkAnswer(request: IncomingMessage, answer: Answer): void {
@@ -78,11 +79,11 @@ export class ContractTap {
     if (method === "HEAD") return;
     const problem: unknown = JSON.parse(body.toString());
     if (!Value.Check(Problem, problem)) {
-      say("is off the schema of problems");
+      say("violates the schema of problems");
       return;
     }
     const { code, status } = problem;
-    if (status !== statusCode) say("tells another status");
+    if (status !== statusCode) say("has another status in its body");
     if (OF_NO_OPERATION.includes(code)) return;
     const documented: string[] = errorCodesOf(operation);
     if (!documented.includes(code)) say(`has a code that ${operation.id} does not document`);
@@ -94,7 +95,7 @@ export class ContractTap {
 function faultOf(operation: Operation, answer: Answer): string | null {
   const { success, group } = operation;
   const { status, contentType, body } = answer;
-  // Files answer 206 and 304 as well, which their own tests judge.
+  // Files also respond with 206 and 304, which have their own tests.
   if (group === "Files")
     return status === 200 && operation.method !== "HEAD" ? fileFaultOf(operation, answer) : null;
   if (status !== success.status) return `is not the documented ${success.status}`;
@@ -110,11 +111,11 @@ function fileFaultOf({ success }: Operation, { contentType, body }: Answer): str
   return describeFault(schema, type === "application/json" ? JSON.parse(body.toString()) : body.toString());
 }
 
-/** What is wrong with a value by its schema; null where nothing is. */
+/** Describes how a value violates its schema; null if it is valid. */
 function describeFault(schema: TSchema, value: unknown): string | null {
   if (Value.Check(schema, value)) return null;
   const [first] = Value.Errors(schema, value);
-  return `is off its schema at ${first?.instancePath}: ${first?.message}`;
+  return `violates its schema at ${first?.instancePath}: ${first?.message}`;
 }
 
 function operationOf(method: string, path: string): Operation | undefined {
@@ -122,7 +123,7 @@ function operationOf(method: string, path: string): Operation | undefined {
   const fits = ALL_OPERATIONS.filter(
     (operation) => operation.method === of && patternOf(operation).test(path),
   );
-  // HEAD of what is read by GET has its headers alone.
+  // HEAD on a GET operation has the same headers.
   return of === method ? fits[0] : undefined;
 }
 

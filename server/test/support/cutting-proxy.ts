@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 export const CUTS = 10;
 const PIECE = 64 * 1024;
 
-/** Stands before the service, and breaks a connection off in the middle of what it sends, so many times. */
+/** Forwards to the service, and resets the given number of connections in the middle of their data. */
 export async function startCuttingProxy(port: number): Promise<{ url: string; cuts: () => number }> {
   let cuts = 0;
   const open = new Set<Socket>();
@@ -22,11 +22,11 @@ export async function startCuttingProxy(port: number): Promise<{ url: string; cu
       cuts += 1;
       passed = 0;
       client.pause();
-      // Once what was passed on has left for the service, so that every cut leaves some of it behind.
+      // After the forwarded bytes have left for the service, so that every reset leaves some behind.
       server.end(() => client.destroy());
     });
     server.pipe(client);
-    // A pipe passes on an end, and no reset.
+    // A pipe forwards an end, but no reset.
     server.on("error", () => client.destroy());
     client.on("close", () => server.destroy());
   });

@@ -11,7 +11,7 @@ export interface DatabaseCopy {
   putBack(dataFolder: string): Promise<void>;
 }
 
-/** A copy of the folder; on PostgreSQL a template copy, which is another database, as a restored dump is. */
+/** Copies the folder; on PostgreSQL creates a template copy, which is another database, like a restored dump. */
 export async function copyDatabase(dataFolder: string): Promise<DatabaseCopy> {
   const databaseUrl = await postgresFor(dataFolder);
   if (databaseUrl === null) {

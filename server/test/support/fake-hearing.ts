@@ -1,6 +1,6 @@
 import type { Transcript } from "@subtext/speech/transcript";
 
-/** What a stand-in for the engine hears, where a test is about all but the hearing. */
+/** A result of the fake engine for tests that are not about recognition. */
 export const FAKE_HEARING: Transcript = {
   outcome: "transcribed",
   words: [{ word: "Hello.", start: 0, end: 0.5, confidence: 1 }],

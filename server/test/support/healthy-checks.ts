@@ -1,6 +1,6 @@
 import type { HealthChecks } from "../../src/health/doctor.ts";
 
-/** What the doctor looks at in a service that lacks nothing. */
+/** Inputs of the doctor for a service without problems. */
 export const HEALTHY_CHECKS: HealthChecks = {
   engine: async () => ({ text: "one", warnings: [] }),
   memory: async () => ({ text: "enough", reduced: false }),

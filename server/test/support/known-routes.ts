@@ -6,9 +6,9 @@ export interface KnownRoute {
   path: string;
 }
 
-/** Every route of the application, also those that are added later. */
+/** Every route of the application, including ones added later. */
 export function routesOf(app: FastifyInstance): KnownRoute[] {
-  // Each line of the tree is a segment of an address and, where routes end there, their methods.
+  // Each line of the tree is a path segment and, if routes end there, their methods.
   const tree = app.printRoutes({ commonPrefix: false, includeHooks: false });
   const segments: string[] = [];
   const found: KnownRoute[] = [];

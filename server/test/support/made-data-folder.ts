@@ -9,7 +9,7 @@ import { createLog } from "../../src/telemetry/log.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** A data folder as a first start leaves it. Copy it: to make one anew takes seconds. */
+    /** A data folder as a first start leaves it. Copy it, because creating one takes seconds. */
     madeDataFolder: string;
   }
 }

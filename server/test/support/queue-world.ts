@@ -15,7 +15,7 @@ export interface Claimed {
   tag: JobTag;
 }
 
-/** The queue of transcriptions without the transcriptions: jobs are enqueued and claimed as the service does it. */
+/** The transcription queue without transcriptions: jobs are enqueued and claimed as the service does it. */
 export class QueueWorld {
   readonly #parts: Parts;
   readonly #boss: PgBoss;
@@ -49,7 +49,7 @@ export class QueueWorld {
     return id;
   }
 
-  /** By a stock fetch. */
+  /** With pg-boss's own fetch. */
   async claim(): Promise<Claimed | null> {
     const [job] = await this.#boss.fetch<{ tag: JobTag }>("transcribe", { includeMetadata: true });
     if (!job) return null;
@@ -58,7 +58,7 @@ export class QueueWorld {
     return { id: job.id, environmentId: job.groupId!, tag };
   }
 
-  /** As after a short backoff. */
+  /** Like after a short backoff. */
   async requeue({ environmentId, tag }: Claimed): Promise<string> {
     const jobId = newJobId();
     const { queue } = this.#parts;

@@ -9,7 +9,7 @@ interface Plan {
   Plans?: Plan[];
 }
 
-/** How many rows the database reads from tables and indexes to answer the queries that are made. */
+/** How many rows the database reads from tables and indexes to run the given queries. */
 export async function rowsRead(db: Db, ask: (db: Db) => Promise<unknown>): Promise<number> {
   const asked: CompiledQuery[] = [];
   const noting: KyselyPlugin = {
@@ -25,7 +25,7 @@ export async function rowsRead(db: Db, ask: (db: Db) => Promise<unknown>): Promi
   return rows;
 }
 
-/** The same of one statement. */
+/** The rows that one statement reads. */
 export async function rowsReadBy(
   db: Kysely<Schema>,
   statement: string,

@@ -1,7 +1,7 @@
 import { runCommandLine } from "../../src/cli/program.ts";
 import { bucketFor, postgresFor } from "./service.ts";
 
-/** Runs a command in this process, on the stores that the tests of a data folder have. */
+/** Runs a command in this process, on the stores of the tests of a data folder. */
 export async function runCommand(
   dataFolder: string,
   args: readonly string[],

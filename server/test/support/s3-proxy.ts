@@ -19,8 +19,8 @@ export interface S3Proxy {
 
 /**
  * An S3 server that refuses the requests that a test selects; closed when the test ends.
- * @param target the port of the server on this machine that serves what is not refused; left out, objects are kept
- *   in memory, and nothing but PUT, GET, HEAD and DELETE of whole objects is served
+ * @param target the port of the server on this machine that serves all other requests; without it, objects are stored
+ *   in memory, and only PUT, GET, HEAD and DELETE of whole objects are served
  */
 export async function startS3Proxy(target?: number): Promise<S3Proxy> {
   const objects = new Map<string, Buffer>();

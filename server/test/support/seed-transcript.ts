@@ -18,14 +18,14 @@ export interface SeededTranscript {
 export interface TranscriptSeed {
   environmentId: string;
   language: string;
-  /** White space parts words; each takes half a second. */
+  /** Split into words at whitespace; each takes half a second. */
   text: string;
   filename?: string;
-  /** Stores more files, before the rows are there that name them. */
+  /** Stores more files before the rows that name them exist. */
   store?(made: SeededTranscript): Promise<void>;
 }
 
-/** A video that was transcribed by nobody: its rows and words are made, its job is not sent. */
+/** A video with a completed transcription whose rows and words are inserted and whose indexing job is not sent. */
 export async function seedTranscript(service: Service, seed: TranscriptSeed): Promise<SeededTranscript> {
   const { environmentId, language, text, filename = "made.mp4" } = seed;
   const db = service.parts.database.kysely;
@@ -64,7 +64,7 @@ export async function seedTranscript(service: Service, seed: TranscriptSeed): Pr
   return seeded;
 }
 
-/** The same, made searchable. */
+/** Like `seedTranscript`, and makes it searchable. */
 export async function seedSearchable(service: Service, seed: TranscriptSeed): Promise<SeededTranscript> {
   const seeded = await seedTranscript(service, seed);
   await indexSeeded(service, seeded);

@@ -17,7 +17,7 @@ import { freePort } from "./free-port.ts";
 import { bucketEnv, makeTestBucket, testS3 } from "./test-bucket.ts";
 import { makeTestDatabase } from "./test-database.ts";
 
-/** A clock that a test moves; it runs on from where it was put. */
+/** A clock that a test can move; it keeps running from the new time. */
 export class MovableClock implements Clock {
   #offsetMs = 0;
 
@@ -36,9 +36,9 @@ export interface TestService {
   service: Service;
   url: string;
   dataFolder: string;
-  /** Holds every answer against the contract, when the service is stopped. */
+  /** Checks every response against the contract when the service is stopped. */
   tap: ContractTap;
-  /** What was logged, one JSON text a line. */
+  /** The log, one JSON object per line. */
   logged(): string;
 }
 
@@ -51,11 +51,11 @@ export interface StartOptions
   port?: number;
   clock?: Clock;
   env?: Record<string, string>;
-  /** False to take requests but no jobs, so that what is PENDING stays so. */
+  /** False to serve requests but run no jobs, so that transcriptions stay PENDING. */
   start?: boolean;
 }
 
-/** The real service on a folder of its own, stopped when the test ends. */
+/** The real service on its own folder, stopped when the test ends. */
 export async function startService(options: StartOptions = {}): Promise<TestService> {
   const dataFolder = options.dataFolder ?? (await temporaryFolder());
   const service = await start({ ...options, dataFolder });
@@ -67,8 +67,8 @@ export async function startService(options: StartOptions = {}): Promise<TestServ
 }
 
 /**
- * One service for all tests of a file, which keep apart by having a tenant each: a new database takes
- * seconds to make. Its properties can be used once the tests run.
+ * One service for all tests of a file, which are isolated by tenant: creating a database takes
+ * seconds. Its properties can be used once the tests run.
  */
 export function shareService(options: StartOptions = {}): TestService {
   const shared = {} as TestService;
@@ -95,7 +95,7 @@ async function start(options: StartOptions & { dataFolder: string }): Promise<Te
     DATA_DIR: dataFolder,
     ...(databaseUrl && { DATABASE_URL: databaseUrl }),
     ...(await bucketFor(dataFolder)),
-    // Tests that want a model bring it, and the hub that it comes from.
+    // Tests that need a model configure it and its hub.
     MODEL_DOWNLOAD: "off",
     WEBHOOK_ALLOW_HTTP: "true",
     WEBHOOK_ALLOW_NETWORKS: "127.0.0.1/32",
@@ -115,14 +115,14 @@ async function start(options: StartOptions & { dataFolder: string }): Promise<Te
   return { service, url: config.publicUrl, dataFolder, tap, logged: () => logged };
 }
 
-/** A database of its own for each data folder, where the whole suite is to run on PostgreSQL. */
+/** A separate database for each data folder, if the whole suite runs on PostgreSQL. */
 export async function postgresFor(dataFolder: string): Promise<string | null> {
   const server = process.env.TEST_DATABASE_URL;
   if (!server) return null;
   return await makeTestDatabase(server, basename(dataFolder).toLowerCase().replaceAll("-", "_"));
 }
 
-/** A bucket of its own for each data folder, where the whole suite is to run on one. */
+/** A separate bucket for each data folder, if the whole suite runs on S3. */
 export async function bucketFor(dataFolder: string): Promise<Record<string, string>> {
   const s3 = testS3();
   if (!s3) return {};
@@ -161,7 +161,7 @@ export async function createTenant(
   return { environmentId: id, key };
 }
 
-/** Uploads with the stock client; gives the video's id. */
+/** Uploads with the stock client; returns the video's id. */
 export async function upload(
   { url }: TestService,
   { key }: Tenant,
@@ -196,7 +196,7 @@ export async function readTranscription(
   };
 }
 
-/** Reads until the transcription has ended, as a polling client would. */
+/** Polls until the transcription has ended, as a client would. */
 export async function untilEnded(
   service: TestService,
   tenant: Tenant,

@@ -8,7 +8,7 @@ import type { ObjectStore } from "../../src/storage/object-store.ts";
 import { SOURCES } from "../../src/storage/object-upload.ts";
 import { openS3ObjectStore } from "../../src/storage/s3/s3-object-store.ts";
 
-/** The whole recording of a video, wherever the service keeps it; null where it has none. */
+/** The whole recording of a video, wherever the service stores it; null if it has none. */
 export async function readRecording({ parts }: Service, videoId: string): Promise<Buffer | null> {
   try {
     const file = await parts.recordings.openFile(videoId);
@@ -21,12 +21,12 @@ export async function readRecording({ parts }: Service, videoId: string): Promis
   }
 }
 
-/** How much of a recording there is, also while it is uploaded. */
+/** The stored bytes of a recording, also during its upload. */
 export async function recordingBytes({ parts }: Service, videoId: string): Promise<number> {
   return (await parts.recordings.inspect(videoId))?.sizeBytes ?? 0;
 }
 
-/** Puts a recording where the service keeps it, past the service. */
+/** Stores a recording without the service. */
 export async function writeRecording(
   { parts }: Service,
   videoId: string,
@@ -37,7 +37,7 @@ export async function writeRecording(
   else await withBucket(bucket, (opened) => opened.put(SOURCES + videoId, Buffer.from(content)));
 }
 
-/** The files no longer tell which database they belong to. */
+/** Removes the mark that ties the files to their database. */
 export async function removeInstallationMark({ parts }: Service): Promise<void> {
   const { bucket, dataFolder } = parts.config;
   if (bucket === null) await rm(join(dataFolder, "installation"));

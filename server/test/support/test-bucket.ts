@@ -10,7 +10,7 @@ interface TestS3 {
   secretAccessKey: string;
 }
 
-/** The S3 server that tests may use, as `scripts/start-s3` prints it; null where there is none. */
+/** The S3 server for tests, as `scripts/start-s3` prints it; null if there is none. */
 export function testS3(): TestS3 | null {
   const { TEST_S3 } = process.env;
   return TEST_S3 ? (JSON.parse(TEST_S3) as TestS3) : null;
@@ -56,7 +56,7 @@ export async function makeTestBucket(s3: TestS3, name: string): Promise<void> {
   }
 }
 
-/** The settings that let a service use the bucket. */
+/** Settings with which a service uses the bucket. */
 export function bucketEnv(s3: TestS3, name: string): Record<string, string> {
   return {
     S3_BUCKET: name,

@@ -1,6 +1,6 @@
 import { Client } from "pg";
 
-/** Makes a database on the server, where there is none of that name, and gives its URL. */
+/** Creates a database on the server if it does not exist, and returns its URL. */
 export async function makeTestDatabase(server: string, name: string): Promise<string> {
   const client = new Client({ connectionString: server });
   await client.connect();

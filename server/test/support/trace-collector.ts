@@ -6,13 +6,13 @@ import { onTestFinished } from "vitest";
 export interface CollectedSpan {
   traceId: string;
   spanId: string;
-  /** Empty for a root. */
+  /** Empty for a root span. */
   parentSpanId: string;
   name: string;
   startMs: number;
   endMs: number;
   attributes: Record<string, unknown>;
-  /** Of the process that sent it. */
+  /** Resource attributes of the process that sent it. */
   resource: Record<string, unknown>;
   failed: boolean;
 }
@@ -40,7 +40,7 @@ interface OtlpTraces {
   }[];
 }
 
-/** What a collector of OpenTelemetry takes over HTTP in JSON. */
+/** The part of OTLP over HTTP with JSON that the tests read. */
 export async function startCollector(): Promise<{
   url: string;
   spans: CollectedSpan[];

@@ -13,18 +13,18 @@ interface Received {
 
 export interface WebhookReceiver {
   url: string;
-  /** Deliveries whose signature the package `standardwebhooks` found right, in order. */
+  /** Deliveries whose signature the package `standardwebhooks` verified, in order. */
   received: Received[];
-  /** Statuses to answer with, first to last; 204 after that. */
+  /** Statuses to respond with, in order; 204 after that. */
   answers: number[];
-  /** What happens between the request and its answer. */
+  /** Runs between the request and its response. */
   beforeAnswer: () => Promise<void>;
   trust(secret: string): void;
 }
 
 /**
  * An integrator's receiver on loopback.
- * @param clock of the service, which a test may have moved: the receiver's own stands at the same time
+ * @param clock of the service, which a test may have moved
  */
 export async function startReceiver(clock: Clock = systemClock): Promise<WebhookReceiver> {
   let verifier: Webhook | undefined;

@@ -13,7 +13,7 @@ export async function firstReleaseStatements(): Promise<string[]> {
   return statementsOf(await readFile(join(import.meta.dirname, "first-release.sql"), "utf8"));
 }
 
-/** Runs statements one by one, for the embedded database takes no more at once. */
+/** Runs statements one by one, because the embedded database accepts only one at a time. */
 export async function runStatements<Schema>(
   db: Kysely<Schema>,
   statements: readonly string[],
@@ -23,7 +23,7 @@ export async function runStatements<Schema>(
   });
 }
 
-/** The database of a data folder of its own, without tables. */
+/** The database of a separate data folder, without tables. */
 export async function openEmptyDatabase<Schema>(): Promise<{
   dataFolder: string;
   database: Database<Schema>;
@@ -31,7 +31,7 @@ export async function openEmptyDatabase<Schema>(): Promise<{
   const dataFolder = await temporaryFolder();
   const databaseUrl = await postgresFor(dataFolder);
   const folder = join(dataFolder, "database");
-  // One that was made before: to make one anew takes seconds.
+  // A copy of a prepared folder, because creating one takes seconds.
   if (databaseUrl === null) await cp(join(inject("madeDataFolder"), "database"), folder, { recursive: true });
   const database = await openDatabase<Schema>({ databaseUrl, folder, log: pino({ level: "silent" }) });
   for (const statement of [
@@ -43,7 +43,7 @@ export async function openEmptyDatabase<Schema>(): Promise<{
   return { dataFolder, database };
 }
 
-/** Ties the files, wherever a service on this folder keeps them, to the database of that mark. */
+/** Ties the files of a service on this folder, wherever they are, to the database of that mark. */
 export async function writeInstallationMark(dataFolder: string, mark: string): Promise<void> {
   const s3 = testS3();
   if (s3 === null) return await writeFile(join(dataFolder, "installation"), `${mark}\n`);
@@ -53,7 +53,7 @@ export async function writeInstallationMark(dataFolder: string, mark: string): P
   bucket.close();
 }
 
-/** The statements that write rows, those that other rows name first; without what tells of migrations. */
+/** The statements that insert rows, referenced rows first, without those of migrations. */
 export function rowsInParentsOrder(statements: readonly string[]): string[] {
   const parents = [
     "environment",

@@ -1,4 +1,4 @@
-/** What stands in the rows of `first-release.sql`; they are no secrets of anybody. */
+/** Values in the rows of `first-release.sql`; the secrets belong to nobody. */
 export const FIRST_RELEASE = {
   lastMigration: "0005_dashboard",
   environmentId: "env_01jd0000000000000000000001",
@@ -19,7 +19,7 @@ export const FIRST_RELEASE = {
   completedPrefix: "transcripts/transcription_01jd0000000000000000000001/1",
 } as const;
 
-/** The statements of a dump, which holds a line `--;` after each. */
+/** The statements of a dump, each of which is followed by a line `--;`. */
 export function statementsOf(dump: string): string[] {
   return dump
     .split("\n--;\n")

@@ -1,7 +1,7 @@
 /**
- * Writes `first-release.sql` anew: the tables as the first release made them, with rows in each. It was made once and
- * stays as it is, for databases of that release do; this tells how. Wants psql, pg_dump and, as its argument, the URL of
- * an empty database.
+ * Regenerates `first-release.sql`: the tables of the first release, with rows in each. The file stays as it is, like the
+ * databases of that release; this documents its origin. Requires psql, pg_dump and, as its argument, the URL of an empty
+ * database.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -51,7 +51,7 @@ const dump = run("pg_dump", [
 ]);
 const statements = dump
   .split("\n")
-  // What psql alone understands, and settings of the session.
+  // Commands that only psql understands, and settings of the session.
   .filter((line) => !/^(?:--|\\|SET |SELECT pg_catalog\.set_config|CREATE SCHEMA)/.test(line))
   .join("\n")
   .split(/;\n+(?=(?:CREATE|ALTER|INSERT)\b)/)
