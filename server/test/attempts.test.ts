@@ -27,7 +27,7 @@ import { wakeWaiting } from "../src/transcription/wake-waiting.ts";
 import { acceptUpload } from "../src/uploads/accept-upload.ts";
 import { sendAsCommandLine } from "./operator-requests.ts";
 import { breakingAtCommit } from "./support/breaking-database.ts";
-import { FAKE_HEARING } from "./support/fake-hearing.ts";
+import { FAKE_HEARING } from "./support/fake-transcript.ts";
 import { createTenant, shareService } from "./support/service.ts";
 
 /** A fake engine, whose behavior and timing the test controls. */

@@ -18,7 +18,7 @@ import { RunningAttempts } from "../src/transcription/running-attempts.ts";
 import { wakeWaiting } from "../src/transcription/wake-waiting.ts";
 import { acceptUpload } from "../src/uploads/accept-upload.ts";
 import { deleteVideo } from "../src/videos/delete-video.ts";
-import { FAKE_HEARING } from "./support/fake-hearing.ts";
+import { FAKE_HEARING } from "./support/fake-transcript.ts";
 
 /** How an attempt can be made to end. */
 export const ENDS = ["complete", "skip", "fail", "fault", "language", "hand back", "yield"] as const;

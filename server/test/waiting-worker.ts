@@ -13,7 +13,7 @@ import { RunningAttempts } from "../src/transcription/running-attempts.ts";
 import { createEndpointPolicy } from "../src/webhooks/guard-url.ts";
 import { createHostResolver } from "../src/webhooks/resolve-host.ts";
 import { startWork, type WorkDeps } from "../src/work.ts";
-import { FAKE_HEARING } from "./support/fake-hearing.ts";
+import { FAKE_HEARING } from "./support/fake-transcript.ts";
 
 /**
  * A worker process on a shared PostgreSQL and a shared folder. Only the engine is fake: it waits for

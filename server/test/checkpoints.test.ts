@@ -13,7 +13,7 @@ import type { AttemptReport } from "../src/transcription/attempt-report.ts";
 import { saveCheckpoint } from "../src/transcription/checkpoint-queries.ts";
 import { type PipelineDeps, runTranscription } from "../src/transcription/run.ts";
 import { acceptUpload } from "../src/uploads/accept-upload.ts";
-import { FAKE_HEARING } from "./support/fake-hearing.ts";
+import { FAKE_HEARING } from "./support/fake-transcript.ts";
 import { createTenant, MovableClock, shareService } from "./support/service.ts";
 
 type TranscribeOptions = Parameters<Speech["transcribe"]>[1];
