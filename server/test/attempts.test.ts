@@ -27,7 +27,7 @@ import { wakeWaiting } from "../src/transcription/wake-waiting.ts";
 import { acceptUpload } from "../src/uploads/accept-upload.ts";
 import { sendAsCommandLine } from "./operator-requests.ts";
 import { breakingAtCommit } from "./support/breaking-database.ts";
-import { FAKE_HEARING } from "./support/fake-transcript.ts";
+import { FAKE_TRANSCRIPT } from "./support/fake-transcript.ts";
 import { createTenant, shareService } from "./support/service.ts";
 
 /** A fake engine, whose behavior and timing the test controls. */
@@ -131,7 +131,7 @@ async function pendingTranscription() {
 describe("an attempt", () => {
   test("that succeeds completes the transcription with one event, three files and their confidences", async () => {
     const { run, eventsOf, files } = await pendingTranscription();
-    const row = await run(async () => FAKE_HEARING);
+    const row = await run(async () => FAKE_TRANSCRIPT);
     expect(row).toMatchObject({ status: "COMPLETED", attempt: 1, word_count: 1, language: "en" });
     expect(await eventsOf()).toMatchObject([{ type: "transcriptions.transcription.completed" }]);
     expect((await files()).map((key) => key.split("/").at(-1)).toSorted()).toEqual([
@@ -153,7 +153,7 @@ describe("an attempt", () => {
   test("of a job that already completed does nothing", async () => {
     const { run, jobOf, read, eventsOf } = await pendingTranscription();
     const job = jobOf(await read());
-    await run(async () => FAKE_HEARING, { job });
+    await run(async () => FAKE_TRANSCRIPT, { job });
     const row = await run(() => Promise.reject(new Error("must not be transcribed")), { job });
     expect(row).toMatchObject({ status: "COMPLETED", attempt: 1 });
     expect(await eventsOf()).toHaveLength(1);
@@ -166,7 +166,7 @@ describe("an attempt", () => {
     const first = run(() => asleep.promise, { job });
     while ((await read()).status !== "PROCESSING") await new Promise((resolve) => setTimeout(resolve, 5));
     // The queue assumed that the first worker was lost and gave the same job to a second one.
-    const second = await run(async () => FAKE_HEARING, { job });
+    const second = await run(async () => FAKE_TRANSCRIPT, { job });
     expect(second).toMatchObject({ status: "COMPLETED", attempt: 2, losses: 1 });
     const lines = service
       .logged()
@@ -174,7 +174,7 @@ describe("an attempt", () => {
       .filter((line) => line.includes(second.id));
     expect(lines.find((line) => line.includes('"lostAttempt":1'))).toMatch(/"level":"warn".*"workersLost":1/);
 
-    asleep.resolve({ ...FAKE_HEARING, words: [], language: "zxx" });
+    asleep.resolve({ ...FAKE_TRANSCRIPT, words: [], language: "zxx" });
     expect(await first).toMatchObject({ status: "COMPLETED", attempt: 2, word_count: 1, language: "en" });
     expect(await eventsOf()).toHaveLength(1);
     expect((await files()).filter((key) => key.includes("/2/"))).toHaveLength(4);
@@ -207,7 +207,7 @@ describe("an attempt", () => {
       for (let attempt = 1; attempt <= 5; attempt++) {
         expect(await run(away)).toMatchObject({ status: "PENDING", attempt, faults: 0, failure_code: null });
       }
-      expect(await run(async () => FAKE_HEARING)).toMatchObject({ status: "COMPLETED", faults: 0 });
+      expect(await run(async () => FAKE_TRANSCRIPT)).toMatchObject({ status: "COMPLETED", faults: 0 });
     },
   );
 
@@ -249,7 +249,7 @@ describe("an attempt", () => {
       expect(rows).toEqual([{ due: true }]);
     }
     expect((await broken!.read()).job_id).toBe(fault.job_id);
-    expect(await first!.run(async () => FAKE_HEARING)).toMatchObject({
+    expect(await first!.run(async () => FAKE_TRANSCRIPT)).toMatchObject({
       status: "COMPLETED",
       failure_code: null,
     });
@@ -291,7 +291,7 @@ describe("an attempt", () => {
   test("after a transient failure leaves no trace of it", async () => {
     const { run } = await pendingTranscription();
     await run(() => Promise.reject(new SpeechError("engine_hung", "No sign of life.")));
-    expect(await run(async () => FAKE_HEARING)).toMatchObject({
+    expect(await run(async () => FAKE_TRANSCRIPT)).toMatchObject({
       status: "COMPLETED",
       failure_code: null,
       attempt: 2,
@@ -322,7 +322,7 @@ describe("an attempt", () => {
       { shutdown: shutdown.signal },
     );
     expect(stopped).toMatchObject({ status: "PENDING", faults: 0, losses: 0 });
-    expect(await run(async () => FAKE_HEARING)).toMatchObject({ status: "COMPLETED" });
+    expect(await run(async () => FAKE_TRANSCRIPT)).toMatchObject({ status: "COMPLETED" });
   });
 
   test("that another replaced while the database was unavailable counts as no crash, because its worker is alive", async () => {
@@ -340,7 +340,7 @@ describe("an attempt", () => {
 
     asleep.reject(new AppError("service_unavailable", "The database does not answer now."));
     expect(await first).toMatchObject({ status: "PROCESSING", attempt: 2, losses: 0, faults: 0 });
-    successor.resolve(FAKE_HEARING);
+    successor.resolve(FAKE_TRANSCRIPT);
     expect(await second).toMatchObject({ status: "COMPLETED", attempt: 2, losses: 0 });
     expect(await detail()).toMatchObject({
       attempts: [
@@ -370,7 +370,7 @@ describe("an attempt", () => {
     const first = run(
       async () => {
         isAway = true;
-        return FAKE_HEARING;
+        return FAKE_TRANSCRIPT;
       },
       { job, db: awayForAWhile },
     );
@@ -380,13 +380,13 @@ describe("an attempt", () => {
     while ((await read()).attempt !== 2) await new Promise((resolve) => setTimeout(resolve, 5));
     isAway = false;
     expect(await first).toMatchObject({ status: "PROCESSING", attempt: 2, losses: 0 });
-    successor.resolve(FAKE_HEARING);
+    successor.resolve(FAKE_TRANSCRIPT);
     expect(await second).toMatchObject({ status: "COMPLETED", attempt: 2, losses: 0 });
   });
 
   describe("whose last commit succeeds although the connection breaks before the response", () => {
     const moves = [
-      ["completed", "COMPLETED", async () => FAKE_HEARING],
+      ["completed", "COMPLETED", async () => FAKE_TRANSCRIPT],
       ["skipped", "SKIPPED", async () => NO_AUDIO],
       ["failed", "FAILED", () => Promise.reject(new SpeechError("undecodable_audio", "It is encrypted."))],
       ["returned", "PENDING", () => Promise.reject(new SpeechError("engine_hung", "No sign of life."))],
@@ -438,7 +438,7 @@ describe("an attempt", () => {
           attempt: 2,
           losses: 0,
         });
-        successor.resolve(FAKE_HEARING);
+        successor.resolve(FAKE_TRANSCRIPT);
         await second;
         expect(await read()).toMatchObject({ status: "COMPLETED", attempt: 2, losses: 0 });
         expect(await eventsOf()).toHaveLength(1);
@@ -455,7 +455,7 @@ describe("an attempt", () => {
       .set({ status: "PROCESSING", losses: 10 })
       .where("id", "=", row.id)
       .execute();
-    expect(await run(async () => FAKE_HEARING, { job: jobOf(row) })).toMatchObject({
+    expect(await run(async () => FAKE_TRANSCRIPT, { job: jobOf(row) })).toMatchObject({
       status: "FAILED",
       failure_code: "worker_lost",
     });
@@ -471,7 +471,7 @@ describe("an attempt", () => {
         .set({ status: "PROCESSING", losses, faults: losses })
         .where("id", "=", id)
         .execute();
-      return await run(async () => FAKE_HEARING, { job: jobOf(await read()) });
+      return await run(async () => FAKE_TRANSCRIPT, { job: jobOf(await read()) });
     };
     expect(await loseWorkers(10)).toMatchObject({ status: "FAILED", failure_code: "worker_lost" });
     expect(await reprocess({ db, queue, clock }, (await read()).id)).toMatchObject({ losses: 0, faults: 0 });
@@ -491,7 +491,7 @@ describe("an attempt", () => {
       await sweep(deps, { strays: true, signal: new AbortController().signal });
     };
     try {
-      expect(await run(async () => FAKE_HEARING)).toMatchObject({ status: "COMPLETED" });
+      expect(await run(async () => FAKE_TRANSCRIPT)).toMatchObject({ status: "COMPLETED" });
     } finally {
       transcripts.put = put;
     }
@@ -508,7 +508,7 @@ describe("an attempt", () => {
       await db.updateTable("transcription").set({ attempt: 7 }).where("id", "=", id).execute();
       onProgress?.({ done: 30, duration: 60, remainingSeconds: 1 });
       await new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
-      return FAKE_HEARING;
+      return FAKE_TRANSCRIPT;
     });
     expect(await read()).toMatchObject({ status: "PROCESSING", attempt: 7, progress: 0.25 });
   });
@@ -540,8 +540,8 @@ describe("the history of a transcription", () => {
     const first = run(() => asleep.promise, { job });
     while ((await read()).status !== "PROCESSING") await new Promise((resolve) => setTimeout(resolve, 5));
     expect((await detail()).attempts.at(-1)).toMatchObject({ number: 3, outcome: null, endedAt: null });
-    await run(async () => FAKE_HEARING, { job });
-    asleep.resolve(FAKE_HEARING);
+    await run(async () => FAKE_TRANSCRIPT, { job });
+    asleep.resolve(FAKE_TRANSCRIPT);
     await first;
     expect((await detail()).attempts).toMatchObject([
       {
@@ -601,7 +601,7 @@ describe("the waveform of a recording", () => {
 
     await reprocess({ db, queue, clock }, (await read()).id);
     expect(await swept()).toEqual(["1/waveform.json"]);
-    await run(decodedThen(async () => FAKE_HEARING));
+    await run(decodedThen(async () => FAKE_TRANSCRIPT));
     expect((await swept()).filter((name) => name.endsWith("waveform.json"))).toEqual(["2/waveform.json"]);
   });
 
@@ -615,7 +615,7 @@ describe("the waveform of a recording", () => {
       await put(key, content);
     };
     try {
-      await run(decodedThen(async () => FAKE_HEARING));
+      await run(decodedThen(async () => FAKE_TRANSCRIPT));
     } finally {
       transcripts.put = put;
     }
@@ -630,7 +630,7 @@ describe("the waveform of a recording", () => {
       if (key.endsWith("waveform.json")) throw new Error("The answer was lost.");
     };
     try {
-      await pending.run(decodedThen(async () => FAKE_HEARING));
+      await pending.run(decodedThen(async () => FAKE_TRANSCRIPT));
     } finally {
       transcripts.put = put;
     }

@@ -13,7 +13,7 @@ import type { AttemptReport } from "../src/transcription/attempt-report.ts";
 import { saveCheckpoint } from "../src/transcription/checkpoint-queries.ts";
 import { type PipelineDeps, runTranscription } from "../src/transcription/run.ts";
 import { acceptUpload } from "../src/uploads/accept-upload.ts";
-import { FAKE_HEARING } from "./support/fake-transcript.ts";
+import { FAKE_TRANSCRIPT } from "./support/fake-transcript.ts";
 import { createTenant, MovableClock, shareService } from "./support/service.ts";
 
 type TranscribeOptions = Parameters<Speech["transcribe"]>[1];
@@ -134,7 +134,7 @@ test("a completion whose confirmation was lost is reported once", async () => {
     },
   });
   const reports: AttemptReport[] = [];
-  const row = await pending.run(async () => FAKE_HEARING, {
+  const row = await pending.run(async () => FAKE_TRANSCRIPT, {
     db: breaking,
     onAttempt: (attempt) => reports.push(attempt),
   });
@@ -179,12 +179,12 @@ describe("checkpoints of a recording", () => {
     const first = run(noting(writing(pending, [1200], () => asleep.promise)));
     await pending.untilStored(4);
     const job = await read();
-    expect(await run(noting(writing(pending, [1500], async () => FAKE_HEARING)))).toMatchObject({
+    expect(await run(noting(writing(pending, [1500], async () => FAKE_TRANSCRIPT)))).toMatchObject({
       status: "COMPLETED",
       job_id: job.job_id,
     });
     expect(await stored()).toEqual([]);
-    asleep.resolve(FAKE_HEARING);
+    asleep.resolve(FAKE_TRANSCRIPT);
     await first;
     expect(given).toEqual([[], [300, 600], [300, 600, 900], [300, 600, 900, 1200]]);
   });
@@ -237,7 +237,7 @@ describe("checkpoints of a recording", () => {
 
   test("are not written once the transcription has ended", async () => {
     const pending = await pendingTranscription();
-    await pending.run(async () => FAKE_HEARING);
+    await pending.run(async () => FAKE_TRANSCRIPT);
     const { id } = await pending.read();
     expect(
       await saveCheckpoint(pending.db, { transcriptionId: id, attempt: 1 }, 1, checkpoint(300)),
@@ -250,7 +250,7 @@ describe("checkpoints of a recording", () => {
     const row = await pending.run(async ({ onCheckpoint }) => {
       // No database accepts this character.
       onCheckpoint!({ settledSeconds: 300, results: "\u0000" });
-      return FAKE_HEARING;
+      return FAKE_TRANSCRIPT;
     });
     expect(row).toMatchObject({ status: "COMPLETED" });
   });
@@ -322,7 +322,7 @@ describe("a long recording", () => {
     expect(await claimOrder(pending.db)).toEqual([expect.any(String), row.id]);
     const done = await pending.run(async (options) => {
       expect(settledOf(options)).toEqual([300, 600]);
-      return FAKE_HEARING;
+      return FAKE_TRANSCRIPT;
     });
     expect(done).toMatchObject({ status: "COMPLETED", attempt: 2 });
   });
@@ -346,7 +346,7 @@ describe("a long recording", () => {
     const pending = await pendingTranscription({ sizeBytes: LONG });
     await enqueueOther(pending, (await createTenant(service)).environmentId, SHORT);
     const charged = await chargedSlices(pending);
-    const row = await pending.run(working(pending, 59, async () => FAKE_HEARING));
+    const row = await pending.run(working(pending, 59, async () => FAKE_TRANSCRIPT));
     expect(row).toMatchObject({ status: "COMPLETED", attempt: 1 });
     expect(await chargedSlices(pending)).toBe(charged);
   });
@@ -377,7 +377,7 @@ describe("a long recording", () => {
       working(pending, 60, async ({ signal }) => {
         await untilCharged(pending, charged + 1);
         signal.throwIfAborted();
-        return FAKE_HEARING;
+        return FAKE_TRANSCRIPT;
       }),
     );
     expect(row).toMatchObject({ status: "COMPLETED", attempt: 1 });

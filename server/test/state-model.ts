@@ -18,7 +18,7 @@ import { RunningAttempts } from "../src/transcription/running-attempts.ts";
 import { wakeWaiting } from "../src/transcription/wake-waiting.ts";
 import { acceptUpload } from "../src/uploads/accept-upload.ts";
 import { deleteVideo } from "../src/videos/delete-video.ts";
-import { FAKE_HEARING } from "./support/fake-transcript.ts";
+import { FAKE_TRANSCRIPT } from "./support/fake-transcript.ts";
 
 /** How an attempt can be made to end. */
 export const ENDS = ["complete", "skip", "fail", "fault", "language", "hand back", "yield"] as const;
@@ -186,7 +186,7 @@ export class StateWorld {
             jobId,
             end: async (how) => {
               this.#leave(running!);
-              if (how === "complete") resolve(FAKE_HEARING);
+              if (how === "complete") resolve(FAKE_TRANSCRIPT);
               else if (how === "skip") {
                 resolve({
                   outcome: "skipped",

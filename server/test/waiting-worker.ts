@@ -13,7 +13,7 @@ import { RunningAttempts } from "../src/transcription/running-attempts.ts";
 import { createEndpointPolicy } from "../src/webhooks/guard-url.ts";
 import { createHostResolver } from "../src/webhooks/resolve-host.ts";
 import { startWork, type WorkDeps } from "../src/work.ts";
-import { FAKE_HEARING } from "./support/fake-transcript.ts";
+import { FAKE_TRANSCRIPT } from "./support/fake-transcript.ts";
 
 /**
  * A worker process on a shared PostgreSQL and a shared folder. Only the engine is fake: it waits for
@@ -42,7 +42,7 @@ async function recognize(signal: AbortSignal): Promise<TranscribeResult> {
     if (signal.aborted) throw new SpeechError("engine_crashed", "It was canceled.");
     await new Promise((resolve) => setTimeout(resolve, Math.min(50, until - Date.now())));
   }
-  return { ...FAKE_HEARING, words: [{ word: SAYS, start: 0, end: 0.5, confidence: 1 }] };
+  return { ...FAKE_TRANSCRIPT, words: [{ word: SAYS, start: 0, end: 0.5, confidence: 1 }] };
 }
 
 await startWork(
