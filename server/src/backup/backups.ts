@@ -5,27 +5,27 @@ import { type BackupDeps, type BackupProgress, makeBackup, STAGING_FOLDER } from
 import type { Manifest } from "./manifest.ts";
 
 export interface BackupView {
-  /** Where it is written. */
+  /** The target folder. */
   folder: string;
   state: "running" | "done" | "failed";
   progress: BackupProgress;
-  /** Of one that is done. */
+  /** Set if it succeeded. */
   manifest: Manifest | null;
-  /** Of one that failed. */
+  /** Set if it failed. */
   error: { code: string; message: string } | null;
 }
 
-/** The backups that this service makes, one at a time. */
+/** Runs backups, one at a time. */
 export interface Backups {
   /** @throws AppError `backup_running`, `backup_target_refused` */
   start(folder: string): BackupView;
-  /** The latest since the service was started; null where there was none. */
+  /** The latest backup since the start of the service; null if there was none. */
   look(): BackupView | null;
-  /** Ends the one that runs, and leaves nothing of it; resolves when nothing runs any more. */
+  /** Aborts the running backup and removes its files; resolves when nothing runs any more. */
   stop(): Promise<void>;
 }
 
-/** Call while the data folder is locked: what a process that died has left of a backup is removed. */
+/** Removes leftovers of a crashed backup. Call it while the data folder is locked. */
 export async function openBackups(deps: BackupDeps): Promise<Backups> {
   await rm(join(deps.dataFolder, STAGING_FOLDER), { recursive: true, force: true });
   let latest: BackupView | null = null;

@@ -3,14 +3,14 @@ import { copyFile, link, mkdir, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { NamedFiles } from "./named-files.ts";
 
-/** What file systems answer that make no hard links, or none between these two places. */
+/** Error codes of file systems that cannot create hard links, or none between these two places. */
 const NO_LINKS = new Set(["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "ENOSYS"]);
 
 /**
- * Keeps the files that a video's rows name, under the same names in another folder, whatever becomes of them: by a
- * second name for the same content, else by a copy. Recordings that are still growing are left out: see `copyIfThere`. What
- * was kept before under these names is replaced.
- * @returns how many were missing
+ * Preserves the files that a video's rows name, under the same names in another folder: by a hard link if possible, else by
+ * a copy. Skips recordings that are still growing (see `copyIfThere`). Replaces files that were preserved earlier under
+ * these names.
+ * @returns the number of missing files
  */
 export async function keepFiles(from: string, to: string, named: NamedFiles): Promise<number> {
   let missing = 0;
@@ -25,12 +25,12 @@ export async function keepFiles(from: string, to: string, named: NamedFiles): Pr
   return missing;
 }
 
-/** Copies a file as it is now; a missing file is not an error. Unlike a link, the copy does not grow with it. */
+/** Copies a file as it is now; a missing file is not an error. Unlike a hard link, the copy does not grow with it. */
 export async function copyIfThere(from: string, to: string, path: string): Promise<void> {
   await copyFile(join(from, path), join(to, path), constants.COPYFILE_FICLONE).catch(nullWhereMissing);
 }
 
-/** False where there is no such file. */
+/** Returns false if the file does not exist. */
 async function keep(from: string, to: string): Promise<boolean> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   await rm(to, { force: true });
@@ -42,7 +42,7 @@ async function keep(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** False where the file system makes no link here. */
+/** Returns false if the file system cannot create the link. */
 export async function tryLink(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);

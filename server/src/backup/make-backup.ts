@@ -31,22 +31,22 @@ export type BackupPhase = "collecting" | "copying" | "checking";
 export interface BackupProgress {
   phase: BackupPhase;
   doneBytes: number;
-  /** Null until it is known. */
+  /** Null until known. */
   totalBytes: number | null;
 }
 
-/** Beside the target, while it is written; what bears this name is no backup. */
+/** Suffix of an unfinished backup, next to the target. */
 export const UNFINISHED = ".unfinished";
-/** In the data folder: second names of what is being copied to another disk. */
+/** Hard links in the data folder, to files that are being copied to another disk. */
 export const STAGING_FOLDER = "backup.unfinished";
 
 /**
- * Writes a backup of the data folder while the service goes on. Every file that rows name gets a second name first;
- * then the database is copied, and at that very moment what was written since is named as well: rows go before
- * their files and come after them, so at any moment the files that rows name are all there. Unfinished uploads are
- * copied after that moment: they only grow, and their gigabytes block nobody. The copy is written beside the target
- * and renamed when all of it is on the disk and was read back.
- * @param target absolute; a folder that is empty, or is not there
+ * Writes a backup of the data folder while the service runs. First, every file that rows name gets a hard link. Then the
+ * database is copied, and during its snapshot, files that were written since then get hard links too. Rows are deleted
+ * before their files and written after them, so at any time all files that rows name exist. Unfinished uploads are copied
+ * after the snapshot: they only grow, and copying gigabytes must not block anyone. The copy is written next to the target
+ * and renamed when it is complete, durable and verified.
+ * @param target absolute path of a folder that is empty or does not exist
  * @throws AppError `backup_not_possible`, `backup_target_refused`, `storage_full`, `storage_unavailable`
  */
 export async function makeBackup(
@@ -184,7 +184,7 @@ interface Watch {
   signal: AbortSignal;
 }
 
-/** @throws AppError `storage_full` before it begins, where there is no room */
+/** @throws AppError `storage_full` if there is not enough space */
 async function copyKept(from: string, to: string, { onProgress, signal }: Watch): Promise<void> {
   const totalBytes = await sizeOf(from);
   const { bavail, bsize } = await statfs(to);
@@ -205,7 +205,7 @@ async function copyKept(from: string, to: string, { onProgress, signal }: Watch)
   }
 }
 
-/** Copies and reads back. @returns bytes */
+/** Copies and verifies. @returns bytes */
 async function copyChecked(from: string, to: string, onBytes: (bytes: number) => void): Promise<number> {
   const hash = createHash("sha256");
   const input = await open(from, "r");
@@ -233,7 +233,7 @@ async function copyChecked(from: string, to: string, onBytes: (bytes: number) =>
   return bytes;
 }
 
-/** Reads every file once more and writes down its sum. */
+/** Reads every file again and records its checksum. */
 async function writeSums(
   unfinished: string,
   { onProgress, signal }: Watch,
@@ -265,7 +265,7 @@ async function sizeOf(folder: string): Promise<number> {
   return bytes;
 }
 
-/** The files below a folder, by relative paths. */
+/** The relative paths of the files below a folder. */
 async function* walk(folder: string, below = ""): AsyncGenerator<string> {
   for await (const entry of await opendir(join(folder, below))) {
     const path = below === "" ? entry.name : `${below}/${entry.name}`;
@@ -274,10 +274,10 @@ async function* walk(folder: string, below = ""): AsyncGenerator<string> {
   }
 }
 
-/** Everything at once: each of some hundred thousand files on its own would take an hour. */
+/** Syncs whole file systems: one fsync for each of some hundred thousand files would take an hour. */
 export async function syncFileSystem(folder: string): Promise<void> {
   const run = promisify(execFile);
-  // Systems other than Linux know no file system on its own.
+  // Only Linux can sync a single file system.
   await run("sync", ["-f", folder]).catch(() => run("sync"));
 }
 

@@ -6,30 +6,30 @@ import { createInterface } from "node:readline";
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
 
-/** What stands in `DATA_FOLDER` of a backup is the data folder of a service that was stopped at one moment. */
+/** `DATA_FOLDER` of a backup contains the data folder as if the service had stopped at one point in time. */
 export const DATA_FOLDER = "data";
-/** As `sha256sum` writes it, paths below the backup; `sha256sum --check SHA256SUMS` reads it. */
+/** In the format of `sha256sum`, with paths relative to the backup; `sha256sum --check SHA256SUMS` reads it. */
 export const SUMS_FILE = "SHA256SUMS";
-/** Written last: a folder without it is no backup. */
+/** Written last: a folder without it is not a backup. */
 export const MANIFEST_FILE = "backup.json";
 
 const LARGEST_READ_BYTES = 1024 ** 2;
 
 const Manifest = Type.Object({
   format: Type.Literal("subtext backup 1"),
-  /** Of the service that made it. */
+  /** Version of the service that made it. */
   version: Type.String(),
   madeAt: Type.String(),
   postgresMajor: Type.String(),
-  /** Those that the database has been through. */
+  /** The migrations of the database. */
   migrations: Type.Array(Type.String()),
-  /** `bucket`: recordings and transcripts are elsewhere, and not in here. */
+  /** `bucket`: recordings and transcripts are not part of the backup. */
   files: Type.Enum(["here", "bucket"]),
   fileCount: Type.Integer(),
   bytes: Type.Integer(),
-  /** Files that rows name and that were missing already when the backup was made. */
+  /** Files that rows name but that were missing when the backup was made. */
   missingCount: Type.Integer(),
-  /** SHA-256 of the list of sums, hexadecimal. */
+  /** SHA-256 of the checksum list, hexadecimal. */
   sumsHash: Type.String(),
 });
 
@@ -40,7 +40,7 @@ export async function writeManifest(backup: string, manifest: Manifest): Promise
   await writeFile(join(backup, MANIFEST_FILE), text, { mode: 0o600, flag: "wx" });
 }
 
-/** @throws Error in words, where the folder holds no whole backup of a format that is known */
+/** @throws Error with a readable message if the folder contains no complete backup of a known format */
 export async function readManifest(backup: string): Promise<Manifest> {
   const text = await readFile(join(backup, MANIFEST_FILE), "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
@@ -68,11 +68,11 @@ function parse(text: string): unknown {
 
 export interface Sum {
   hash: string;
-  /** Below the backup, with `/`. */
+  /** Relative to the backup, with `/`. */
   path: string;
 }
 
-/** @throws Error where a line is none */
+/** @throws Error if a line is invalid */
 export async function* readSums(backup: string): AsyncGenerator<Sum> {
   for await (const line of createInterface({ input: createReadStream(join(backup, SUMS_FILE)) })) {
     const [, hash, path] = /^([0-9a-f]{64}) {2}(data\/[A-Za-z0-9_.\-/]+)$/.exec(line) ?? [];
@@ -92,7 +92,7 @@ export async function hashFile(path: string, onBytes: (bytes: number) => void = 
   const file = await open(path, "r");
   try {
     const { size } = await file.stat();
-    // One buffer, no larger than the file: most are a few kilobytes, and there may be hundreds of thousands.
+    // The buffer is no larger than the file: there may be hundreds of thousands, and most are a few kilobytes.
     const buffer = Buffer.allocUnsafe(Math.min(Math.max(size, 1), LARGEST_READ_BYTES));
     for (;;) {
       const { bytesRead } = await file.read(buffer, 0, buffer.length);

@@ -5,9 +5,9 @@ export interface NamedFiles {
   videoId: string;
   /** False while its recording is still growing. */
   isUploaded: boolean;
-  /** Null where it was deleted for its age. */
+  /** Null if retention deleted it. */
   recording: string | null;
-  /** Folders of the files of its transcript and of its waveform. */
+  /** Folders of the transcript files and of the waveform. */
   folders: string[];
 }
 
@@ -26,12 +26,12 @@ const SELECT = `
     video.recording_deleted_at is not null as is_deleted, file_prefix, waveform_prefix
   from video`;
 const JOINED = `${SELECT} left join transcription on transcription.video_id = video.id`;
-/** One by one: a join of the two tables may begin at their beginnings, for every page. */
+/** A lateral join, because for a plain join the planner may scan both tables from the start for every page. */
 const LOOKED_UP = `${SELECT} left join lateral (
     select file_prefix, waveform_prefix from transcription where video_id = video.id limit 1
   ) as transcription on true`;
 
-/** Of every video, in the order of their ids. */
+/** Lists all videos in the order of their ids. */
 export async function* listNamedFiles(query: MomentQuery): AsyncGenerator<NamedFiles> {
   let after = "";
   for (;;) {
@@ -44,7 +44,7 @@ export async function* listNamedFiles(query: MomentQuery): AsyncGenerator<NamedF
   }
 }
 
-/** Of the videos that were written, or whose transcription was, since then, by the database's clock; and of these. */
+/** These videos, and all that changed (or whose transcription did) since then, by the database's clock. */
 export async function listNamedSince(
   query: MomentQuery,
   since: Date,
@@ -58,7 +58,7 @@ export async function listNamedSince(
   return rows.map(toNamedFiles);
 }
 
-/** The recordings of uploads that have not finished, which grow. */
+/** The recordings of unfinished uploads, which grow. */
 export async function listOpenRecordings(query: MomentQuery): Promise<string[]> {
   const rows = await query<{ id: string }>("select id from video where uploaded_at is null");
   return rows.map(({ id }) => `uploads/${id}`);

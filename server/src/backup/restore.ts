@@ -15,12 +15,12 @@ import { syncFileSystem } from "./make-backup.ts";
 import { DATA_FOLDER, hashFile, type Manifest, readManifest, readSums } from "./manifest.ts";
 
 /**
- * The database comes last: without it, the files belong to no database, and no service starts on them. The store's
- * mark is not restored: the restored files are a store of their own.
+ * The database comes last: without it, the files belong to no database and no service starts on them. The store's mark is
+ * not restored, because the restored files are a new store.
  */
 const PARTS = ["uploads", "files", "installation", "database"];
 const UNFINISHED = "restore.unfinished";
-/** What may be there before: no part of what a backup holds. */
+/** What the target may already contain: nothing that a backup contains. */
 const HARMLESS = new Set(["models", "scratch", "service.lock", "database.lock"]);
 
 export interface RestoreProgress {
@@ -29,10 +29,10 @@ export interface RestoreProgress {
 }
 
 /**
- * Makes a data folder of a backup. Every file is held against its sum on the way. What is killed half way leaves a
- * folder on which no service starts, and can be begun again.
- * @param dataFolder empty, or not there; downloaded models may lie in it
- * @throws Error in words
+ * Restores a data folder from a backup and verifies every file's checksum. If it is interrupted, no service starts on the
+ * folder, and the restore can be started again.
+ * @param dataFolder empty or nonexistent; may contain downloaded models
+ * @throws Error with a readable message
  */
 export async function restoreBackup(
   backup: string,
@@ -106,7 +106,7 @@ async function copyAll(
 async function forgetStore(folder: string): Promise<void> {
   const database = await openEmbedded<Schema>({ folder, log: pino({ level: "silent" }) });
   try {
-    // A backup made by an older release knows nothing of stores.
+    // A backup of an older release has no store record.
     if ((await madeMigrations(database.kysely)).includes("0015_storage"))
       await deleteStoreRecord(database.kysely);
   } finally {
@@ -114,7 +114,7 @@ async function forgetStore(folder: string): Promise<void> {
   }
 }
 
-/** PostgreSQL does not start where one of its folders is missing, also one that holds nothing. */
+/** PostgreSQL does not start if one of its folders is missing, even an empty one. */
 async function makeEmptyFolders(from: string, to: string): Promise<void> {
   for (const entry of await readdir(from, { withFileTypes: true })) {
     if (!entry.isDirectory()) continue;

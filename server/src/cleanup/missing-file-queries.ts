@@ -117,7 +117,7 @@ export async function readFileCheck(db: Db): Promise<{ position: string; roundEn
   return row ? { position: row.position, roundEndedAt: row.round_ended_at } : null;
 }
 
-/** @param roundEndedAt null if the round is not over; the time of the last round is then kept */
+/** @param roundEndedAt null if the round is not over; the time of the last round is then preserved */
 export async function writeFileCheck(db: Db, position: string, roundEndedAt: Date | null): Promise<void> {
   await db
     .insertInto("file_check")

@@ -24,11 +24,11 @@ export interface JobSweepDeps extends ItemDeps {
   queue: Queue;
 }
 
-/** Looked at together. Small, as the next, for on the embedded database everybody else waits meanwhile. */
+/** Batch size. Small, like the next one, because on the embedded database all other queries wait meanwhile. */
 const UNINDEXED_STRETCH = 5_000;
 const UNINDEXED_BATCH = 50;
 
-/** Gives rows a new job where theirs is gone: all of them, where a queue was emptied or not carried over. */
+/** Creates jobs for rows whose job is missing, for example because a queue was emptied or not carried over. */
 export async function sweepLostJobs(deps: JobSweepDeps, signal: AbortSignal): Promise<void> {
   await replaceJobs(deps, "transcribe", [findTranscriptionsWithoutJob, replaceTranscriptionJob], signal);
   await replaceJobs(deps, "deliver", [findDeliveriesWithoutJob, replaceDeliveryJob], signal);
@@ -52,7 +52,7 @@ async function replaceJobs(
       const item = { task: "lost_jobs", queue: name, subjectId: loss.id };
       if (await guardItem(deps, item, () => replaceJob(deps, name, loss, replace))) replaced += 1;
     }
-    // Where others have moved all of them meanwhile, they sweep as well.
+    // If other processes have updated all of them, those processes sweep as well.
     if (losses.length < MOST_LOSSES || replaced === 0) return;
   }
 }
@@ -79,7 +79,7 @@ async function replaceJob(
   return replaced;
 }
 
-/** Has what was completed by a release that knew no search made searchable. */
+/** Indexes transcriptions that a release without search completed. */
 export async function sweepUnindexed(deps: JobSweepDeps, signal: AbortSignal): Promise<void> {
   let stretch = await nextStretch(deps.db, "", UNINDEXED_STRETCH);
   while (stretch && !signal.aborted) {
@@ -89,7 +89,7 @@ export async function sweepUnindexed(deps: JobSweepDeps, signal: AbortSignal): P
   }
 }
 
-/** After an error that may be the fault of one of them; the others are indexed. @returns 0: none is left to try */
+/** After an error that one of them may cause: indexes the others. @returns 0: none is left to try */
 async function indexOneByOne(
   deps: JobSweepDeps,
   { after, last }: Stretch,
@@ -106,7 +106,7 @@ async function indexOneByOne(
   return 0;
 }
 
-/** @returns of how many, which is a batch at most */
+/** @returns how many rows it read, at most one batch */
 async function indexMissing({ db, queue, log }: JobSweepDeps, stretch: Stretch): Promise<number> {
   const documents = await db.transaction().execute(async (tx) => {
     const made = await insertMissingDocuments(tx, stretch, UNINDEXED_BATCH);

@@ -19,10 +19,10 @@ export interface RetentionDeps extends ItemDeps {
 const BATCH = 200;
 
 /**
- * Deletes what the environments' retention says is old enough: each video in a transaction of its own, its
- * files afterwards. What a crash leaves in between are files without an owner, which the sweep removes. What
- * waits for its transcription or is being transcribed is never touched; a FAILED one keeps its recording until
- * its days are over, so that it can be reprocessed until then.
+ * Deletes what is older than the environments' retention periods: each video in its own transaction, its files
+ * afterwards. A crash in between leaves files without an owner, which the sweep removes. Never touches videos whose
+ * transcription is pending or running; a FAILED one keeps its recording for the retention period, so that it can be
+ * reprocessed until then.
  */
 export async function applyRetention(deps: RetentionDeps, signal: AbortSignal): Promise<void> {
   if (!(await deps.ownership.look()).isOwner) return;
@@ -56,7 +56,7 @@ async function applyToEnvironment(
   }
 }
 
-/** Forwards only: one that turns out not to be due is not met again. */
+/** Only moves forward: a video that turns out not to be due is not read again. */
 async function* walkDue(
   db: Db,
   environmentId: string,

@@ -3,7 +3,7 @@ import { listStoredFiles, type StoredFile, type StoredFilesDeps } from "./stored
 export interface DeletionGroup {
   files: number;
   bytes: number;
-  /** The first of them. */
+  /** The first few. */
   keys: string[];
 }
 

@@ -26,7 +26,7 @@ const MAX_LOGGED_KEYS = 5;
 
 /**
  * Checks every stored file. Files of deleted videos and of lost attempts are removed at once. Unknown files are
- * recorded, and removed only after `UNKNOWN_KEPT_MS`: the database may be an older copy. If the store is not
+ * recorded, and removed only after `UNKNOWN_KEPT_MS`, because the database may be an older copy. If the store is not
  * this database's, unknown files are recorded and nothing is removed.
  */
 export async function sweepStoredFiles(deps: StoredFilesSweepDeps, signal: AbortSignal): Promise<void> {
@@ -54,7 +54,7 @@ export async function sweepStoredFiles(deps: StoredFilesSweepDeps, signal: Abort
     log.error({ failures }, "obsolete files could not be removed; the next sweep tries again");
     return;
   }
-  // Only now is it certain that all files of what was deleted by then are gone.
+  // Only now are all files of what was deleted by then certainly gone.
   await expireTombstones(db, new Date(startedAt.getTime() - TOMBSTONES_KEPT_MS), signal);
 }
 

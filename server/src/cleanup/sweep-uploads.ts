@@ -15,7 +15,7 @@ export interface UploadSweepDeps extends AcceptDeps, ItemDeps {
 
 const BATCH = 500;
 
-/** Takes in uploads that finished without being accepted, and removes those that have expired. */
+/** Accepts uploads that finished without being accepted, and removes expired ones. */
 export async function sweepOpenUploads(deps: UploadSweepDeps, signal: AbortSignal): Promise<void> {
   const { db, ownership } = deps;
   const { isOwner } = await ownership.look();
@@ -25,7 +25,7 @@ export async function sweepOpenUploads(deps: UploadSweepDeps, signal: AbortSigna
       try {
         await sweepOpenUpload(deps, video, { mayDelete: isOwner });
       } catch (error) {
-        // Its file goes while it is looked at, where it is deleted meanwhile.
+        // The file may disappear during the check if the upload is deleted meanwhile.
         if (isOutage(error) || (await findVideo(db, video.id))) throw error;
       }
     });
@@ -57,7 +57,7 @@ async function sweepOpenUpload(
     return;
   }
   if (!mayDelete) return;
-  // The row first: without it the file is stray, and a later sweep would find it.
+  // The row first: without it the file is an orphan, which a later sweep finds.
   if (await deleteExpiredUpload(db, video.id, uploadExpiryMs)) {
     await recordings.remove(video.id);
     log.info({ videoId: video.id }, "an expired upload was removed");

@@ -17,7 +17,7 @@ export interface SweepDeps extends AcceptDeps, ItemDeps {
   transcripts: TranscriptStore;
   ownership: StoreOwnership;
   uploadExpiryMs: number;
-  /** How long the audit log is kept; left out, it is kept. */
+  /** How long audit events are retained; forever if undefined. */
   auditLogDays?: number;
 }
 
@@ -26,11 +26,11 @@ export interface Sweeper {
   stop(): Promise<void>;
 }
 
-/** Looking for strays reads every file's name, so it is done at every so many sweeps only. */
+/** Looking for orphaned files lists every file, so only every nth sweep does it. */
 const STRAYS_AT_EVERY = 12;
 const ADVANCE_EVERY_MS = 60_000;
 
-/** Sweeps now and then every so often, one sweep at a time. */
+/** Runs a sweep at an interval, one at a time. */
 export function startSweeping(deps: SweepDeps, everyMs: number): Sweeper {
   const stopped = new AbortController();
   let sweeping = Promise.resolve();
@@ -38,7 +38,7 @@ export function startSweeping(deps: SweepDeps, everyMs: number): Sweeper {
   let sweeps = 0;
   const start = () => {
     const strays = sweeps % STRAYS_AT_EVERY === 0;
-    // One that takes longer than the time between two must not have a queue of others behind it.
+    // If a sweep takes longer than the interval, skip runs instead of queueing them.
     if (waiting) return;
     waiting = true;
     sweeps += 1;
@@ -66,10 +66,9 @@ export function startSweeping(deps: SweepDeps, everyMs: number): Sweeper {
 }
 
 /**
- * Puts right what a crash can leave between a file, its row and its job, deletes what is old enough, and
- * notes which files are missing. Forgets answers to POSTs that nobody may repeat any more. Safe beside live
- * traffic and beside other processes that sweep. A part that fails is logged and does not keep the others from
- * their work.
+ * Repairs the inconsistencies that a crash can leave between a file, its row and its job, applies retention and records
+ * missing files. Deletes expired idempotency keys. Safe during live traffic and while other processes sweep. If one part
+ * fails, it is logged and the others still run.
  */
 export async function sweep(
   deps: SweepDeps,
@@ -92,7 +91,7 @@ export async function sweep(
   }
 }
 
-/** They hold what was shown once, such as signing secrets. */
+/** Responses contain values that are shown only once, such as signing secrets. */
 async function sweepOldAnswers({ db, clock }: SweepDeps): Promise<void> {
   await forgetAnswers(db, new Date(clock.now().getTime() - ANSWERS_KEPT_MS));
 }

@@ -7,10 +7,10 @@ export interface UnknownFile {
   bytes: number;
 }
 
-/** A file that was not seen for this long counts as new when it is seen again: the machine was off, or its clock wrong. */
+/** A file that was not seen for this long counts as new: the machine was off, or its clock was wrong. */
 const MAX_GAP_HOURS = 72;
 
-/** Those of these keys that are recorded. */
+/** Returns those of these keys that are recorded. */
 export async function recordedUnknownFiles(db: Db, keys: string[]): Promise<Set<string>> {
   if (keys.length === 0) return new Set();
   const rows = await db.selectFrom("unknown_file").select("key").where("key", "in", keys).execute();
@@ -28,8 +28,8 @@ export async function insertUnknownFiles(db: Db, files: UnknownFile[], now: Date
 }
 
 /**
- * Notes that recorded files are still there and still unknown.
- * @returns the keys of those that have been so since before `expiredBefore`
+ * Records that files are still stored and still unknown.
+ * @returns the keys that have been unknown since before `expiredBefore`
  */
 export async function touchUnknownFiles(
   db: Db,
@@ -70,7 +70,7 @@ export interface UnknownFileSummary {
   bytes: number;
   /** When the oldest became unknown; null if there is none. */
   oldestSeenAt: Date | null;
-  /** Keys of the oldest. */
+  /** Keys of the oldest ones. */
   examples: string[];
 }
 

@@ -7,11 +7,11 @@ export interface BucketConfig {
   region: string;
   /** Null for AWS. */
   endpoint: string | null;
-  /** Address at which clients of the service reach the bucket; null if it is `endpoint`. */
+  /** The address at which clients of the service reach the bucket; null if it is `endpoint`. */
   publicEndpoint: string | null;
   /** `https://host/bucket/key` instead of `https://bucket.host/key`. */
   forcePathStyle: boolean;
-  /** Null to use the default chain of the AWS SDK: environment, shared files, role of the machine. */
+  /** Null to use the default chain of the AWS SDK: environment, shared files, the machine's role. */
   credentials: { accessKeyId: string; secretAccessKey: string } | null;
   /** Prefix of every key: empty, or ends with a slash. */
   prefix: string;
@@ -83,7 +83,7 @@ function readCredentials(settings: SettingsReader): BucketConfig["credentials"] 
   return null;
 }
 
-/** Empty, or with a slash at its end. */
+/** Empty, or ends with a slash. */
 function readPrefix(settings: SettingsReader): string {
   const given = settings.text("S3_PREFIX") ?? "";
   const prefix = given === "" || given.endsWith("/") ? given : `${given}/`;

@@ -1,13 +1,13 @@
-/** One setting that can not be used as it is. */
+/** One invalid setting. */
 export interface SettingFault {
   name: string;
-  /** As it may be shown: without what is secret. */
+  /** The value as it may be shown, without secrets. */
   value: string;
-  /** What would do, as a clause without a full stop. */
+  /** The expected value, as a clause without a full stop. */
   expected: string;
 }
 
-/** Settings that can not be used, all of them at once; the message names each and tells what would do. */
+/** All invalid settings at once. The message names each and describes the expected value. */
 export class ConfigError extends Error {
   readonly faults: readonly SettingFault[];
 

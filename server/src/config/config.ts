@@ -13,11 +13,11 @@ import { type EnvFile, findUnknown } from "./unknown-settings.ts";
 /** Every setting of the service; `docs/configuration.md` explains them, and nothing else reads the environment. */
 export interface Config {
   role: Role;
-  /** How long a process that was told to stop goes on answering, so that a balancer sees that it is no longer ready. */
+  /** How long a stopping process continues to answer, so that a load balancer sees that it is no longer ready. */
   drainMs: number;
   host: string;
   port: number;
-  /** Where clients reach the service, without a slash at its end; file URLs begin with it. */
+  /** Where clients reach the service, without a trailing slash; file URLs begin with it. */
   publicUrl: string;
   /** Which proxies may name the client in `X-Forwarded-For`. */
   trustProxy: TrustedProxies;
@@ -25,66 +25,66 @@ export interface Config {
   dataFolder: string;
   /** PostgreSQL's URL; null for the embedded database. */
   databaseUrl: string | null;
-  /** Where recordings and transcripts are kept; null for the data folder. */
+  /** Where recordings and transcripts are stored; null for the data folder. */
   bucket: BucketConfig | null;
   engine: EngineChoice;
-  /** Transcription servers elsewhere, and what they call the model; null where none is named. */
+  /** External transcription servers and their model name; null if none is configured. */
   speechServers: SpeechServers | null;
-  /** Name of a Whisper model of the catalogue, or an absolute path to a folder that holds one. */
+  /** Name of a Whisper model of the catalog, or an absolute path to a folder that contains one. */
   whisperModel: string;
-  /** Absolute path of the folder that models are kept in. */
+  /** Absolute path of the folder that contains the models. */
   modelsFolder: string;
-  /** Whether the service downloads the model that it lacks. */
+  /** Whether the service downloads a missing model. */
   modelDownload: boolean;
-  /** Where models are downloaded from, without a slash at its end. */
+  /** Where models are downloaded from, without a trailing slash. */
   modelHubUrl: string;
-  /** What the hub asks for; null where it asks for nothing. */
+  /** The hub's access token; null if it needs none. */
   modelHubToken: string | null;
-  /** Absolute path of ffmpeg, `none` to do without one; null to look for it. */
+  /** Absolute path of ffmpeg; `none` to run without it; null to search for it. */
   ffmpegPath: string | null;
   speechProcesses: number;
   /** Threads of each speech process. */
   speechThreads: number;
   speechMemoryLimitBytes: number;
-  /** Videos that are transcribed at the same time. */
+  /** Concurrent transcriptions. */
   workerConcurrency: number;
-  /** Videos of one environment that are transcribed at the same time, in all processes; null for any number. */
+  /** Concurrent transcriptions of one environment, in all processes; null for no limit. */
   maxConcurrentPerEnvironment: number | null;
   maxUploadBytes: number;
   maxDurationSeconds: number;
   uploadExpiryMs: number;
-  /** Disk space for parts of uploads that are on their way to the bucket. */
+  /** Disk space for upload parts on their way to the bucket. */
   uploadBufferBytes: number;
   webhookAllowHttp: boolean;
-  /** CIDR blocks of private networks that webhooks may reach all the same. */
+  /** CIDR blocks of private networks that webhooks may reach. */
   webhookAllowNetworks: string[];
   rateLimitPerSecond: number;
   rateLimitBurst: number;
-  /** How long entries of the audit log are kept. */
+  /** How long audit events are retained. */
   auditLogDays: number;
   logLevel: LogLevel;
-  /** What a scrape of the metrics must show; null where there are none. */
+  /** The token that a scrape of the metrics must present; null if metrics are off. */
   metricsToken: string | null;
-  /** Where traces are sent; null where none are made. */
+  /** Where traces are sent; null if tracing is off. */
   traces: TracesConfig | null;
-  /** Each setting as it is in force, without secrets: for people to look at. */
+  /** The effective settings without secrets, for display. */
   settings: SettingInForce[];
 }
 
-/** What a process does: requests, transcriptions and deliveries, or both. */
+/** What a process does: `api` serves requests, `worker` runs transcriptions and deliveries, `all` does both. */
 export const ROLES = ["all", "api", "worker"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Processes of that role alone are several behind a balancer; whoever stops another is not kept waiting. */
+/** Only for the role `api`, whose processes are behind a load balancer. Other roles do not delay a shutdown. */
 const API_DRAIN_SECONDS = 5;
 
 const LOG_LEVELS = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
- * @param env variables of the environment, and what the file adds to them
- * @param file the file of settings, whose names must all be known; null where there is none
- * @throws ConfigError with every fault that was found
+ * @param env environment variables, merged with those of the file
+ * @param file the settings file, which may contain only known names; null if there is none
+ * @throws ConfigError with all invalid settings
  */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>>,
@@ -97,9 +97,9 @@ export function readConfig(
   return config;
 }
 
-/** Of no use where the reader has found faults. */
+/** The result is unusable if the reader has found errors. */
 function readAll(settings: SettingsReader): Config {
-  /** Zero stands for what can not be used, or was left out. */
+  /** Invalid or missing values are replaced by zero. */
   const integer = (...asked: Parameters<SettingsReader["integer"]>) => settings.integer(...asked) ?? 0;
   const port = integer("PORT", 1, 65535);
   const host = settings.text("HOST") ?? "";
@@ -155,7 +155,7 @@ function readAll(settings: SettingsReader): Config {
   };
 }
 
-/** Processes that share the work share all that they work on. */
+/** Processes with separate roles must share the database and the storage. */
 function readRole(settings: SettingsReader): Role {
   const role = settings.oneOf("ROLE", ROLES);
   if (role !== "all" && !settings.isGiven("DATABASE_URL")) {
@@ -167,7 +167,7 @@ function readRole(settings: SettingsReader): Role {
   return role;
 }
 
-/** Without a slash at its end; where the service listens unless told otherwise. */
+/** Without a trailing slash. The default is the address at which the service listens. */
 function readPublicUrl(settings: SettingsReader, { host, port }: { host: string; port: number }): string {
   const url = settings.url("PUBLIC_URL", ["http:", "https:"]);
   if (url === null) return `http://${urlHost(host)}:${port}`;
@@ -177,7 +177,7 @@ function readPublicUrl(settings: SettingsReader, { host, port }: { host: string;
   return new URL(url).origin;
 }
 
-/** False for none, the number of proxies in front of the service, or their addresses and networks. */
+/** False for none, else the number of proxies in front of the service, or their addresses and networks. */
 export type TrustedProxies = false | number | string[];
 
 function readTrustedProxies(settings: SettingsReader): TrustedProxies {
@@ -206,7 +206,7 @@ function readNetworks(settings: SettingsReader): string[] {
   return blocks;
 }
 
-/** An address to reach what listens on `host`. */
+/** A URL at which a server that listens on `host` can be reached. */
 function urlHost(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   if (host === "::") return "[::1]";

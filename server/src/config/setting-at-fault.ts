@@ -1,4 +1,4 @@
-/** Errors of PostgreSQL (by SQLSTATE) and S3 (by error code) that a wrong setting causes. */
+/** Errors of PostgreSQL (by SQLSTATE) and S3 (by error code) that an invalid setting causes. */
 const SETTINGS_BY_CODE: Record<string, string> = {
   "28P01": "DATABASE_URL: the database refuses the user or the password",
   "28000": "DATABASE_URL: the database refuses the user",
@@ -8,7 +8,7 @@ const SETTINGS_BY_CODE: Record<string, string> = {
   NoSuchBucket: "S3_BUCKET: there is no bucket with this name",
 };
 
-/** The setting that an error or its cause shows to be wrong; null if it shows none. */
+/** The setting that probably caused the error; null if unknown. */
 export function settingAtFault(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   const { code, name } = error as Error & { code?: unknown };

@@ -3,19 +3,19 @@ import type { SettingFault } from "./config-error.ts";
 import { isSecret, SETTING_NAMES, SETTINGS, type SettingName } from "./settings.ts";
 import type { EnvFile } from "./unknown-settings.ts";
 
-/** A setting as it is in force, in a form that may be shown. */
+/** An effective setting, in a form that may be shown. */
 export interface SettingInForce {
   name: SettingName;
-  /** `…` for what is secret; null where it is not set and has no default. */
+  /** `…` for a secret; null if it is not set and has no default. */
   value: string | null;
   /** `default`, `environment`, or the path of the file that it was read from. */
   from: string;
 }
 
-/** Reads settings one by one, and gathers what can not be used instead of ending at the first. */
+/** Reads settings one by one and collects all errors instead of stopping at the first one. */
 export class SettingsReader {
   readonly faults: SettingFault[] = [];
-  /** Those whose file could not be read, which is fault enough. */
+  /** Settings whose `_FILE` could not be read. This error is reported only once. */
   readonly #unread = new Set<SettingName>();
   readonly #given = new Map<SettingName, { value: string; from: string }>();
 
@@ -35,7 +35,7 @@ export class SettingsReader {
     }
   }
 
-  /** Whether it is said to be something else than it is anyway; true also of what can not be used. */
+  /** Whether the value differs from the default; also true if it is invalid. */
   isGiven(name: SettingName): boolean {
     const given = this.#given.get(name);
     return given !== undefined && given.value !== SETTINGS[name].default;
@@ -46,12 +46,12 @@ export class SettingsReader {
     this.faults.push({ name, value: isSecret(name) ? masked(value) : hidePassword(value), expected });
   }
 
-  /** Null where it is not set and has no default. */
+  /** Null if it is not set and has no default. */
   text(name: SettingName): string | null {
     return this.#given.get(name)?.value ?? SETTINGS[name].default;
   }
 
-  /** Null where it is not set and has no default, and where it can not be used. */
+  /** Null if it is invalid, or not set without a default. */
   integer(name: SettingName, min: number, max: number): number | null {
     const value = this.text(name);
     if (value === null) return null;
@@ -84,12 +84,12 @@ export class SettingsReader {
     return null;
   }
 
-  /** What commas or spaces stand between. */
+  /** Values that are separated by commas or spaces. */
   list(name: SettingName): string[] {
     return (this.text(name) ?? "").split(/[\s,]+/).filter(Boolean);
   }
 
-  /** @param following what those come to be that are not set and follow from others */
+  /** @param following the derived defaults of settings that are not set */
   inForce(following: Partial<Record<SettingName, string | number>>): SettingInForce[] {
     return SETTING_NAMES.map((name) => {
       const fallback = SETTINGS[name].default ?? following[name]?.toString() ?? null;
@@ -108,7 +108,7 @@ export class SettingsReader {
       const reason = (error as NodeJS.ErrnoException).code ?? "unknown error";
       this.#refuseFile(name, path, `the file can not be read (${reason})`);
     }
-    // What needs it is not to be told that it lacks as well.
+    // Do not also report it as missing.
     this.#unread.add(name);
     this.#given.set(name, { value: "", from: path });
     return null;
@@ -119,7 +119,7 @@ export class SettingsReader {
   }
 }
 
-/** Of a URL the place that it names may be seen, which is what one looks for first. */
+/** Shows the host and path of a URL, which help with diagnosis, and nothing of any other secret. */
 function masked(value: string): string {
   if (!/^\w+:\/\//.test(value)) return "…";
   return hidePassword(value).replace(/[?#].*$/s, "");

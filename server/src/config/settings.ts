@@ -1,14 +1,14 @@
 import { DEFAULT_MODEL_NAME } from "@subtext/speech/models/catalog";
 
-/** What is known of a setting before it is read. */
+/** The static description of a setting. */
 export interface SettingFacts {
-  /** As it would be written; null where it stays unset or follows from others. */
+  /** The default as it would be written; null if there is none or it is derived from other settings. */
   default: string | null;
-  /** Is never shown, and may be read from the file that `<NAME>_FILE` names. */
+  /** Is never shown, and can be read from the file that `<NAME>_FILE` names. */
   secret?: true;
 }
 
-/** Every setting there is, in the order of `.env.example`; `docs/configuration.md` explains them. */
+/** All settings, in the order of `.env.example`; `docs/configuration.md` explains them. */
 export const SETTINGS = {
   HOST: { default: "127.0.0.1" },
   PORT: { default: "8080" },

@@ -3,13 +3,13 @@ import { ENGINE_CHOICES, type EngineChoice } from "@subtext/speech/engines/regis
 import { KNOWN_MODELS, knownModel } from "@subtext/speech/models/catalog";
 import type { SettingsReader } from "./settings-reader.ts";
 
-/** Transcription servers elsewhere, and what they call the model. */
+/** External transcription servers and their model name. */
 export interface SpeechServers {
   servers: { url: string; apiKey: string | null }[];
   model: string;
 }
 
-/** What hears speech: the engine, and the servers where some are named. */
+/** The recognizers: the local engine, and the external servers if any are configured. */
 export function readEngine(settings: SettingsReader): {
   engine: EngineChoice;
   speechServers: SpeechServers | null;
@@ -26,7 +26,7 @@ export function readEngine(settings: SettingsReader): {
   return { engine, speechServers };
 }
 
-/** One key for all servers, or one for each. */
+/** One key for all servers, or one for each server. */
 function readSpeechServers(settings: SettingsReader): SpeechServers | null {
   const urls = settings.list("SPEECH_SERVERS");
   const keys = settings.list("SPEECH_SERVER_KEYS");
@@ -64,7 +64,7 @@ function readSpeechServers(settings: SettingsReader): SpeechServers | null {
   };
 }
 
-/** Name of a model of the catalogue, or an absolute path. */
+/** Name of a model of the catalog, or an absolute path. */
 export function readWhisperModel(settings: SettingsReader): string {
   const model = settings.text("WHISPER_MODEL") ?? "";
   if (!isAbsolute(model) && !knownModel(model)) {
@@ -74,7 +74,7 @@ export function readWhisperModel(settings: SettingsReader): string {
   return model;
 }
 
-/** Without a slash at its end. */
+/** Without a trailing slash. */
 export function readModelHubUrl(settings: SettingsReader): string {
   const url = settings.url("MODEL_HUB_URL", ["http:", "https:"]) ?? "";
   if (/^\w+:\/\/[^/]*@|[?#]/.test(url)) {

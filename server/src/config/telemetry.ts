@@ -1,15 +1,15 @@
 import type { SettingsReader } from "./settings-reader.ts";
 
 export interface TracesConfig {
-  /** Of the collector, without a slash at its end. */
+  /** Of the collector, without a trailing slash. */
   endpoint: string;
   headers: Record<string, string>;
   serviceName: string;
-  /** Which part of all traces is sent, 0 … 1. */
+  /** Fraction of traces that are sent, 0 … 1. */
   sampledRatio: number;
 }
 
-/** Long enough not to be guessed, and of what a header may hold. */
+/** Long enough to resist guessing, and limited to characters that a header can contain. */
 const METRICS_TOKEN = /^[\x21-\x7e]{16,}$/;
 
 export function readMetricsToken(settings: SettingsReader): string | null {
@@ -21,10 +21,10 @@ export function readMetricsToken(settings: SettingsReader): string | null {
   return token;
 }
 
-/** By the names that OpenTelemetry gives them. */
+/** Uses the standard names of OpenTelemetry. */
 export function readTraces(settings: SettingsReader): TracesConfig | null {
   const endpoint = settings.url("OTEL_EXPORTER_OTLP_ENDPOINT", ["http:", "https:"]);
-  // The others may be there for other programs.
+  // Without an endpoint, the other variables may belong to other programs.
   if (endpoint === null) return null;
   const { username, password, search, hash } = new URL(endpoint);
   if (username || password || search || hash) {

@@ -8,11 +8,11 @@ const TIMESTAMP = 1114;
 const INTERVAL = 1186;
 
 /**
- * Where the two drivers would give different JavaScript values for the same column, both read by these.
+ * Parsers for columns whose JavaScript values would otherwise differ between the two drivers.
  *
  * | column | value |
  * |---|---|
- * | `bigint`, `count(*)` | number; beyond ±2^53 − 1 the query throws rather than lose digits |
+ * | `bigint`, `count(*)` | number; the query throws beyond ±2^53 − 1 instead of losing digits |
  * | `numeric` | string |
  * | `timestamptz` | Date |
  * | `timestamp` | Date, read as UTC |
@@ -21,9 +21,9 @@ const INTERVAL = 1186;
  * | `json`, `jsonb` | the parsed value |
  * | `bytea` | Buffer |
  *
- * Of arrays, those of `text`, `uuid`, `boolean`, `integer`, `double precision` and `timestamptz` are the same
- * on both. As parameters pass Dates, numbers, strings, booleans, Buffers and, for `jsonb`, `JSON.stringify(…)`:
- * pg writes a JavaScript array as a PostgreSQL array, PGlite as the column wants it.
+ * Arrays of `text`, `uuid`, `boolean`, `integer`, `double precision` and `timestamptz` are equal on both drivers.
+ * Parameters can be Dates, numbers, strings, booleans, Buffers and, for `jsonb`, `JSON.stringify(…)`. pg writes a
+ * JavaScript array as a PostgreSQL array; PGlite depends on the column's type.
  */
 export const COLUMN_PARSERS: Readonly<Record<number, ColumnParser>> = {
   [INT8]: parseSafeInteger,

@@ -3,9 +3,9 @@ import { type RawBuilder, sql } from "kysely";
 import type { VideoState } from "./enums.ts";
 import type { Db, Tx } from "./schema.ts";
 
-/** The first three count what an environment has of something that is limited, no further than asked. */
+/** The first three are quantities with a limit; they are counted only up to the given limit. */
 
-/** Total of the declared lengths; an upload with a deferred length has none. */
+/** Total of the declared lengths, without uploads of deferred length. */
 export async function sumOpenUploads(
   db: Db | Tx,
   environmentId: string,
@@ -33,7 +33,7 @@ export async function countWebhookEndpoints(
   return rows.length;
 }
 
-/** Of those that open anything: neither revoked nor expired. */
+/** Counts valid keys only: neither revoked nor expired. */
 export async function countValidApiKeys(
   db: Db | Tx,
   environmentId: string,
@@ -66,7 +66,7 @@ export async function countQueue(
   };
 }
 
-/** Of all environments; looks at every row. */
+/** Of all environments; reads every row. */
 export async function sumUploads(db: Db): Promise<{ videos: number; bytes: number }> {
   const { rows } = await sql<{ videos: number; bytes: number }>`
     select count(*)::int as videos, coalesce(sum(size_bytes), 0)::float8 as bytes
@@ -83,8 +83,8 @@ export async function databaseBytes(db: Db): Promise<number> {
 }
 
 /**
- * How many videos an environment has in each state, told no further than `upTo`: what is shown of a large number
- * is that it is large, and to count it exactly would mean to look at every row.
+ * How many videos an environment has in each state, counted only up to `upTo`: exact counts of large numbers would
+ * read every row.
  */
 export async function countVideosByState(
   db: Db,
@@ -106,7 +106,7 @@ export async function countVideosByState(
   return rows[0]!;
 }
 
-/** What workers are at, of all environments, longest first. */
+/** Running transcriptions of all environments, longest first. */
 export async function listRunning(db: Db, limit: number) {
   return await db
     .selectFrom("transcription")

@@ -4,7 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Db } from "./schema.ts";
 
 const ASK_EVERY_MS = 30_000;
-/** What came back later than this tells the time no better than the machine does between two answers. */
+/** A response that took longer is less accurate than this machine's own clock since the last response. */
 const USELESS_AFTER_MS = 2_000;
 
 export interface DatabaseClock extends Clock {
@@ -12,11 +12,10 @@ export interface DatabaseClock extends Clock {
 }
 
 /**
- * The database's time, for a service of several processes: what one of them writes (when a job is due, until when
- * an address holds, when a webhook was signed) is compared with another's time and with the receivers'. A machine
- * whose clock is wrong, or is put right meanwhile, changes nothing; between two answers the time goes on with
- * what counts from no date.
- * @throws where the database does not answer at first
+ * The database's time, for a service of several processes. Times that one process writes (when a job is due, when a URL
+ * expires, when a webhook was signed) are compared with the clocks of other processes and of receivers, so a wrong or
+ * adjusted clock on one machine must not matter. Between two responses, a monotonic clock advances the time.
+ * @throws if the first query fails
  */
 export async function openDatabaseClock({
   db,
@@ -25,10 +24,10 @@ export async function openDatabaseClock({
 }: {
   db: Db;
   log: Logger;
-  /** Tests that wait for it make it short. */
+  /** Tests pass a short interval. */
   askEveryMs?: number;
 }): Promise<DatabaseClock> {
-  /** In milliseconds since 1970, when `performance.now()` was 0. */
+  /** The time at which `performance.now()` was 0, in milliseconds since 1970. */
   let zero: number | null = null;
   const ask = async () => {
     const askedAt = performance.now();
@@ -38,12 +37,12 @@ export async function openDatabaseClock({
       db,
     );
     const answeredAt = performance.now();
-    // As in Cristian's algorithm: it was told in the middle of the way there and back.
+    // Cristian's algorithm: assumes that the database read its clock in the middle of the round trip.
     if (zero === null || answeredAt - askedAt < USELESS_AFTER_MS) zero = row!.ms - (askedAt + answeredAt) / 2;
   };
   await ask();
   const timer = setInterval(() => {
-    // While the database is away nothing is written either; whoever watches it tells so.
+    // During an outage nothing is written either, and the database watch reports it.
     ask().catch((error) => log.debug({ err: error }, "the database could not be asked for its time"));
   }, askEveryMs).unref();
   return {

@@ -5,10 +5,10 @@ import { CircuitBreaker } from "../lib/circuit-breaker.ts";
 import { databaseUnavailable, isLostConnection, toDatabaseError } from "../lib/lost-connection.ts";
 
 const ASK_TIMEOUT_MS = 5_000;
-/** Queries that may wait for a connection; the process has better use for its memory than for more. */
+/** Queries that may wait for a connection. A limit, because each one needs memory. */
 const MOST_WAITING = 1_000;
 
-/** Keeps queries from waiting for a database that is away, and connections that break from ending the process. */
+/** Prevents queries from waiting for an unavailable database, and broken connections from ending the process. */
 export class DatabaseWatch {
   readonly #circuit: CircuitBreaker;
 
@@ -21,10 +21,10 @@ export class DatabaseWatch {
     });
   }
 
-  /** To be called with each new connection of a pool, before its first use. */
+  /** Must be called with each new connection of a pool, before its first use. */
   watch(client: pg.ClientBase): void {
     const watched = client as pg.Client;
-    // The query that uses it fails as well; without a listener it would end the process.
+    // The query that uses it also fails; without this handler the event would end the process.
     watched.on("error", () => this.#circuit.markSuspect());
     const query = watched.query.bind(watched) as (...values: unknown[]) => unknown;
     watched.query = ((...values: unknown[]) => {
@@ -44,7 +44,7 @@ export class DatabaseWatch {
     }) as typeof watched.query;
   }
 
-  /** The pool, for callers that are better refused than kept waiting. */
+  /** A pool whose callers get an error instead of waiting. */
   guard(pool: pg.Pool): PostgresPool {
     return {
       options: pool.options,
@@ -55,7 +55,7 @@ export class DatabaseWatch {
         try {
           return await pool.connect();
         } catch (error) {
-          // It may as well be busy: then they can not have a connection in time.
+          // The database may also be busy: then no connection becomes free in time.
           if (isLostConnection(error)) this.#circuit.markSuspect();
           throw toDatabaseError(error);
         }
@@ -81,7 +81,7 @@ async function probeDatabase(connectionString: string): Promise<void> {
     await client.connect();
     await client.query("select 1");
   } catch (error) {
-    // The word of a database that is there, such as that it has no more connections to give.
+    // Errors that an available database reports, such as too many connections.
     const refused = error instanceof pg.DatabaseError && !error.code?.startsWith("57P");
     if (!refused) throw error;
   } finally {

@@ -3,26 +3,25 @@ import type { ConstructorOptions } from "pg-boss";
 import type { Logger } from "pino";
 import type { AppError } from "../lib/errors.ts";
 
-/** PostgreSQL, in this process or elsewhere; the same SQL, the same values and the same errors from both. */
+/** PostgreSQL, embedded or external. Both give the same values and errors for the same SQL. */
 export interface Database<Schema> {
-  /** Refuses, with `query_outside_transaction`, a query beside a transaction from inside its callback. */
+  /** Refuses, with `query_outside_transaction`, queries outside the transaction from inside its callback. */
   readonly kysely: Kysely<Schema>;
   /** What `new PgBoss` needs to live in this database. Stop pg-boss before `close`. */
   readonly boss: ConstructorOptions;
   readonly kind: "embedded" | "postgres";
-  /** Of the PostgreSQL server: `18.6`. */
+  /** Version of the PostgreSQL server: `18.6`. */
   readonly version: string;
-  /** How those stand that `kysely` uses. */
+  /** State of the connections that `kysely` uses. */
   connections(): Connections;
-  /** Throws where the database does not answer. */
+  /** Throws if the database does not respond. */
   check(): Promise<void>;
   /**
-   * Copies the embedded database, as it stands at one moment, into a folder that is made. Null for a database that is
-   * a server of its own.
-   * @param atMoment is called at that moment, for which all others wait
+   * Copies a consistent snapshot of the embedded database into a new folder. Null for an external database.
+   * @param atMoment called at the time of the snapshot, while all other queries wait
    */
   readonly snapshot: ((to: string, options: SnapshotOptions) => Promise<void>) | null;
-  /** Waits for what is running; queries made later are refused. */
+  /** Waits for running queries; later queries are refused. */
   close(): Promise<void>;
 }
 
@@ -35,22 +34,22 @@ export type MomentQuery = <Row>(statement: string, values?: readonly unknown[]) 
 
 export interface Connections {
   open: number;
-  /** Of those that are open. */
+  /** How many of the open ones are idle. */
   idle: number;
   max: number;
-  /** Users that wait for one. */
+  /** Number of callers that wait for a connection. */
   waiting: number;
 }
 
 export interface DatabaseOptions {
   /** `postgres://…`, or null for the embedded database. */
   databaseUrl: string | null;
-  /** Where the embedded database lives. Made, durably, where it does not exist; of one process at a time. */
+  /** The folder of the embedded database. Created durably if it is missing; only one process can use it at a time. */
   folder: string;
   log: Logger;
   /**
-   * The embedded database could not go on safely, say because the disk is full; it refuses every query until
-   * the process starts anew, and then recovers by itself.
+   * The embedded database crashed, for example because the disk is full. It refuses every query until the process
+   * restarts, and then recovers.
    */
   onCrash?: (error: AppError) => void;
 }

@@ -1,4 +1,4 @@
-/** Values that columns and filters may have. This file imports nothing, so that the dashboard can import it as well. */
+/** Values of columns and filters. This file imports nothing, so that the dashboard can import it too. */
 
 export const AUDIT_ACTIONS = [
   "service.set_up",
@@ -32,7 +32,7 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 export const ACTOR_KINDS = ["operator", "command_line", "api_key", "service", "stranger"] as const;
 export type ActorKind = (typeof ACTOR_KINDS)[number];
 
-/** What changed, from and to; never a secret. */
+/** Old and new values; never a secret. */
 export type AuditDetail = Record<string, string | number | boolean | null | string[]>;
 
 /** `valid`: authorizes requests. `ended`: revoked or expired. */
@@ -70,7 +70,7 @@ export type VideoState = (typeof VIDEO_STATES)[number];
 
 /**
  * `returned`: a retryable failure, or no model for the language yet; `handed_back`: the service stopped;
- * `yielded`: a long recording let others go first and resumes later; `lost`: the worker crashed.
+ * `yielded`: a long recording lets other jobs run and resumes later; `lost`: the worker crashed.
  */
 export const ATTEMPT_OUTCOMES = [
   "completed",

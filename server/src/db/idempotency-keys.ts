@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "./schema.ts";
 
-/** For so long a repeated request is answered as the first was. */
+/** For this long, a repeated request gets the first response. */
 export const ANSWERS_KEPT_MS = 24 * 3_600_000;
 
 export interface RecordedAnswer {
@@ -11,7 +11,7 @@ export interface RecordedAnswer {
   body: string;
 }
 
-/** Whether nobody else holds the key; if so it is held until the transaction ends. */
+/** Locks the key until the transaction ends. Returns false if another transaction holds it. */
 export async function tryHoldIdempotencyKey(tx: Tx, environmentId: string, key: string): Promise<boolean> {
   const { rows } = await sql<{ held: boolean }>`
     select pg_try_advisory_xact_lock(hashtextextended(${`${environmentId} ${key}`}, 0)) as held`.execute(tx);

@@ -4,16 +4,16 @@ import { AppError } from "../lib/errors.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import type { Schema } from "./schema.ts";
 
-/** Ends the name of a migration that takes away what the releases before it use. */
+/** Suffix of migrations that remove what earlier releases use. */
 const REMOVAL = "_removal";
 
 /**
- * Brings the tables up to date; several processes at once wait for each other under a lock. While processes of
- * the version before are still running, or are started again, the tables may be newer than they know: so a
- * migration only ever adds (tables, columns that may be left out, indexes), and what nothing uses any more goes
- * one release later, by a migration whose name ends in `_removal`.
+ * Brings the tables up to date. Concurrent processes wait for each other under a lock. While processes of the previous
+ * release are running, or are started again, the tables may be newer than they expect. Migrations therefore only add
+ * (tables, optional columns, indexes); unused columns and tables are removed one release later, by a migration whose
+ * name ends in `_removal`.
  *
- * @throws AppError `database_version_mismatch` where this version can not work with the tables that are there
+ * @throws AppError `database_version_mismatch` if this version cannot work with the existing tables
  */
 export async function migrate(db: Kysely<Schema>): Promise<void> {
   const made = await madeMigrations(db);
@@ -25,7 +25,7 @@ export async function migrate(db: Kysely<Schema>): Promise<void> {
     if (blocking !== undefined) throw tooNew(unknown.at(-1)!);
     return;
   }
-  // Kysely would look through the whole catalogue to find that nothing is missing: a tenth of a start.
+  // Kysely would read the whole catalog to find that nothing is missing, which takes a tenth of the startup time.
   if (made.length === known.length) return;
   const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
   const { error } = await migrator.migrateToLatest();
@@ -49,7 +49,7 @@ export async function requireTables(db: Kysely<Schema>): Promise<void> {
   );
 }
 
-/** Brings existing tables up to date, and creates none. @throws AppError `installation_missing` */
+/** Brings existing tables up to date but creates no installation. @throws AppError `installation_missing` */
 export async function migrateExisting(db: Kysely<Schema>): Promise<void> {
   if ((await madeMigrations(db)).length === 0) throw noTables();
   await migrate(db);
@@ -62,7 +62,7 @@ function noTables(): AppError {
   );
 }
 
-/** The names of those that were made, in their order. */
+/** The names of the applied migrations, in order. */
 export async function madeMigrations(db: Kysely<Schema>): Promise<string[]> {
   const { rows: found } = await sql<{ there: boolean }>`
     select to_regclass('kysely_migration') is not null as there`.execute(db);

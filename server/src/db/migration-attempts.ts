@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 
-/** What became of each attempt at a transcription, and the waveforms of recordings that have no transcript. */
+/** The outcome of each transcription attempt, and the waveforms of recordings that have no transcript. */
 export async function attempts(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable("transcription")

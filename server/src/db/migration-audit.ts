@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 
-/** Who changed what. Nothing refers to another table: an entry outlives all that it tells of. */
+/** The audit log. Without foreign keys: an event outlives the resources that it names. */
 export async function audit(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable("audit_entry")
@@ -17,7 +17,7 @@ export async function audit(db: Kysely<unknown>): Promise<void> {
     .addColumn("subject_name", "text")
     .addColumn("detail", "jsonb", (c) => c.notNull())
     .execute();
-  // Ids sort by their making, so pages follow them.
+  // Ids sort by creation time, so pages follow them.
   await db.schema.createIndex("audit_entry_action").on("audit_entry").columns(["action", "id"]).execute();
   await db.schema
     .createIndex("audit_entry_actor_kind")

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 
-/** Roles and invitations of operators, and what the live list of videos is read by. */
+/** Operator roles and invitations, and the columns by which the live video list is sorted. */
 export async function dashboard(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable("operator")
@@ -16,7 +16,7 @@ export async function dashboard(db: Kysely<unknown>): Promise<void> {
     .addColumn("expires_at", "timestamptz", (c) => c.notNull())
     .execute();
 
-  // Set by triggers, so that writes of processes of the release before count as well.
+  // Set by triggers, so that writes of processes of the previous release are covered too.
   await sql`
     create function note_change() returns trigger language plpgsql as $$
     begin

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 
-/** What open lists of videos are told of those that go, and what deliveries are listed by state from. */
+/** Deletions that open video lists must show, and the index for listing deliveries by state. */
 export async function deletions(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable("video_deletion")
@@ -14,7 +14,7 @@ export async function deletions(db: Kysely<unknown>): Promise<void> {
     .columns(["environment_id", "deleted_at"])
     .execute();
   await db.schema.createIndex("video_deletion_time").on("video_deletion").column("deleted_at").execute();
-  // Whoever listens hears of it within seconds; what is older goes with the next deletions, past rows that others remove.
+  // Clients read deletions within seconds. Later deletions remove older rows, skipping rows that others have locked.
   await sql`
     create function note_video_deletion() returns trigger language plpgsql as $$
     begin

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from "kysely";
 
 /**
- * What each delivery is of, so that those of a rare kind are found without looking at all events. A trigger notes it,
- * since processes of the release before do not.
+ * The event type of each delivery, so that deliveries of a rare type are found without reading all events. Set by a
+ * trigger, because processes of the previous release do not set it.
  */
 export async function eventTypes(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable("delivery").addColumn("event_type", "text").execute();

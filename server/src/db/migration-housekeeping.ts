@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 
-/** How long recordings are kept, which were deleted for their age, and which files are missing. */
+/** Retention periods, the recordings that retention deleted, and missing files. */
 export async function housekeeping(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable("environment")
@@ -15,7 +15,7 @@ export async function housekeeping(db: Kysely<unknown>): Promise<void> {
     )
     .execute();
   await db.schema.alterTable("video").addColumn("recording_deleted_at", "timestamptz").execute();
-  // One for those whose recording is there, one for the others: what was done is not looked through again.
+  // One index for videos with a recording, one for the others, so that handled videos are not read again.
   await db.schema
     .createIndex("video_with_recording")
     .on("video")

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 
-/** What the search across transcripts reads: passages, the transcripts they are of, and their shards. */
+/** The tables of the transcript search: passages, their transcripts, and their shards. */
 export async function search(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable("search_language")
@@ -54,7 +54,7 @@ export async function search(db: Kysely<unknown>): Promise<void> {
     .addColumn("lexemes", sql`tsvector`, (c) => c.notNull())
     .addPrimaryKeyConstraint("search_passage_pkey", ["document", "ordinal"])
     .execute();
-  // Without a list of what is still to be sorted in: every search would read through it.
+  // Without GIN's pending list, which every search would have to scan.
   await sql`
     create index search_passage_lexemes on search_passage using gin (lexemes) with (fastupdate = off)
   `.execute(db);

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 
-/** What was deleted, which files have no row, and which store holds the files of this database. */
+/** Tombstones, files without a row, and the store of this database's files. */
 export async function storage(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable("tombstone")

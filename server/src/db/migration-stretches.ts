@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 
-/** What was heard of recordings that are worked on, so that a lost worker costs little of them, and long ones make way. */
+/** Checkpoints of running transcriptions, so that a lost worker costs little work and long recordings can yield. */
 export async function keptStretches(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable("transcription_stretch")
@@ -13,7 +13,7 @@ export async function keptStretches(db: Kysely<unknown>): Promise<void> {
     .addColumn("answers", "text", (c) => c.notNull())
     .addPrimaryKeyConstraint("transcription_stretch_pkey", ["transcription_id", "attempt", "number"])
     .execute();
-  // One outcome more: what releases before this one write is as good as it was.
+  // Adds one outcome; rows of earlier releases stay valid.
   await db.schema
     .alterTable("transcription_attempt")
     .dropConstraint("transcription_attempt_outcome_check")

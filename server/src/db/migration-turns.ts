@@ -1,8 +1,8 @@
 import { type Kysely, sql } from "kysely";
 
 /**
- * Whose turn it is. What processes of the release before write is read as well: to them every column here is null,
- * and a row is then in its place by `created_at`.
+ * The order of the queue. Rows of processes of the previous release stay readable: all of these columns are null there,
+ * and the row is ordered by `created_at`.
  */
 export async function turns(db: Kysely<unknown>): Promise<void> {
   await db.schema
@@ -14,7 +14,7 @@ export async function turns(db: Kysely<unknown>): Promise<void> {
   await sql`
     create index transcription_job on transcription (job_id) where status in ('PENDING', 'PROCESSING')
   `.execute(db);
-  // Of all environments, and of each.
+  // For all environments, and for each one.
   await sql`
     create index transcription_waiting on transcription (coalesce(due_at, created_at), id)
     where status = 'PENDING' and parked_at is null

@@ -9,7 +9,7 @@ export async function uploadActivity(db: Kysely<unknown>): Promise<void> {
     .alterTable("video")
     .addColumn("upload_active_at", "timestamptz", (c) => c.notNull().defaultTo(sql`now()`))
     .execute();
-  // Activity is no change of the video: it reaches no index, no open list and no backup.
+  // Upload activity is not a change of the video: it updates no search index, open list or backup.
   await sql`drop trigger video_changed on video`.execute(db);
   await sql`
     create trigger video_inserted before insert on video

@@ -19,8 +19,8 @@ import { turns } from "./migration-turns.ts";
 import { uploadActivity } from "./migration-upload-activity.ts";
 
 /**
- * The tables, in the order in which they came to be. A migration that has shipped is never edited; each
- * must be safe while processes of the release before it are still running.
+ * The tables, in the order of their creation. A released migration is never edited. Each must be safe while processes of
+ * the previous release are still running.
  */
 export const MIGRATIONS: Record<string, Migration> = {
   "0001_first": { up: first },
@@ -205,7 +205,7 @@ async function first(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** People who sign in. Columns are those that better-auth asks for; `operators.ts` names them to it. */
+/** People who sign in. The columns are those that better-auth requires; `operators.ts` maps their names. */
 async function operators(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable("operator")
@@ -269,7 +269,7 @@ async function operators(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** Which engine heard which language where, and how long the work that is going on will take. */
+/** The engine and language of each segment, and the remaining time of running transcriptions. */
 async function stretches(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable("transcription")
@@ -278,14 +278,14 @@ async function stretches(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** Lists by page, uploads without a key, test events, deliveries begun anew, and repeated POSTs. */
+/** Paginated lists, uploads without a key, test events, restarted deliveries, and idempotent POSTs. */
 async function contract(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable("environment")
     .addColumn("allowed_origins", "jsonb", (c) => c.notNull().defaultTo(sql`'["*"]'::jsonb`))
     .execute();
 
-  // Ids sort by their making, so a page follows them; the index that begins with the time is not used.
+  // Ids sort by creation time, so a page follows them; the index that begins with the time is not used.
   await db.schema.createIndex("video_environment_id").on("video").columns(["environment_id", "id"]).execute();
   await db.schema.dropIndex("video_environment").execute();
   await db.schema

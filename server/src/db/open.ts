@@ -3,7 +3,7 @@ import { openEmbedded } from "./embedded/embedded.ts";
 import { openPostgres } from "./postgres.ts";
 
 /**
- * A commit that was acknowledged survives the death of this process and a power cut, on both kinds.
+ * On both kinds, an acknowledged commit survives a crash of this process and a power failure.
  *
  * @throws AppError `data_folder_in_use`, `database_version_mismatch`
  */

@@ -9,11 +9,11 @@ import { DatabaseWatch } from "./database-watch.ts";
 import { PreparingClient } from "./preparing-client.ts";
 import { guardPool, ScopedKysely, TransactionScope } from "./transaction-scope.ts";
 
-/** pg-boss asks for no less. */
+/** The minimum that pg-boss requires. */
 const OLDEST_VERSION = 13;
-/** Also for one that waits until a connection of the pool is free. */
+/** Also limits the wait for a free connection of the pool. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** A process that vanished, or froze, in the middle of a transaction holds its locks no longer. */
+/** Releases the locks of a process that disappeared or froze in a transaction. */
 const LIMITS = "set idle_in_transaction_session_timeout = '30s'";
 const QUERY_CONNECTIONS = 10;
 const QUEUE_CONNECTIONS = 5;
@@ -38,7 +38,7 @@ export async function openPostgres<Schema>(options: {
     types: { getTypeParser },
     onConnect: prepare(`set time zone 'UTC'; ${LIMITS}`),
   });
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  // The pool replaces an idle connection that breaks; without this handler the event would end the process.
   pool.on("error", (error) =>
     log[isLostConnection(error) ? "debug" : "warn"]({ err: error }, "an idle database connection broke"),
   );
@@ -93,7 +93,7 @@ export async function openPostgres<Schema>(options: {
   }
 }
 
-/** At a start nothing has worked yet that could pass for an outage: names what to look at, without the password. */
+/** At startup an outage is unlikely: names the setting to check, without the password. */
 function explain(error: unknown, databaseUrl: string): unknown {
   if (!(error instanceof AppError) || error.code !== "service_unavailable") return error;
   const where = URL.canParse(databaseUrl) ? ` at ${new URL(databaseUrl).host}` : "";

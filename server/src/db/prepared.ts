@@ -3,9 +3,9 @@ import { sql } from "kysely";
 const MARK = "/* prepared */";
 
 /**
- * Begins a read whose plan is kept by the connection: to plan a join takes longer than to run it, in the embedded
- * database three times as long. Its text is one of a few, and names its columns, which then may not change their
- * types. A plan outlives the sizes that it was made for, so it must be right at any: say what leads to what.
+ * Starts a query whose plan the connection caches: planning a join takes longer than running it, and three times as
+ * long in the embedded database. Use it only for a small set of SQL texts that name their columns; the types of these
+ * columns must not change. A cached plan must stay efficient at any table size, so spell out the join order.
  */
 export const prepared = sql.raw(MARK);
 

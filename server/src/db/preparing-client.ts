@@ -1,11 +1,11 @@
 import pg from "pg";
 import { isPrepared } from "./prepared.ts";
 
-/** A connection that keeps the plans of statements that are marked as `prepared`, by a name for each. */
+/** A connection that prepares statements that are marked as `prepared`, each under its own name. */
 export class PreparingClient extends pg.Client {
   readonly #names = new Map<string, string>();
 
-  // As Kysely calls it; every other form passes.
+  // The form in which Kysely calls it; every other form is passed through.
   override query(...args: unknown[]): never {
     const [text, values] = args;
     const asked =

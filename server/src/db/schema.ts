@@ -23,7 +23,7 @@ import type {
   RetentionPolicy,
 } from "./enums.ts";
 
-/** Rows as the database holds them; `migrations.ts` makes the tables. */
+/** Rows as the database stores them; `migrations.ts` creates the tables. */
 export interface Schema {
   environment: EnvironmentTable;
   api_key: ApiKeyTable;
@@ -70,7 +70,7 @@ interface EnvironmentTable {
   created_at: Date;
   /** Days from the end of a transcription, or of an upload without one; null keeps everything. */
   retention_days: Generated<number | null>;
-  /** What is deleted then; null with the days. */
+  /** What retention deletes; null if `retention_days` is null. */
   retention_deletes: Generated<RetentionPolicy["deletes"] | null>;
 }
 
@@ -92,16 +92,16 @@ interface VideoTable {
   id: string;
   environment_id: string;
   metadata: JSONColumnType<VideoMetadata>;
-  /** Bytes; null until the uploader declares it. */
+  /** Bytes; null until the client declares it. */
   size_bytes: ColumnType<number, number | null, number | null> | null;
   created_at: Date;
   /** Null while the upload is running. */
   uploaded_at: ColumnType<Date | null, never, Date>;
   /** The toggle as it was when the upload completed; null until then. */
   ai_transcription: ColumnType<boolean | null, never, boolean>;
-  /** By the environment's retention; null while the recording is kept. */
+  /** When retention deleted the recording; null while it exists. */
   recording_deleted_at: ColumnType<Date | null, never, Date>;
-  /** By the database's clock; set by a trigger at every write but those of `upload_active_at`. */
+  /** By the database's clock; set by a trigger at every write except those of `upload_active_at`. */
   changed_at: GeneratedAlways<Date>;
   /** When bytes of the upload last arrived, by the database's clock; up to two minutes behind. */
   upload_active_at: Generated<Date>;
@@ -112,20 +112,20 @@ interface TranscriptionTable {
   video_id: string;
   environment_id: string;
   status: TranscriptionStatus;
-  /** The one job that may work on it; any other finds itself replaced and stops. */
+  /** The one job that may process it; any other job stops. */
   job_id: string;
-  /** Counts the times that a worker began; every later write is fenced by it. */
+  /** Number of attempts that have started; the fencing token of every later write. */
   attempt: Generated<number>;
-  /** Attempts of this round that ended in a fault that may pass. */
+  /** Attempts of this round that ended in a retryable failure. */
   faults: Generated<number>;
-  /** Attempts of this round whose worker died. */
+  /** Attempts of this round whose worker crashed. */
   losses: Generated<number>;
   language: string | null;
   word_count: number | null;
   duration: number | null;
-  /** 0 … 1, of the attempt that is running. */
+  /** 0 … 1, of the running attempt. */
   progress: Generated<number>;
-  /** Until the attempt that is running is done; null where that is not known. */
+  /** Remaining time of the running attempt; null if unknown. */
   remaining_seconds: number | null;
   /** Prefix of the keys of its files in the storage; null until COMPLETED. */
   file_prefix: string | null;
@@ -141,12 +141,12 @@ interface TranscriptionTable {
   /** True where damaged parts of the recording are missing from the transcript. */
   incomplete: Generated<boolean>;
   stages: JSONColumnType<StageSeconds | null>;
-  /** Who heard what where; null until COMPLETED, and for what was completed before this was kept. */
+  /** Engine and model of each language segment; null until COMPLETED, and for transcriptions of older releases. */
   stretches: ColumnType<LanguageSegment[] | null, string | undefined, string>;
-  /** Where the waveform lies in the storage; it may be there without files. */
+  /** Storage key of the waveform; it can exist without transcript files. */
   waveform_prefix: ColumnType<string | null, never, string | null>;
   created_at: Date;
-  /** When it became PENDING last; null for what was accepted by a release that did not keep it. */
+  /** When it last became PENDING; null if an older release accepted it. */
   queued_at: ColumnType<Date | null, Date | undefined, Date>;
   /** No attempt starts before this time, by the database's clock; null if there is no such time. */
   due_at: ColumnType<Date | null, Date | undefined, Date | null>;
@@ -158,7 +158,7 @@ interface TranscriptionTable {
   changed_at: GeneratedAlways<Date>;
 }
 
-/** One worker's try; kept also when the transcription is reopened. */
+/** One attempt of a worker; kept when the transcription is reopened. */
 interface TranscriptionAttemptTable {
   transcription_id: string;
   /** The transcription's `attempt` while it ran. */
@@ -167,7 +167,7 @@ interface TranscriptionAttemptTable {
   started_at: Date;
   decoded_at: ColumnType<Date | null, never, Date>;
   transcribed_at: ColumnType<Date | null, never, Date | null>;
-  /** Null while it runs, as the next. */
+  /** Null while it runs, like the next column. */
   ended_at: ColumnType<Date | null, never, Date>;
   outcome: ColumnType<AttemptOutcome | null, never, AttemptOutcome>;
   failure_code: ColumnType<string | null, never, string | null>;
@@ -175,15 +175,15 @@ interface TranscriptionAttemptTable {
   retry_at: ColumnType<Date | null, never, Date | null>;
 }
 
-/** What was heard of a recording that is worked on; gone with the end of its transcription. */
+/** A checkpoint of a running transcription; deleted when the transcription ends. */
 interface TranscriptionStretchTable {
   transcription_id: string;
-  /** The attempt that heard it. */
+  /** The attempt that wrote it. */
   attempt: number;
   number: number;
-  /** Words were settled up to this second of the media. */
+  /** Words are final up to this second of the media. */
   settled_seconds: number;
-  /** What the speech package wrote, and alone reads. */
+  /** Opaque: written and read only by the speech package. */
   answers: string;
 }
 
@@ -191,16 +191,16 @@ interface EventTable {
   id: string;
   environment_id: string;
   type: SentEventType;
-  /** What it is about; null for a test event, which is about its endpoint. */
+  /** The subject; null for a test event, whose subject is its endpoint. */
   transcription_id: string | null;
   endpoint_id: string | null;
-  /** What the failed and skipped events tell beside the transcription. */
+  /** Additional data of failed and skipped events. */
   detail: JSONColumnType<EventDetail>;
   created_at: Date;
 }
 
 export interface EventDetail {
-  /** Of the failed event: what was known then, since a later attempt may learn more. */
+  /** For failed events: the data at that time, because a later attempt may change the row. */
   duration?: number | null;
   error?: { code: string; message: string };
   reason?: string;
@@ -212,7 +212,7 @@ interface WebhookEndpointTable {
   url: string;
   event_types: JSONColumnType<EventType[]>;
   secret: string;
-  /** Signs beside `secret` until it expires, 24 h after a rotation. */
+  /** Also signs until it expires, 24 h after a rotation. */
   previous_secret: string | null;
   previous_secret_expires_at: Date | null;
   metadata: JSONColumnType<Record<string, unknown>>;
@@ -230,13 +230,13 @@ interface DeliveryTable {
   event_type: GeneratedAlways<SentEventType>;
   endpoint_id: string;
   status: DeliveryStatus;
-  /** The one job that may make the next attempt. */
+  /** The only job that may make the next attempt. */
   job_id: string;
   attempts: Generated<number>;
-  /** Attempts made before the delivery was begun anew by hand; the schedule counts from there. */
+  /** Attempts before the last manual redelivery; the schedule counts from there. */
   attempts_before: Generated<number>;
   next_attempt_at: Date | null;
-  /** The next attempt is not brought forward before this time: the receiver asked for it, or it already was once. */
+  /** Earliest time to which the next attempt can be brought forward: set by `Retry-After` or an earlier such attempt. */
   held_until: ColumnType<Date | null, never, Date | null>;
   /** Attempts that were brought forward and failed; the schedule does not count them. */
   early_attempts: Generated<number>;
@@ -250,28 +250,28 @@ interface DeliveryAttemptTable {
   number: number;
   attempted_at: Date;
   latency_ms: number;
-  /** Null where no response came. */
+  /** Null if there was no response. */
   status_code: number | null;
   failure: string | null;
   /** The first 1 KB of the response's body. */
   response_start: string | null;
 }
 
-/** What a POST was answered, so that its repetition is answered alike. */
+/** The response to a POST, which is repeated for the same idempotency key. */
 interface IdempotencyKeyTable {
   environment_id: string;
   key: string;
   /** SHA-256 of the request, hexadecimal. */
   fingerprint: string;
   status: number;
-  /** JSON, as it was sent. */
+  /** The JSON response body as it was sent. */
   body: string;
   created_at: Date;
 }
 
 /**
- * `installation` is no secret: it ties the database to its data folder. `set_up` is the
- * hash of the setup link's token, until the first operator exists.
+ * `installation` is not secret: it ties the database to its data folder. `set_up` is the hash of the setup link's token,
+ * until the first operator exists.
  */
 export type SecretName = "url_signing" | "session" | "installation" | "set_up";
 
@@ -317,7 +317,7 @@ interface OperatorSessionTable {
   updated_at: Date;
 }
 
-/** Lets one person become an operator; gone once it is used. */
+/** Allows one person to become an operator; deleted when it is used. */
 interface OperatorInvitationTable {
   id: string;
   email: string;
@@ -328,7 +328,7 @@ interface OperatorInvitationTable {
   expires_at: Date;
 }
 
-/** Who changed what. Ids and names of things as they were, which may be gone since. */
+/** Audit events. Ids and names are those at the time of the event; the resources may no longer exist. */
 interface AuditEntryTable {
   id: string;
   at: Date;
@@ -346,41 +346,41 @@ interface AuditEntryTable {
   detail: JSONColumnType<AuditDetail>;
 }
 
-/** A language that an environment's transcripts are searched in; it stays when the last of them goes. */
+/** A language of an environment's searchable transcripts; it remains when the last of them is deleted. */
 interface SearchLanguageTable {
   environment_id: string;
   language: string;
-  /** What its words are stemmed by. */
+  /** The stemmer for its words. */
   dictionary: string;
 }
 
 /**
- * Some thousand passages of one environment. Each carries its shard's marker among its lexemes, so that a
- * search reads the newest shards first and as many as it needs, not all that its words occur in.
+ * Some thousand passages of one environment. Each passage has its shard's marker among its lexemes, so a search reads the
+ * newest shards first and only as many as it needs, instead of every match.
  */
 interface SearchShardTable {
-  /** Counts up, over all environments. */
+  /** Increases over all environments. */
   number: GeneratedAlways<number>;
   environment_id: string;
   passage_count: number;
 }
 
-/** A completed transcript, for the search. */
+/** A completed transcript in the search index. */
 interface SearchDocumentTable {
-  /** Counts up in the order of completion. */
+  /** Increases in the order of completion. */
   number: GeneratedAlways<number>;
   transcription_id: string;
   environment_id: string;
-  /** The one job that may index it. */
+  /** The only job that may index it. */
   job_id: string;
-  /** These three are null until its indexing begins, and where it has no words. */
+  /** These three are null until indexing starts, and if the transcript has no words. */
   language: string | null;
   dictionary: string | null;
   shard: number | null;
   indexed_at: Date | null;
 }
 
-/** A sentence, or a part of one. */
+/** A sentence or a part of one. */
 interface SearchPassageTable {
   document: number;
   ordinal: number;
@@ -391,7 +391,7 @@ interface SearchPassageTable {
   lexemes: string;
 }
 
-/** What a row says is there and the last look at the files did not find; see `sweep-missing.ts`. */
+/** A file that a row names and the last check did not find; see `sweep-missing-files.ts`. */
 interface MissingFileTable {
   video_id: string;
   part: MissingPart;
@@ -400,16 +400,16 @@ interface MissingFileTable {
 
 export type MissingPart = "recording" | "transcript";
 
-/** How far the look at all files has come; one row, or none before the first. */
+/** Progress of the check of all files; one row, or none before the first check. */
 interface FileCheckTable {
   only: GeneratedAlways<boolean>;
-  /** The id of the video that was looked at last; empty at the start of a round. */
+  /** The id of the last video that was checked; empty at the start of a round. */
   position: string;
-  /** Of the last round that saw every file. */
+  /** End of the last complete round. */
   round_ended_at: Date | null;
 }
 
-/** The id of a deleted video or transcription; triggers write it in the transaction that deletes. */
+/** The id of a deleted video or transcription; triggers write it in the deleting transaction. */
 interface TombstoneTable {
   id: string;
   deleted_at: GeneratedAlways<Date>;
@@ -425,14 +425,14 @@ interface UnknownFileTable {
   bytes: number;
 }
 
-/** The store that holds this database's files, and the generation of the two; see `store-ownership.ts`. */
+/** The store that contains this database's files, and the generation of both; see `store-ownership.ts`. */
 interface StoreRecordTable {
   only: GeneratedAlways<boolean>;
-  /** Of the store. */
+  /** Identity of the store. */
   store_id: string;
-  /** Of this database; the store identifies it by this. */
+  /** Identity of this database, by which the store recognizes it. */
   owner: string;
-  /** Where the database was when it took that identity. */
+  /** Location of the database when it got that identity. */
   home: string;
   generation: number;
   /** A random token of the generation: two copies of a database can reach the same number. */
@@ -441,12 +441,12 @@ interface StoreRecordTable {
   advanced_at: Date;
 }
 
-/** What fair queueing knows of an environment. Tags are in the units of `fair-queueing.ts`. */
+/** Fair-queueing state of an environment. The unit of tags is that of `fair-queueing.ts`. */
 interface EnvironmentQueueTable {
   environment_id: string;
   /** Share of the work relative to other environments, 1 to 100. */
   weight: Generated<number>;
-  /** Finish tag of the job that was enqueued last. */
+  /** Finish tag of the last enqueued job. */
   finish_tag: Generated<number>;
   /** Queued jobs with at least this start tag must be retagged; null if there are none. */
   retag_from: number | null;
@@ -457,7 +457,7 @@ interface EnvironmentQueueTable {
 /** One row. */
 interface QueueClockTable {
   only: GeneratedAlways<boolean>;
-  /** The largest start tag of a claimed job. */
+  /** The largest start tag of any claimed job. */
   virtual_time: Generated<number>;
   /** The tag whose priority is 0. */
   base: Generated<number>;

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Db, SecretName } from "./schema.ts";
 
-/** The service's own secret of that name, made at first use and the same in every process after. */
+/** The service's secret of that name. The first process creates it; all processes share it. */
 export async function serviceSecret(db: Db, name: SecretName): Promise<Buffer> {
   await db
     .insertInto("service_secret")

@@ -4,17 +4,17 @@ import type { Logger } from "pino";
 import { databaseUnavailable, isLostConnection, toDatabaseError } from "../lib/lost-connection.ts";
 import type { Db } from "./schema.ts";
 
-/** What several processes on one PostgreSQL agree by: locks that end with their holder, and short messages. */
+/** Coordination between processes on one PostgreSQL: locks that end with their holder, and short messages. */
 export interface DatabaseSession {
-  /** False where another process has it. A process may ask for each name once until it has let go of it. */
+  /** Returns false if another process has the lock. A process must release a name before it locks it again. */
   tryLock(name: string): Promise<boolean>;
   unlock(name: string): Promise<void>;
-  /** Waits for the lock, works, lets go of it. */
+  /** Waits for the lock, runs the function, releases the lock. */
   withLock<T>(name: string, work: () => Promise<T>): Promise<T>;
-  /** To all processes, this one too; whoever is not connected then misses it. */
+  /** Notifies all processes, including this one. Processes that are not connected miss it. */
   notify(channel: Channel, payload: string): Promise<void>;
   listen(channel: Channel, listener: (payload: string) => void): void;
-  /** Called when the connection breaks: every lock is lost then. */
+  /** Called when the connection breaks; all locks are lost then. */
   onLost(listener: () => void): void;
   close(): Promise<void>;
 }
@@ -23,12 +23,12 @@ const CHANNELS = ["subtext_upload_wanted", "subtext_upload_free"] as const;
 export type Channel = (typeof CHANNELS)[number];
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Nothing that is asked here takes long, but to wait for a lock. */
+/** All requests are fast, except the wait for a lock. */
 const ANSWER_TIMEOUT_MS = 5_000;
 const HEARTBEAT_MS = 5_000;
 /**
- * The other end's patience: locks of a process that is cut off, or frozen, go to others after so long. The second
- * setting is one of PostgreSQL 14.
+ * Timeouts of the server: locks of a process that is disconnected or frozen are released after this time. The second
+ * setting requires PostgreSQL 14.
  */
 const LIVELINESS = `
   set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3;
@@ -36,14 +36,14 @@ const LIVELINESS = `
   where current_setting('server_version_num')::int >= 140000`;
 const FIRST_RECONNECT_MS = 200;
 const LAST_RECONNECT_MS = 5_000;
-/** The first half of every lock's key, so that none meets the locks of pg-boss, Kysely or other programs. */
+/** The first half of every lock key, so that it cannot collide with locks of pg-boss, Kysely or other programs. */
 const LOCK_CLASS = 0x5b_7e_47;
-/** Every worker holds a shared lock of this name, so the locks can be counted and end with their processes. */
+/** Every worker holds a shared lock of this name: it can be counted and ends with the process. */
 const WORKER_LOCK = "worker";
 
 /**
- * One connection of its own, for a lock of PostgreSQL's belongs to the connection that took it. A connection
- * that breaks, or over which nothing comes any more, is made anew; queries fail meanwhile.
+ * Uses a dedicated connection, because PostgreSQL's session locks belong to the connection that took them. A broken or
+ * silent connection is replaced; meanwhile, queries fail.
  */
 export async function openSession({
   databaseUrl,
@@ -58,15 +58,15 @@ export async function openSession({
   const listeners = new Map<string, ((payload: string) => void)[]>();
   const losers: (() => void)[] = [];
   let client: pg.Client | null = null;
-  /** When all that was asked before over a connection has been answered: its driver takes one query at a time. */
+  /** Resolves when earlier queries on the connection are done: the driver runs one query at a time. */
   const answered = new WeakMap<pg.Client, Promise<unknown>>();
   let closed = false;
   let reconnecting: NodeJS.Timeout | undefined;
-  /** Then nothing else is answered over the connection, and its end is noticed by itself. */
+  /** Nothing else is answered on the connection then, and its end is detected anyway. */
   let waitsForLock = false;
   client = await connect();
   const heartbeat = setInterval(() => {
-    // A connection that fails at it ends itself, which is noticed there.
+    // If it fails, the connection ends, which is handled there.
     if (client && !waitsForLock) query("select 1", []).catch(() => {});
   }, HEARTBEAT_MS);
   heartbeat.unref();
@@ -131,7 +131,7 @@ export async function openSession({
   ): Promise<T> {
     const asked = client;
     if (!asked) throw databaseUnavailable(new Error("the connection for locks is being made anew"));
-    // Ends the connection: with an answer outstanding nobody could tell which locks it has.
+    // Ends the connection: with a pending response, it is unknown which locks it has.
     const impatience = patient ? undefined : setTimeout(() => asked.end().catch(() => {}), ANSWER_TIMEOUT_MS);
     try {
       const answer = Promise.resolve(answered.get(asked)).then(() => asked.query<T>(text, values));
@@ -153,7 +153,7 @@ export async function openSession({
   };
 
   const unlock = async (name: string): Promise<void> => {
-    // Lost with the connection that it was taken on.
+    // Already lost with its connection.
     if (client) await query("select pg_advisory_unlock($1, hashtext($2))", [LOCK_CLASS, name]);
   };
 

@@ -10,16 +10,16 @@ import {
 import { AppError } from "../lib/errors.ts";
 
 /**
- * Knows whether the running code is inside a transaction's callback. There, a query on any handle but the
- * transaction's own would wait for ever on a database with one connection, and on a pool would silently not
- * belong to the transaction; so it is refused at once, on both.
+ * Knows whether the running code is inside a transaction's callback. A query there on any other handle than the
+ * transaction would wait forever on a database with one connection, and would silently run outside the transaction on a
+ * pool. It is therefore refused on both.
  */
 export class TransactionScope {
   readonly #running = new AsyncLocalStorage<{ open: boolean }>();
 
   /** @throws AppError `query_outside_transaction` */
   assertOutside(): void {
-    // Work that the callback left behind may go on after the transaction has ended.
+    // Work that the callback did not await may continue after the transaction has ended.
     if (this.#running.getStore()?.open) {
       throw new AppError(
         "query_outside_transaction",
@@ -38,7 +38,7 @@ export class TransactionScope {
   }
 }
 
-/** A pool that gives no connection to code that runs inside a transaction. */
+/** A pool that refuses connections to code that runs inside a transaction. */
 export function guardPool(pool: PostgresPool, scope: TransactionScope): PostgresPool {
   return {
     options: pool.options,
@@ -51,7 +51,7 @@ export function guardPool(pool: PostgresPool, scope: TransactionScope): Postgres
   };
 }
 
-/** Tells the scope about every `transaction()` and `connection()`; `startTransaction()` is not watched. */
+/** Reports every `transaction()` and `connection()` to the scope; `startTransaction()` is not covered. */
 export class ScopedKysely<Schema> extends Kysely<Schema> {
   readonly #scope: TransactionScope;
 

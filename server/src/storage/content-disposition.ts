@@ -1,19 +1,19 @@
 const MAX_NAME_LENGTH = 150;
 
-/** Media types that a browser shows as plain data or plays; anything else is only ever saved. */
+/** Media types that a browser may display or play; all others are downloaded. */
 const SHOWN_TYPES = /^(?:text\/vtt|text\/plain|application\/json|(?:audio|video)\/[\w-]+)$/;
 
-/** The type of a file that a browser saves and never shows. */
+/** The type of a file that a browser downloads and never displays. */
 export const DOWNLOAD_TYPE = "application/octet-stream";
 
 /**
- * A name that every file system takes: without path separators, control and bidirectional-override
- * characters, at most 150 UTF-16 units, its extension kept. Never empty.
+ * A name that every file system accepts: without path separators, control and bidirectional-override characters, at most
+ * 150 UTF-16 units, with its extension. Never empty.
  */
 export function safeFileName(name: string): string {
   const clean = name
     .toWellFormed()
-    // Overrides can show "exe.vtt" for what ends in ".exe".
+    // Overrides can display "exe.vtt" for a name that ends in ".exe".
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu, "")
     .replace(/[/\\:*?"<>|]/g, "_")
     .replace(/^[\s.]+|[\s.]+$/g, "");
@@ -31,8 +31,8 @@ export function safeFileName(name: string): string {
 }
 
 /**
- * The Content-Disposition of a file (RFC 6266): the whole name in `filename*` (RFC 8187), and beside it
- * `filename` in ASCII for clients that know no other.
+ * The Content-Disposition of a file (RFC 6266): the whole name in `filename*` (RFC 8187), and an ASCII `filename` for
+ * clients that support only that.
  */
 export function contentDisposition(fileName: string, contentType: string): string {
   const name = safeFileName(fileName);

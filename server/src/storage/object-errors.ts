@@ -1,8 +1,8 @@
 import { AppError } from "../lib/errors.ts";
 
 /**
- * Faults of one stored object, while others can be written and read: work that needs the object fails, and everything
- * else continues. A fault of all of them is an outage; see `outages.ts`.
+ * Errors of one stored object, while others can be written and read: work that needs the object fails, and everything
+ * else continues. An error that affects all objects is an outage; see `outages.ts`.
  */
 export function isObjectFault(error: unknown): error is AppError {
   return (

@@ -13,12 +13,12 @@ import type { ObjectStore } from "./object-store.ts";
 import { completeUpload, listUploads, readUpload, removeUpload, SOURCES } from "./object-upload.ts";
 import type { RecordingStore } from "./recording-store.ts";
 
-/** Connections that may break in a row without a byte having come. */
+/** Consecutive connections that may break before a byte has arrived. */
 const MOST_BREAKS = 3;
 
 /**
- * Recordings in a bucket. A decoder needs a whole file on this machine, since a recording may have its index
- * at its end; so one is fetched for each attempt, into `scratchFolder`, and removed afterwards.
+ * Recordings in a bucket. A decoder needs the whole file on this machine, because a recording's index can be at its end.
+ * So each attempt downloads it into `scratchFolder` and removes it afterwards.
  */
 export function openObjectRecordingStore(
   objects: ObjectStore,
@@ -32,7 +32,7 @@ export function openObjectRecordingStore(
   const find = async (videoId: string) => {
     const found = await objects.head(keyOf(videoId));
     if (found) return found;
-    // A HEAD gets the same answer if the whole bucket is gone.
+    // HEAD gets the same response if the whole bucket is gone.
     await objects.assertAvailable();
     throw missing();
   };
@@ -90,7 +90,7 @@ export function openObjectRecordingStore(
   };
 }
 
-/** Goes on where a connection broke off: a recording may have gigabytes. */
+/** Resumes after a broken connection: a recording can have gigabytes. */
 async function fetchTo(
   path: string,
   objects: ObjectStore,
@@ -124,7 +124,7 @@ async function fetchTo(
   }
 }
 
-/** A fault of this machine's disk, which another connection would not mend. */
+/** An error of this machine's disk, which another connection would not fix. */
 function isLocal(error: unknown): boolean {
   return (
     error instanceof Error && "syscall" in error && (error.syscall === "write" || error.syscall === "open")

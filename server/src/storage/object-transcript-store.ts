@@ -4,14 +4,14 @@ import { assertStorageKey, assertStoragePrefix, isStorageKey } from "./key.ts";
 import { type ObjectStore, PROBE_CONTENT, PROBES } from "./object-store.ts";
 import type { TranscriptStore } from "./transcript-store.ts";
 
-/** Where transcript files stand in a bucket, as in the data folder. */
+/** Prefix of transcript files in a bucket, as in the data folder. */
 export const FILES = "files/";
-/** Longer than a check takes that anybody still waits for. */
+/** Longer than any health check waits. */
 const PROBE_LIVES_MS = 60_000;
 
 /**
- * Keeps objects in a bucket.
- * @param probeLivesMs a probe that is older, by the bucket's clock, was left behind; a minute unless told
+ * Stores objects in a bucket.
+ * @param probeLivesMs age, by the bucket's clock, at which a probe object is a leftover; one minute by default
  */
 export function openObjectTranscriptStore(
   objects: ObjectStore,
@@ -57,7 +57,7 @@ export function openObjectTranscriptStore(
       try {
         await objects.put(key, Buffer.from(PROBE_CONTENT));
         await buffer(await objects.get(key));
-        // Once: listing costs as much as writing, and this is asked every few seconds.
+        // Only once: a listing costs as much as a write, and this is called every few seconds.
         if (!leftBehindRemoved) await removeLeftBehind(objects, key, probeLivesMs);
         leftBehindRemoved = true;
       } finally {
@@ -67,10 +67,10 @@ export function openObjectTranscriptStore(
   };
 }
 
-/** Probes of processes that were killed, or cut off, before they could remove them. */
+/** Removes probe objects of processes that were killed or disconnected before they could remove them. */
 async function removeLeftBehind(objects: ObjectStore, own: string, probeLivesMs: number): Promise<void> {
   const probes = await Array.fromAsync(objects.list(PROBES));
-  // By the bucket's clock: this process's may be off.
+  // Uses the bucket's clock, because this process's may be wrong.
   const now = probes.find(({ key }) => key === own)?.writtenAt;
   if (now === undefined) return;
   const old = probes.filter(

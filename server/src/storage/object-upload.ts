@@ -5,30 +5,30 @@ import { FairQueue } from "../lib/turn-queue.ts";
 import type { ObjectStore, UploadedPart } from "./object-store.ts";
 import { PartBuffer } from "./part-buffer.ts";
 
-/** Finished recordings, and the multipart uploads that become them, by the id of the video. */
+/** Finished recordings and their multipart uploads, by video id. */
 export const SOURCES = "uploads/";
-/** What has come of a recording and is no whole part yet: `tails/<video>/<where in the recording it begins>`. */
+/** Received bytes that do not fill a part yet: `tails/<video>/<offset in the recording>`. */
 export const TAILS = "tails/";
 
-/** S3 takes no less, but for the last part; and no more than 10,000 of them. */
+/** S3's minimum size of a part, except the last one. It allows at most 10,000 parts. */
 const SMALLEST_PART_BYTES = 5 * 1024 ** 2;
 const MOST_PARTS = 10_000;
 
-/** Limit of parts in memory on their way to the bucket; one part may be larger. */
+/** Memory limit of all parts on their way to the bucket; a single part may be larger. */
 const PARTS_IN_MEMORY_BYTES = 64 * 1024 ** 2;
 
 /** Where upload bytes are buffered until they are in the bucket. */
 export interface PartBuffers {
   partBytes: number;
-  /** On this machine's disk; each upload that is being received may have a part there. */
+  /** On this machine's disk; each active upload may have one part there. */
   folder: string;
-  /** Bounds the parts that are on the disk. */
+  /** Limits the size of the parts on the disk. */
   onDisk: FairQueue;
-  /** Bounds the parts that are in memory on their way to the bucket. */
+  /** Limits the size of the parts in memory on their way to the bucket. */
   sending: FairQueue;
 }
 
-/** @param diskBytes the most that all parts on the disk may take; there is always room for one */
+/** @param diskBytes the maximum size of all parts on the disk; one part always fits */
 export function openPartBuffers(options: {
   partBytes: number;
   folder: string;
@@ -42,7 +42,7 @@ export function openPartBuffers(options: {
   return { partBytes, folder, onDisk: partsWithin(diskBytes), sending: partsWithin(PARTS_IN_MEMORY_BYTES) };
 }
 
-/** @param signal ends the wait for room on the disk */
+/** @param signal aborts the wait for disk space */
 export function openPartBuffer(
   { folder, onDisk }: PartBuffers,
   videoId: string,
@@ -51,37 +51,37 @@ export function openPartBuffer(
   return new PartBuffer({ folder, reserve: () => onDisk.enter(videoId, signal) });
 }
 
-/** A process that is frozen or cut off keeps its lock of the upload for longer. */
+/** Longer than a frozen or disconnected process holds its lock of the upload. */
 const LOCK_MAY_BE_LOST_AFTER_MS = 10_000;
 
 /** How much of a recording is in the bucket. */
 export interface UploadState {
-  /** Whether it is one object. */
+  /** Whether it is a finished object. */
   whole: boolean;
   sizeBytes: number;
-  /** Null where no part has been sent yet, and where it is whole. */
+  /** Null if no part has been sent yet, or the recording is complete. */
   multipartId: string | null;
   parts: UploadedPart[];
   tailBytes: number;
 }
 
-/** Parts of one size, as some servers want them. */
+/** Some servers require parts of equal size. */
 export function partSizeFor(maxUploadBytes: number): number {
   return Math.max(SMALLEST_PART_BYTES, Math.ceil(maxUploadBytes / (MOST_PARTS - 1)));
 }
 
-/** Null where nothing has come. What a crash left between two steps is told as what it amounts to. */
+/** Returns null if nothing has arrived. Resolves the states that a crash can leave between two steps. */
 export async function readUpload(objects: ObjectStore, videoId: string): Promise<UploadState | null> {
   const whole = await readWhole(objects, videoId);
   if (whole) return whole;
   const [multipart] = await objects.multipart.list(SOURCES + videoId);
   const parts = multipart ? await objects.multipart.listParts(multipart) : [];
-  // Null where it was completed or given up since it was listed.
+  // Null if it was completed or aborted since it was listed.
   if (parts === null) return await readWhole(objects, videoId);
   const partsBytes = sumOf(parts);
   const tails = await Array.fromAsync(objects.list(tailsOf(videoId)));
   const tail = tails.find(({ key }) => key === tailKey(videoId, partsBytes));
-  // Looked for again: it may have become whole since the first look, and its parts are gone then.
+  // Checked again: another process may have completed it since the first check, which removes its parts.
   if (!multipart && !tail) return await readWhole(objects, videoId);
   return {
     whole: false,
@@ -94,17 +94,17 @@ export async function readUpload(objects: ObjectStore, videoId: string): Promise
 
 export interface AppendOptions {
   offset: number;
-  /** Of the whole recording, which becomes one object once it is reached; null if unknown. */
+  /** Size of the whole recording, which becomes one object when it is reached; null if unknown. */
   sizeBytes: number | null;
   buffers: PartBuffers;
-  /** Aborted if the client is gone: an upload that waits for room on the disk ends then. */
+  /** Aborted if the client disconnects; this ends the wait for disk space. */
   signal: AbortSignal;
 }
 
 /**
- * Adds what comes to what is there. What was acknowledged once is never lost: a tail goes only after the part
- * that holds its bytes is there, and what has come before the stream breaks is kept.
- * @returns how much there is afterwards
+ * Appends a stream to an upload. Acknowledged bytes are never lost: a tail is removed only after the part that contains
+ * its bytes is stored, and bytes that arrived before the stream broke are stored.
+ * @returns the new size
  */
 export async function appendToUpload(
   objects: ObjectStore,
@@ -114,7 +114,7 @@ export async function appendToUpload(
 ): Promise<number> {
   const begunAt = performance.now();
   const state = (await readUpload(objects, videoId)) ?? NOTHING;
-  // Told once more that it is complete, with no more to add.
+  // A repeated completion without more bytes.
   if (state.whole && state.sizeBytes === offset && sizeBytes === offset) return offset;
   if (state.whole || state.sizeBytes !== offset) {
     throw new AppError("upload_conflict", `${state.sizeBytes} bytes have come.`);
@@ -141,7 +141,7 @@ export async function appendToUpload(
       }
       await withContent(part, videoId, buffers, (tail) => objects.put(tailKey(videoId, partsBytes), tail));
     }
-    // Those that have become parts.
+    // The tails that have become parts.
     if (partsBytes > sumOf(state.parts) || comeBytes === sizeBytes) {
       await removeTails(objects, videoId, comeBytes === sizeBytes ? null : partsBytes);
     }
@@ -152,7 +152,7 @@ export async function appendToUpload(
   }
 }
 
-/** Sends each part as soon as it is full; the rest stays in the buffer. */
+/** Sends each part as soon as it is full; the rest remains in the buffer. */
 async function addToParts(
   objects: ObjectStore,
   videoId: string,
@@ -189,9 +189,9 @@ async function withContent(
 }
 
 /**
- * A writer that was paused may find that another has gone on meanwhile. A part it may write again, for parts have one
- * size and hold the same bytes; a tail of its own would replace a longer one, which was acknowledged.
- * @param bytes what this one left
+ * A writer that was paused may find that another one has continued. It may write a part again, because parts have one size
+ * and contain the same bytes. But its tail could replace a longer one that was acknowledged.
+ * @param bytes the size of the upload as this writer left it
  * @throws AppError `upload_conflict`
  */
 async function assertNobodyElseWrote(objects: ObjectStore, videoId: string, bytes: number): Promise<void> {
@@ -200,7 +200,7 @@ async function assertNobodyElseWrote(objects: ObjectStore, videoId: string, byte
 }
 
 /**
- * Makes one object of a recording whose bytes have all come, and removes what a crash has left beside it.
+ * Completes a recording of which all bytes have arrived, and removes what a crash left.
  * @throws AppError `storage_object_missing`
  */
 export async function completeUpload(objects: ObjectStore, videoId: string): Promise<void> {
@@ -215,14 +215,14 @@ export async function completeUpload(objects: ObjectStore, videoId: string): Pro
   await removeTails(objects, videoId, null);
 }
 
-/** Removes what is there, whole or in parts; where there is nothing, that is no error. */
+/** Removes the upload, complete or in parts. Succeeds if there is none. */
 export async function removeUpload(objects: ObjectStore, videoId: string): Promise<void> {
   await objects.multipart.abort(SOURCES + videoId);
   await objects.remove(SOURCES + videoId);
   await removeTails(objects, videoId, null);
 }
 
-/** Ids of the videos that something of lies there; one may come more than once. */
+/** Ids of all videos with stored upload data; may contain duplicates. */
 export async function* listUploads(objects: ObjectStore): AsyncGenerator<string> {
   for await (const { key } of objects.list(SOURCES)) yield key.slice(SOURCES.length);
   for await (const { key } of objects.list(TAILS)) yield key.slice(TAILS.length).split("/")[0]!;
@@ -266,7 +266,7 @@ async function makeWhole(
   try {
     await objects.multipart.complete({ key, id: writing.multipartId }, writing.parts);
   } catch (error) {
-    // A repetition, where the answer to the first was lost, or another process was faster.
+    // Repeated because the first response was lost, or another process was faster.
     const whole = await readWhole(objects, videoId);
     if (whole?.sizeBytes !== sumOf(writing.parts)) throw error;
   }
@@ -276,7 +276,7 @@ async function openTail(objects: ObjectStore, videoId: string, state: UploadStat
   return await objects.get(tailKey(videoId, sumOf(state.parts)));
 }
 
-/** @param keptStart where the one begins that is still needed; null for none */
+/** @param keptStart offset of the tail that is still needed; null for none */
 async function removeTails(objects: ObjectStore, videoId: string, keptStart: number | null): Promise<void> {
   const kept = keptStart === null ? null : tailKey(videoId, keptStart);
   for await (const { key } of objects.list(tailsOf(videoId))) if (key !== kept) await objects.remove(key);

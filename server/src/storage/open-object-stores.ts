@@ -25,7 +25,7 @@ export async function openObjectStores(options: StoresOptions, bucketConfig: Buc
     objects.close();
     throw explain(error, bucketConfig);
   }
-  // Commands fetch no recordings, and may run where there is no data folder.
+  // Commands download no recordings, and can run without a data folder.
   const scratch = create
     ? await openScratch(join(dataFolder, "scratch")).catch((error) => {
         objects.close();
@@ -46,7 +46,7 @@ export async function openObjectStores(options: StoresOptions, bucketConfig: Buc
   };
 }
 
-/** A folder of this process alone; what processes that died have left in theirs is removed. */
+/** A folder of this process only. Removes the folders of processes that crashed. */
 async function openScratch(parent: string): Promise<{ folder: string; remove(): Promise<void> }> {
   await mkdir(parent, { recursive: true, mode: 0o700 });
   const removeHeld = async (folder: string, lock: FolderLock) => {
@@ -68,7 +68,7 @@ async function openScratch(parent: string): Promise<{ folder: string; remove(): 
   return { folder, remove: () => removeHeld(folder, lock) };
 }
 
-/** Names the settings to look at: at a start, nothing has worked yet that could pass for a fault of the storage. */
+/** Names the settings to check: at startup, an outage of the storage is unlikely. */
 function explain(error: unknown, { name, endpoint }: BucketConfig): unknown {
   if (!(error instanceof AppError) || error.code !== "storage_unavailable") return error;
   const where = endpoint === null ? "" : ` at ${endpoint}`;

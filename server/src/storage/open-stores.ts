@@ -14,7 +14,7 @@ import type { Stores, StoresOptions } from "./stores.ts";
 export async function openStores(options: StoresOptions): Promise<Stores> {
   const { bucket } = options.config;
   if (bucket === null) return await openDiskStores(options);
-  // Only then is the SDK of S3 loaded.
+  // Load the S3 SDK only if it is needed.
   const { openObjectStores } = await import("./open-object-stores.ts");
   return await openObjectStores(options, bucket);
 }
@@ -26,13 +26,13 @@ async function openDiskStores(options: StoresOptions): Promise<Stores> {
   const filesFolder = join(dataFolder, "files");
   const place = placeOnDisk(dataFolder, [uploadsFolder, filesFolder]);
   if (!options.create) await access(dataFolder).catch(() => Promise.reject(noInstallation(place)));
-  // Uploads are written under locks of this process: two on one folder would write into each other's.
+  // Upload locks exist only in this process, so two processes on one folder could write to the same upload.
   const lock = lockFolder(join(dataFolder, "service"));
   const circuit = new CircuitBreaker({
     name: "the data folder",
     log,
     async probe() {
-      // An empty folder remains if a disk is no longer mounted.
+      // If a disk is no longer mounted, its mount point is an empty folder.
       if ((await place.read(INSTALLATION)) === null) throw new Error(`${dataFolder} is not the data folder`);
       for (const folder of [uploadsFolder, filesFolder]) await probeFolder(folder);
     },

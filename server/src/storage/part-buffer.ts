@@ -7,7 +7,7 @@ const MEMORY_BYTES = 128 * 1024;
 
 export interface PartBufferOptions {
   folder: string;
-  /** Waits until the disk may hold another part. @returns a function that is called when the file is gone */
+  /** Waits until the disk has space for another part. @returns a function to call when the file is gone */
   reserve(): Promise<() => void>;
 }
 
@@ -45,7 +45,7 @@ export class PartBuffer {
     this.#chunkBytes = 0;
   }
 
-  /** All that was appended. */
+  /** All appended bytes. */
   async read(): Promise<Buffer> {
     const content = Buffer.allocUnsafe(this.sizeBytes);
     await readAll(this.#file, content.subarray(0, this.#fileBytes));
@@ -57,7 +57,7 @@ export class PartBuffer {
     return content;
   }
 
-  /** Forgets what was appended, and leaves its room on the disk to others. */
+  /** Discards the appended bytes and frees their disk space. */
   async clear(): Promise<void> {
     this.#fileBytes = 0;
     this.#chunks = [];

@@ -7,7 +7,7 @@ import type { StoreOwnership } from "./ownership/store-ownership.ts";
 import type { RecordingStore } from "./recording-store.ts";
 import type { TranscriptStore } from "./transcript-store.ts";
 
-/** Where the bytes of uploads are written: the recordings of finished ones are read from the same place. */
+/** Where upload bytes are written; finished recordings are read from the same place. */
 export type UploadTarget =
   | { kind: "folder"; folder: string }
   /** Parts are buffered in the scratch folder until they are sent. */
@@ -31,7 +31,7 @@ export interface StoresOptions {
   home: string;
   /** Signs the file URLs of this service. */
   secret: Uint8Array;
-  /** False for commands: then nothing is created, and a store that the database does not have yet is refused. */
+  /** False for commands: then nothing is created, and a store that is new to the database is refused. */
   create: boolean;
   log: Logger;
 }

@@ -1,6 +1,6 @@
 import type { FileFormat } from "@subtext/client/contract/transcription";
 
-/** Where one attempt keeps its files; another attempt writes elsewhere, so neither harms the other. */
+/** The folder of one attempt's files. Each attempt has its own, so attempts cannot damage each other's files. */
 export function filePrefix(transcriptionId: string, attempt: number): string {
   return `${TRANSCRIPTS_PREFIX}${transcriptionId}/${attempt}`;
 }
@@ -11,17 +11,17 @@ export function fileKey(prefix: string, format: FileFormat): string {
   return `${prefix}/transcript.${format}`;
 }
 
-/** Beside the files that clients read: an array with a number, 0 … 1, or null for each word of the json file. */
+/** Next to the public files: an array with a number, 0 … 1, or null for each word of the json file. */
 export function confidenceKey(prefix: string): string {
   return `${prefix}/confidence.json`;
 }
 
-/** Beside the files, or alone where there is no transcript: a `Waveform` of the recording. */
+/** Next to the files, or alone if there is no transcript: a `Waveform` of the recording. */
 export function waveformKey(prefix: string): string {
   return `${prefix}/waveform.json`;
 }
 
-/** Whose a file is, by its key; null for a key that is no transcript's. */
+/** Returns the owner of a file by its key; null if the key is not a transcript's. */
 export function ownerOf(key: string): { transcriptionId: string; attempt: number; prefix: string } | null {
   const match = /^transcripts\/([A-Za-z0-9_]+)\/(\d+)\/[^/]+$/.exec(key);
   if (!match?.[1] || !match[2]) return null;

@@ -1,14 +1,14 @@
 import { type DestinationStream, type Logger, pino } from "pino";
 import type { LogLevel } from "../config/config.ts";
 
-/** Of an error; others may hold values: of the query that failed, of its row, of an answer's headers. */
+/** Safe properties of an error. Others may contain data: of the failed query, of its row, of response headers. */
 const TOLD_OF_ERRORS = [
   ...["type", "message", "stack", "code", "errno", "syscall", "address", "port", "path"],
-  // What PostgreSQL says of the place, not of the values.
+  // PostgreSQL's fields that name the location, not the values.
   ...["severity", "routine", "schema", "table", "column", "constraint"],
 ];
 
-/** Structured logs on stdout. Headers, queries and bodies are never logged: they hold keys and signed URLs. */
+/** Structured logs on stdout. Headers, queries and bodies are never logged: they contain keys and signed URLs. */
 export function createLog(level: LogLevel, destination?: DestinationStream): Logger {
   const options = {
     level,
@@ -35,12 +35,12 @@ function tellError(error: unknown): unknown {
     .filter(([name, value]) => TOLD_OF_ERRORS.includes(name) && typeof value !== "object")
     .map(([name, value]) => [name, name === "message" ? messageOf(error) : value])
     .map(([name, value]) => [name, typeof value === "string" ? withoutValues(value, error) : value]);
-  // Of a connection that was tried at several addresses, the message alone says nothing.
+  // For a connection that was tried at several addresses, the message does not name a cause.
   const errors = error instanceof AggregateError ? error.errors.map(tellError) : [];
   return { ...Object.fromEntries(told), ...(errors.length > 0 && { errors }) };
 }
 
-/** What an error and its causes say, each thing once. */
+/** The messages of an error and its causes, without duplicates. */
 function messageOf(error: ErrorLike): string {
   const messages: string[] = [];
   for (const { message } of withCauses(error)) {
@@ -56,14 +56,14 @@ interface ErrorLike {
   cause?: unknown;
 }
 
-/** Also the copies that the queue's library hands on, which are no `Error`. */
+/** Includes the copies that pg-boss passes on, which are not instances of `Error`. */
 function isErrorLike(error: unknown): error is ErrorLike {
   return (
     typeof error === "object" && error !== null && "message" in error && typeof error.message === "string"
   );
 }
 
-/** Of PostgreSQL: what is wrong with a value, or with a text that it was to read; both are quoted. */
+/** PostgreSQL errors about an invalid value or input text; their messages quote it. */
 const STATES_WITH_VALUES = /^(?:22|42601)/;
 
 function withCauses(error: ErrorLike): Set<ErrorLike> {
@@ -72,7 +72,7 @@ function withCauses(error: ErrorLike): Set<ErrorLike> {
   return found;
 }
 
-/** A text that repeats what an error and its causes say, without the values that those of the database quote. */
+/** A text that contains the messages of an error and its causes, without the values that database errors quote. */
 function withoutValues(text: string, error: ErrorLike): string {
   let safe = text;
   for (const { code, severity, message } of withCauses(error)) {

@@ -14,7 +14,7 @@ import type { Traces } from "./traces/traces.ts";
 export interface TelemetryDeps {
   config: Config;
   database: Database<Schema>;
-  /** Counts the workers that run. */
+  /** Counts the running workers. */
   workers(): Promise<number>;
   ownership: StoreOwnership;
   clock: Clock;
@@ -22,7 +22,7 @@ export interface TelemetryDeps {
   version: string;
 }
 
-/** What the parts of the service tell of their work, for metrics and traces; nothing of it ever throws. */
+/** Receives reports of the service's work for metrics and traces. Never throws. */
 export interface Telemetry {
   onAccepted(accepted: AcceptedReport): void;
   onAttempt(attempt: AttemptReport): void;
@@ -31,11 +31,11 @@ export interface Telemetry {
   onItemFailed(task: string): void;
   /** Call for each app that listens. */
   register(app: FastifyInstance): void;
-  /** Sends what is left to be sent; call when no work is running any more. */
+  /** Flushes. Call it when no work is running any more. */
   close(): Promise<void>;
 }
 
-/** Metrics and traces, each where a setting asks for it: else not even their code is loaded. */
+/** Metrics and traces, each only if it is configured; otherwise its code is not even loaded. */
 export async function openTelemetry(deps: TelemetryDeps): Promise<Telemetry> {
   const metrics = await startMetrics(deps);
   const traces = await startTraces(deps);
@@ -43,7 +43,7 @@ export async function openTelemetry(deps: TelemetryDeps): Promise<Telemetry> {
     try {
       how(metrics, traces);
     } catch (error) {
-      // Whoever is told of work must not be able to undo it.
+      // An error in telemetry must not affect the work that it reports.
       deps.log.error({ err: error }, "metrics or traces met an error");
     }
   };

@@ -2,7 +2,7 @@ import { SpeechError } from "@subtext/speech/errors";
 import { AppError } from "../lib/errors.ts";
 import type { Failure } from "./attempt-queries.ts";
 
-/** What an attempt failed by, as people are told of it, and whether another may do better. */
+/** The failure of an attempt as clients see it, and whether another attempt may succeed. */
 export function classifyFailure(error: unknown): { failure: Failure; retryable: boolean } {
   if (error instanceof SpeechError || error instanceof AppError || error instanceof WorkerLostError) {
     return { failure: { code: error.code, message: storable(error.message) }, retryable: error.retryable };
@@ -14,7 +14,7 @@ export function classifyFailure(error: unknown): { failure: Failure; retryable: 
   return { failure, retryable: true };
 }
 
-/** What a decoder or a transcription server said may hold what the database can not. */
+/** Messages of decoders and transcription servers can contain characters that the database cannot store. */
 function storable(message: string): string {
   return message.toWellFormed().replaceAll("\0", "\uFFFD");
 }

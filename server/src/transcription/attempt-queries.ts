@@ -46,7 +46,7 @@ export interface AttemptEnd {
   now: Date;
   transcribedAt?: Date | null;
   failure?: Failure | null;
-  /** Of one that is tried again later: no sooner than then. */
+  /** Earliest start of the next attempt, if there is one. */
   retryAt?: Date | null;
 }
 
@@ -85,7 +85,7 @@ export async function hasEndedAs(
   return row?.outcome === outcome;
 }
 
-/** Null where no such attempt was made. */
+/** Returns null if there was no such attempt. */
 export async function attemptStartedAt(
   db: Db,
   { transcriptionId, attempt }: AttemptLease,
@@ -99,7 +99,7 @@ export async function attemptStartedAt(
   return row?.started_at ?? null;
 }
 
-/** Of every round, in order. */
+/** Of all rounds, in order. */
 export async function listAttempts(db: Db, transcriptionId: string): Promise<TranscriptionAttemptRow[]> {
   return await db
     .selectFrom("transcription_attempt")

@@ -2,30 +2,30 @@ import type { StageSeconds } from "@subtext/speech/transcript";
 import type { TranscriptionRow } from "../db/schema.ts";
 
 /**
- * What is told of an attempt at a transcription when it is over, by the process that made it; of one that was lost,
- * by the one that took over.
+ * The report on an attempt that has ended, made by the process that ran it, or by the process that took over a lost
+ * attempt.
  */
 export interface AttemptReport {
   transcriptionId: string;
   videoId: string;
   /** The transcription's `attempt`. */
   number: number;
-  /** Since when it could have begun; null where that is not known any more. */
+  /** When it could first have started; null if no longer known. */
   queuedAt: Date | null;
   startedAt: Date;
-  /** When the recording lay on this machine; null where the attempt ended before, as for the next two. */
+  /** When the recording was on this machine; null if the attempt ended earlier, like the next two. */
   fetchedAt: Date | null;
   decodedAt: Date | null;
   transcribedAt: Date | null;
   endedAt: Date;
   outcome: ReportedOutcome;
-  /** The code of a failure, or why there was nothing to transcribe. */
+  /** The failure code, or why there was nothing to transcribe. */
   reason: string | null;
-  /** Of one that completed. */
+  /** Set if it completed. */
   transcript: { engine: string; duration: number; wordCount: number; stages: StageSeconds } | null;
 }
 
-/** `dropped`: another attempt, or the deletion of the video, had overtaken it. */
+/** `dropped`: another attempt had taken over, or the video had been deleted. */
 export type ReportedOutcome =
   | "completed"
   | "skipped"
@@ -36,8 +36,8 @@ export type ReportedOutcome =
   | "dropped";
 
 /**
- * The attempt before the one that has just begun, whose worker died and tells nothing of it.
- * @param row after it was taken over
+ * Reports the attempt before the one that has just started, whose worker crashed and cannot report it.
+ * @param row after the takeover
  * @param startedAt when the lost attempt began
  */
 export function lostAttempt(row: TranscriptionRow, startedAt: Date): AttemptReport {
@@ -57,7 +57,7 @@ export function lostAttempt(row: TranscriptionRow, startedAt: Date): AttemptRepo
   };
 }
 
-/** When a transcription that waits could have been taken: when it became PENDING, or its next attempt was due. */
+/** When a pending transcription could first have started: when it became PENDING, or its next attempt was due. */
 export function couldBeginAt({ queued_at, created_at, due_at }: TranscriptionRow): Date {
   const queuedAt = queued_at ?? created_at;
   return due_at && due_at > queuedAt ? due_at : queuedAt;

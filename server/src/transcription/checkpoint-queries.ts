@@ -4,10 +4,10 @@ import type { Db, Tx } from "../db/schema.ts";
 import type { AttemptLease } from "./attempt-queries.ts";
 
 /**
- * Keeps one more stretch of what an attempt has heard, until the transcription ends. Faults and losses are counted
- * from the furthest stretch on: a recording of hours may meet more of them than a short one, as long as it gets on.
- * @param number Its place among those of the attempt.
- * @returns how many faults count from now on; null where the lease is void
+ * Stores an attempt's next checkpoint until the transcription ends. Failures and crashes count only since the furthest
+ * checkpoint: a recording of hours may have more of them than a short one, as long as it progresses.
+ * @param number its position among the attempt's checkpoints
+ * @returns the number of failures that count from now on; null if the lease is lost
  */
 export async function saveCheckpoint(
   db: Db,
@@ -15,7 +15,7 @@ export async function saveCheckpoint(
   number: number,
   { settledSeconds, results }: Checkpoint,
 ): Promise<number | null> {
-  // The lock lets no end of the transcription, which removes what is kept, go by unseen.
+  // The lock prevents the transcription from ending, which deletes its checkpoints, in the meantime.
   const { rows } = await sql<{ faults: number }>`
     with held as (
       select id, attempt, faults from transcription
@@ -36,7 +36,7 @@ export async function saveCheckpoint(
   return rows[0]?.faults ?? null;
 }
 
-/** All that any attempt has kept of it, in no particular order. */
+/** All checkpoints of all attempts, in no particular order. */
 export async function readCheckpoints(db: Db, transcriptionId: string): Promise<Checkpoint[]> {
   return await db
     .selectFrom("transcription_stretch")

@@ -26,7 +26,7 @@ export async function startAttempt(tx: Tx, row: TranscriptionRow, now: Date): Pr
   return await begin(tx, row, { queuedAt: row.queued_at ?? row.created_at, now });
 }
 
-/** The next attempt at a row that is PROCESSING, locked, and whose worker died. */
+/** Starts the next attempt at a locked row that is PROCESSING and whose worker crashed. */
 export async function takeOverAttempt(tx: Tx, row: TranscriptionRow, now: Date): Promise<TranscriptionRow> {
   await endAttempt(tx, { transcriptionId: row.id, attempt: row.attempt }, { outcome: "lost", now });
   return await begin(tx, row, { queuedAt: now, now });
@@ -53,7 +53,7 @@ async function begin(
   return row;
 }
 
-/** A transcription that is PENDING, locked, waits for another job. */
+/** Moves a locked PENDING transcription to another job. */
 export async function renameJob(tx: Tx, id: string, jobId: string): Promise<void> {
   await tx.updateTable("transcription").set({ job_id: jobId }).where("id", "=", id).execute();
 }

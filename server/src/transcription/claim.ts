@@ -18,20 +18,20 @@ export interface ClaimDeps {
   queue: Queue;
   clock: Clock;
   log: Logger;
-  /** Attempts of one environment that run at a time, in all processes; null for any number. */
+  /** Concurrent attempts of one environment, in all processes; null for no limit. */
   maxConcurrentPerEnvironment: number | null;
 }
 
 export interface Claim {
-  /** After the move. */
+  /** The row after the claim. */
   row: TranscriptionRow;
-  /** When the attempt began that was taken over, whose worker died; null where there was none. */
+  /** When the lost attempt that this one takes over started; null if there was none. */
   lostSince: Date | null;
-  /** Whether the database was away meanwhile, so that the queue may have taken this worker for dead. */
+  /** Whether the database was unavailable meanwhile, so that the queue may have considered this worker lost. */
   metOutage?: boolean;
 }
 
-/** Until a claim is tried again that found its environment at the cap. */
+/** Delay before a claim is retried whose environment was at its limit. */
 const CAP_BACKOFF_MS = 2_000;
 
 /**
@@ -59,15 +59,15 @@ export async function claimTranscription(
 }
 
 /**
- * Whether a claim stands whose transaction may have been committed and only the word of it been lost. Given up
- * unasked, it would pass for the work of a worker that died, of which a recording may have only so many; one that
- * another has taken over as such by now is excused.
+ * Whether a claim was committed although its response was lost. Without this check it would count as the work of a crashed
+ * worker, and the number of crashes is limited. If another worker has taken it over as such by now, that crash is
+ * reverted.
  */
 async function wasMade({ db, log }: ClaimDeps, { row }: Claim, shutdown: AbortSignal): Promise<boolean> {
   const lease = { transcriptionId: row.id, attempt: row.attempt };
   return await retryUntilShutdown({ shutdown, log: log.child(lease), metOutage: true }, async () => {
     const begunAt = await attemptStartedAt(db, lease);
-    // Another's, of the same number.
+    // Another worker's attempt with the same number.
     if (begunAt?.getTime() !== row.started_at?.getTime()) return false;
     const now = await findTranscription(db, row.id);
     if (now?.status === "PROCESSING" && now.attempt === row.attempt) return true;
@@ -89,7 +89,7 @@ async function tryClaim(
     return { row: await takeOverAttempt(tx, row, now), lostSince: row.started_at };
   }
   const { id: transcriptionId, environment_id: environmentId } = row;
-  // The queue keeps to the cap too, but workers that fetch at the same time do not see each other.
+  // The queue enforces the limit too, but workers that fetch at the same time do not see each other.
   if (cap !== null && (await lockProcessingCount(tx, environmentId)) >= cap) {
     const jobId = newJobId();
     await renameJob(tx, transcriptionId, jobId);

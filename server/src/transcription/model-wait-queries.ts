@@ -4,19 +4,19 @@ import type { Db, Tx } from "../db/schema.ts";
 import type { NamedJob } from "../queue/lost-job-queries.ts";
 import type { Failure } from "./attempt-queries.ts";
 
-/** Faults that a model which is being downloaded may mend. No later attempt would otherwise, so none waits with one. */
+/** Failures that the model being downloaded may fix. Without it, no later attempt would succeed, so none is scheduled. */
 const MENDED_BY_MODEL = ["language_unsupported", "model_not_found"];
 
 export function isMendedByModel(failure: Failure): boolean {
   return MENDED_BY_MODEL.includes(failure.code);
 }
 
-/** Whether a transcription waits for the speech model rather than for its turn. */
+/** Whether a transcription waits for the speech model instead of its turn. */
 export function waitsForModel(row: { status: TranscriptionStatus; failure_code: string | null }): boolean {
   return row.status === "PENDING" && row.failure_code !== null && MENDED_BY_MODEL.includes(row.failure_code);
 }
 
-/** Keeps, of a transcription that has returned to PENDING under this job, what the model is to mend. */
+/** Records the failure that the model is expected to fix, for a transcription that is PENDING again under this job. */
 export async function noteWait(tx: Tx, jobId: string, failure: Failure): Promise<void> {
   await tx
     .updateTable("transcription")
@@ -26,13 +26,13 @@ export async function noteWait(tx: Tx, jobId: string, failure: Failure): Promise
     .execute();
 }
 
-/** One that waits for the model, with the job that comes for it later. */
+/** A transcription that waits for the model, and its scheduled job. */
 export interface WaitForModel extends NamedJob {
   environmentId: string;
   createdAt: Date;
 }
 
-/** Those that wait for the model, oldest first, some at a time. */
+/** Lists transcriptions that wait for the model, oldest first, in pages. */
 export async function findWaitsForModel(
   db: Db,
   { after, limit }: { after: WaitForModel | null; limit: number },
@@ -51,7 +51,7 @@ export async function findWaitsForModel(
     .execute();
 }
 
-/** The transcription is due; false if it has changed in the meantime. */
+/** Makes the transcription due. Returns false if it has changed in the meantime. */
 export async function endWaitForModel(tx: Tx, { id, jobId }: NamedJob): Promise<boolean> {
   const row = await tx
     .updateTable("transcription")

@@ -27,7 +27,7 @@ export async function findTranscription(db: Db, id: string): Promise<Transcripti
   return await db.selectFrom("transcription").selectAll().where("id", "=", id).executeTakeFirst();
 }
 
-/** By id; those that are not there are left out. */
+/** By id. Missing ones are left out. */
 export async function findTranscriptions(db: Db, ids: string[]): Promise<Map<string, TranscriptionRow>> {
   if (ids.length === 0) return new Map();
   const rows = await db.selectFrom("transcription").selectAll().where("id", "in", ids).execute();
@@ -41,7 +41,7 @@ export async function findTranscriptionOfVideo(
   return await db.selectFrom("transcription").selectAll().where("video_id", "=", videoId).executeTakeFirst();
 }
 
-/** The latest of an environment, newest first: their videos' ids sort by their making, as the indexes do. */
+/** An environment's latest ones, newest first. Sorts by the videos' ids, which sort by creation time. */
 export async function listTranscriptions(
   db: Db,
   environmentId: string,
@@ -67,7 +67,7 @@ export async function listTranscriptions(
     .execute();
 }
 
-/** False where the lease is void. */
+/** Returns false if the lease is lost. */
 export async function reportProgress(
   db: Db,
   lease: AttemptLease,
@@ -89,7 +89,7 @@ export interface CompletedTranscription {
   stages: StageSeconds;
   stretches: LanguageSegment[];
   transcribedAt: Date;
-  /** Null where there is no waveform. */
+  /** Null if there is no waveform. */
   waveformPrefix: string | null;
   now: Date;
 }
@@ -149,7 +149,7 @@ export async function skipTranscription(
   return ended;
 }
 
-/** @returns the row after the move, or undefined where the lease is void */
+/** @returns the updated row, or undefined if the lease is lost */
 export async function failTranscription(
   tx: Tx,
   lease: AttemptLease,
@@ -177,11 +177,11 @@ export async function failTranscription(
 
 export interface Return {
   jobId: string;
-  /** What the attempt met; null where it was handed back. */
+  /** The failure; null if the attempt was handed back. */
   failure: Failure | null;
-  /** Whether the failure is one of the few that a transcription may meet. */
+  /** Whether the failure counts toward the limit. */
   counts: boolean;
-  /** The next attempt begins so much later; null for at once. */
+  /** Delay of the next attempt; null to make it due at once. */
   retryAfterMs: number | null;
   yields?: boolean;
   now: Date;
@@ -217,15 +217,15 @@ export async function returnToPending(
 }
 
 /**
- * Counts no loss for an attempt that another took over as lost though its worker lived, and only could not tell:
- * once, and nothing where it was not taken over.
+ * Uncounts the crash of an attempt that another one took over although its worker was alive and only could not report it.
+ * Does so once, and does nothing if it was not taken over.
  */
 export async function revertCrash(
   tx: Tx,
   { transcriptionId, attempt }: AttemptLease,
   { code, message }: Failure,
 ): Promise<void> {
-  // In the order in which others lock the two.
+  // The same lock order as elsewhere.
   await tx.selectFrom("transcription").select("id").where("id", "=", transcriptionId).forUpdate().execute();
   const { numUpdatedRows } = await tx
     .updateTable("transcription_attempt")
@@ -243,7 +243,7 @@ export async function revertCrash(
     .execute();
 }
 
-/** FAILED → PENDING: same id, same `created_at`, a fresh count of faults and losses; its attempts are kept. */
+/** FAILED → PENDING: same id and `created_at`; resets the failure and crash counts but keeps the attempts. */
 export async function reopenFailedTranscription(
   tx: Tx,
   id: string,

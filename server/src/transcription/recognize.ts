@@ -20,14 +20,14 @@ export interface RecognizeDeps {
   recordings: RecordingStore;
   clock: Clock;
   maxDurationSeconds: number;
-  /** Attempts of one environment that run at a time, in all processes; null for any number. */
+  /** Concurrent attempts of one environment, in all processes; null for no limit. */
   maxConcurrentPerEnvironment: number | null;
 }
 
-/** An attempt as far as hearing goes. */
+/** The part of an attempt that speech recognition needs. */
 export interface RecognitionAttempt {
   row: TranscriptionRow;
-  /** Of the job; changed here with each slice of work. */
+  /** The fair-queueing tag of the job; updated here with each slice of work. */
   tag: JobTag | null;
   /** Whether earlier attempts have left checkpoints; set here. */
   resumes: boolean;
@@ -35,25 +35,25 @@ export interface RecognitionAttempt {
   log: Logger;
   /** Aborted when this attempt must end. */
   signal: AbortSignal;
-  /** Aborted here where another attempt has taken over. */
+  /** Aborted here if another attempt has taken over. */
   replaced: AbortController;
-  /** Aborted here where others are to go first. */
+  /** Aborted here if the attempt must yield. */
   yields: AbortController;
-  /** Set here where the database was away for a while: another may have taken over though this worker lives. */
+  /** Set here after a database outage: another worker may have taken over although this one is alive. */
   metOutage: boolean;
-  /** How many count so far. */
+  /** Number of counted failures so far. */
   faults: number;
-  /** Known once the recording is decoded. */
+  /** Set when the recording is decoded. */
   waveform: Waveform | null;
-  /** When the recording lay on this machine, and when it was decoded. */
+  /** When the recording was on this machine, and when it was decoded. */
   fetchedAt: Date | null;
   decodedAt: Date | null;
 }
 
-/** A recording yields after so many times the work that resuming it cost: it loses at most a seventh of its throughput. */
+/** A recording yields after this many times the cost of resuming it, so it loses at most a seventh of its throughput. */
 const RESUME_COSTS_PER_SLICE = 6;
 
-/** Speech to text, from what earlier attempts have kept of it. */
+/** Recognizes speech, starting from the checkpoints of earlier attempts. */
 export async function recognize(deps: RecognizeDeps, attempt: RecognitionAttempt): Promise<TranscribeResult> {
   const { row, lease, log, signal, replaced } = attempt;
   const kept = await readCheckpoints(deps.db, row.id);
@@ -94,13 +94,13 @@ export async function recognize(deps: RecognizeDeps, attempt: RecognitionAttempt
   }
 }
 
-/** How far an attempt is in its slice of work; see `startSlice`. */
+/** Progress of an attempt in its slice of work; see `startSlice`. */
 class SlicePace {
   readonly #clock: Clock;
   readonly #startedAt: Date;
-  /** Of the media, when this attempt began. */
+  /** Seconds of the media at the start of this attempt. */
   #doneBefore: number | null = null;
-  /** Since when this attempt does work that no earlier one has done. */
+  /** When this attempt started work that no earlier one has done. */
   #sliceStartedAt: Date | null = null;
   #resumeSeconds = 0;
   remainingSeconds: number | null = null;
@@ -126,7 +126,7 @@ class SlicePace {
     return Math.max(MIN_SLICE_SECONDS, RESUME_COSTS_PER_SLICE * this.#resumeSeconds);
   }
 
-  /** Work in this slice so far. A checkpoint is new work too. */
+  /** Work in this slice so far. Writing a checkpoint counts as new work. */
   usedSeconds(): number {
     this.#beginSlice();
     return (this.#clock.now().getTime() - this.#sliceStartedAt!.getTime()) / 1000;
@@ -166,7 +166,7 @@ function keeper(
     attempt.tag = slice.tag;
     if (slice.yields) yields.abort(new Error("others wait"));
   };
-  // What can not be kept is heard again where this attempt is lost; that is no reason to end it.
+  // Without the checkpoint, a lost attempt has to recognize this part again; that is no reason to end it.
   return (stretch) =>
     void keep(stretch).catch((error) =>
       log[logLevelOf(error, "warn")]({ err: error }, "a stretch could not be kept"),

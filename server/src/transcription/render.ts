@@ -11,7 +11,7 @@ import type { TranscriptStore } from "../storage/transcript-store.ts";
 export interface RenderedTranscript {
   wordCount: number;
   files: Record<FileFormat, Uint8Array>;
-  /** How sure the engine was of each word of the json file, for the dashboard alone. */
+  /** The confidence of each word of the json file, only for the dashboard. */
   confidences: Uint8Array;
 }
 
@@ -49,7 +49,7 @@ export async function storeWaveform(
   await transcripts.put(waveformKey(prefix), Buffer.from(JSON.stringify(waveform)));
 }
 
-/** Two decimals; null where the engine did not say. */
+/** Two decimals; null if the engine gave none. */
 function rounded(confidence: number | undefined): number | null {
   return confidence === undefined ? null : Math.round(confidence * 100) / 100;
 }

@@ -7,8 +7,8 @@ import { lockRecording } from "../videos/retention-queries.ts";
 import { findTranscription, reopenFailedTranscription } from "./queries.ts";
 
 /**
- * FAILED → PENDING, by an operator; what became of the attempts so far is kept.
- * @param also what belongs to it and must succeed or fail with it
+ * FAILED → PENDING, by an operator. Keeps the records of earlier attempts.
+ * @param also runs in the same transaction
  * @throws AppError `transcription_not_found`, `transcription_not_failed`, `recording_deleted`
  */
 export async function reprocess(

@@ -31,42 +31,42 @@ import { wakeWaiting } from "./wake-waiting.ts";
 
 export interface PipelineDeps extends ClaimDeps, RecognizeDeps {
   transcripts: TranscriptStore;
-  /** Whether a model that knows more languages is on its way, and worth waiting for. */
+  /** Whether a model with more languages is being installed and worth waiting for. */
   modelIsComing(): boolean;
-  /** Told of every attempt that was made here, when it is over. */
+  /** Called when an attempt of this process ends. */
   onAttempt?: (attempt: AttemptReport) => void;
 }
 
-/** Attempts that may meet a fault that can pass, with the wait after each; one more is the failure. */
+/** Delays after retryable failures, one for each; one more failure is final. */
 const FAULT_BACKOFF_SECONDS = [5, 60];
-/** Of what failed for an outage, as often as it lasts; the worker itself waits longer each time. */
+/** Delay after an outage, without a limit; the worker itself also waits, longer each time. */
 const OUTAGE_BACKOFF_SECONDS = 10;
 const FIRST_MODEL_BACKOFF_SECONDS = 10;
-/** Each look costs a hearing: a download that takes hours must not keep the engines from other recordings. */
+/** Each check costs a transcription run: a download of hours must not keep the engines from other recordings. */
 const LONGEST_MODEL_BACKOFF_SECONDS = 300;
 /**
- * Workers that may die over one recording. Counted apart from faults: media is touched in child processes
- * only, so a worker that dies was most likely ended for reasons that have nothing to do with the video.
+ * Limit of worker crashes for one recording. Counted separately from failures: only child processes read media, so a
+ * worker crash probably has nothing to do with the video.
  */
 const MAX_LOSSES = 10;
 
 interface Attempt extends RecognitionAttempt {
   /** Aborted when this process must hand its work back. */
   shutdown: AbortSignal;
-  /** Since when it could have begun. */
+  /** When it could first have started. */
   queuedAt: Date | null;
-  /** Whether a model was being downloaded when the attempt began: its engines were chosen without it. */
+  /** Whether a model was being downloaded when the attempt started: its engines were chosen without it. */
   modelWasComing: boolean;
-  /** When speech to text was done. */
+  /** When speech recognition ended. */
   transcribedAt: Date | null;
-  /** What became of it; `reason` is a failure's code, or why it was skipped. */
+  /** The outcome; `reason` is a failure code, or why it was skipped. */
   end: { outcome: ReportedOutcome; reason: string | null; transcript: AttemptReport["transcript"] };
 }
 
 /**
- * The pipeline of one video, from its finished upload to its announced transcript. May be run again after
- * a crash at any line: each attempt has its own files, every move is fenced by the attempt, and an attempt
- * that finds itself replaced drops its work.
+ * The pipeline of one video, from its finished upload to its announced transcript. It can run again after a crash at any
+ * line: each attempt has its own files, every transition is fenced by the attempt's lease, and an attempt that was taken
+ * over discards its work.
  * @param shutdown aborted when this process must hand its work back
  */
 export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: AbortSignal): Promise<void> {
@@ -101,7 +101,7 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
     fetchedAt: null,
     decodedAt: null,
     transcribedAt: null,
-    // Until it has ended otherwise: where not even its end can be written, it is as if it had not been.
+    // Until another outcome is known: if even the outcome cannot be written, the attempt does not count.
     end: { outcome: "dropped", reason: null, transcript: null },
   };
 
@@ -204,7 +204,7 @@ async function skip(
   attempt.log.info({ reason }, "transcription skipped");
 }
 
-/** Beside the transcript's files, or alone where there are none; without it, a page lacks a picture. */
+/** Next to the transcript's files, or alone if there are none. Without it, only a page lacks a picture. */
 async function keepWaveform(
   { transcripts }: PipelineDeps,
   { waveform, lease, log }: Attempt,
@@ -220,7 +220,7 @@ async function keepWaveform(
   }
 }
 
-/** PROCESSING → PENDING where a later attempt may succeed, else PROCESSING → FAILED. */
+/** PROCESSING → PENDING if a later attempt may succeed, else PROCESSING → FAILED. */
 async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown): Promise<void> {
   const { db, queue, clock } = deps;
   const { row, lease, log, modelWasComing } = attempt;
@@ -258,7 +258,7 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
       };
       if (counts) await requeue({ tx, queue }, { ...job, tag: attempt.tag });
       else {
-        // After an outage, many that have waited for long would otherwise come before all others.
+        // After an outage, many old transcriptions would otherwise come before all others.
         if (attempt.tag) await vacate(tx, row.environment_id, attempt.tag);
         await enqueue({ tx, queue }, job);
       }
@@ -282,7 +282,7 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
       ? "transcription failed"
       : "attempt failed; it will be tried again";
   log.warn({ err: error, code: failure.code, backoffSeconds }, outcome);
-  // Whoever woke those that wait may have done so before this one was among them.
+  // The model's installation may have woken the waiting transcriptions before this one was among them.
   if (waitsForModel && modelIsComing && !deps.modelIsComing()) await wakeWaiting(deps, attempt.shutdown);
 }
 
@@ -313,8 +313,8 @@ async function handBack({ db, queue, clock }: PipelineDeps, attempt: Attempt): P
 }
 
 /**
- * Whether a move that changes nothing now was already made: its transaction was committed, and only the answer was
- * lost. If instead another attempt took over while the database was away, that does not count as a lost worker.
+ * Whether a transition that changes nothing now was already made: its transaction was committed, and only the response was
+ * lost. If instead another attempt took over while the database was unavailable, that does not count as a crash.
  */
 async function movedBefore(tx: Tx, { lease, metOutage }: Attempt, outcome: AttemptOutcome): Promise<boolean> {
   if (await hasEndedAs(tx, lease, outcome)) return true;
@@ -322,7 +322,7 @@ async function movedBefore(tx: Tx, { lease, metOutage }: Attempt, outcome: Attem
   return false;
 }
 
-/** The queue, or another worker, has taken this one for dead. */
+/** The queue or another worker considers this worker lost. */
 async function giveUp(deps: PipelineDeps, attempt: Attempt): Promise<void> {
   if (attempt.metOutage) await settleFault(deps, attempt, databaseUnavailable(null));
   else dropWork(attempt);

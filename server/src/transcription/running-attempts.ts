@@ -11,9 +11,9 @@ interface RunningAttempt {
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * The attempts that run in this process, so that one whose video is deleted ends at once; where another process
- * deleted it, at the next look. What an attempt is at is told by the job that it runs under: a transcription
- * names one job, which may not be the one that was made for it.
+ * The attempts that run in this process, so that one whose video is deleted ends at once, or, if another process deleted
+ * it, at the next check. An attempt is identified by the job that it runs under: a transcription names one job, which may
+ * not be the one that was created for it.
  */
 export class RunningAttempts {
   readonly #running = new Set<RunningAttempt>();
@@ -33,7 +33,7 @@ export class RunningAttempts {
     const look = setInterval(() => {
       isNamed(this.#db, job.id).then(
         (named) => named || end(running),
-        // A database that does not answer says nothing of the video; the attempt meets that by itself.
+        // An unavailable database says nothing about the video, and the attempt detects the outage itself.
         () => {},
       );
     }, LOOK_EVERY_MS);
@@ -45,7 +45,7 @@ export class RunningAttempts {
     }
   }
 
-  /** Ends the attempts under this job, and waits until they have. */
+  /** Ends the attempts under this job and waits until they have ended. */
   async cancel(jobId: string): Promise<void> {
     const its = [...this.#running].filter((running) => running.jobId === jobId);
     for (const running of its) end(running);

@@ -9,12 +9,12 @@ interface WakeDeps extends ItemDeps {
   queue: Queue;
 }
 
-/** Read at a time: a hundred thousand may wait for a model that takes long to download. */
+/** Page size: a hundred thousand may wait for a model that takes long to download. */
 const BATCH = 200;
 
 /**
  * Makes every transcription due that waits for the speech model: the model is installed, or will not be soon.
- * @param shutdown ends it before the next; the rest is retried later anyway
+ * @param shutdown stops before the next one; the rest is retried later anyway
  */
 export async function wakeWaiting(deps: WakeDeps, shutdown: AbortSignal): Promise<void> {
   let after: WaitForModel | null = null;

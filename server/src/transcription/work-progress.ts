@@ -1,16 +1,16 @@
 import type { TranscribeProgress } from "@subtext/speech/transcript";
 
 /**
- * The share of the work on a recording that is done, from the same estimate as the remaining time: after half of
- * the estimated time it is a half. It never decreases.
+ * The fraction of the work on a recording that is done, from the same estimate as the remaining time: after half of the
+ * estimated time it is 0.5. It never decreases.
  */
 export class WorkProgress {
   #start: { atMs: number; share: number } | null = null;
   #share = 0;
 
   /**
-   * @param nowMs Any clock that only goes forward.
-   * @returns 0 … 1; while the remaining time is unknown, what earlier attempts have done
+   * @param nowMs any monotonic clock
+   * @returns 0 … 1; the work of earlier attempts while the remaining time is unknown
    */
   after({ done, duration, remainingSeconds }: TranscribeProgress, nowMs: number): number {
     if (this.#start === null) {

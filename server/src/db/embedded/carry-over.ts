@@ -20,16 +20,16 @@ import {
 import { adviceFor, olderPgliteFolder, openByOlderPglite } from "./older-pglite.ts";
 import { POSTGRES_MAJOR, startPglite } from "./start-pglite.ts";
 
-/** Pages of 8 KB that are held in memory at a time. */
+/** Number of 8 KB pages in memory at a time. */
 const PAGES_AT_A_TIME = 1024;
-/** Made by the migrations themselves. */
+/** Created by the migrations. */
 const NOT_COPIED = ["kysely_migration", "kysely_migration_lock"];
 
 export interface CarriedOver {
   fromMajor: string;
   toMajor: string;
   rows: number;
-  /** Where the old folder is now. */
+  /** The new location of the old folder. */
   kept: string;
 }
 
@@ -38,11 +38,11 @@ export interface CarryOverOptions {
 }
 
 /**
- * Carries a database folder of an older PostgreSQL major over to ours: the tables are made anew by the same migrations
- * and their rows copied, then the folders change places. Cut short anywhere, it leaves the old folder in its place, or
- * the new one whole. Jobs of the queue are not carried over; the sweep at the next start makes them anew.
+ * Upgrades a database folder of an older PostgreSQL major version: creates the tables with the same migrations, copies
+ * their rows, then swaps the folders. A crash leaves either the old folder or the complete new one in place. Jobs of the
+ * queue are not copied; the sweep at the next start creates them again.
  *
- * @returns null where the folder is of our major already
+ * @returns null if the folder already has the current major version
  * @throws AppError `data_folder_in_use`, `database_version_mismatch`
  */
 export async function carryOver(folder: string, options: CarryOverOptions): Promise<CarriedOver | null> {
@@ -101,14 +101,14 @@ async function majorOf(folder: string): Promise<string> {
   throw new AppError("database_version_mismatch", `${folder} holds no database.`);
 }
 
-/** Makes the database anew in an empty folder; gives the number of rows. */
+/** Creates the new database in an empty folder. @returns the number of rows */
 async function rebuild(old: PGlite, folder: string, { onLog }: CarryOverOptions): Promise<number> {
-  // Nothing here is worth an fsync until all of it is.
+  // fsync is not needed before the copy is complete.
   const made = await startPglite(folder, { onLog, onCrash: () => {}, fsync: () => {} });
   try {
     await dropTemplates(made);
     await migrateAs(old, made);
-    // No trigger, and no look at what a row refers to: the rows are as they were, in any order.
+    // Triggers and foreign keys are off: rows are copied unchanged and in any order.
     await made.exec("set session_replication_role = replica");
     let rows = 0;
     for (const table of await tablesOf(old)) rows += await copyTable(old, made, table);
@@ -120,7 +120,7 @@ async function rebuild(old: PGlite, folder: string, { onLog }: CarryOverOptions)
   }
 }
 
-/** The tables as the old database has them: what is newer is for the next start to make. */
+/** The tables of the old database. The next start applies newer migrations. */
 async function migrateAs(old: PGlite, made: PGlite): Promise<void> {
   const { rows } = await old.query<{ name: string }>(
     'select name from public.kysely_migration order by name collate "C"',

@@ -8,9 +8,8 @@ import { adviceFor } from "./older-pglite.ts";
 import { POSTGRES_MAJOR, startPglite } from "./start-pglite.ts";
 
 /**
- * Makes sure that the folder holds a whole database of this version. A new one is made beside it, brought to
- * the disk and renamed into place, so that a crash on the way leaves nothing that looks like a database.
- * The caller holds the folder's lock.
+ * Ensures that the folder contains a complete database of this version. A new one is created next to it, made durable
+ * and renamed into place, so a crash never leaves a partial database. The caller holds the folder's lock.
  *
  * @throws AppError `database_version_mismatch`
  */
@@ -38,7 +37,7 @@ export async function prepareDataFolder(folder: string, onLog: (line: string) =>
   await chmod(folder, 0o700);
 }
 
-/** @throws AppError `installation_missing` if there is no database, nor one that a crash left half upgraded */
+/** @throws AppError `installation_missing` if there is neither a database nor a half-finished upgrade */
 export async function requireEmbeddedDatabase(folder: string): Promise<void> {
   if (existsSync(join(folder, "PG_VERSION")) || existsSync(carriedFolder(folder))) return;
   throw new AppError(
@@ -47,13 +46,13 @@ export async function requireEmbeddedDatabase(folder: string): Promise<void> {
   );
 }
 
-/** Begins the names of folders that are being made, and that nobody needs if that is cut short. */
+/** Prefix of temporary folders. They can be deleted after a crash. */
 export const newFolderPrefix = (folder: string) => `${basename(folder)}.new-`;
 
-/** Where a database that was carried over from an older PostgreSQL lies, whole, until it takes the old one's place. */
+/** Holds a complete upgraded database until it takes the old one's place. */
 export const carriedFolder = (folder: string) => `${folder}.carried`;
 
-/** After a crash between the moves of a carrying over. */
+/** Completes an upgrade that crashed between the two renames. */
 export async function endCarryOver(folder: string): Promise<void> {
   const carried = carriedFolder(folder);
   if (!existsSync(carried)) return;
@@ -73,7 +72,7 @@ async function create(folder: string, onLog: (line: string) => void): Promise<vo
   const parent = dirname(folder);
   const beside = join(parent, newFolderPrefix(folder) + randomBytes(6).toString("hex"));
   await mkdir(beside, { mode: 0o700 });
-  // Nothing here is worth an fsync until all of it is; that comes once, below.
+  // fsync is not needed before the database is complete; it follows below.
   const pglite = await startPglite(beside, { onLog, onCrash: () => {}, fsync: () => {} });
   await dropTemplates(pglite);
   await pglite.close();
@@ -83,8 +82,8 @@ async function create(folder: string, onLog: (line: string) => void): Promise<vo
 }
 
 /**
- * The databases from which others would be made: two thirds of all files. Each file is synced again by every
- * start after a crash, and in databases that nobody connects to, old transactions can not be vacuumed away.
+ * The template databases: two thirds of all files. Every start after a crash syncs each file again, and old transactions
+ * cannot be vacuumed in databases that nobody connects to.
  */
 export async function dropTemplates(pglite: PGlite): Promise<void> {
   await pglite.exec("update pg_database set datistemplate = false where datname <> current_database()");
@@ -95,7 +94,7 @@ export async function syncTree(folder: string): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true });
   const folders = entries.filter((entry) => entry.isDirectory());
   for (const { name } of folders) await syncTree(join(folder, name));
-  // A few hundred files at most in one folder, so that the limit on open files is far.
+  // One folder contains a few hundred files at most, well below the limit on open files.
   const files = entries.filter((entry) => !entry.isDirectory());
   await Promise.all(files.map(({ name }) => sync(join(folder, name))));
   await sync(folder);

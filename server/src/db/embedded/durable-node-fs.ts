@@ -1,10 +1,10 @@
 import { fsyncSync } from "node:fs";
 import { NodeFS } from "@electric-sql/pglite/nodefs";
 
-/** WASI's number for EIO: what PostgreSQL must hear when the disk could not promise. */
+/** WASI's number for EIO, which PostgreSQL must receive if fsync fails. */
 const INPUT_OUTPUT_ERROR = 29;
 
-/** The part of Emscripten's NODEFS that is missing, as its `fd_sync` looks it up. */
+/** The method that Emscripten's NODEFS lacks, under the name by which its `fd_sync` looks it up. */
 interface NodeStreamOperations {
   fsync?: (stream: { nfd: number }) => number;
 }
@@ -23,14 +23,14 @@ interface ModuleWithNodeFs {
 const OWNER_ONLY = ~0o077;
 
 /**
- * PGlite's file system over a real folder, with a real fsync. Emscripten's has none, for files or folders:
- * PostgreSQL's calls succeed there and nothing reaches the disk. `fdatasync` succeeds without asking the file
- * system at all and cannot be mended from here, hence `wal_sync_method=fsync`.
+ * PGlite's file system over a real folder, with a real fsync. Emscripten's NODEFS has none, for files or folders:
+ * PostgreSQL's calls succeed, but nothing is made durable. `fdatasync` succeeds without calling the file system and
+ * cannot be fixed here, so `wal_sync_method=fsync` is required.
  */
 export class DurableNodeFs extends NodeFS {
   readonly #fsync: (fileDescriptor: number) => void;
 
-  /** Tests give an `fsync` that counts or fails. */
+  /** Tests pass an `fsync` that counts or fails. */
   constructor(folder: string, fsync: (fileDescriptor: number) => void = fsyncSync) {
     super(folder);
     this.#fsync = fsync;
@@ -49,7 +49,7 @@ export class DurableNodeFs extends NodeFS {
     const mend = (module: unknown) => {
       const { NODEFS } = module as ModuleWithNodeFs;
       NODEFS.stream_ops.fsync = fsync;
-      // Emscripten sets the mode of each file that it creates, regardless of the umask of the process.
+      // Emscripten sets the mode of each file that it creates and ignores the umask of the process.
       const setAttributes = NODEFS.doSetAttr;
       NODEFS.doSetAttr = (target, node, { mode, ...attributes }, ...functions) =>
         setAttributes(

@@ -19,11 +19,11 @@ const MAINTENANCE_INTERVAL_MS = 5_000;
 const MAINTENANCE_MOST_SKIPS = 12;
 
 export interface EmbeddedOptions extends Omit<DatabaseOptions, "databaseUrl"> {
-  /** Tests give one that counts or fails. */
+  /** Tests pass one that counts or fails. */
   fsync?: (fileDescriptor: number) => void;
 }
 
-/** PostgreSQL inside this process. It answers one query, or one transaction, at a time. */
+/** PostgreSQL in this process. It runs one query or one transaction at a time. */
 export async function openEmbedded<Schema>(options: EmbeddedOptions): Promise<Database<Schema>> {
   const { log } = options;
   const folder = resolve(options.folder);
@@ -53,7 +53,7 @@ export async function openEmbedded<Schema>(options: EmbeddedOptions): Promise<Da
     });
     const pool = createPool(pglite, exclusive, async () => {
       await maintenance.stop();
-      // After a crash the memory is not to be trusted; the folder is, and recovers at the next start.
+      // After a crash the memory cannot be trusted. The folder can: it recovers at the next start.
       if (crash === undefined) await exclusive.run(() => pglite.close());
       lock.release();
     });
@@ -81,7 +81,7 @@ export async function openEmbedded<Schema>(options: EmbeddedOptions): Promise<Da
   }
 }
 
-/** What Kysely's PostgreSQL driver takes for a pool: one connection, handed to one user at a time. */
+/** The pool that Kysely's PostgreSQL driver expects: one connection, used by one caller at a time. */
 function createPool(pglite: PGlite, exclusive: Exclusive, end: () => Promise<void>): PostgresPool {
   const preparedStatements = new PreparedStatements(pglite);
   const query = async (statement: string, parameters: readonly unknown[]) => {
@@ -97,7 +97,7 @@ function createPool(pglite: PGlite, exclusive: Exclusive, end: () => Promise<voi
       return {
         query: query as PostgresPoolClient["query"],
         release(broken) {
-          // A pool would throw the connection away, and with it a transaction that did not end.
+          // A pool would discard the connection, and with it a transaction that did not end.
           if (broken) pglite.query("rollback").then(release, release);
           else release();
         },
@@ -107,7 +107,7 @@ function createPool(pglite: PGlite, exclusive: Exclusive, end: () => Promise<voi
   };
 }
 
-/** pg-boss waits its turn too; a statement of its that fails is rolled back before anybody else's turn. */
+/** pg-boss waits for its turn too. Its failed statements are rolled back before the next turn. */
 function createQueueDatabase(pglite: PGlite, exclusive: Exclusive, scope: TransactionScope): QueueDatabase {
   const { executeSql, listen } = fromPglite(pglite);
   return {

@@ -1,19 +1,19 @@
-/** Hands one thing to one user at a time, in the order in which they asked. */
+/** A mutex in first-in, first-out order. */
 export class Exclusive {
   #last: Promise<void> = Promise.resolve();
   #users = 0;
 
-  /** True while somebody has it or waits for it. */
+  /** Whether it is locked. */
   get busy(): boolean {
     return this.#users > 0;
   }
 
-  /** How many wait for it, beside the one that has it. */
+  /** Number of callers that wait, without the holder. */
   get waiting(): number {
     return Math.max(0, this.#users - 1);
   }
 
-  /** Resolves when it is the caller's turn, with the function that ends the turn. */
+  /** Resolves with the release function when it is the caller's turn. */
   async acquire(): Promise<() => void> {
     const before = this.#last;
     const { promise, resolve } = Promise.withResolvers<void>();

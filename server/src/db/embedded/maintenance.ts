@@ -1,18 +1,18 @@
 import type { PGlite } from "@electric-sql/pglite";
 import type { Exclusive } from "./exclusive.ts";
 
-/** The log since the last checkpoint at which it is time for the next one, bytes. */
+/** Size of the write-ahead log since the last checkpoint that triggers the next one, in bytes. */
 const CHECKPOINT_AFTER_BYTES = 16 * 1024 * 1024;
 
-/** What PostgreSQL's background processes would do; here there are none. */
+/** Replaces PostgreSQL's background processes, which do not exist here. */
 export interface Maintenance {
-  /** Ends the timer and waits for what is running. */
+  /** Stops the timer and waits for the running round. */
   stop(): Promise<void>;
 }
 
 /**
- * Looks after the database at every interval, unless it is in use at that moment; after `mostSkips` such
- * moments in a row it waits its turn instead, so that the log can not grow without bound.
+ * Maintains the database at every interval unless it is in use. After `mostSkips` skipped intervals in a row it waits
+ * for its turn instead, so that the write-ahead log cannot grow without bound.
  */
 export function startMaintenance(options: {
   pglite: PGlite;
@@ -46,7 +46,7 @@ export function startMaintenance(options: {
   };
 }
 
-/** One round: a checkpoint where the log has grown, then every table that has earned a vacuum. */
+/** One round: a checkpoint if the log has grown, then a vacuum of every table that needs one. */
 export async function maintain(
   pglite: PGlite,
   exclusive: Exclusive,
@@ -66,7 +66,7 @@ async function bytesSinceCheckpoint(pglite: PGlite): Promise<number> {
   return rows[0]!.bytes;
 }
 
-/** The thresholds are those of PostgreSQL's autovacuum: dead rows, rows added, age of the oldest transaction. */
+/** The thresholds of PostgreSQL's autovacuum: dead rows, inserted rows, age of the oldest transaction. */
 async function tablesToVacuum(pglite: PGlite): Promise<string[]> {
   const { rows } = await pglite.query<{ name: string }>(`
     select format('%I.%I', s.schemaname, s.relname) as name

@@ -4,17 +4,17 @@ import { pathToFileURL } from "node:url";
 import type { PGlite } from "@electric-sql/pglite";
 import { AppError } from "../../lib/errors.ts";
 
-/** The last PGlite that carries a PostgreSQL of that major, which alone can read its folders. */
+/** The last PGlite of that PostgreSQL major version. No other version can read its folders. */
 const PGLITE_OF_MAJOR: Readonly<Record<string, string>> = { "16": "0.2.17", "17": "0.4.6" };
-/** The database that PGlite opens by itself has not always been the same. */
+/** PGlite's default database has changed between versions. */
 const DATABASES = ["postgres", "template1"];
 
-/** Where the operator installs the PGlite that reads this folder: beside it. */
+/** Where the operator installs the PGlite that reads this folder: next to it. */
 export function olderPgliteFolder(databaseFolder: string, major: string): string {
   return join(databaseFolder, "..", `pglite-${major}`);
 }
 
-/** What to do about a folder of another PostgreSQL major, for people to read. */
+/** How to upgrade a folder of another PostgreSQL major version, for operators. */
 export function adviceFor(databaseFolder: string, major: string, ours: string): string {
   const found = `${databaseFolder} was made by PostgreSQL ${major}, this version of Subtext carries ${ours}. `;
   const version = PGLITE_OF_MAJOR[major];
@@ -32,9 +32,9 @@ export function adviceFor(databaseFolder: string, major: string, ours: string): 
 }
 
 /**
- * Opens a folder by the older PGlite that was installed beside it. It may write to the folder: give it a copy.
- * @param holds tells whether a database is the one that is wanted
- * @throws AppError `database_version_mismatch` where that PGlite is not installed, or the folder can not be read
+ * Opens a folder with the older PGlite that was installed next to it. This may write to the folder: pass a copy.
+ * @param holds whether a database is the expected one
+ * @throws AppError `database_version_mismatch` if that PGlite is not installed, or the folder cannot be read
  */
 export async function openByOlderPglite(
   copy: string,

@@ -2,7 +2,7 @@ import { type PGlite, parse, protocol, type Results } from "@electric-sql/pglite
 
 const { serialize } = protocol;
 
-/** A statement that was parsed, under its name there. */
+/** A prepared statement and its name in PostgreSQL. */
 interface Known {
   name: string;
   parameterTypes: readonly number[];
@@ -49,7 +49,7 @@ export class PreparedStatements {
     return toText ? toText(value) : String(value);
   }
 
-  /** As one, for each call into the database costs time. */
+  /** Sends everything in one call, because each call into the database is slow. */
   #send(...messages: Uint8Array[]) {
     return this.#pglite.execProtocolStream(Buffer.concat(messages), { syncToFs: false });
   }

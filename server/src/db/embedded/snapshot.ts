@@ -5,21 +5,21 @@ import type { PGlite } from "@electric-sql/pglite";
 import type { SnapshotOptions } from "../database.ts";
 import type { Exclusive } from "./exclusive.ts";
 
-/** Tells that a process has the folder open; of no meaning in a copy. */
+/** Marks the folder as open in a process; meaningless in a copy. */
 const NOT_COPIED = new Set(["postmaster.pid"]);
-/** A file system's clock may be this coarse: of two writes within it, the second may leave the time as it is. */
+/** Resolution of a coarse file system clock: a second write within it may leave the modification time unchanged. */
 const COARSEST_CLOCK_NS = 2_000_000_000n;
 
 interface Copied {
   stats: BigIntStats;
-  /** Whether a write right after it was looked at could pass unseen. */
+  /** Whether a write right after the check could go undetected. */
   isFresh: boolean;
 }
 
 /**
- * Copies the database as it stands at one moment. Most is copied beforehand, while the database is in use; at
- * the moment itself, for which everybody waits, only what was written meanwhile is copied once more.
- * @param to the folder of the copy, which is made
+ * Copies a consistent snapshot of the database. Most files are copied beforehand, while the database is in use. At the
+ * time of the snapshot, while all queries wait, only files that have changed since then are copied again.
+ * @param to the folder of the copy, which is created
  */
 export async function snapshotDatabase(
   { pglite, exclusive, folder }: { pglite: PGlite; exclusive: Exclusive; folder: string },
@@ -31,7 +31,7 @@ export async function snapshotDatabase(
   const copied = new Map<string, Copied>();
   for await (const path of walk(folder, to)) {
     signal.throwIfAborted();
-    // What goes meanwhile is not there at the moment that counts.
+    // Files that disappear meanwhile are not part of the snapshot.
     const stats = await stat(join(folder, path), { bigint: true }).catch(nullWhereMissing);
     if (!stats) continue;
     const isFresh = stats.mtimeNs > BigInt(Date.now()) * 1_000_000n - COARSEST_CLOCK_NS;
@@ -60,7 +60,7 @@ function isSame(a: BigIntStats, b: BigIntStats): boolean {
   return a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs;
 }
 
-/** False where the file is gone. */
+/** Returns false if the file no longer exists. */
 async function copy(from: string, to: string): Promise<boolean> {
   try {
     await copyFile(from, to, constants.COPYFILE_FICLONE);
@@ -70,7 +70,7 @@ async function copy(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Relative paths of all files; makes the folders in the copy. */
+/** Relative paths of all files. Creates the folders of the copy. */
 async function* walk(folder: string, to: string, below = ""): AsyncGenerator<string> {
   for await (const entry of await opendir(join(folder, below))) {
     const path = join(below, entry.name);

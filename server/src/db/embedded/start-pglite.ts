@@ -3,14 +3,14 @@ import { AppError } from "../../lib/errors.ts";
 import { COLUMN_PARSERS } from "../column-types.ts";
 import { DurableNodeFs } from "./durable-node-fs.ts";
 
-/** The PostgreSQL that PGlite carries, as it stands in a folder's PG_VERSION. */
+/** The major version of PGlite's PostgreSQL, as written in a folder's PG_VERSION. */
 export const POSTGRES_MAJOR = "18";
 
-/** 4 MB rather than 16: the smallest folder is smaller, and a new segment stops the process for less long. */
+/** 4 MB instead of 16 MB: the folder starts smaller, and a new segment blocks the process for less time. */
 const WAL_SEGMENT_MEGABYTES = 4;
 
 const SETTINGS: Readonly<Record<string, string>> = {
-  // What a commit promises.
+  // Required for durable commits.
   fsync: "on",
   synchronous_commit: "on",
   full_page_writes: "on",
@@ -20,9 +20,9 @@ const SETTINGS: Readonly<Record<string, string>> = {
   maintenance_work_mem: "16MB",
   min_wal_size: "16MB",
   max_wal_size: "32MB",
-  // PostgreSQL would keep a thousand files open in a process that needs some for uploads and sockets.
+  // PostgreSQL would keep a thousand files open, but this process also needs some for uploads and sockets.
   max_files_per_process: "200",
-  // As PGlite starts it: there are no other processes to work in.
+  // As PGlite starts it: there are no background processes.
   exit_on_error: "false",
   search_path: "public",
   io_method: "sync",
@@ -31,13 +31,13 @@ const SETTINGS: Readonly<Record<string, string>> = {
   max_parallel_workers_per_gather: "0",
   max_parallel_maintenance_workers: "0",
   timezone: "UTC",
-  // Failed statements are the callers' to report, and statements hold what no log should.
+  // Callers report failed statements; their text may contain personal data that must not be logged.
   log_min_messages: "log",
   log_min_error_statement: "panic",
   log_checkpoints: "off",
 };
 
-/** PGlite's own parameters less `-F`, which turns fsync off. */
+/** PGlite's own parameters without `-F`, which turns fsync off. */
 const START_PARAMETERS = [
   "--single",
   "-O",
@@ -56,14 +56,14 @@ interface PgliteModule {
 }
 
 export interface PgliteHooks {
-  /** A line that PostgreSQL would write to its log; never a statement. */
+  /** Receives the lines that PostgreSQL would write to its log; never a statement. */
   onLog(line: string): void;
-  /** PostgreSQL stopped: every later query is refused with this error. */
+  /** PostgreSQL crashed: every later query is refused with this error. */
   onCrash(error: AppError): void;
   fsync?: (fileDescriptor: number) => void;
 }
 
-/** Starts PostgreSQL over a folder; an empty one becomes a new database, not yet durable. */
+/** Starts PostgreSQL on a folder. An empty folder becomes a new database that is not yet durable. */
 export async function startPglite(folder: string, hooks: PgliteHooks): Promise<PGlite> {
   let fatal = "";
   let pglite: PGlite;
@@ -98,9 +98,9 @@ export async function startPglite(folder: string, hooks: PgliteHooks): Promise<P
 }
 
 /**
- * PostgreSQL ends its process when it can not go on safely, say when the log can not be written because the
- * disk is full. PGlite catches that, sends the dead server the next message and may loop for ever, or take a
- * commit that failed for one that worked. From the crash on, everything that PGlite calls throws instead.
+ * PostgreSQL ends its process if it cannot continue safely, for example because the disk is full and the log cannot be
+ * written. PGlite catches that, sends the next message to the dead server, and may loop forever or report a failed commit
+ * as successful. After the crash, everything that PGlite calls therefore throws.
  */
 function refuseAfterCrash(pglite: PGlite, toCrash: (error: unknown) => AppError): void {
   const module = pglite.Module as unknown as PgliteModule;

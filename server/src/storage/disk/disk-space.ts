@@ -1,17 +1,17 @@
 import { statfs } from "node:fs/promises";
 import { AppError } from "../../lib/errors.ts";
 
-/** What uploads leave free: the embedded database may live on the same disk and stops where that is full. */
+/** Free space that uploads must leave: the embedded database may be on the same disk and stops if that is full. */
 export const RESERVED_BYTES = 1024 ** 3;
 const RETRY_AFTER_SECONDS = 60;
 
-/** @throws AppError `storage_full` where so many bytes more would use up what is to stay free */
+/** @throws AppError `storage_full` if this many more bytes would use reserved space */
 export async function requireSpace(folder: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   if (!hasSpace(bavail * bsize, bytes)) throw storageFull();
 }
 
-/** Whether an upload of this size is accepted with so much free. */
+/** Whether an upload of this size is accepted with this much free space. */
 export function hasSpace(freeBytes: number, bytes: number): boolean {
   return freeBytes >= bytes + RESERVED_BYTES;
 }
@@ -23,7 +23,7 @@ export function storageFull(cause?: unknown): AppError {
   });
 }
 
-/** Whether an error, or what caused it, is the file system's word for a full disk or an exhausted quota. */
+/** Whether an error or its cause reports a full disk or an exceeded quota. */
 export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error ? error.code : undefined;

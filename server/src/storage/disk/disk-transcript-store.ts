@@ -28,7 +28,7 @@ import {
   unavailable,
 } from "./local-file.ts";
 
-/** What serves files over HTTP needs of a storage. */
+/** What the HTTP file server needs. */
 export interface FileReader {
   /** @throws AppError `storage_object_missing`, and as `fileError` */
   openFile(key: string): Promise<OpenedFile>;
@@ -37,24 +37,24 @@ export interface FileReader {
 export interface DiskTranscriptStore extends TranscriptStore, FileReader {}
 
 export interface DiskTranscriptStoreOptions {
-  /** Made if it is not there, readable by this user only. */
+  /** Created if it is missing, readable by this user only. */
   folder: string;
-  /** Where clients reach the service: `https://captions.example.com`, with or without a path. */
+  /** The service's public address: `https://captions.example.com`, with or without a path. */
   baseUrl: string;
-  /** Signs file URLs; at least 32 bytes. All processes that share the folder share it. */
+  /** Signs file URLs; at least 32 bytes. All processes that share the folder must use the same secret. */
   secret: Uint8Array;
-  /** Throws if the folder cannot be written and read; by default this is tried in the folder itself. */
+  /** Throws if the folder cannot be written and read; by default a probe file is used. */
   assertAvailable?: AssertFolder;
 }
 
-/** Not in the alphabet of keys: what stands in it can never be taken for an object. */
+/** Contains a character that keys cannot contain, so a temporary file is never mistaken for an object. */
 const UNFINISHED_FOLDER = "~unfinished";
-/** A process that shares the folder may be writing; no write goes on for this long without progress. */
+/** Age of leftovers: another process that shares the folder may be writing, but no write stalls for this long. */
 const UNFINISHED_MAX_AGE_MS = 10 * 60_000;
-/** Each round means that a neighbour pruned the folder between its making and its first file. */
+/** Another round is needed only if another process pruned the folder between its creation and its first file. */
 const MAX_FOLDER_ROUNDS = 100;
 
-/** Keeps objects as files of the same name under one folder. */
+/** Stores objects as files of the same name in one folder. */
 export async function openDiskTranscriptStore(
   options: DiskTranscriptStoreOptions,
 ): Promise<DiskTranscriptStore> {
@@ -92,7 +92,7 @@ export async function openDiskTranscriptStore(
           await unlinkIfThere(unfinished);
           throw error;
         }
-        // Every folder up to the top: any of them may be new, made by this call or by a neighbour.
+        // Every folder up to the root: any of them may be new, created by this call or a concurrent one.
         for (let at = dirname(path); at.length >= folder.length; at = dirname(at)) await syncFolder(at);
       } catch (error) {
         throw await fileError(error, assertAvailable);
@@ -137,7 +137,7 @@ export async function openDiskTranscriptStore(
 
     async presign(key, presign: PresignOptions): Promise<PresignedUrl> {
       assertStorageKey(key);
-      // Up to the next whole second: never shorter than was promised.
+      // Rounded up to a whole second, so that the URL never expires early.
       const expires = Math.ceil(presign.now.getTime() / 1000) + presign.lifetimeSeconds;
       const claims = {
         key,
@@ -158,7 +158,7 @@ export async function openDiskTranscriptStore(
   };
 }
 
-/** Writes a file whose content is durable though its name is not yet, and gives its path. */
+/** Writes a temporary file with durable content. @returns its path */
 async function writeUnfinished(folder: string, content: Uint8Array): Promise<string> {
   const path = join(folder, randomUUID());
   const handle = await open(path, "wx", 0o600);
@@ -174,7 +174,7 @@ async function writeUnfinished(folder: string, content: Uint8Array): Promise<str
   return path;
 }
 
-/** Moves a file into a folder made for it; a removal beside it may prune that folder in between. */
+/** Moves a file into a folder that it creates. A concurrent removal may prune the folder in between. */
 async function renameInto(from: string, to: string): Promise<void> {
   for (let round = 1; ; round += 1) {
     try {
@@ -187,7 +187,7 @@ async function renameInto(from: string, to: string): Promise<void> {
   }
 }
 
-/** A folder that is gone holds nothing to keep: the object was removed right after it was written. */
+/** If the folder is gone, there is nothing to sync: the object was removed right after it was written. */
 async function syncFolder(folder: string): Promise<void> {
   let handle: FileHandle;
   try {
@@ -211,7 +211,7 @@ async function unlinkIfThere(path: string): Promise<void> {
   }
 }
 
-/** False where the folder still holds something. */
+/** Returns false if the folder is not empty. */
 async function removeFolderIfEmpty(folder: string): Promise<boolean> {
   try {
     await rmdir(folder);
@@ -223,7 +223,7 @@ async function removeFolderIfEmpty(folder: string): Promise<boolean> {
   return true;
 }
 
-/** The files under a folder as relative paths with `/`; folders that vanish meanwhile are no error. */
+/** The files in a folder as relative paths with `/`. Ignores folders that disappear meanwhile. */
 async function* walk(folder: string): AsyncGenerator<string> {
   try {
     for await (const entry of await opendir(folder)) {
@@ -237,7 +237,7 @@ async function* walk(folder: string): AsyncGenerator<string> {
   }
 }
 
-/** Removes what a process left behind that was ended in the middle of a write. */
+/** Removes leftovers of processes that crashed during a write. */
 async function sweepUnfinished(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);

@@ -3,15 +3,15 @@ import { readdir, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-/** Of the file system that holds the folder. */
+/** Of the file system that contains the folder. */
 export async function diskSpace(folder: string): Promise<{ totalBytes: number; freeBytes: number }> {
   const { blocks, bavail, bsize } = await statfs(folder);
   return { totalBytes: blocks * bsize, freeBytes: bavail * bsize };
 }
 
 /**
- * What each folder in this folder takes of the disk, largest first. Every file is looked at, for which `du` has a
- * process of its own: hundreds of thousands of them must not hold up the service.
+ * Disk usage of each folder in this folder, largest first. `du` reads every file in a separate process, so that hundreds
+ * of thousands of files do not block the service.
  */
 export async function diskUse(folder: string): Promise<{ name: string; bytes: number }[]> {
   const entries = await readdir(folder, { withFileTypes: true });
@@ -19,7 +19,7 @@ export async function diskUse(folder: string): Promise<{ name: string; bytes: nu
   if (names.length === 0) return [];
   const paths = names.map((name) => join(folder, name));
   const { stdout } = await promisify(execFile)("du", ["-sk", "--", ...paths]).catch(
-    // A file that goes while it is looked at makes it exit with 1; what it counted is there all the same.
+    // A file that disappears meanwhile makes `du` exit with 1, but its output is valid.
     (error: { stdout?: string }) => ({ stdout: error.stdout ?? "" }),
   );
   const kilobytes = new Map(

@@ -1,20 +1,20 @@
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 
-/** What a file URL promises; all of it travels in the URL and all of it is signed. */
+/** What a file URL grants; the URL contains and signs all of it. */
 export interface FileUrlClaims {
   key: string;
-  /** Unix seconds, decimal digits, as it stands in the URL. From this second on the URL is worth nothing. */
+  /** Unix seconds as decimal digits, as written in the URL. From this second on, the URL is invalid. */
   expires: string;
   fileName: string;
-  /** Without parameters. */
+  /** Media type without parameters. */
   contentType: string;
 }
 
 /**
- * HMAC-SHA256 in base64url. What is signed is a JSON array, so that no two different sets of claims
- * give the same text; the first element keeps the secret apart from any other use of it.
+ * HMAC-SHA256 in base64url. It signs a JSON array, so that two different sets of claims never give the same text. The
+ * first element separates this use of the secret from all others.
  *
- * @param secret a key object, made once: to make one takes ten times as long as to sign
+ * @param secret a key object that is reused: creating one takes ten times as long as signing
  */
 export function signFileUrl(claims: FileUrlClaims, secret: KeyObject): string {
   const { key, expires, fileName, contentType } = claims;
@@ -22,7 +22,7 @@ export function signFileUrl(claims: FileUrlClaims, secret: KeyObject): string {
   return createHmac("sha256", secret).update(signed).digest("base64url");
 }
 
-/** `key?expires=…&name=…&type=…&signature=…`, to be put behind `…/files/`. */
+/** Returns `key?expires=…&name=…&type=…&signature=…`, to be appended to `…/files/`. */
 export function writeFileUrl(claims: FileUrlClaims, secret: KeyObject): string {
   const query = new URLSearchParams({
     expires: claims.expires,
@@ -34,11 +34,11 @@ export function writeFileUrl(claims: FileUrlClaims, secret: KeyObject): string {
 }
 
 /**
- * The claims of a URL that this service signed, still to be judged by their expiry; null where anything
- * was altered, added, left out or written in another way.
+ * Returns the claims of a URL that this service signed, or null if anything was changed, added, removed or written in
+ * another form. Does not check the expiry.
  *
- * @param key the path behind `/files/`, not decoded: keys hold nothing that needs encoding
- * @param query what stands behind `?`
+ * @param key the path after `/files/`, not decoded: keys contain nothing that needs encoding
+ * @param query the text after `?`
  */
 export function readFileUrl(key: string, query: string, secret: KeyObject): FileUrlClaims | null {
   const parameters = new URLSearchParams(query);
@@ -53,7 +53,7 @@ export function readFileUrl(key: string, query: string, secret: KeyObject): File
   return equalInConstantTime(signature, signFileUrl(claims, secret)) ? claims : null;
 }
 
-/** Compares the texts, not what they decode to: base64url has several spellings of the same bytes. */
+/** Compares the encoded texts, because base64url can encode the same bytes in several ways. */
 function equalInConstantTime(given: string, expected: string): boolean {
   const givenBytes = Buffer.from(given);
   const expectedBytes = Buffer.from(expected);

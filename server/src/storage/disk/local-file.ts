@@ -6,13 +6,13 @@ import type { Readable } from "node:stream";
 import { AppError } from "../../lib/errors.ts";
 import { isObjectFault, objectDenied, objectMissing, objectUnusable } from "../object-errors.ts";
 
-/** A file that stays readable, and the same, until it is closed, even if it is removed meanwhile. */
+/** An open file. It stays readable and unchanged until it is closed, even if it is removed meanwhile. */
 export interface OpenedFile {
   /** Bytes. */
   size: number;
-  /** A strong entity tag, quoted: differs wherever the bytes may differ. */
+  /** A strong entity tag, quoted: differs whenever the bytes may differ. */
   etag: string;
-  /** Bytes `start` to `end`, both included. Closes the file at its end and when destroyed; call it once. */
+  /** Bytes `start` to `end`, inclusive. Closes the file at its end and when destroyed; call it once. */
   stream(range: { start: number; end: number }): Readable;
   close(): Promise<void>;
 }
@@ -30,8 +30,8 @@ export async function openLocalFile(path: string, assertFolder: AssertFolder): P
     const file = handle;
     return {
       size: Number(stats.size),
-      // A write always makes a new file beside the old one, so the inode differs even where the clock
-      // of the file system is too coarse to tell two writes apart.
+      // Every write creates a new file, so the inode differs even if the clock of the file system is too coarse
+      // to distinguish two writes.
       etag: `"${[stats.ino, stats.mtimeNs, stats.size].map((part) => part.toString(36)).join("-")}"`,
       stream: (range) => file.createReadStream(range),
       close: () => file.close(),
@@ -46,14 +46,14 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error ? String(error.code) : undefined;
 }
 
-/** Also where a file stands at the place of a folder: then no object of that name can exist. */
+/** Includes ENOTDIR: if a file is in the place of a folder, no object of that name can exist. */
 export function isAbsence(error: unknown): boolean {
   const code = codeOf(error);
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
 const FULL = ["ENOSPC", "EDQUOT"];
-/** Of the whole file system, or of this process. */
+/** Errors of the whole file system, or of this process. */
 const OUTAGES = ["EROFS", "ESTALE", "ENODEV", "ENXIO", "ENOTCONN", "EMFILE", "ENFILE", "ENOMEM"];
 const DENIED = ["EACCES", "EPERM"];
 
@@ -86,9 +86,9 @@ export async function missingError(error: unknown, assertFolder: AssertFolder): 
   return isObjectFault(fault) ? objectMissing(error) : fault;
 }
 
-/** Writes, reads and removes a file of its own. */
+/** Writes, reads and removes a probe file. */
 export async function probeFolder(folder: string): Promise<void> {
-  // Not in the alphabets of keys and ids, so it can never be mistaken for a stored file.
+  // Keys and ids cannot contain `~`, so a probe is never mistaken for a stored file.
   const path = join(folder, `~probe-${randomUUID()}`);
   try {
     await writeFile(path, "subtext", { mode: 0o600 });

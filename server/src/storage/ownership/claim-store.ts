@@ -12,7 +12,7 @@ import {
 import { MARK_FILE, newMark, newToken, readMark, writeMark } from "./store-mark.ts";
 import type { StorePlace } from "./store-place.ts";
 
-/** Holds the database's `installation` in every store that it has ever had. */
+/** Contains the database's `installation` in every store that it has ever had. */
 export const INSTALLATION = "installation";
 
 export interface ClaimDeps {

@@ -54,7 +54,7 @@ export async function deleteStoreRecord(db: Db): Promise<void> {
   await db.deleteFrom("store_record").execute();
 }
 
-/** Starts the expiry of all unfinished uploads over: a restored database holds their activity of before the backup. */
+/** Restarts the expiry of all unfinished uploads: a restored database contains activity times from before the backup. */
 export async function restartUploadExpiry(db: Db): Promise<void> {
   await db
     .updateTable("video")
@@ -63,7 +63,7 @@ export async function restartUploadExpiry(db: Db): Promise<void> {
     .execute();
 }
 
-/** A transaction that began before an advance may commit after it: the next check sees it. */
+/** A transaction that began before an advance may commit after it; the next check sees it. */
 const OVERLAP = sql`interval '60 seconds'`;
 
 /** Whether a video or a transcription was written or deleted since the last advance. */
@@ -80,8 +80,8 @@ export async function changedSinceAdvance(db: Db): Promise<boolean> {
 }
 
 /**
- * Where the database is: a restored dump and a template copy are elsewhere. A file system copy of the
- * whole server, and a standby that took over, are not.
+ * Where the database is: a restored dump and a template copy have another home. A file system copy of the whole server,
+ * and a standby that was promoted, have the same one.
  */
 export async function databaseHome(db: Db, kind: "embedded" | "postgres"): Promise<string> {
   if (kind === "embedded") return "embedded";
@@ -93,7 +93,7 @@ export async function databaseHome(db: Db, kind: "embedded" | "postgres"): Promi
       select system_identifier::text as id from pg_control_system()`.execute(db);
     return `${found.rows[0]!.id}/${oid}`;
   } catch (error) {
-    // Some providers do not let their customers call it.
+    // Some providers do not allow their customers to call it.
     if ((error as { code?: string }).code !== "42501") throw error;
     return `/${oid}`;
   }

@@ -21,7 +21,7 @@ import { type S3Bucket, s3MultipartUploads } from "./multipart.ts";
 import { UrlSigner } from "./url-signer.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Without a byte in either direction. */
+/** Maximum time without a byte in either direction. */
 const IDLE_TIMEOUT_MS = 30_000;
 /** About a second in total with the backoff of the SDK; callers retry with longer waits. */
 const ATTEMPTS = 3;

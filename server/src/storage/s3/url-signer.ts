@@ -1,14 +1,14 @@
 import { GetObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 import { getSignedUrl, S3RequestPresigner } from "@aws-sdk/s3-request-presigner";
 
-/** What the URL of an object is made of, but for its key. */
+/** The parts of an object's URL, except its key. */
 interface Address {
   protocol: string;
   hostname: string;
   port?: number;
-  /** What host the URL names, with its port. */
+  /** The host of the URL, with its port. */
   host: string;
-  /** `/bucket/`, or `/` where the host names the bucket. */
+  /** `/bucket/`, or `/` if the host contains the bucket. */
   path: string;
   query: Record<string, string>;
 }
@@ -24,8 +24,8 @@ const SAMPLE_KEY = "key";
 const OF_SIGNATURE = /^X-Amz-/;
 
 /**
- * Signs URLs that give one object each. The SDK would work out for each how the bucket is addressed, which takes three
- * times as long as its signer takes to sign it, and a read of a transcription has three: here one URL tells that for all.
+ * Signs URLs that each give access to one object. For each URL, the SDK would resolve the bucket's address again, which
+ * takes three times as long as signing, and a read of a transcription has three URLs. Here one SDK URL is the template.
  */
 export class UrlSigner {
   readonly #client: S3Client;
@@ -33,7 +33,7 @@ export class UrlSigner {
   readonly #signer: S3RequestPresigner;
   #address: Address | undefined;
 
-  /** @param client how the bucket is reached by those who get the URLs */
+  /** @param client configured with the bucket address that the URLs' users can reach */
   constructor(client: S3Client, bucket: string) {
     this.#client = client;
     this.#bucket = bucket;
@@ -73,7 +73,7 @@ export class UrlSigner {
   }
 }
 
-/** As signatures of AWS have it: all but letters, digits and `-_.~`. */
+/** AWS signatures encode everything except letters, digits and `-_.~`. */
 function encode(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from "prom-client";
 import type { Connections } from "../../db/database.ts";
 
-/** The connections of this process to the database; the queue's own are not among them. */
+/** This process's database connections, without those of pg-boss. */
 export function tellConnections(registry: Registry): (connections: Connections) => void {
   const registers = [registry];
   const connections = new Gauge({

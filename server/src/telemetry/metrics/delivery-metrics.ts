@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from "prom-client";
 import type { DeliveryReport } from "../../webhooks/deliver.ts";
 
-/** A receiver has 15 seconds. */
+/** A receiver has 15 seconds to respond. */
 const ATTEMPT_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 const DELAY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300];
 

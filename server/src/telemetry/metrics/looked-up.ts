@@ -1,21 +1,20 @@
-/** Less often where a look takes long: of the database's time, the looks take no more than this part. */
+/** Slow queries run less often: they take at most this fraction of the database's time. */
 const MOST_OF_THE_TIME = 0.05;
 
 export interface LookedUpOptions<T> {
   look: () => Promise<T>;
-  /** How long a value is given again before there is another look. */
+  /** How long a value is reused before it is queried again. */
   holdMs: number;
-  /** How long whoever asks waits for a look. */
+  /** How long a caller waits for a query. */
   patienceMs: number;
-  /** A value older than this is given no more; a look that takes longer is given up. */
+  /** An older value is not returned, and a query that takes longer is abandoned. */
   staleMs: number;
   onError: (error: unknown) => void;
 }
 
 /**
- * A value that costs something to look up, for scrapes that must be quick whatever happens: at most one look is
- * under way, nobody waits for it longer than `patienceMs`, and where it fails or hangs there is the last value
- * for a while and then none.
+ * Caches an expensive value for scrapes, which must always be fast. At most one query runs at a time, and no caller waits
+ * longer than `patienceMs`. If the query fails or hangs, callers get the last value for a while, then none.
  */
 export class LookedUp<T> {
   readonly #options: LookedUpOptions<T>;

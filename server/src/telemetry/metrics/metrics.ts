@@ -22,9 +22,9 @@ import { measureRequests } from "./request-metrics.ts";
 import { reportStorage } from "./storage-metrics.ts";
 import { countTranscriptions } from "./transcription-metrics.ts";
 
-/** Scrapes come every 10 to 60 seconds, and from several servers. */
+/** Scrapes arrive every 10 to 60 seconds, possibly from several servers. */
 const HOLD_MS = 5_000;
-/** Prometheus gives a scrape ten seconds. */
+/** Prometheus' scrape timeout is ten seconds. */
 const PATIENCE_MS = 2_000;
 const STALE_MS = 30_000;
 /** Each refresh reads the store's mark, which costs a request to a bucket. */
@@ -33,7 +33,7 @@ const STORAGE_STALE_MS = 300_000;
 
 export interface MetricsDeps {
   database: Database<Schema>;
-  /** Counts the workers that run. */
+  /** Counts the running workers. */
   workers(): Promise<number>;
   ownership: StoreOwnership;
   clock: Clock;
@@ -42,17 +42,17 @@ export interface MetricsDeps {
   role: Role;
   maxConcurrentPerEnvironment: number | null;
   dataFolder: string;
-  /** What a scrape must show. */
+  /** The token that a scrape must present. */
   token: string;
 }
 
-/** What this process did, and what waits in the database, for Prometheus; see docs/metrics.md. */
+/** Metrics of this process and of the queues in the database, for Prometheus; see docs/metrics.md. */
 export interface Metrics {
   onAttempt(attempt: AttemptReport): void;
   onDelivery(delivery: DeliveryReport): void;
   onSpeechProcess(): void;
   onItemFailed(task: string): void;
-  /** Measures the requests of the app, and answers scrapes there. */
+  /** Measures the app's requests and serves the metrics. */
   register(app: FastifyInstance): void;
   close(): void;
 }
@@ -110,7 +110,7 @@ export function openMetrics(deps: MetricsDeps): Metrics {
   });
 
   const scrape = async () => {
-    // Before the look below takes one.
+    // Before the query below takes a connection.
     setConnections(database.connections());
     const [seen, store] = await Promise.all([depth.get(), stored.get(), own.look()]);
     setStorage(store.value);

@@ -9,14 +9,14 @@ const NANOSECONDS = 1e9;
 export interface ProcessMetrics {
   /** Sets the gauges for a scrape. */
   look(): Promise<void>;
-  /** Another speech process was started. */
+  /** Counts another started speech process. */
   onSpeechProcess(): void;
   close(): void;
 }
 
 /**
- * This process and its children. Its own are named as Prometheus' client libraries name them, so that dashboards for
- * Node.js know them.
+ * This process and its children. This process's metrics have the names of Prometheus' client libraries, so that standard
+ * Node.js dashboards work.
  */
 export function watchProcess(
   registry: Registry,
@@ -78,7 +78,7 @@ export function watchProcess(
       const { rss, heapUsed } = process.memoryUsage();
       resident.set(rss);
       heap.set(heapUsed);
-      // What the timer itself waits for is no lag.
+      // The timer's own delay is not lag.
       const seconds = (nanoseconds: number) => Math.max(0, nanoseconds / NANOSECONDS - RESOLUTION_MS / 1000);
       lag.p50.set(seconds(delay.percentile(50)));
       lag.p99.set(seconds(delay.percentile(99)));
@@ -90,7 +90,7 @@ export function watchProcess(
         describeChildren(),
       ]);
       if (disk) freeDisk.set(disk.bavail * disk.bsize);
-      // Without a value it would be 0, which would mean that the disk is full.
+      // Without a value the gauge would be 0, which would mean that the disk is full.
       else freeDisk.remove();
       if (files) openFiles.set(files.length);
       for (const kind of ["speech", "decoder"] as const) {

@@ -1,12 +1,12 @@
 import { Gauge, type Registry } from "prom-client";
 import type { QueueDepth } from "../../queue/queue-depth.ts";
 
-/** Environments are counted by how long their oldest transcription has waited; they have no names here. */
+/** Environments are grouped by the waiting time of their oldest transcription; their names are not exposed. */
 const WAITED_AT_LEAST_SECONDS = [0, 60, 600, 3600];
 
 /**
- * What waits in the database. Every process that is scraped tells the same: take `max()` over them, not `sum()`.
- * @returns sets the gauges; what is not known is left out of the scrape
+ * The queues in the database. Every scraped process reports the same values: use `max()` over them, not `sum()`.
+ * @returns a function that sets the gauges; unknown values are left out of the scrape
  */
 export function tellQueue(
   registry: Registry,
@@ -49,7 +49,7 @@ export function tellQueue(
     up.set(failing ? 0 : 1);
     if (depth === null) {
       for (const each of byLabel) each.reset();
-      // Reset, one without labels would be 0, which says that nothing waits.
+      // After a reset, a gauge without labels would be 0, which means that nothing waits.
       for (const each of alone) each.remove();
       return;
     }

@@ -2,10 +2,10 @@ import type { FastifyInstance } from "fastify";
 import { Histogram, type Registry } from "prom-client";
 
 const BUCKETS = [0.005, 0.025, 0.1, 0.25, 1, 5, 30];
-/** Whatever else a client may call its method, it is one series. */
+/** All other methods share one series. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** Requests by the pattern of their route, never by their address: that holds identifiers. */
+/** Requests by route pattern, never by URL, which contains identifiers. */
 export function measureRequests(registry: Registry): (app: FastifyInstance) => void {
   const seconds = new Histogram({
     name: "subtext_http_request_seconds",

@@ -2,12 +2,12 @@ import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import type { SpanExporter } from "@opentelemetry/sdk-trace";
 import type { Logger } from "pino";
 
-/** Of one batch, with its retries; also how long a stop waits for a collector that hangs. */
+/** Timeout of one batch with its retries, and of a shutdown while the collector hangs. */
 const SEND_TIMEOUT_MS = 5_000;
 const WARN_EVERY_MS = 60_000;
 
 /**
- * Sends spans as OTLP over HTTP, in JSON. What can not be sent is lost, and the log says so once a minute at most.
+ * Sends spans as OTLP over HTTP, in JSON. Drops spans that cannot be sent and logs this at most once a minute.
  * @param endpoint of the collector, without `/v1/traces`
  */
 export function createOtlpExporter({

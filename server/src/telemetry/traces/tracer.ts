@@ -16,12 +16,12 @@ const SEND_EVERY_MS = 2_000;
 
 export interface OpenTracer {
   tracer: Tracer;
-  /** The one span that `start` starts, which has none above it, gets these ids. */
+  /** The ids for the only span without a parent that `start` creates. */
   startRoot<T>(ids: TraceIds, start: (tracer: Tracer) => T): T;
   shutdown(): Promise<void>;
 }
 
-/** OpenTelemetry's SDK on objects of our own: nothing of it is registered for the whole process. */
+/** OpenTelemetry's SDK on local objects: nothing is registered globally. */
 export function openTracer({
   exporter,
   serviceName,
@@ -40,7 +40,7 @@ export function openTracer({
       "service.version": version,
       "service.instance.id": randomUUID(),
     }),
-    // By the trace's id alone, not by what a span above says: so all processes choose alike.
+    // By the trace id only, not by the parent's flag, so that all processes decide alike.
     sampler: new TraceIdRatioBasedSampler(sampledRatio),
     idGenerator,
     spanProcessors: [new BatchSpanProcessor({ exporter, scheduledDelayMillis: SEND_EVERY_MS })],
@@ -57,13 +57,13 @@ export function openTracer({
       }
     },
     async shutdown() {
-      // What could not be sent has been told by the exporter.
+      // The exporter has logged failures.
       await provider.shutdown().catch(() => {});
     },
   };
 }
 
-/** Random ids, but for a root span that is told which ones to have. */
+/** Random ids, except for a root span with given ids. */
 class ChosenIds implements IdGenerator {
   chosen: TraceIds | null = null;
   readonly #random = new RandomIdGenerator();

@@ -19,19 +19,19 @@ export interface TracesOptions {
   exporter: SpanExporter;
   serviceName: string;
   version: string;
-  /** Which part of all traces is sent, 0 … 1; every process sends the same ones. */
+  /** Fraction of traces that are sent, 0 … 1; every process samples the same ones. */
   sampledRatio: number;
 }
 
 /**
- * One trace for each transcription, from the upload to the last delivery, whichever processes took part. Spans are
- * made when what they tell of is over, from the times that were noted: nothing is carried along meanwhile.
+ * One trace for each transcription, from the upload to the last delivery, across processes. Each span is created when
+ * its operation is over, from recorded times; no state is carried until then.
  */
 export interface Traces {
   onAccepted(accepted: AcceptedReport): void;
   onAttempt(attempt: AttemptReport): void;
   onDelivery(delivery: DeliveryReport): void;
-  /** Sends what is left; resolves when that has come to its end, one way or the other. */
+  /** Flushes; resolves when that succeeded or failed. */
   close(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ interface Span {
   from: Date;
   to: Date;
   attributes?: Attributes;
-  /** Set where it failed. */
+  /** Set if it failed. */
   error?: string | null;
 }
 
@@ -101,7 +101,7 @@ export function openTraces(options: TracesOptions): Traces {
     },
 
     onDelivery({ transcriptionId, deliveryId, endpointId, number, attemptedAt, latencyMs, ...result }) {
-      // A test event is about no transcription.
+      // A test event belongs to no transcription.
       if (transcriptionId === null) return;
       const { status, failure, next } = result;
       write(tracer, below(transcriptionId), {
@@ -125,7 +125,7 @@ export function openTraces(options: TracesOptions): Traces {
   };
 }
 
-/** Where the spans of all processes meet: right below the upload's, which another process may have sent. */
+/** The parent of all processes' spans: the upload's span, which another process may have sent. */
 function below(transcriptionId: string): Context {
   const { traceId, rootSpanId } = traceIdsOf(transcriptionId);
   return trace.setSpanContext(ROOT_CONTEXT, {
@@ -136,7 +136,7 @@ function below(transcriptionId: string): Context {
   });
 }
 
-/** @returns the context for spans below it */
+/** @returns the context for child spans */
 function write(tracer: Tracer, above: Context, { name, kind, from, to, attributes, error }: Span): Context {
   const span = tracer.startSpan(
     name,
