@@ -88,7 +88,7 @@ describe("imports", () => {
     sourceFiles(join(root, room, "src")).flatMap(importsOf),
   );
 
-  test("there are imports to judge", () => {
+  test("there are imports to check", () => {
     expect(imports.length).toBeGreaterThan(100);
   });
 

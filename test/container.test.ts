@@ -156,6 +156,6 @@ describe.each(["compose.yaml", "compose.scale.yaml"])("%s", (path) => {
   });
 });
 
-test("compose.scale.yaml does not start without passwords of its own", () => {
+test("compose.scale.yaml does not start without passwords", () => {
   expect(() => readCompose("compose.scale.yaml", {})).toThrow("POSTGRES_PASSWORD is not given");
 });

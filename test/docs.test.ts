@@ -184,7 +184,7 @@ async function helpOf(words: string[]): Promise<string | null> {
   for (const word of words) {
     const isCommand = /^[a-z][a-z-]*$/.test(word) && new RegExp(`^  ${word}\\b`, "m").test(commandsIn(help));
     if (!isCommand) {
-      // Words behind a command that has commands of its own are to be one of them.
+      // A word after a command with subcommands must be one of them.
       if (commandsIn(help) !== "" && /^[a-z]/.test(word)) return null;
       break;
     }

@@ -131,7 +131,7 @@ describe.skipIf(why !== null)(`the Helm chart${why ? ` (skipped: ${why})` : ""}`
     }
   });
 
-  test("every process is unprivileged, on a root that can not be written", () => {
+  test("every process is unprivileged, on a read-only root file system", () => {
     const objects = chart.render(EVERYTHING);
     for (const { spec } of objects.filter(({ kind }) => kind === "Deployment" || kind === "Job")) {
       expect(spec.template.spec).toMatchObject({

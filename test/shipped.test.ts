@@ -55,7 +55,7 @@ test("the decoder that has an FFmpeg under the GPL in it can be left out", () =>
   expect(readFileSync(join(ROOT, "docs/licenses.md"), "utf8")).toContain("--omit=optional");
 });
 
-/** By the folder that is published; everything that goes out lies in one of these. */
+/** By the folder that is published; all published files are in one of these. */
 const PACKED: Record<string, RegExp> = {
   captions: /^(README\.md|package\.json|src\/.*\.ts)$/,
   client: /^(README\.md|package\.json|src\/.*\.ts)$/,

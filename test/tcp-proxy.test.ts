@@ -59,11 +59,11 @@ test("lets nothing through while it hangs, also of new connections, and loses no
   const during = open();
   await once(during, "connect");
   const answers = [answerTo(before, "b"), answerTo(during, "c")];
-  const heard = await Promise.race([
+  const received = await Promise.race([
     ...answers,
     new Promise((resolve) => setTimeout(resolve, 100, "nothing")),
   ]);
-  expect(heard).toBe("nothing");
+  expect(received).toBe("nothing");
   await proxy.pass();
   expect(await Promise.all(answers)).toEqual(["b", "c"]);
   before.destroy();

@@ -19,7 +19,7 @@ export interface EnglishClip extends Clip {
   condition: Condition;
 }
 
-/** What is judged as English or not has so much speech, pauses between sentences aside. */
+/** Speech in each clip for language detection, without the pauses between sentences. */
 const SPEECH_SECONDS = 10;
 
 /**

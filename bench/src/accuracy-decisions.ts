@@ -2,7 +2,7 @@ import { Confusion } from "./accuracy-scores.ts";
 import { VOICE_SETS, type VoiceSet } from "./accuracy-voices.ts";
 import { printTable } from "./table.ts";
 
-/** What language was told of clips of English and of other languages, ten seconds of speech and more each. */
+/** Detected languages of clips in English and other languages, each with ten seconds of speech or more. */
 export class LanguageDecisions {
   readonly #languages = new Confusion();
   readonly #english = new Confusion();
@@ -10,21 +10,21 @@ export class LanguageDecisions {
   readonly #conditions = new Confusion();
   readonly #voices = new Confusion();
 
-  addEnglish(set: VoiceSet, voice: string, condition: string, told: string): void {
-    this.#languages.add(`English, ${set} voices`, told);
-    this.#english.add(set, told);
-    this.#voices.add(`${voice} (${set})`, told);
-    if (set === "fresh") this.#conditions.add(condition, told);
+  addEnglish(set: VoiceSet, voice: string, condition: string, detected: string): void {
+    this.#languages.add(`English, ${set} voices`, detected);
+    this.#english.add(set, detected);
+    this.#voices.add(`${voice} (${set})`, detected);
+    if (set === "fresh") this.#conditions.add(condition, detected);
   }
 
-  addOther(set: VoiceSet, code: string, told: string): void {
-    this.#languages.add(code, told);
-    this.#others.add(set, told);
+  addOther(set: VoiceSet, code: string, detected: string): void {
+    this.#languages.add(code, detected);
+    this.#others.add(set, detected);
   }
 
   print(): void {
     const { head, rows } = this.#languages.table();
-    printTable("What language is told, bundled engine, ten seconds of speech or more", head, rows);
+    printTable("Detected language, bundled engine, ten seconds of speech or more", head, rows);
     const others = "refused ≥ 95 %, en ≤ 2 %";
     const english = "refused ≤ 1 %";
     printTable(
@@ -66,15 +66,15 @@ export class LanguageDecisions {
   }
 }
 
-const TOLD = ["refused", "und", "zxx", "en"] as const;
+const OUTCOMES = ["refused", "und", "zxx", "en"] as const;
 
 function counts(confusion: Confusion, truth: string): string[] {
   const is = (name: string) => name === truth;
-  return [confusion.count(is), ...TOLD.map((told) => confusion.count(is, told))].map(String);
+  return [confusion.count(is), ...OUTCOMES.map((detected) => confusion.count(is, detected))].map(String);
 }
 
 function shares(confusion: Confusion, truths: (truth: string) => boolean = () => true): string[] {
   const clips = confusion.count(truths);
-  const share = (told: string) => ((100 * confusion.count(truths, told)) / clips).toFixed(1);
-  return [String(clips), ...TOLD.map((told) => `${share(told)} %`)];
+  const share = (detected: string) => ((100 * confusion.count(truths, detected)) / clips).toFixed(1);
+  return [String(clips), ...OUTCOMES.map((detected) => `${share(detected)} %`)];
 }

@@ -18,7 +18,7 @@ export function hasFlite(): boolean {
 export class FliteSpeaker {
   readonly #soundsOf = new Map<string, number>();
 
-  /** @param stretch How much longer than usual each sound lasts: 1 for the voice's own pace. */
+  /** @param stretch Duration factor of each phoneme: 1 is the voice's own pace. */
   say(voice: FliteVoice, stretch: number, text: string): Clip {
     const folder = mkdtempSync(join(tmpdir(), "flite-"));
     try {
@@ -49,7 +49,7 @@ function spoken(sounds: string): string[] {
 }
 
 /**
- * flite tells when each sound ends, not whose word it is: a word has as many as when it is said alone. Without
+ * flite reports when each phoneme ends, but not its word: a word has as many as when it is said alone. Without
  * times where that does not add up, for a word may be said otherwise in a sentence.
  */
 function wordTimes(text: string, sounds: readonly string[][], counts: readonly number[]): SaidWord[] {

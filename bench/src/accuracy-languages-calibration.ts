@@ -1,6 +1,6 @@
 import type { OtherLanguage } from "./accuracy-texts.ts";
 
-/** The languages whose clips set the limits of the verdict. */
+/** The languages whose clips calibrate the classification thresholds. */
 export const CALIBRATION_LANGUAGES: readonly OtherLanguage[] = [
   {
     code: "es",

@@ -12,7 +12,7 @@ import { pinkNoise } from "./accuracy-sounds.ts";
 
 export interface RecognizedSpeech {
   words: TimedWord[];
-  /** The language told; `refused` where it is told as one that the engine does not know. */
+  /** The detected language; `refused` if the engine does not support it. */
   language: string;
 }
 
@@ -25,7 +25,7 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** @param folder for the files that are heard */
+/** @param folder for the audio files */
 export async function openListening(folder: string, engines: Engines): Promise<Listening> {
   const decoder = await openDecoder();
   const voiceActivity = await openVoiceActivityDetector({ threads: 1 });

@@ -36,14 +36,14 @@ export class Speaker {
     const key = createHash("sha256")
       .update(JSON.stringify([voice, wordsPerMinute, text]))
       .digest("hex");
-    const kept = join(this.#folder, key.slice(0, 24));
-    if (!existsSync(`${kept}.json`)) {
+    const cached = join(this.#folder, key.slice(0, 24));
+    if (!existsSync(`${cached}.json`)) {
       const spoken = speak(this.#binary, voice, wordsPerMinute, text);
-      writeFileSync(`${kept}.pcm`, spoken.pcm);
-      writeFileSync(`${kept}.json`, JSON.stringify(spoken.words));
+      writeFileSync(`${cached}.pcm`, spoken.pcm);
+      writeFileSync(`${cached}.json`, JSON.stringify(spoken.words));
     }
-    const words = JSON.parse(readFileSync(`${kept}.json`, "utf8")) as SpokenText["words"];
-    return { samples: samplesOf(readFileSync(`${kept}.pcm`)), words };
+    const words = JSON.parse(readFileSync(`${cached}.json`, "utf8")) as SpokenText["words"];
+    return { samples: samplesOf(readFileSync(`${cached}.pcm`)), words };
   }
 }
 

@@ -1,7 +1,7 @@
 import { compareWords, plainWords, quantile } from "../../speech/test/support/spoken.ts";
 import type { SaidWord } from "./accuracy-made-speech.ts";
 
-/** What was said and heard in some clips, added up. */
+/** Adds up the spoken and recognized words of clips. */
 export class Tally {
   readonly starts: number[] = [];
   readonly ends: number[] = [];
@@ -10,17 +10,17 @@ export class Tally {
   #wrong = 0;
 
   /** Words are compared without case and punctuation; those that agree have their times compared. */
-  add(said: readonly SaidWord[], heard: readonly { word: string; start: number; end: number }[]): void {
+  add(said: readonly SaidWord[], recognized: readonly { word: string; start: number; end: number }[]): void {
     const plain = (word: string) => plainWords(word).join("");
     const { agreeing, errorRate } = compareWords(
       said.map(({ word }) => plain(word)),
-      heard.map(({ word }) => plain(word)),
+      recognized.map(({ word }) => plain(word)),
     );
     this.clips++;
     this.#said += said.length;
     this.#wrong += Math.round(errorRate * said.length);
-    for (const [saidAt, heardAt] of agreeing) {
-      const [truth, found] = [said[saidAt] as SaidWord, heard[heardAt]];
+    for (const [saidAt, recognizedAt] of agreeing) {
+      const [truth, found] = [said[saidAt] as SaidWord, recognized[recognizedAt]];
       if (found === undefined) continue;
       if (truth.start !== null) this.starts.push(Math.abs(found.start - truth.start));
       if (truth.end !== null) this.ends.push(Math.abs(found.end - truth.end));
@@ -73,9 +73,9 @@ export const TALLY_HEAD = [
 export class Confusion {
   readonly #rows = new Map<string, Map<string, number>>();
 
-  add(truth: string, told: string): void {
+  add(truth: string, detected: string): void {
     const row = this.#rows.get(truth) ?? new Map<string, number>();
-    row.set(told, (row.get(told) ?? 0) + 1);
+    row.set(detected, (row.get(detected) ?? 0) + 1);
     this.#rows.set(truth, row);
   }
 
@@ -84,21 +84,21 @@ export class Confusion {
     return [...this.#rows.keys()];
   }
 
-  count(truths: (truth: string) => boolean, told?: string): number {
+  count(truths: (truth: string) => boolean, detected?: string): number {
     let sum = 0;
     for (const [truth, row] of this.#rows) {
       if (!truths(truth)) continue;
-      for (const [name, count] of row) if (told === undefined || name === told) sum += count;
+      for (const [name, count] of row) if (detected === undefined || name === detected) sum += count;
     }
     return sum;
   }
 
   table(): { head: string[]; rows: string[][] } {
-    const told = [...new Set([...this.#rows.values()].flatMap((row) => [...row.keys()]))].toSorted();
+    const detected = [...new Set([...this.#rows.values()].flatMap((row) => [...row.keys()]))].toSorted();
     const rows = [...this.#rows].map(([truth, row]) => [
       truth,
-      ...told.map((name) => String(row.get(name) ?? "·")),
+      ...detected.map((name) => String(row.get(name) ?? "·")),
     ]);
-    return { head: ["spoken", ...told.map((name) => `→ ${name}`)], rows };
+    return { head: ["spoken", ...detected.map((name) => `→ ${name}`)], rows };
   }
 }

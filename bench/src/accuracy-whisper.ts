@@ -10,7 +10,7 @@ import { printTable } from "./table.ts";
 
 const MODEL_FOLDER = join(import.meta.dirname, "../../speech/test/tiny-whisper/model");
 
-/** The `whisper` engine with the model that was made for its tests, on sentences it knows in voices it does not. */
+/** The `whisper` engine with the model that was trained for its tests, on known sentences in unknown voices. */
 export async function measureWhisper(speaker: Speaker, folder: string, quick: boolean): Promise<void> {
   const sentences: Record<string, string[]> = JSON.parse(
     readFileSync(join(MODEL_FOLDER, "sentences.json"), "utf8"),
@@ -33,15 +33,15 @@ export async function measureWhisper(speaker: Speaker, folder: string, quick: bo
         const voice = `${voices[index % voices.length]}+${variant}`;
         const wordsPerMinute = 125 + Math.floor(55 * random());
         const clip = joinClips([0.2 + random(), speaker.say(voice, wordsPerMinute, text), 0.5]);
-        for (const [condition, heardClip] of [
+        for (const [condition, mixedClip] of [
           ["clean", clip],
           ["noise 15 dB", over(clip, noise, 15)],
         ] as const) {
-          const heard = await listening.recognize(heardClip.samples);
+          const result = await listening.recognize(mixedClip.samples);
           const tally = tallies.get(condition) ?? new Tally();
           tallies.set(condition, tally);
-          tally.add(clip.words, heard.words);
-          confusion.add(language, heard.language);
+          tally.add(clip.words, result.words);
+          confusion.add(language, result.language);
         }
       }
     }
@@ -54,5 +54,5 @@ export async function measureWhisper(speaker: Speaker, folder: string, quick: bo
     [...tallies].map(([name, tally]) => [name, ...tally.row()]),
   );
   const { head, rows } = confusion.table();
-  printTable("What language is told, whisper engine (to reach: 100 %)", head, rows);
+  printTable("Detected language, whisper engine (to reach: 100 %)", head, rows);
 }

@@ -21,10 +21,10 @@ import { measureWhisper } from "./accuracy-whisper.ts";
 import { printTable } from "./table.ts";
 
 /**
- * How right transcripts are: words, their times, what is invented where nobody speaks, and languages. All
- * speech is made by synthesisers that tell when they say each word; noise and music are made by sox. Needs cc,
- * libespeak-ng-dev, sox and ffmpeg; flite and festival add voices. The same every time; about twenty minutes,
- * `--quick` a few minutes.
+ * Measures the accuracy of transcripts: words, word times, hallucinations in audio without speech, and languages.
+ * Synthesizers with known word times generate the speech; sox generates noise and music. Needs cc,
+ * libespeak-ng-dev, sox and ffmpeg; flite and festival add voices. Deterministic; takes about twenty minutes,
+ * with `--quick` a few minutes.
  */
 const { values } = parseArgs({
   options: {
@@ -108,15 +108,15 @@ async function measureSounds(): Promise<void> {
   let minutes = 0;
   const rows: string[][] = [];
   for (const [name, samples] of nonSpeech(speaker, seconds, laughSamples)) {
-    const heard = await listening.recognize(samples);
-    words += heard.words.length;
+    const result = await listening.recognize(samples);
+    words += result.words.length;
     minutes += samples.length / 16_000 / 60;
-    if (heard.words.length > 0 || !["zxx", "skipped"].includes(heard.language)) {
+    if (result.words.length > 0 || !["zxx", "skipped"].includes(result.language)) {
       rows.push([
         name,
-        heard.language,
-        String(heard.words.length),
-        heard.words
+        result.language,
+        String(result.words.length),
+        result.words
           .map(({ word }) => word)
           .join(" ")
           .slice(0, 60),
@@ -125,7 +125,7 @@ async function measureSounds(): Promise<void> {
   }
   printTable(
     "Where nobody speaks, bundled engine (to reach: 0 words)",
-    ["sound", "told as", "words", "text"],
+    ["sound", "language", "words", "text"],
     [
       ...rows,
       [`all ${minutes.toFixed(1)} minutes`, "", String(words), `${(words / minutes).toFixed(2)} a minute`],
@@ -184,7 +184,7 @@ async function measureRecordings(): Promise<void> {
   if (rows.length > 0)
     printTable(
       "Recordings, bundled engine (to reach: jfk 0, lucier ≤ 0.08)",
-      ["recording", "told as", "words", "word error"],
+      ["recording", "language", "words", "word error"],
       rows,
     );
 }

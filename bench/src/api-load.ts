@@ -1,7 +1,7 @@
 import { Agent, request } from "node:http";
 import { parentPort, workerData } from "node:worker_threads";
 
-/** What the thread is told: ask for one address, so many at a time, for so long. */
+/** The thread's parameters: the URL, the number of concurrent requests and the duration. */
 export interface Load {
   url: string;
   headers: Record<string, string>;

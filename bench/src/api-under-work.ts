@@ -7,7 +7,7 @@ import { emitCompleted } from "../../server/test/support/emit-completed.ts";
 import { bucketEnv, makeTestBucket } from "../../server/test/support/test-bucket.ts";
 import { askFromThread } from "./api-ask.ts";
 import {
-  beginHearing,
+  beginTranscribing,
   beginWaiting,
   countCompleted,
   countOpen,
@@ -25,7 +25,7 @@ const BUCKET = "subtext-bench";
 
 const CONCURRENCIES = [1, 16, 64];
 const READ_MS = 1_250;
-/** So long workers are watched with nobody reading. */
+/** How long workers are measured without reads. */
 const ALONE_MS = 3_000;
 
 interface Read {
@@ -33,30 +33,30 @@ interface Read {
   url: string;
 }
 
-/** What goes on beside the reads. */
+/** Load that runs during the reads. */
 interface Work {
   name: string;
-  /** Resolves when all are busy. What it starts is ended with the others of `started`. */
+  /** Resolves when all workers are busy. What it starts is ended with `started`. */
   begin(started: AsyncDisposableStack): Promise<void>;
 }
 
-/** What was measured of one read at one concurrency beside one kind of work, over all rounds. */
+/** Measurements of one read at one concurrency during one kind of work, over all rounds. */
 interface Cell {
   latenciesMs: number[];
   perSecond: number[];
 }
 
-/** Videos completed, and in how long; `readers` is 0 where nobody reads. */
+/** Completed videos, and in how many seconds. */
 interface Completed {
   videos: number;
   seconds: number;
 }
 
 /**
- * How fast a process of the role `api` answers reads while workers beside it on the same machine have nothing to do,
- * while they keep PostgreSQL busy (with an engine that only waits), and while one hears recordings with all cores;
- * and what those workers do meanwhile, beside what they do where nobody reads. In turns, round by round, so that
- * whatever else the machine does meets all. Files are in an S3 server of its own, so Debian's python3-swift is needed.
+ * Measures how fast a process of the role `api` answers reads while workers on the same machine are idle, while
+ * they keep PostgreSQL busy (with an engine that only waits), and while one transcribes recordings on all cores;
+ * and what those workers complete with and without reads. The cases alternate round by round, so that other load
+ * on the machine affects all of them. Files are in a separate S3 server, which needs Debian's python3-swift.
  */
 export async function measureApiUnderWork(
   parts: QueueParts,
@@ -89,10 +89,10 @@ export async function measureApiUnderWork(
       begin: (begun) => beginWaiting(parts, { url, folder, tenant }, begun),
     },
     {
-      name: "1 worker that hears",
+      name: "1 transcribing worker",
       begin: async (begun) => {
         await uploadRecordings(api, tenant);
-        await beginHearing(parts, { settings, folder }, begun);
+        await beginTranscribing(parts, { settings, folder }, begun);
       },
     },
   ];
@@ -183,7 +183,7 @@ function printWork(works: Work[], done: Map<string, Completed>): void {
   );
 }
 
-/** Of an environment that no worker has anything to do in. */
+/** Reads of an environment without work for any worker. */
 async function makeReads(api: SpawnedService): Promise<{ key: string; reads: Read[] }> {
   return await api.inside(async (parts) => {
     const deps = { db: parts.database.kysely, clock: parts.clock };
@@ -206,7 +206,7 @@ async function makeReads(api: SpawnedService): Promise<{ key: string; reads: Rea
   });
 }
 
-/** The settings of a process that keeps its files there. @throws where Swift is not installed */
+/** The settings of a process that stores its files in the bucket. @throws if Swift is not installed */
 async function startBucket(folder: string, started: AsyncDisposableStack): Promise<Record<string, string>> {
   const run = (script: string) =>
     execFileSync(join(SCRIPTS, script), [folder], {

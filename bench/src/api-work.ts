@@ -6,12 +6,12 @@ import { freePort, SpawnedService, sleep, type Tenant } from "./spawned-service.
 
 const SAMPLE = resolve(import.meta.dirname, "../../demo/sample/sample.mp4");
 export const WAITING_WORKERS = 4;
-/** Videos that wait for the waiting workers at any time: two seconds of their work. */
+/** Videos queued for the waiting workers at any time: two seconds of their work. */
 const KEPT_QUEUED = 32;
 const RECORDINGS = 60;
 const UPLOADS_AT_A_TIME = 4;
 
-/** Workers whose engine waits, and videos for them as fast as they are worked off. */
+/** Starts workers whose engine only waits, and queues videos as fast as they complete them. */
 export async function beginWaiting(
   parts: QueueParts,
   { url, folder, tenant }: { url: string; folder: string; tenant: Tenant },
@@ -27,21 +27,21 @@ export async function beginWaiting(
       await sleep(100);
     }
   };
-  // What is left of the recordings of the round before is taken by these workers as well.
+  // These workers also take the remaining recordings of the previous round.
   const fed = feed();
   fed.catch(() => {});
   begun.defer(async () => {
     full.abort();
     await fed;
-    // The recordings that come next are for the worker that hears alone.
+    // The next recordings are only for the transcribing worker.
     while (workers.every(isRunning) && (await countOpen(parts)) > 0) await sleep(100);
   });
   while ((await countOpen(parts, ["PROCESSING"])) === 0) await sleep(50);
   await sleep(1_000);
 }
 
-/** One worker process with the bundled engine, which takes as many recordings at a time as there are cores. */
-export async function beginHearing(
+/** Starts a worker process with the bundled engine, which transcribes one recording per core at a time. */
+export async function beginTranscribing(
   parts: QueueParts,
   { settings, folder }: { settings: Record<string, string>; folder: string },
   begun: AsyncDisposableStack,
@@ -55,15 +55,15 @@ export async function beginHearing(
   });
   begun.defer(() => worker.end("SIGTERM"));
   await worker.start();
-  // Its engine is loaded when it has heard something.
+  // Its engine is loaded once it has completed some recordings.
   const before = await countCompleted(parts);
   while ((await countCompleted(parts)) < before + availableParallelism()) {
-    if ((await countOpen(parts)) === 0) throw new Error("the recordings could not be heard");
+    if ((await countOpen(parts)) === 0) throw new Error("the recordings could not be transcribed");
     await sleep(50);
   }
 }
 
-/** More recordings than a worker hears in one round. */
+/** Uploads more recordings than a worker transcribes in one round. */
 export async function uploadRecordings(api: SpawnedService, tenant: Tenant): Promise<void> {
   let left = RECORDINGS;
   const upload = async () => {

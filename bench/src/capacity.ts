@@ -26,7 +26,7 @@ const ROW_WRITES = 26;
 const LOG_KIB = 10;
 const ROWS_KIB = 13.1;
 const IDLE_STATEMENTS_A_WORKER_SECOND = 29.5;
-/** Words, captions, text, sureness and waveform of a minute of speech. */
+/** Words, captions, text, confidence and waveform of a minute of speech. */
 const FILES_KIB_A_MINUTE = 10;
 const PART_MIB = 5;
 const CORES_A_WORKER = 4;

@@ -101,7 +101,7 @@ async function untilDelivered(db: Db): Promise<void> {
 }
 
 async function readCounts(db: Db): Promise<Counts> {
-  // What a session has counted is told to the others once a second at most.
+  // A session publishes its statistics once a second at most.
   await sleep(1_500);
   const { rows } = await sql<Omit<Counts, "statements">>`
     select (xact_commit + xact_rollback)::float8 as transactions,

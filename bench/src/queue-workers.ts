@@ -6,7 +6,7 @@ const WORKER = join(import.meta.dirname, "../../server/test/waiting-worker.ts");
 
 /** What each worker has in work at a time. */
 export const CONCURRENCY = 4;
-/** How long a video takes it, unless told otherwise. */
+/** Default duration of a video's transcription. */
 export const HEARING_MS = 1_000;
 
 export interface WaitingWorkers {

@@ -23,7 +23,7 @@ import { CONCURRENCY, HEARING_MS, startWorkers, stopWorkers } from "./queue-work
 import { printTable } from "./table.ts";
 
 /**
- * The queue alone, on the PostgreSQL of `--database-url`, where it makes databases of its own and removes them: how
+ * The queue alone, on the PostgreSQL of `--database-url`, where it creates and drops its databases: how
  * soon what is enqueued starts; what 1, 2 and 4 worker processes make of it with an engine that only waits; what
  * PostgreSQL does for one video; how fast the API answers while workers run at full (in `--rounds`); and what fetching,
  * claiming and listing cost with up to `--backlog` videos queued, also on the embedded database (up to 100,000; `--json`

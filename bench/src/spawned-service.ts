@@ -31,7 +31,7 @@ export interface SpawnOptions {
   logFile?: string;
 }
 
-/** The service as a process of its own on a data folder, which can be ended and started again. */
+/** The service as a separate process on a data folder, which can be ended and started again. */
 export class SpawnedService {
   readonly url: string;
   readonly dataFolder: string;
@@ -124,7 +124,7 @@ export class SpawnedService {
     }
   }
 
-  /** @param eventTypes what the webhook endpoint gets; completed transcriptions alone unless told */
+  /** @param eventTypes events of the webhook endpoint; by default only completed transcriptions */
   async createTenant(webhookUrl: string | null, eventTypes?: EventType[]): Promise<Tenant> {
     return await this.inside(async ({ database, endpointPolicy: policy }) => {
       const deps = { db: database.kysely, clock: systemClock, policy };

@@ -46,7 +46,7 @@ const FREE_PAUSE_MS = 300;
  * Divides words into captions of at most two lines. Finds the cheapest of all divisions by dynamic
  * programming over the words (as Knuth and Plass break paragraphs into lines). The cost of a caption depends
  * on where it ends, how its lines are broken and balanced, and how short or fast it is. A word wider than a
- * line has a line of its own. Time is linear in the number of words.
+ * line gets its own line. Time is linear in the number of words.
  *
  * @param words as returned by `normalizeWords`
  * @param options.language ISO 639 code; decides the direction of text in mixed scripts

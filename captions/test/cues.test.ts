@@ -209,7 +209,7 @@ describe("English", () => {
     expect(second!.start).toBe(2.6);
   });
 
-  test("gives a word wider than a line a line of its own", () => {
+  test("gives a word wider than a line its own line", () => {
     const long = "https://example.com/a-very-long-address/that-nobody-reads/aloud";
     expect(linesOf(layOutCues(speak([`See ${long} today`]), en)).flat()).toEqual(["See", long, "today"]);
   });
@@ -312,7 +312,7 @@ describe("other writing", () => {
     ["Hebrew inside an English recording", "en", "שלום עולם.", "rtl"],
     ["Persian digits alone in a Persian recording", "fa", "۱۲۳", "rtl"],
     ["Hebrew first where the language is not known", "und", "שלום means peace.", "rtl"],
-  ])("the direction of a caption is told: %s", (_, code, text, direction) => {
+  ])("the direction of a caption is detected: %s", (_, code, text, direction) => {
     expect(layOutCues(speak([text]), { language: code }).map((cue) => cue.direction)).toEqual([direction]);
   });
 });

@@ -100,7 +100,7 @@ const badTime = fc.oneof(
   fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -0, 1e300, 0.0005, 1.0015),
 );
 
-/** What a broken engine might give: times at random, text of anything at all, fields of its own. */
+/** What a broken engine might return: random times, arbitrary text, extra fields. */
 export const brokenSpeech: fc.Arbitrary<Word[]> = fc.array(
   fc.record({
     word: fc.oneof(

@@ -146,7 +146,7 @@ describe("a webhook", () => {
     },
   );
 
-  test("whose body was already parsed or read is rejected with a code of its own", async () => {
+  test("whose body was already parsed or read is rejected with its own code", async () => {
     const parsed = { headers: sign(BODY), body: JSON.parse(BODY) as string };
     expect(await codeOf(verify(parsed))).toBe("webhook_body_not_raw");
     const read = new Request("https://h.example/", { method: "POST", headers: sign(BODY), body: BODY });
@@ -162,7 +162,7 @@ describe("a webhook", () => {
     },
   );
 
-  test("without any secret is rejected with a code of its own", async () => {
+  test("without any secret is rejected with its own code", async () => {
     const error = await verifyWebhook({ headers: sign(BODY), body: BODY }, undefined).catch(
       (thrown) => thrown,
     );

@@ -60,7 +60,7 @@ async function startProgram(command: string, program: string, port: number, secr
   return next;
 }
 
-/** Stands in for Next.js: passes the route's handler a `Request` and sends its `Response`. */
+/** Replaces Next.js: passes the route's handler a `Request` and sends its `Response`. */
 async function startRoute(port: number, secret: string) {
   vi.stubEnv("SUBTEXT_WEBHOOK_SECRET", secret);
   const { promise, resolve } = Promise.withResolvers<Record<string, unknown>>();

@@ -47,7 +47,7 @@ async function startProgram(command: string, program: string, secret: string | u
   return { port, printed: () => printed, errors: () => errors };
 }
 
-/** Stands in for Next.js: passes the route's handler a `Request` and sends its `Response`. */
+/** Replaces Next.js: passes the route's handler a `Request` and sends its `Response`. */
 async function startRoute(secret: string | undefined): Promise<Receiver> {
   vi.stubEnv("SUBTEXT_WEBHOOK_SECRET", secret);
   let [printed, errors] = ["", ""];

@@ -68,7 +68,7 @@ test("a waveform is the same whether silence comes as samples or as their number
 });
 
 describe("the speech of a waveform", () => {
-  test("continues if it was cut for the engine's sake, and lies inside the media", () => {
+  test("continues if it was split for the engine, and is inside the media", () => {
     const meter = new WaveformMeter(0);
     meter.addSpeech([{ start: 0.512, end: 1 }]);
     meter.addSpeech([
@@ -98,8 +98,8 @@ describe("a waveform is reported", () => {
     summary: () => ({ samples: 0, duration: 1, nothing: null, incomplete: false }),
   };
   const report = () => {
-    const told: Waveform[] = [];
-    return { told, report: new WaveformReport(audio, PROBE, (waveform) => told.push(waveform)) };
+    const reported: Waveform[] = [];
+    return { reported, report: new WaveformReport(audio, PROBE, (waveform) => reported.push(waveform)) };
   };
   const read = async (items: AsyncIterable<unknown>) => {
     for await (const _ of items);
@@ -110,23 +110,23 @@ describe("a waveform is reported", () => {
   const noGroups = () => items<UtteranceGroup>();
 
   test("once when the whole recording was read, whatever fails afterwards", async () => {
-    const { told, report: its } = report();
+    const { reported, report: its } = report();
     await read(its.measure(items(tone(0.1, 1))));
     await read(its.markSpeech(noGroups()));
     its.endEarly();
-    expect(told).toMatchObject([{ duration: 1, whole: true }]);
+    expect(reported).toMatchObject([{ duration: 1, whole: true }]);
   });
 
   test("as far as it was read if an error comes before the end", async () => {
-    const { told, report: its } = report();
+    const { reported, report: its } = report();
     await read(its.measure(items(tone(0.1, 1))));
     its.endEarly();
-    expect(told).toMatchObject([{ duration: 10, whole: false, peaks: "/w==" }]);
+    expect(reported).toMatchObject([{ duration: 10, whole: false, peaks: "/w==" }]);
   });
 
   test("never if not one sample was decoded before the error", () => {
-    const { told, report: its } = report();
+    const { reported, report: its } = report();
     its.endEarly();
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 });

@@ -24,7 +24,7 @@ export function documentedPages(): string[] {
   return ["README.md", ...pages.sort()];
 }
 
-/** All blocks of a page; the comment that marks one stands on the last line before it that is not empty. */
+/** All blocks of a page; the comment that marks one is on the last nonempty line before it. */
 export function blocksOf(page: string): DocumentedBlock[] {
   const blocks: DocumentedBlock[] = [];
   let open: { block: DocumentedBlock; fence: string } | undefined;

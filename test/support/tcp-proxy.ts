@@ -11,7 +11,7 @@ export interface TcpProxy {
   readonly port: number;
   /** Connections that are open through the proxy now. */
   connections(): number;
-  /** All is well again: what hung goes on from where it stood, nothing of it lost. */
+  /** Ends all faults: stalled connections resume without losing data. */
   pass(): Promise<void>;
   /** Resets every connection that is open; new ones are taken. */
   cut(): void;
@@ -59,7 +59,7 @@ export async function startTcpProxy(target: { host?: string; port: number }): Pr
     const reset = (socket: Socket) => void (socket.destroyed || socket.resetAndDestroy());
     client.on("error", () => reset(upstream)).on("close", () => upstream.destroy());
     upstream.on("error", () => reset(client)).on("close", () => client.destroySoon());
-    // Whatever ends one of these has been told to the other by the listeners above.
+    // The handlers above already close the other side.
     await Promise.allSettled([carry(client, upstream), carry(upstream, client)]);
   };
 

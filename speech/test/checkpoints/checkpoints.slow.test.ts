@@ -31,7 +31,7 @@ import {
 import { decoded, ENGLISH, spoken } from "../support/spoken.ts";
 import { sequence, wavFile } from "../support/wav.ts";
 
-describe("answers that are checkpoints", () => {
+describe("checkpointed results", () => {
   const probability = fc.float({ min: 0, max: 1, noNaN: true });
   const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
   const result = fc.record({
@@ -43,7 +43,7 @@ describe("answers that are checkpoints", () => {
     truncated: fc.boolean(),
   });
 
-  test("read back as they were, to the last bit", () => {
+  test("are restored bit for bit", () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -68,7 +68,7 @@ describe("answers that are checkpoints", () => {
     );
   });
 
-  test("are none where something else wrote them", () => {
+  test("are ignored if their format is unknown", () => {
     for (const text of ["", "null", "{", "{}", '{"format":0}', "[]"]) expect(parseResults(text)).toBeNull();
     const cache = new CheckpointCache([{ settledSeconds: 300, results: '{"format":0}' }], {
       recordsNew: false,
@@ -76,7 +76,7 @@ describe("answers that are checkpoints", () => {
     expect(cache.settledSeconds).toBe(0);
   });
 
-  test("of what JSON cannot write are asked again", () => {
+  test("that JSON cannot represent are computed again", () => {
     const odd = {
       words: [],
       language: null,
@@ -91,7 +91,7 @@ describe("answers that are checkpoints", () => {
 
   test("belong to their engine: another one computes its own", async () => {
     const groups = await fakeRecording([["en", 6]]);
-    const listen = async (engine: Engine, checkpoints: Checkpoint[]) => {
+    const recognizeWith = async (engine: Engine, checkpoints: Checkpoint[]) => {
       const cache = new CheckpointCache(checkpoints, { recordsNew: true });
       const { bundled } = cache.engines({ ...NOTHING, bundled: engine });
       const { signal } = new AbortController();
@@ -102,14 +102,14 @@ describe("answers that are checkpoints", () => {
       return cache.takeCheckpoint(6);
     };
     const [one, same, other] = [fakeEnglishOnly(), fakeEnglishOnly(), fakeEnglishOnly()];
-    const checkpoints = await listen(one, []);
-    expect(await listen(same, [checkpoints!])).toBeNull();
-    expect(same.heard).toEqual([]);
-    await listen({ ...other, name: "another", recognize: other.recognize }, [checkpoints!]);
-    expect(other.heard).toHaveLength(1);
+    const checkpoints = await recognizeWith(one, []);
+    expect(await recognizeWith(same, [checkpoints!])).toBeNull();
+    expect(same.calls).toEqual([]);
+    await recognizeWith({ ...other, name: "another", recognize: other.recognize }, [checkpoints!]);
+    expect(other.calls).toHaveLength(1);
   });
 
-  test("are of one language each, if an utterance was transcribed in several", async () => {
+  test("are stored per language if an utterance was transcribed in several", async () => {
     const [{ utterances } = { utterances: [] }] = await fakeRecording([
       [null, 1],
       ["es", 6],
@@ -118,9 +118,9 @@ describe("answers that are checkpoints", () => {
     const inEach = async (checkpoints: Checkpoint[]) => {
       const cache = new CheckpointCache(checkpoints, { recordsNew: true });
       const { multilingual } = cache.engines({ ...NOTHING, multilingual: fakeMultilingual() });
-      const told = (languages?: (string | null)[]) =>
+      const recognizeIn = (languages?: (string | null)[]) =>
         multilingual!.recognize(utterances, { signal, ...(languages && { languages }) });
-      const results = [await told(["en"]), await told(["es"]), await told()];
+      const results = [await recognizeIn(["en"]), await recognizeIn(["es"]), await recognizeIn()];
       return { results, checkpoints: cache.takeCheckpoint(6) };
     };
     const first = await inEach([]);
@@ -130,9 +130,9 @@ describe("answers that are checkpoints", () => {
 
 const NOTHING: Engines = { bundled: null, multilingual: null, bundledTakesEnglish: false, remedy: "" };
 
-describe("work that is interrupted at any moment, any number of times, and resumes from its checkpoints", () => {
+describe("a transcription that is interrupted at any time, any number of times, and resumes from its checkpoints", () => {
   const language = fc.constantFrom<FakeLanguage>("en", "es", "pt", "fr", "cy", "noise");
-  // Most pauses end an utterance, so that little sound makes many batches.
+  // Most pauses end an utterance, so that short audio makes many batches.
   const sentence = fc.record({
     seconds: fc.integer({ min: 1, max: 5 }),
     pause: fc.constantFrom(0.6, 0.6, 2.2),
@@ -151,8 +151,8 @@ describe("work that is interrupted at any moment, any number of times, and resum
   );
   const makers: Record<string, () => Partial<Engines>> = {
     "the bundled engine alone": () => ({ bundled: fakeEnglishOnly() }),
-    "an engine that tells the language before": () => ({ multilingual: fakeMultilingual() }),
-    "one that tells it by result": () => ({ multilingual: fakeMultilingual({ tells: "by result" }) }),
+    "an engine that detects the language first": () => ({ multilingual: fakeMultilingual() }),
+    "one that detects it by result": () => ({ multilingual: fakeMultilingual({ detects: "by result" }) }),
     "both engines": () => ({
       bundled: fakeEnglishOnly(),
       multilingual: fakeMultilingual(),
@@ -171,7 +171,7 @@ describe("work that is interrupted at any moment, any number of times, and resum
           let checkpoints: Checkpoint[] = [];
           for (const count of calls)
             checkpoints.push(...(await live(groups, make(), checkpoints, count)).checkpoints);
-          // What could not be written down is heard again.
+          // Lost checkpoints are transcribed again.
           checkpoints = checkpoints.filter((_, index) => !losses[index]);
           const last = await live(groups, make(), checkpoints, Number.POSITIVE_INFINITY);
           expect(last.outcome).toEqual(whole.outcome);
@@ -181,7 +181,7 @@ describe("work that is interrupted at any moment, any number of times, and resum
     });
   }
 
-  /** Listens until the engines were asked so many times. */
+  /** Transcribes until the engines have been called this often. */
   async function live(
     groups: Awaited<ReturnType<typeof fakeRecording>>,
     engines: Partial<Engines>,
@@ -226,7 +226,7 @@ describe("work that is interrupted at any moment, any number of times, and resum
   }
 });
 
-// Real models, which a busy machine may keep waiting.
+// Real models, which are slow on a busy machine.
 describe("a recording whose transcription is ended again and again", { timeout: 180_000 }, () => {
   const BUNDLED = { bundled: true, multilingual: null, bundledTakesEnglish: false, remedy: "" };
 
@@ -246,10 +246,10 @@ describe("a recording whose transcription is ended again and again", { timeout: 
       },
       close: () => voiceActivity.close(),
     };
-    /** Ends with the stretch of this number, or with the recording. */
-    const attempt = async (path: string, checkpoints: Checkpoint[], languageSegments: number) => {
+    /** Ends after this many checkpoints, or with the recording. */
+    const attempt = async (path: string, checkpoints: Checkpoint[], maxCheckpoints: number) => {
       const abort = new AbortController();
-      const told: Checkpoint[] = [];
+      const reported: Checkpoint[] = [];
       const progress: TranscribeProgress[] = [];
       const waveforms: Waveform[] = [];
       scored = 0;
@@ -262,9 +262,9 @@ describe("a recording whose transcription is ended again and again", { timeout: 
           signal: abort.signal,
           checkpoints,
         },
-        onCheckpoint: (stretch) => {
-          told.push(stretch);
-          if (told.length >= languageSegments) abort.abort(new Error("ended"));
+        onCheckpoint: (checkpoint) => {
+          reported.push(checkpoint);
+          if (reported.length >= maxCheckpoints) abort.abort(new Error("ended"));
         },
         onProgress: (one) => progress.push(one),
         onWaveform: (waveform) => waveforms.push(waveform),
@@ -272,30 +272,30 @@ describe("a recording whose transcription is ended again and again", { timeout: 
         if (error.message !== "ended") throw error;
         return null;
       });
-      return { transcript: result as Transcript | null, told, progress, waveforms, scored };
+      return { transcript: result as Transcript | null, reported, progress, waveforms, scored };
     };
     return attempt;
   }
 
   function scratch(): string {
-    const folder = mkdtempSync(join(tmpdir(), "speech-kept-"));
+    const folder = mkdtempSync(join(tmpdir(), "speech-checkpoints-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     return folder;
   }
 
   const soundOf = (name: (typeof LISTENING_RECORDINGS)[number]) => decoded(listeningRecording(name).path);
 
-  /** Every attempt ends with its first stretch, until one has nothing left to keep. */
+  /** Every attempt ends after its first checkpoint, until one completes. */
   async function endedAgainAndAgain(attempt: Awaited<ReturnType<typeof open>>, path: string) {
     const checkpoints: Checkpoint[] = [];
     for (let attempts = 1; ; attempts++) {
       const last = await attempt(path, checkpoints, 1);
       if (last.transcript !== null) return { checkpoints, last, attempts };
-      checkpoints.push(...last.told);
+      checkpoints.push(...last.reported);
     }
   }
 
-  const heardIn = ({ stages: _, ...heard }: Transcript) => heard;
+  const withoutStages = ({ stages: _, ...transcript }: Transcript) => transcript;
 
   test("has the words, languages and waveform of an uninterrupted run, and computes nothing twice", async () => {
     const path = join(scratch(), "long.wav");
@@ -310,7 +310,7 @@ describe("a recording whose transcription is ended again and again", { timeout: 
 
     const { checkpoints, last, attempts } = await endedAgainAndAgain(attempt, path);
     expect(attempts).toBeGreaterThan(2);
-    expect(heardIn(last.transcript!)).toEqual(heardIn(whole.transcript!));
+    expect(withoutStages(last.transcript!)).toEqual(withoutStages(whole.transcript!));
     expect(last.waveforms).toEqual(whole.waveforms);
     expect(last.progress[0]).toEqual({
       done: Math.max(...checkpoints.map(({ settledSeconds }) => settledSeconds)),
@@ -318,7 +318,7 @@ describe("a recording whose transcription is ended again and again", { timeout: 
       remainingSeconds: null,
     });
     expect(last.scored).toBeLessThan(whole.scored);
-    const keys = [...checkpoints, ...last.told].flatMap(({ results }) =>
+    const keys = [...checkpoints, ...last.reported].flatMap(({ results }) =>
       parseResults(results)!.recognitions.map(([key]) => key),
     );
     expect(new Set(keys).size).toBe(keys.length);
@@ -337,7 +337,7 @@ describe("a recording whose transcription is ended again and again", { timeout: 
     const whole = await attempt(path, [], Number.POSITIVE_INFINITY);
     expect(new Set(whole.transcript!.languageSegments.map(({ language }) => language)).size).toBe(4);
     const { last, attempts } = await endedAgainAndAgain(attempt, path);
-    expect(heardIn(last.transcript!)).toEqual(heardIn(whole.transcript!));
+    expect(withoutStages(last.transcript!)).toEqual(withoutStages(whole.transcript!));
     expect(attempts).toBeGreaterThan(2);
   });
 });

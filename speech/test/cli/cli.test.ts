@@ -51,7 +51,7 @@ interface Run {
   cwd?: string;
 }
 
-/** Starts the program as a person would, without a terminal and with no model but those that the test puts there. */
+/** Starts the program without a terminal, and with only the models that the test installs. */
 function start(args: readonly string[], { env = {}, cwd = folder }: Run = {}) {
   const child = spawn(process.execPath, [PROGRAM, ...args], {
     cwd,
@@ -73,7 +73,7 @@ function start(args: readonly string[], { env = {}, cwd = folder }: Run = {}) {
 /** With one thread: each further one loads a copy of the bundled model. */
 const run = (args: readonly string[], options?: Run) => start(["--threads", "1", ...args], options).ended;
 
-/** The same in this process, for what needs none of its own: commands that start no engine. */
+/** The same in this process, for commands that start no engine. */
 async function call(
   args: readonly string[],
   env: Record<string, string> = {},
@@ -104,18 +104,18 @@ test("a recording is not begun if its speech process does not fit into memory", 
 });
 
 describe("recordings", () => {
-  test("are written down as text, a paragraph for each segment between pauses, and nothing else", async () => {
+  test("are written as text only, one paragraph for each segment between pauses", async () => {
     const { exitCode, out, err } = await run([short]);
     expect({ exitCode, err }).toEqual({ exitCode: 0, err: "" });
     expect(out).toMatch(/^Children played in [^\n]+\n\n[^\n]+\n$/);
   });
 
-  test("come one after the other, also after one that fails, each with what became of it", async () => {
+  test("are processed in order, also after a failure, each with its outcome", async () => {
     execFileSync("mkfifo", [join(folder, "pipe.wav")]);
     const files = ["gone.wav", ".", "pipe.wav", videoOnly, spanish.path, "children.wav"];
     const { exitCode, out, err } = await run(["--json", ...files]);
     expect(exitCode).toBe(1);
-    const [gone, directory, pipe, silent, foreign, heard, ...more] = out
+    const [gone, directory, pipe, silent, foreign, transcribed, ...more] = out
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line));
@@ -136,8 +136,8 @@ describe("recordings", () => {
     });
     expect(foreign).toMatchObject({ outcome: "failed", error: { code: "language_unsupported" } });
     expect(foreign.error.message).toContain("`npx subtext-speech models pull whisper-small`");
-    expect(heard).toMatchObject({ file: "children.wav", outcome: "transcribed", language: "en" });
-    expect(Object.keys(heard)).toEqual([
+    expect(transcribed).toMatchObject({ file: "children.wav", outcome: "transcribed", language: "en" });
+    expect(Object.keys(transcribed)).toEqual([
       "file",
       "outcome",
       "language",
@@ -148,7 +148,7 @@ describe("recordings", () => {
       "decoder",
       "incomplete",
     ]);
-    expect(heard.words[0]).toEqual({
+    expect(transcribed.words[0]).toEqual({
       word: "Children",
       start: expect.closeTo(0.6, 0),
       end: expect.any(Number),
@@ -164,7 +164,7 @@ describe("recordings", () => {
     ]);
   });
 
-  test("with no track of sound are no failure, and --quiet keeps remarks away", async () => {
+  test("without an audio track are no failure, and --quiet suppresses remarks", async () => {
     expect(await run(["--quiet", "--server", "http://127.0.0.1:9", videoOnly])).toEqual({
       exitCode: 0,
       out: "",
@@ -181,10 +181,10 @@ describe("recordings", () => {
       .trimEnd()
       .split("\n")
       .map((line) => line.split("\t"));
-    const heard = lines.filter(([file]) => file === spanish.path);
+    const recognized = lines.filter(([file]) => file === spanish.path);
     const said = spanish.sentences.flatMap(({ words }) => words);
-    expect(Math.abs(heard.length - said.length)).toBeLessThanOrEqual(2);
-    const [, start, end, word] = heard[0]!;
+    expect(Math.abs(recognized.length - said.length)).toBeLessThanOrEqual(2);
+    const [, start, end, word] = recognized[0]!;
     expect(word?.toLowerCase()).toBe(said[0]!.word.toLowerCase());
     expect(start).toMatch(/^\d+\.\d{3}$/);
     expect(Number(end)).toBeGreaterThan(Number(start));
@@ -215,15 +215,15 @@ describe("recordings", () => {
     });
     onTestFinished(() => server.stop());
     const args = ["--server", server.origin, "--server-model", "large", short];
-    const heard = await run(args, { env: { SPEECH_SERVER_KEYS: "secret" } });
-    expect(heard).toMatchObject({ exitCode: 0, out: expect.stringMatching(/^Bonjour monde\./), err: "" });
+    const result = await run(args, { env: { SPEECH_SERVER_KEYS: "secret" } });
+    expect(result).toMatchObject({ exitCode: 0, out: expect.stringMatching(/^Bonjour monde\./), err: "" });
     expect(server.questions[0]).toMatchObject({ model: "large", authorization: "Bearer secret" });
     const refused = await run(args);
     expect(refused).toMatchObject({ exitCode: 1, out: "" });
     expect(refused.err).toMatch(/^subtext-speech: [^\n]+: engine_refused: [^\n]+ 401 [^\n]+\n$/);
   });
 
-  test("are given up at once if no server was ever there", async () => {
+  test("fail at once if no server was ever reachable", async () => {
     const { exitCode, err } = await run(["--server", "http://nobody.invalid/v1", "children.wav"]);
     expect(exitCode).toBe(1);
     expect(err).toMatch(
@@ -267,7 +267,7 @@ describe("recordings", () => {
     await until(() => below.every((pid) => !existsSync(`/proc/${pid}/exe`)));
   });
 
-  /** A folder of its own in which the model lies under a name. */
+  /** A new folder that contains the model under a name. */
   function modelBeside(name: string): string {
     const place = mkdtempSync(join(folder, "beside-"));
     symlinkSync(listeningModel, join(place, name));
@@ -291,7 +291,7 @@ describe("a terminal", () => {
     );
   });
 
-  test("gets percent, position, pace and what is left, also of recordings of hours", () => {
+  test("shows percent, position, speed and remaining time, also for recordings of hours", () => {
     const written: string[] = [];
     let now = 0;
     const terminal = { write: (text: string) => void written.push(text), columns: () => 80 };
@@ -307,7 +307,7 @@ describe("a terminal", () => {
     ]);
   });
 
-  test("gets no bar where nobody knows how long the recording is", () => {
+  test("shows no bar if the duration is unknown", () => {
     const written: string[] = [];
     const terminal = { write: (text: string) => void written.push(text), columns: () => 80 };
     showTranscription("live.webm", terminal).show({ done: 65.9, duration: null, remainingSeconds: null });
@@ -319,7 +319,7 @@ describe("text", () => {
   const said = (...words: [word: string, start: number][]) =>
     words.map(([word, start]) => ({ word, start, end: start + 0.5, confidence: 1 }));
 
-  test("has a space between words, but in scripts that have none", () => {
+  test("has a space between words, except in scripts without spaces", () => {
     expect(paragraphsOf(said(["It", 0], ["is", 1]))).toEqual(["It is"]);
     expect(paragraphsOf(said(["今日", 0], ["は、", 1], ["2023", 2], ["年", 3], ["です。", 4]))).toEqual([
       "今日は、2023年です。",
@@ -354,14 +354,14 @@ describe("wrong use", () => {
     expect(err).not.toContain("hunter2");
   });
 
-  test("of keys is reported, without showing them", async () => {
+  test("of keys is reported without showing them", async () => {
     const servers = ["--server", "http://a", "--server", "http://b", "--server", "http://c"];
     const { exitCode, err } = await call([...servers, "a.wav"], { SPEECH_SERVER_KEYS: "k1,k2" });
     expect(exitCode).toBe(2);
     expect(err).toMatch(/^error: SPEECH_SERVER_KEYS is one key, or one for each --server\n$/);
   });
 
-  test("of engines that are not there is a failure that reports how to get them", async () => {
+  test("of engines that are not installed fails and explains how to get them", async () => {
     const none = await call(["--engine", "whisper", short]);
     expect(none).toMatchObject({ exitCode: 1, out: "" });
     expect(none.err).toMatch(/^subtext-speech: model_not_found: [^\n]+models pull whisper-small[^\n]+\n$/);
@@ -399,7 +399,7 @@ describe("models", () => {
     expect(removed).toMatchObject({ exitCode: 0, out: `${TINY.name} removed\n` });
   });
 
-  test("lie where --models-dir says, before MODELS_DIR", async () => {
+  test("are in --models-dir, which takes precedence over MODELS_DIR", async () => {
     const [named, other] = [mkdtempSync(join(folder, "named-")), mkdtempSync(join(folder, "other-"))];
     cpSync(join(listeningModel, "config.json"), join(named, "whisper-base", "config.json"));
     const state = async (args: string[], env: Record<string, string>) => {
@@ -411,7 +411,7 @@ describe("models", () => {
     expect(await state([], { MODELS_DIR: named })).toBe("installed");
   });
 
-  test("are asked for at no address that holds a password", async () => {
+  test("are not requested from a URL that contains a password", async () => {
     const { exitCode, err } = await call(["models", "pull"], {
       MODEL_HUB_URL: "https://me:hunter2@hub.example",
     });

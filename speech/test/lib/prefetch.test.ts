@@ -2,39 +2,39 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { prefetch } from "../../src/lib/prefetch.ts";
 
-/** Gives its items one by one, and tells how many were asked for. */
+/** Yields its items and counts how many were requested. */
 function source(items: readonly number[], failAt: number | null = null) {
-  const told = { asked: 0, returned: false };
+  const state = { requested: 0, returned: false };
   async function* generate() {
     try {
       for (const [index, item] of items.entries()) {
-        told.asked += 1;
+        state.requested += 1;
         await Promise.resolve();
         if (index === failAt) throw new Error("broken");
         yield item;
       }
     } finally {
-      told.returned = true;
+      state.returned = true;
     }
   }
-  return { items: generate(), told };
+  return { items: generate(), state };
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test("gives every item once and in order, and never reads further ahead than it may", async () => {
+test("yields every item once and in order, and never reads further ahead than its limit", async () => {
   const inputs = fc.tuple(fc.array(fc.integer(), { maxLength: 20 }), fc.integer({ min: 0, max: 5 }));
   await fc.assert(
     fc.asyncProperty(inputs, async ([numbers, count]) => {
-      const { items, told } = source(numbers);
+      const { items, state } = source(numbers);
       const got: number[] = [];
       for await (const item of prefetch(items, count)) {
         got.push(item);
         await settled();
-        expect(told.asked).toBe(Math.min(numbers.length, got.length + count));
+        expect(state.requested).toBe(Math.min(numbers.length, got.length + count));
       }
       expect(got).toEqual(numbers);
-      expect(told.returned).toBe(true);
+      expect(state.returned).toBe(true);
     }),
   );
 });
@@ -50,8 +50,8 @@ test("an error of the source comes after the items before it", async () => {
 });
 
 test("a reader that leaves early ends the source", async () => {
-  const { items, told } = source([1, 2, 3, 4, 5, 6]);
+  const { items, state } = source([1, 2, 3, 4, 5, 6]);
   for await (const item of prefetch(items, 1)) if (item === 2) break;
-  expect(told.returned).toBe(true);
-  expect(told.asked).toBeLessThan(6);
+  expect(state.returned).toBe(true);
+  expect(state.requested).toBeLessThan(6);
 });

@@ -19,27 +19,28 @@ test("at a steady pace the rest takes as long as it should", () => {
     fc.property(rates, ({ pace, stepMs, steps }) => {
       const duration = (pace * stepMs * 200) / 1000;
       const remaining = new RemainingTime();
-      let told: number | null = null;
+      let estimate: number | null = null;
       for (let step = 0; step <= steps; step++) {
-        told = remaining.after((pace * stepMs * step) / 1000, duration, step * stepMs);
+        estimate = remaining.after((pace * stepMs * step) / 1000, duration, step * stepMs);
       }
       const left = ((200 - steps) * stepMs) / 1000;
-      if (told === null) expect(steps * stepMs).toBeLessThan(1_100);
-      else expect(Math.abs(told - left)).toBeLessThanOrEqual(1 + left * 0.01);
+      if (estimate === null) expect(steps * stepMs).toBeLessThan(1_100);
+      else expect(Math.abs(estimate - left)).toBeLessThanOrEqual(1 + left * 0.01);
     }),
   );
 });
 
 test("a pace that has changed for minutes is the one that counts", () => {
   const remaining = new RemainingTime();
-  let told: number | null = null;
-  for (let second = 0; second <= 100; second++) told = remaining.after(second * 100, 20_000, second * 1000);
-  expect(told).toBe(100);
+  let estimate: number | null = null;
+  for (let second = 0; second <= 100; second++)
+    estimate = remaining.after(second * 100, 20_000, second * 1000);
+  expect(estimate).toBe(100);
   for (let second = 1; second <= 300; second++) {
-    told = remaining.after(10_000 + second, 20_000, (100 + second) * 1000);
+    estimate = remaining.after(10_000 + second, 20_000, (100 + second) * 1000);
   }
-  expect(told).toBeGreaterThan(9_700 / 3);
-  expect(told).toBeLessThan(9_800);
+  expect(estimate).toBeGreaterThan(9_700 / 3);
+  expect(estimate).toBeLessThan(9_800);
 });
 
 test("at the end nothing is left", () => {

@@ -21,7 +21,7 @@ function mix(channels: 1 | 2, blocks: Float32Array[]): number[] {
 describe("the mono mixer", () => {
   const samples = fc.float32Array({ min: -1, max: 1, noNaN: true, maxLength: 200 });
 
-  test("gives mono back as it came, whatever the blocks", () => {
+  test("returns mono unchanged, whatever the block sizes", () => {
     fc.assert(
       fc.property(fc.array(samples), (blocks) => {
         expect(mix(1, blocks)).toEqual(blocks.flatMap((block) => [...block]));
@@ -40,7 +40,7 @@ describe("the mono mixer", () => {
     );
   });
 
-  test("keeps what two channels have in common and what only one has", () => {
+  test("keeps sound that is in both channels and sound that is in one", () => {
     const tone = Float32Array.from({ length: 48_000 }, (_, i) => Math.sin(i / 5));
     const both = Float32Array.from({ length: 96_000 }, (_, i) => tone[i >> 1]!);
     const left = Float32Array.from({ length: 96_000 }, (_, i) => (i % 2 === 0 ? tone[i >> 1]! : 0));
@@ -60,7 +60,7 @@ describe("the mono mixer", () => {
     }
   });
 
-  test("puts in as much silence as is asked for", () => {
+  test("inserts the requested amount of silence", () => {
     fc.assert(
       fc.property(fc.nat(40_000), fc.nat(40_000), (silence, length) => {
         const mixer = new MonoMixer(1);
@@ -73,7 +73,7 @@ describe("the mono mixer", () => {
     );
   });
 
-  test.each([1, 2] as const)("gives silence of %i channels without samples of its own", (channels) => {
+  test.each([1, 2] as const)("gives silence of %i channels without allocating samples", (channels) => {
     const mixer = new MonoMixer(channels);
     const sound = new Float32Array(channels * 8_000).fill(0.5);
     const hours = 10 * 3600 * 16_000;
@@ -107,7 +107,7 @@ describe("the timeline", () => {
           expect(drop).toBe(0);
           expect(silence === 0 || silence > 1600).toBe(true);
           const start = offset + (timeline.samples - length) / 16_000;
-          // The first block may stand up to 0.1 s late, and all others with it.
+          // The first block may be up to 0.1 s late, which delays all others.
           expect(Math.abs(start - at)).toBeLessThanOrEqual(0.2001);
           at += length / 16_000;
         }
@@ -122,7 +122,7 @@ describe("the timeline", () => {
     expect(timeline.place({ at: 2 }, 16_000)).toEqual({ silence: 0, drop: 0 });
   });
 
-  test("cuts what overlaps", () => {
+  test("cuts overlapping samples", () => {
     const timeline = new Timeline(0);
     timeline.place({ at: 0 }, 16_000);
     expect(timeline.place({ at: 0.5 }, 16_000)).toEqual({ silence: 0, drop: 8000 });
@@ -171,7 +171,7 @@ describe("the reader of ffmpeg's Matroska", () => {
     ),
   ];
 
-  test("finds the same blocks however the bytes are cut", async () => {
+  test("finds the same blocks however the bytes are split", async () => {
     const expected = [
       { at: 1, samples: [0.25, 0.5] },
       { at: 0.98, samples: [1] },
@@ -192,7 +192,7 @@ describe("the reader of ffmpeg's Matroska", () => {
   }
 });
 
-describe("the judgement", () => {
+describe("the decode summary", () => {
   const good: DecodeEvidence = {
     samples: 960_000,
     decodedSeconds: 60,
@@ -202,41 +202,41 @@ describe("the judgement", () => {
     audioDuration: 60,
     report: { failedPackets: 0, damaged: false, complaint: null },
   };
-  const judged = (change: Partial<DecodeEvidence>) => judge({ ...good, ...change });
+  const summarize = (change: Partial<DecodeEvidence>) => judge({ ...good, ...change });
   const report = (failedPackets: number) => ({ failedPackets, damaged: false, complaint: "aac: broken" });
 
-  test("calls a whole recording whole", () => {
+  test("reports a complete recording as complete", () => {
     expect(judge(good)).toEqual({ samples: 960_000, duration: 60, nothing: null, incomplete: false });
   });
 
-  test("overlooks a bad packet at an end, not many nor a long loss", () => {
-    expect(judged({ report: report(2) }).incomplete).toBe(false);
-    expect(judged({ report: report(3) }).incomplete).toBe(true);
-    expect(judged({ report: report(1), decodedSeconds: 55 }).incomplete).toBe(true);
-    expect(judged({ samples: 900_000, decodedSeconds: 56 }).incomplete).toBe(true);
+  test("tolerates a bad packet at an end, but not many or a long loss", () => {
+    expect(summarize({ report: report(2) }).incomplete).toBe(false);
+    expect(summarize({ report: report(3) }).incomplete).toBe(true);
+    expect(summarize({ report: report(1), decodedSeconds: 55 }).incomplete).toBe(true);
+    expect(summarize({ samples: 900_000, decodedSeconds: 56 }).incomplete).toBe(true);
   });
 
-  test("fails where hardly anything decodes", () => {
+  test("fails if hardly anything decodes", () => {
     const broken = { decodedSeconds: 5, samples: 80_000, report: report(900) };
-    expect(() => judged(broken)).toThrow(SpeechError);
-    expect(() => judged(broken)).toThrow("aac: broken");
+    expect(() => summarize(broken)).toThrow(SpeechError);
+    expect(() => summarize(broken)).toThrow("aac: broken");
   });
 
-  test("calls silent what never leaves −90 dB, unless some of it was lost", () => {
-    expect(judged({ peak: 1 / 32768 }).nothing).toBe("silent_audio_track");
-    expect(judged({ peak: 3 / 32768 }).nothing).toBeNull();
-    expect(judged({ peak: 0, report: report(100) })).toMatchObject({ nothing: null, incomplete: true });
+  test("reports audio that never exceeds −90 dB as silent, unless some of it was lost", () => {
+    expect(summarize({ peak: 1 / 32768 }).nothing).toBe("silent_audio_track");
+    expect(summarize({ peak: 3 / 32768 }).nothing).toBeNull();
+    expect(summarize({ peak: 0, report: report(100) })).toMatchObject({ nothing: null, incomplete: true });
   });
 
   test("reports the duration of what was transcribed if it continues past the container's", () => {
-    expect(judged({ duration: null }).duration).toBe(60);
-    expect(judged({ duration: 59.99 }).duration).toBe(59.99);
-    expect(judged({ duration: 30, audioDuration: null }).duration).toBe(60);
+    expect(summarize({ duration: null }).duration).toBe(60);
+    expect(summarize({ duration: 59.99 }).duration).toBe(59.99);
+    expect(summarize({ duration: 30, audioDuration: null }).duration).toBe(60);
   });
 });
 
-describe("ffmpeg's complaints", () => {
-  test("count failed packets of the decoded stream, repeated ones too, over any cut of the text", () => {
+describe("ffmpeg's error messages", () => {
+  test("count the failed packets of the decoded stream, including repeats, however the text is split", () => {
     const text =
       "[aac @ 0x5581] Reserved bit set.\nError while decoding stream #0:1: Invalid data\n" +
       "    Last message repeated 4 times\n[aist#0:1/aac @ 0x1] [dec:aac @ 0x2] Error submitting packet to decoder: x\n" +
@@ -255,7 +255,7 @@ describe("ffmpeg's complaints", () => {
     );
   });
 
-  test("keep few lines of few characters, without addresses and paths", () => {
+  test("are limited in lines and length, and contain no addresses or paths", () => {
     const complaints = new DecoderLog(null);
     for (let i = 0; i < 1000; i++)
       complaints.add(`[mov @ 0x${i}] file:/srv/secret/a.mp4: ${"x".repeat(5000)}\n`);

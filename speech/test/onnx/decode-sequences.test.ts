@@ -89,13 +89,13 @@ describe.each(["float32", "float16"] as const)("rows of %s", (type) => {
     [4, 3, 2],
   );
 
-  test("are kept in the order asked for", () => {
-    const kept = keepRows(tensor, [3, 1]);
-    expect([kept.type, kept.dims]).toEqual([type, [2, 3, 2]]);
-    expect([...floatsOf(kept)]).toEqual([18, 19, 20, 21, 22, 23, 6, 7, 8, 9, 10, 11].map((i) => i / 4));
+  test("are selected in the requested order", () => {
+    const rows = keepRows(tensor, [3, 1]);
+    expect([rows.type, rows.dims]).toEqual([type, [2, 3, 2]]);
+    expect([...floatsOf(rows)]).toEqual([18, 19, 20, 21, 22, 23, 6, 7, 8, 9, 10, 11].map((i) => i / 4));
   });
 
-  test("are kept if there is nothing in them", () => {
+  test("are selected if they are empty", () => {
     expect(keepRows(floatTensor(type, new Float32Array(0), [4, 3, 0, 2]), [2]).dims).toEqual([1, 3, 0, 2]);
   });
 
@@ -136,14 +136,14 @@ describe("a loop of tokens", () => {
     expect(lengthBeforeLoop([1, ...times(24, [5])], 448)).toBe(2);
   });
 
-  test("is found wherever it stands, and leaves its first round", () => {
+  test("is found at any position, and its first occurrence remains", () => {
     const tokens = fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 20 });
     fc.assert(
       fc.property(tokens, tokens, (before, phrase) => {
         const said = [...before, ...times(16, phrase)];
-        const kept = lengthBeforeLoop(said, said.length);
-        expect(kept).not.toBeNull();
-        expect(kept).toBeLessThanOrEqual(before.length + phrase.length);
+        const length = lengthBeforeLoop(said, said.length);
+        expect(length).not.toBeNull();
+        expect(length).toBeLessThanOrEqual(before.length + phrase.length);
       }),
     );
   });

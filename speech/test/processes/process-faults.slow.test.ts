@@ -47,7 +47,7 @@ test("a job that was just begun starts no process after closing", async () => {
   expect(descendantsRunning(process.pid, "processes/process-main.ts")).toEqual([]);
 });
 
-test("a thread of the engine that ends costs one attempt: the next job has a process of its own", async () => {
+test("a thread of the engine that ends costs one attempt: the next job has a new process", async () => {
   const folder = mkdtempSync(join(tmpdir(), "speech-faults-"));
   const path = join(folder, "short.wav");
   writeFileSync(path, wavFile(sequence(0.5, theChildren, 0.5)));

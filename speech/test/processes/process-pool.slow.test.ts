@@ -39,8 +39,8 @@ beforeAll(() => {
   short = join(folder, "short.wav");
   writeFileSync(short, wavFile(sequence(0.5, theChildren, 0.5)));
   long = join(folder, "long.wav");
-  // Varied, for what repeats itself without end is given up before its end; in many short utterances, so that
-  // the first of them are heard soon.
+  // Varied, because endless repetition is cut short; in many short utterances, so that the first results come
+  // early.
   const beginnings = ENGLISH.map((name) => spoken(name).samples.subarray(0, SENTENCE_SAMPLES));
   const sentences = Array.from({ length: 250 }, (_, index) => [
     beginnings[index % beginnings.length]!,
@@ -61,14 +61,14 @@ function create(options: Partial<SpeechOptions>): Speech {
   });
 }
 
-/** Ended with the test. */
+/** Closed at the end of the test. */
 function open(options: Partial<SpeechOptions> = {}): Speech {
   const speech = create(options);
   opened.push(speech);
   return speech;
 }
 
-/** Whether any speech process used the processor for a fifth of the time, lately. */
+/** Whether any speech process recently used at least 20 % of a core. */
 function isComputing(): boolean {
   const ticks = () => speechProcesses().reduce((sum, pid) => sum + cpuTicks(pid), 0);
   const before = ticks();
@@ -109,7 +109,7 @@ async function decoding(): Promise<void> {
   await until(() => decoders().length > 0);
 }
 
-describe("speech in a process that stays", () => {
+describe("speech in a long-lived process", () => {
   const { execPath } = process;
   let speech: Speech;
   let inspector = Promise.withResolvers<string>();
@@ -141,7 +141,7 @@ describe("speech in a process that stays", () => {
     socket.send(JSON.stringify({ id: 1, method: "Runtime.evaluate", params: { expression } }));
   }
 
-  test("a recording is transcribed, and the process stays for the next one", async () => {
+  test("a recording is transcribed, and the process is reused for the next one", async () => {
     expect(await textOf(speech, short)).toEqual(TEXT);
     const first = speechProcesses();
     expect(await textOf(speech, short)).toEqual(TEXT);
@@ -156,7 +156,7 @@ describe("speech in a process that stays", () => {
     });
   });
 
-  test("an error of the recording crosses the border with its code and message", async () => {
+  test("an error of the recording crosses the process boundary with its code and message", async () => {
     const path = join(folder, "text.mp4");
     writeFileSync(path, "This is no recording.".repeat(100));
     await expect(speech.transcribe(path, job)).rejects.toMatchObject({
@@ -167,7 +167,7 @@ describe("speech in a process that stays", () => {
     });
   });
 
-  test("the progress of a short recording too comes to its end", async () => {
+  test("the progress of a short recording reaches its end too", async () => {
     const seen: TranscribeProgress[] = [];
     const { path } = listeningRecording("english");
     const { duration } = await speech.transcribe(path, {
@@ -216,15 +216,15 @@ describe("speech in a process that stays", () => {
     expect(await textOf(speech, short)).toEqual(TEXT);
   });
 
-  test("a process that stands still is ended within its limit", async () => {
+  test("a process that does not respond is ended within its limit", async () => {
     const outcome = startLong(speech);
     await decoding();
     process.kill(speechProcesses()[0]!, "SIGSTOP");
     expect(await outcome).toMatchObject({ code: "engine_hung", retryable: true });
   });
 
-  test("a process whose program runs in a circle is ended within its limit", async () => {
-    // The one that stood still is gone.
+  test("a process in an endless loop is ended within its limit", async () => {
+    // The process that did not respond is gone.
     const outcome = startLong(speech);
     await decoding();
     await evaluate("for (;;);");
@@ -242,7 +242,7 @@ describe("speech in a process that stays", () => {
   });
 });
 
-describe("speech that a test begins and ends", () => {
+describe("speech that each test opens and closes", () => {
   afterEach(async () => {
     await Promise.all(opened.splice(0).map((speech) => speech.close()));
     expect(speechProcesses()).toEqual([]);
@@ -251,12 +251,12 @@ describe("speech that a test begins and ends", () => {
   test("an abort in the middle of transcribing stops all work below this process", async () => {
     const speech = open({ threads: 2 });
     const abort = new AbortController();
-    const heard = Promise.withResolvers<void>();
-    const onProgress = ({ done }: { done: number }) => done > 0 && heard.resolve();
+    const progressed = Promise.withResolvers<void>();
+    const onProgress = ({ done }: { done: number }) => done > 0 && progressed.resolve();
     const outcome = speech
       .transcribe(long, { ...job, signal: abort.signal, onProgress })
       .catch((error) => error);
-    await heard.promise;
+    await progressed.promise;
     abort.abort(new Error("deleted"));
     expect(await outcome).toMatchObject({ message: "deleted" });
     await until(() => decoders().length === 0);
@@ -264,8 +264,8 @@ describe("speech that a test begins and ends", () => {
     expect(await textOf(speech, short)).toEqual(TEXT);
   });
 
-  test("a job that comes no further is ended although its process shows signs of life", async () => {
-    // Shorter than any work takes, so that real work stands for an engine that never results.
+  test("a job without progress is ended although its process responds", async () => {
+    // Shorter than any job takes, so that a real job looks like an engine that never returns.
     const stalled = open({ stallTimeoutMs: 1, heartbeatTimeoutMs: 60_000 });
     expect(await startLong(stalled)).toMatchObject({
       code: "engine_hung",
@@ -275,7 +275,7 @@ describe("speech that a test begins and ends", () => {
     await until(() => decoders().length === 0);
   });
 
-  test("a process that takes more memory than it may is ended", async () => {
+  test("a process that exceeds its memory limit is ended", async () => {
     const outcome = open({ memoryLimitBytes: 150_000_000 }).transcribe(short, job);
     await expect(outcome).rejects.toMatchObject({ code: "engine_out_of_memory", retryable: true });
   });
@@ -317,7 +317,7 @@ describe("speech that a test begins and ends", () => {
     expect(result.languageSegments.map(({ language }) => language)).toEqual(languages);
   });
 
-  test("processes without work end when there are new engines", async () => {
+  test("idle processes end when there are new engines", async () => {
     const speech = open();
     await textOf(speech, short);
     speech.renew();
@@ -334,23 +334,22 @@ describe("speech that a test begins and ends", () => {
   test("the checkpoints of a killed process are used by the next one", async () => {
     const checkpoints: Checkpoint[] = [];
     const speech = open({ checkpointIntervalSeconds: 0 });
-    const hear = (onCheckpoint: (stretch: Checkpoint) => void) =>
+    const run = (onCheckpoint: (checkpoint: Checkpoint) => void) =>
       speech.transcribe(short, { ...job, checkpoints, onCheckpoint });
-    const killed = hear((stretch) => {
-      checkpoints.push(stretch);
+    const killed = run((checkpoint) => {
+      checkpoints.push(checkpoint);
       for (const pid of speechProcesses()) process.kill(pid, "SIGKILL");
     });
     await expect(killed).rejects.toMatchObject({ code: "engine_crashed" });
-    const told: Checkpoint[] = [];
-    const { words } = (await hear((stretch) => told.push(stretch))) as Transcript;
+    const reported: Checkpoint[] = [];
+    const { words } = (await run((checkpoint) => reported.push(checkpoint))) as Transcript;
     expect(words.map(({ word }) => word).join(" ")).toEqual(TEXT);
-    const speechIn = (stretches: Checkpoint[]) =>
-      stretches.flatMap(({ results }) => parseResults(results)!.speech);
+    const speechIn = (list: Checkpoint[]) => list.flatMap(({ results }) => parseResults(results)!.speech);
     expect(speechIn(checkpoints)).toHaveLength(1);
-    expect(speechIn(told)).toEqual([]);
+    expect(speechIn(reported)).toEqual([]);
   });
 
-  test("a process without work gives its memory back, and the next job starts another", async () => {
+  test("an idle process ends to free memory, and the next job starts another", async () => {
     const speech = open({ idleMs: 100 });
     await textOf(speech, short);
     await until(() => speechProcesses().length === 0);

@@ -15,24 +15,24 @@ import {
 const REMEDY = "Install a multilingual model.";
 const NOTHING: Engines = { bundled: null, multilingual: null, bundledTakesEnglish: false, remedy: REMEDY };
 
-interface Listened extends RecognizedSpeech {
+interface Recognition extends RecognizedSpeech {
   progress: number[];
   /** The words that the recording says, by their language. */
   said: (language: FakeLanguage) => string[];
 }
 
-async function listen(parts: readonly FakeSpeech[], engines: Partial<Engines>): Promise<Listened> {
-  const listener = createRecognizer({ ...NOTHING, ...engines });
+async function recognize(parts: readonly FakeSpeech[], engines: Partial<Engines>): Promise<Recognition> {
+  const recognizer = createRecognizer({ ...NOTHING, ...engines });
   const groups = await fakeRecording(parts);
   const progress: number[] = [];
   const options = {
     signal: new AbortController().signal,
     onSettled: (settled: number) => progress.push(settled),
   };
-  for (const { utterances } of groups) await listener.recognize(utterances, options);
+  for (const { utterances } of groups) await recognizer.recognize(utterances, options);
   const duration = parts.reduce((sum, [, seconds]) => sum + seconds, 0);
   return {
-    ...(await listener.finish(duration, options)),
+    ...(await recognizer.finish(duration, options)),
     progress,
     said: (language) => fakeWords(groups, language),
   };
@@ -60,57 +60,57 @@ function expectInOrder({ words, languageSegments }: RecognizedSpeech): void {
     }
   }
   let at = 0;
-  for (const stretch of languageSegments) {
-    expect(stretch.words).toBeGreaterThan(0);
-    for (const { start, end } of words.slice(at, at + stretch.words)) {
-      expect(start).toBeGreaterThanOrEqual(stretch.start);
-      expect(end).toBeLessThanOrEqual(stretch.end);
+  for (const segment of languageSegments) {
+    expect(segment.words).toBeGreaterThan(0);
+    for (const { start, end } of words.slice(at, at + segment.words)) {
+      expect(start).toBeGreaterThanOrEqual(segment.start);
+      expect(end).toBeLessThanOrEqual(segment.end);
     }
-    at += stretch.words;
+    at += segment.words;
   }
   expect(at).toBe(words.length);
 }
 
-describe.each(["before", "by result"] as const)("an engine that tells the language %s", (tells) => {
+describe.each(["before", "by result"] as const)("an engine that detects the language %s", (detects) => {
   test("a recording in one language is written in it, each word once", async () => {
-    const heard = await listen(talk("es", 30), { multilingual: fakeMultilingual({ tells }) });
-    expect(heard.language).toBe("es");
-    expect(texts(heard)).toEqual(heard.said("es"));
-    expect(heard.languageSegments).toMatchObject([
-      { language: "es", engine: "fake-multilingual", words: heard.words.length },
+    const result = await recognize(talk("es", 30), { multilingual: fakeMultilingual({ detects }) });
+    expect(result.language).toBe("es");
+    expect(texts(result)).toEqual(result.said("es"));
+    expect(result.languageSegments).toMatchObject([
+      { language: "es", engine: "fake-multilingual", words: result.words.length },
     ]);
-    expectInOrder(heard);
+    expectInOrder(result);
   });
 
   test("three languages in turn are written segment by segment, none translated", async () => {
     const parts = [...talk("es", 5, 3), ...talk("en", 5, 3), ...talk("pt", 9, 3)];
-    const heard = await listen(parts, { multilingual: fakeMultilingual({ tells }) });
-    expect(texts(heard).filter((word) => word.startsWith("translated"))).toEqual([]);
-    expect(texts(heard)).toEqual([...heard.said("es"), ...heard.said("en"), ...heard.said("pt")]);
-    expect(languages(heard)).toEqual(["es", "en", "pt"]);
-    expect(heard.language).toBe("pt");
-    expectInOrder(heard);
+    const result = await recognize(parts, { multilingual: fakeMultilingual({ detects }) });
+    expect(texts(result).filter((word) => word.startsWith("translated"))).toEqual([]);
+    expect(texts(result)).toEqual([...result.said("es"), ...result.said("en"), ...result.said("pt")]);
+    expect(languages(result)).toEqual(["es", "en", "pt"]);
+    expect(result.language).toBe("pt");
+    expectInOrder(result);
   });
 
   test("a language that changes without a long pause, inside an utterance, changes at the pause", async () => {
     const parts = [...talk("es", 3, 5.5, 0.3), ...talk("en", 5, 5.5, 0.3), ...talk("es", 4, 5.5, 0.3)];
-    const heard = await listen(parts, { multilingual: fakeMultilingual({ tells }) });
-    expect(languages(heard)).toEqual(["es", "en", "es"]);
-    expect(texts(heard).filter((word) => word.startsWith("translated"))).toEqual([]);
+    const result = await recognize(parts, { multilingual: fakeMultilingual({ detects }) });
+    expect(languages(result)).toEqual(["es", "en", "es"]);
+    expect(texts(result).filter((word) => word.startsWith("translated"))).toEqual([]);
   });
 
   test("a recording in which nobody says anything has no language", async () => {
-    const heard = await listen(talk("noise", 4), { multilingual: fakeMultilingual({ tells }) });
-    expect(heard).toMatchObject({ words: [], language: "zxx", languageSegments: [] });
-    expect(heard.speechSeconds).toBeGreaterThan(20);
+    const result = await recognize(talk("noise", 4), { multilingual: fakeMultilingual({ detects }) });
+    expect(result).toMatchObject({ words: [], language: "zxx", languageSegments: [] });
+    expect(result.speechSeconds).toBeGreaterThan(20);
   });
 
   test("a recording without utterances has no language", async () => {
-    const heard = await listen([[null, 30]], { multilingual: fakeMultilingual({ tells }) });
-    expect(heard).toMatchObject({ words: [], language: "zxx", languageSegments: [], speechSeconds: 0 });
+    const result = await recognize([[null, 30]], { multilingual: fakeMultilingual({ detects }) });
+    expect(result).toMatchObject({ words: [], language: "zxx", languageSegments: [], speechSeconds: 0 });
   });
 
-  test("of any mixture every word is written once, in order, in the segment that it belongs to", async () => {
+  test("every word of any mixture is written once, in order, in its segment", async () => {
     const sentence = fc.tuple(
       fc.constantFrom<FakeLanguage>("en", "es", "pt", "noise"),
       fc.integer({ min: 1, max: 12 }),
@@ -122,13 +122,13 @@ describe.each(["before", "by result"] as const)("an engine that tells the langua
           [language, seconds],
           [null, pause],
         ]);
-        const heard = await listen(parts, { multilingual: fakeMultilingual({ tells }) });
-        expectInOrder(heard);
-        const starts = heard.words.map(({ word }) => Number(word.split("-").at(-1)));
-        const said = (["en", "es", "pt"] as const).flatMap((language) => heard.said(language));
+        const result = await recognize(parts, { multilingual: fakeMultilingual({ detects }) });
+        expectInOrder(result);
+        const starts = result.words.map(({ word }) => Number(word.split("-").at(-1)));
+        const said = (["en", "es", "pt"] as const).flatMap((language) => result.said(language));
         expect(starts).toEqual(said.map((word) => Number(word.split("-").at(-1))).toSorted((a, b) => a - b));
-        const told = heard.words.length === 0 ? ["zxx"] : ["und", ...languages(heard)];
-        expect(told).toContain(heard.language);
+        const reported = result.words.length === 0 ? ["zxx"] : ["und", ...languages(result)];
+        expect(reported).toContain(result.language);
       }),
       { numRuns: 25 },
     );
@@ -147,23 +147,23 @@ describe("doubtful languages", () => {
             ])
           : honest,
     });
-    const heard = await listen(talk("en", 12, 6, 2.5), { multilingual });
-    expect(languages(heard)).toEqual(["en"]);
-    expect(texts(heard)).toEqual(heard.said("en"));
+    const result = await recognize(talk("en", 12, 6, 2.5), { multilingual });
+    expect(languages(result)).toEqual(["en"]);
+    expect(texts(result)).toEqual(result.said("en"));
   });
 
   test("a sentence that an engine recognized in the wrong language is transcribed again in the right one", async () => {
     const parts = [...talk("en", 3, 6, 2.5), ...talk("cy", 1, 2, 2.5), ...talk("en", 3, 6, 2.5)];
-    const multilingual = fakeMultilingual({ tells: "by result" });
-    const heard = await listen(parts, { multilingual });
-    expect(languages(heard)).toEqual(["en"]);
-    expect(multilingual.heard.filter(({ seconds }) => seconds < 4).map(({ language }) => language)).toEqual([
+    const multilingual = fakeMultilingual({ detects: "by result" });
+    const result = await recognize(parts, { multilingual });
+    expect(languages(result)).toEqual(["en"]);
+    expect(multilingual.calls.filter(({ seconds }) => seconds < 4).map(({ language }) => language)).toEqual([
       "cy",
       "en",
     ]);
   });
 
-  test("a dialect between two languages is not cut up for ever", async () => {
+  test("a dialect between two languages is not split again and again", async () => {
     const multilingual = fakeMultilingual({
       detected: () =>
         new Map([
@@ -171,11 +171,11 @@ describe("doubtful languages", () => {
           ["pt", 0.35],
         ]),
     });
-    await listen(talk("es", 120, 6, 0.5), { multilingual });
+    await recognize(talk("es", 120, 6, 0.5), { multilingual });
     expect(multilingual.detectedSeconds.length).toBeLessThan(70);
   });
 
-  test("if most is unsure and hardly a word is transcribed no language is detected", async () => {
+  test("no language is detected if the detector is unsure and few words are recognized", async () => {
     const multilingual = fakeMultilingual({
       detected: () =>
         new Map([
@@ -183,29 +183,29 @@ describe("doubtful languages", () => {
           ["pt", 0.25],
           ["fr", 0.2],
         ]),
-      heard: (honest) => ({ ...honest, words: honest.words.slice(0, 3) }),
+      alter: (honest) => ({ ...honest, words: honest.words.slice(0, 3) }),
     });
-    const heard = await listen(talk("es", 10, 3.5, 2.5), { multilingual });
-    expect(heard.words.length).toBeGreaterThan(0);
-    expect(heard.language).toBe("es");
-    const mumbled = await listen([...talk("es", 10, 3.5, 2.5), ...talk("noise", 20)], { multilingual });
+    const result = await recognize(talk("es", 10, 3.5, 2.5), { multilingual });
+    expect(result.words.length).toBeGreaterThan(0);
+    expect(result.language).toBe("es");
+    const mumbled = await recognize([...talk("es", 10, 3.5, 2.5), ...talk("noise", 20)], { multilingual });
     expect(mumbled.language).toBe("und");
   });
 
-  /** Some utterances now, the others when these are heard. */
-  async function listenInTwo(parts: readonly FakeSpeech[], first: number, multilingual: FakeEngine) {
+  /** Recognizes the first utterances, then the others. */
+  async function recognizeInTwo(parts: readonly FakeSpeech[], first: number, multilingual: FakeEngine) {
     const all = (await fakeRecording(parts)).flatMap(({ utterances }) => utterances);
-    const listener = createRecognizer({ ...NOTHING, multilingual });
+    const recognizer = createRecognizer({ ...NOTHING, multilingual });
     const options = { signal: new AbortController().signal, onSettled: () => {} };
-    await listener.recognize(all.slice(0, first), options);
-    await listener.recognize(all.slice(first), options);
-    return { all, heard: await listener.finish(1_000, options) };
+    await recognizer.recognize(all.slice(0, first), options);
+    await recognizer.recognize(all.slice(first), options);
+    return { all, result: await recognizer.finish(1_000, options) };
   }
 
   test("a sentence at the end of a group is determined by what follows in the next", async () => {
     const parts = [...talk("en", 4, 6, 2.5), ...talk("es", 6, 1.5, 2.5)];
-    const { all, heard } = await listenInTwo(parts, 5, fakeMultilingual());
-    expect(heard.languageSegments).toMatchObject([
+    const { all, result } = await recognizeInTwo(parts, 5, fakeMultilingual());
+    expect(result.languageSegments).toMatchObject([
       { language: "en" },
       { language: "es", start: all[4]!.speech[0]!.start },
     ]);
@@ -218,11 +218,11 @@ describe("doubtful languages", () => {
       ["en", 0.4],
     ]);
     const multilingual = fakeMultilingual({ detected: (honest) => (++count > 4 ? doubtful : honest) });
-    const { heard } = await listenInTwo(talk("en", 5, 6, 2.5), 4, multilingual);
-    expect(languages(heard)).toEqual(["en"]);
+    const { result } = await recognizeInTwo(talk("en", 5, 6, 2.5), 4, multilingual);
+    expect(languages(result)).toEqual(["en"]);
   });
 
-  test("a change in the first utterance of a group is found though the model reports one language of it", async () => {
+  test("a change in the first utterance of a group is found although the model reports one language for it", async () => {
     const change: FakeSpeech[] = [
       ["es", 3],
       [null, 0.5],
@@ -236,15 +236,15 @@ describe("doubtful languages", () => {
       },
     });
     const parts = [...talk("es", 4, 6, 2.5), ...change, ...talk("en", 2, 6, 2.5)];
-    const { heard } = await listenInTwo(parts, 4, onlyMost);
-    expect(texts(heard).filter((word) => word.startsWith("translated"))).toEqual([]);
+    const { result } = await recognizeInTwo(parts, 4, onlyMost);
+    expect(texts(result).filter((word) => word.startsWith("translated"))).toEqual([]);
   });
 
-  test("of two languages spoken for as long the first is reported", async () => {
+  test("of two languages with equal speech the first is reported", async () => {
     const parts = [...talk("pt", 4, 6, 3), ...talk("es", 4, 6, 3)];
-    const heard = await listen(parts, { multilingual: fakeMultilingual() });
-    expect(languages(heard)).toEqual(["pt", "es"]);
-    expect(heard.language).toBe("pt");
+    const result = await recognize(parts, { multilingual: fakeMultilingual() });
+    expect(languages(result)).toEqual(["pt", "es"]);
+    expect(result.language).toBe("pt");
   });
 });
 
@@ -254,37 +254,37 @@ describe("the bundled engine beside one of many languages", () => {
     const multilingual = fakeMultilingual();
     return { bundled, multilingual, bundledTakesEnglish: true };
   };
-  const seconds = ({ heard }: FakeEngine) => heard.reduce((sum, one) => sum + one.seconds, 0);
+  const seconds = ({ calls }: FakeEngine) => calls.reduce((sum, one) => sum + one.seconds, 0);
 
   test("English is transcribed by the bundled engine alone, with a few probes", async () => {
     const engines = both();
-    const heard = await listen(talk("en", 100), engines);
-    expect(texts(heard)).toEqual(heard.said("en"));
-    expect(heard.languageSegments).toMatchObject([{ language: "en", engine: "fake-english" }]);
-    expect(heard.languageSegments[0]!.probability).toBeGreaterThanOrEqual(0.9);
-    expect(engines.multilingual.heard).toEqual([]);
+    const result = await recognize(talk("en", 100), engines);
+    expect(texts(result)).toEqual(result.said("en"));
+    expect(result.languageSegments).toMatchObject([{ language: "en", engine: "fake-english" }]);
+    expect(result.languageSegments[0]!.probability).toBeGreaterThanOrEqual(0.9);
+    expect(engines.multilingual.calls).toEqual([]);
     const probed = engines.multilingual.detectedSeconds.reduce((sum, one) => sum + one, 0);
-    expect(probed).toBeLessThan(0.45 * heard.speechSeconds);
+    expect(probed).toBeLessThan(0.45 * result.speechSeconds);
   });
 
   test("another language is transcribed by the other engine alone", async () => {
     const engines = both();
-    const heard = await listen(talk("es", 100), engines);
-    expect(texts(heard)).toEqual(heard.said("es"));
-    expect(heard.languageSegments).toMatchObject([{ language: "es", engine: "fake-multilingual" }]);
-    expect(engines.bundled.heard).toEqual([]);
+    const result = await recognize(talk("es", 100), engines);
+    expect(texts(result)).toEqual(result.said("es"));
+    expect(result.languageSegments).toMatchObject([{ language: "es", engine: "fake-multilingual" }]);
+    expect(engines.bundled.calls).toEqual([]);
   });
 
   test("Spanish in the middle of English goes to the other engine, and nothing is transcribed twice or lost", async () => {
     const engines = both();
     const parts = [...talk("en", 20), ...talk("es", 4), ...talk("en", 30)];
-    const heard = await listen(parts, engines);
-    expect(texts(heard).filter((word) => /translated|misheard/.test(word))).toEqual([]);
-    expect(texts(heard).toSorted()).toEqual([...heard.said("en"), ...heard.said("es")].toSorted());
-    expect(languages(heard).filter((language) => language === "es")).toEqual(["es"]);
-    expect(heard.language).toBe("en");
+    const result = await recognize(parts, engines);
+    expect(texts(result).filter((word) => /translated|misheard/.test(word))).toEqual([]);
+    expect(texts(result).toSorted()).toEqual([...result.said("en"), ...result.said("es")].toSorted());
+    expect(languages(result).filter((language) => language === "es")).toEqual(["es"]);
+    expect(result.language).toBe("en");
     expect(seconds(engines.multilingual)).toBeLessThan(80);
-    expectInOrder(heard);
+    expectInOrder(result);
   });
 
   test("an utterance that it transcribes well although another language is spoken in a part of it is not its own", async () => {
@@ -294,69 +294,72 @@ describe("the bundled engine beside one of many languages", () => {
       ["es", 4.8],
       [null, 2.5],
     ];
-    const heard = await listen([...talk("en", 6, 19.5, 2.5), ...both20, ...talk("es", 4, 19.5, 2.5)], both());
-    expect(texts(heard).filter((word) => /translated|misheard/.test(word))).toEqual([]);
-    expect(heard.languageSegments.map(({ engine, language }) => `${language} by ${engine}`)).toEqual([
+    const result = await recognize(
+      [...talk("en", 6, 19.5, 2.5), ...both20, ...talk("es", 4, 19.5, 2.5)],
+      both(),
+    );
+    expect(texts(result).filter((word) => /translated|misheard/.test(word))).toEqual([]);
+    expect(result.languageSegments.map(({ engine, language }) => `${language} by ${engine}`)).toEqual([
       "en by fake-english",
       "en by fake-multilingual",
       "es by fake-multilingual",
     ]);
   });
 
-  test("if it is not as good the other engine transcribes everything", async () => {
+  test("if it is less accurate, the other engine transcribes everything", async () => {
     const engines = { ...both(), bundledTakesEnglish: false };
-    const heard = await listen(talk("en", 10), engines);
-    expect(heard.languageSegments).toMatchObject([{ engine: "fake-multilingual" }]);
-    expect(engines.bundled.heard).toEqual([]);
+    const result = await recognize(talk("en", 10), engines);
+    expect(result.languageSegments).toMatchObject([{ engine: "fake-multilingual" }]);
+    expect(engines.bundled.calls).toEqual([]);
   });
 
-  test("beside an engine that detects languages only by transcribing it transcribes nothing", async () => {
-    const engines = { ...both(), multilingual: fakeMultilingual({ tells: "by result" }) };
-    const heard = await listen(talk("en", 10), engines);
-    expect(heard.languageSegments).toMatchObject([{ engine: "fake-multilingual", language: "en" }]);
-    expect(engines.bundled.heard).toEqual([]);
+  test("beside an engine that detects languages only by transcribing, it transcribes nothing", async () => {
+    const engines = { ...both(), multilingual: fakeMultilingual({ detects: "by result" }) };
+    const result = await recognize(talk("en", 10), engines);
+    expect(result.languageSegments).toMatchObject([{ engine: "fake-multilingual", language: "en" }]);
+    expect(engines.bundled.calls).toEqual([]);
   });
 });
 
 describe("the bundled engine alone", () => {
   test("English is detected, with one segment", async () => {
-    const heard = await listen(talk("en", 10), { bundled: fakeEnglishOnly() });
-    expect(heard).toMatchObject({
+    const result = await recognize(talk("en", 10), { bundled: fakeEnglishOnly() });
+    expect(result).toMatchObject({
       language: "en",
       languageSegments: [{ language: "en", engine: "fake-english" }],
     });
-    expect(texts(heard)).toEqual(heard.said("en"));
-    expectInOrder(heard);
+    expect(texts(result)).toEqual(result.said("en"));
+    expectInOrder(result);
   });
 
-  test("another language is refused with what would help", async () => {
-    await expect(listen(talk("es", 6), { bundled: fakeEnglishOnly() })).rejects.toMatchObject({
+  test("another language is rejected with a remedy", async () => {
+    await expect(recognize(talk("es", 6), { bundled: fakeEnglishOnly() })).rejects.toMatchObject({
       code: "language_unsupported",
       message: expect.stringContaining(REMEDY),
     });
   });
 
-  test("of a long recording in another language the rest is not recognized", async () => {
+  test("the rest of a long recording in another language is not recognized", async () => {
     const bundled = fakeEnglishOnly();
-    await expect(listen(talk("es", 120), { bundled })).rejects.toMatchObject({
+    await expect(recognize(talk("es", 120), { bundled })).rejects.toMatchObject({
       code: "language_unsupported",
     });
-    expect(bundled.heard.reduce((sum, { seconds }) => sum + seconds, 0)).toBeLessThan(300);
+    expect(bundled.calls.reduce((sum, { seconds }) => sum + seconds, 0)).toBeLessThan(300);
   });
 });
 
-test("a model of one language is taken at its word", async () => {
+test("a model of one language determines the language", async () => {
   const multilingual = fakeEnglishOnly();
-  const heard = await listen(talk("en", 5), { multilingual, bundledTakesEnglish: true });
-  expect(heard).toMatchObject({ language: "en", languageSegments: [{ language: "en", probability: 1 }] });
+  const result = await recognize(talk("en", 5), { multilingual, bundledTakesEnglish: true });
+  expect(result).toMatchObject({ language: "en", languageSegments: [{ language: "en", probability: 1 }] });
 });
 
 describe("speech that an engine leaves out", () => {
-  /** Stops at the first pause, as models do that take the end of a sentence for the end of all. */
-  const untilPause = (tells: "before" | "by result") =>
+  /** Stops at the first pause, as models do that mistake the end of a sentence for the end of the audio. */
+  const untilPause = (detects: "before" | "by result") =>
     fakeMultilingual({
-      tells,
-      heard: (honest) => {
+      detects,
+      alter: (honest) => {
         const pause = honest.words.findIndex(
           ({ start }, index) => start - (honest.words[index - 1]?.end ?? start) > 0.7,
         );
@@ -365,27 +368,27 @@ describe("speech that an engine leaves out", () => {
     });
 
   test.each(["before", "by result"] as const)(
-    "is heard in a second go, and nothing twice (language told %s)",
-    async (tells) => {
-      const multilingual = untilPause(tells);
-      const heard = await listen(talk("es", 9, 3, 1.5), { multilingual });
-      expect(texts(heard)).toEqual(heard.said("es"));
-      expect(new Set(multilingual.heard.map(({ language }) => language))).toEqual(new Set(["es"]));
-      expectInOrder(heard);
+    "is recognized in a second pass, and nothing twice (language detected %s)",
+    async (detects) => {
+      const multilingual = untilPause(detects);
+      const result = await recognize(talk("es", 9, 3, 1.5), { multilingual });
+      expect(texts(result)).toEqual(result.said("es"));
+      expect(new Set(multilingual.calls.map(({ language }) => language))).toEqual(new Set(["es"]));
+      expectInOrder(result);
     },
   );
 
-  test("is not there if the rest is noise", async () => {
-    const heard = await listen([...talk("es", 2, 3, 1), ["noise", 4]], {
+  test("is not added if the rest is noise", async () => {
+    const result = await recognize([...talk("es", 2, 3, 1), ["noise", 4]], {
       multilingual: untilPause("before"),
     });
-    expect(texts(heard)).toEqual(heard.said("es"));
+    expect(texts(result)).toEqual(result.said("es"));
   });
 });
 
-test("text that a model makes up of noise is in no transcript", async () => {
+test("text that a model hallucinates from noise is in no transcript", async () => {
   const multilingual = fakeMultilingual({
-    heard: (honest, { start, samples }) =>
+    alter: (honest, { start, samples }) =>
       honest.words.length > 0
         ? honest
         : {
@@ -394,24 +397,24 @@ test("text that a model makes up of noise is in no transcript", async () => {
             words: [{ word: "Thanks.", start, end: start + samples.length / 16_000, confidence: 0.6 }],
           },
   });
-  const heard = await listen([...talk("noise", 3, 9, 3), ...talk("es", 5), ...talk("noise", 3, 9, 3)], {
+  const result = await recognize([...talk("noise", 3, 9, 3), ...talk("es", 5), ...talk("noise", 3, 9, 3)], {
     multilingual,
   });
-  expect(texts(heard)).toEqual(heard.said("es"));
+  expect(texts(result)).toEqual(result.said("es"));
 });
 
-test("progress rises batch by batch to the end of what is spoken", async () => {
-  const heard = await listen(talk("es", 100), { multilingual: fakeMultilingual() });
-  expect(heard.progress.length).toBeGreaterThan(8);
-  expect(heard.progress).toEqual(heard.progress.toSorted((a, b) => a - b));
-  expect(heard.progress.at(-1)).toBeGreaterThan(655);
+test("progress rises batch by batch to the end of the speech", async () => {
+  const result = await recognize(talk("es", 100), { multilingual: fakeMultilingual() });
+  expect(result.progress.length).toBeGreaterThan(8);
+  expect(result.progress).toEqual(result.progress.toSorted((a, b) => a - b));
+  expect(result.progress.at(-1)).toBeGreaterThan(655);
 });
 
 test("an abort ends it", async () => {
   const [group] = await fakeRecording(talk("es", 10));
-  const listener = createRecognizer({ ...NOTHING, multilingual: fakeMultilingual() });
+  const recognizer = createRecognizer({ ...NOTHING, multilingual: fakeMultilingual() });
   const signal = AbortSignal.abort(new Error("deleted"));
-  await expect(listener.recognize(group!.utterances, { signal, onSettled: () => {} })).rejects.toThrow(
+  await expect(recognizer.recognize(group!.utterances, { signal, onSettled: () => {} })).rejects.toThrow(
     "deleted",
   );
 });

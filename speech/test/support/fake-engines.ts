@@ -11,9 +11,9 @@ import { packUtterances, type UtteranceGroup } from "../../src/vad/utterances.ts
 import { type ScoredAudio, WINDOW_SAMPLES } from "../../src/vad/voice-activity.ts";
 
 /**
- * Fake engines for fake speech, for what no real model can be made to do at will: speech is a sample value
- * that stands for a language, and says one word every half second, which is named after its time. An engine
- * that is told another language than is spoken translates, as Whisper does.
+ * Fake engines and fake speech for behavior that no real model can be made to show. Each sample's value encodes
+ * a language; every half second is one word, named after its start time. An engine that is given a language
+ * other than the spoken one translates, as Whisper does.
  */
 
 const LANGUAGES = ["en", "es", "pt", "fr", "cy", "noise"] as const;
@@ -23,7 +23,7 @@ const WORD_SECONDS = 0.5;
 /** Seconds of a language, or of silence. */
 export type FakeSpeech = [language: FakeLanguage | null, seconds: number];
 
-/** The utterances of fake speech, as voice activity and the packer would give them. */
+/** The utterances of fake speech, as voice activity detection and the packer return them. */
 export async function fakeRecording(
   parts: readonly FakeSpeech[],
   maxUtteranceSeconds = 20,
@@ -42,7 +42,7 @@ export async function fakeRecording(
   const groups: UtteranceGroup[] = [{ utterances: [], settledSeconds: 0 }];
   for await (const group of packUtterances(blocks(), maxUtteranceSeconds)) {
     const last = groups.at(-1)!;
-    // As many as four minutes bring.
+    // A group spans about four minutes.
     if (last.utterances.length > 0 && group.settledSeconds - last.utterances[0]!.start > 240)
       groups.push(group);
     else {
@@ -80,52 +80,52 @@ function wordsIn({ samples, start }: Utterance): FakeWord[] {
   }
 }
 
-interface FakeHearing {
+interface FakeCall {
   seconds: number;
   language: string | null;
 }
 
 export interface FakeEngineOptions {
   name?: string;
-  /** Tells languages before it hears, only by hearing, or not at all. */
-  tells?: "before" | "by result";
-  /** Changes what is detected. */
+  /** Whether the engine detects languages before recognition or only reports them with its results. */
+  detects?: "before" | "by result";
+  /** Changes the detected languages. */
   detected?: (honest: LanguageProbabilities, utterance: Utterance) => LanguageProbabilities;
-  /** Changes what is heard. */
-  heard?: (honest: RecognitionResult, utterance: Utterance) => RecognitionResult;
+  /** Changes the recognition result. */
+  alter?: (honest: RecognitionResult, utterance: Utterance) => RecognitionResult;
 }
 
-/** What a fake engine was asked for. */
+/** Records the calls to a fake engine. */
 export interface FakeEngine extends Engine {
-  heard: FakeHearing[];
+  calls: FakeCall[];
   detectedSeconds: number[];
 }
 
-/** Writes any language that it is told; where it is told none, the one spoken most. */
+/** Transcribes in the language given, or else in the one spoken most. */
 export function fakeMultilingual(options: FakeEngineOptions = {}): FakeEngine {
   const engine: FakeEngine = {
     name: options.name ?? "fake-multilingual",
     languages: ["en", "es", "pt", "fr", "cy"],
     maxUtteranceSeconds: 30,
-    heard: [],
+    calls: [],
     detectedSeconds: [],
     recognize: async (utterances, { signal, languages }) => {
       signal.throwIfAborted();
       return utterances.map((utterance, index) => {
         const language = languages?.[index] ?? spokenMost(utterance);
-        engine.heard.push({ seconds: utterance.samples.length / SAMPLE_RATE, language });
+        engine.calls.push({ seconds: utterance.samples.length / SAMPLE_RATE, language });
         const words = wordsIn(utterance)
           .filter((word) => word.language !== "noise")
           .map(({ language: spoken, ...word }) =>
             spoken === language ? word : { ...word, word: `translated-${word.word}` },
           );
-        const result = fakeHearing(words, { language });
-        return options.heard?.(result, utterance) ?? result;
+        const result = fakeResult(words, { language });
+        return options.alter?.(result, utterance) ?? result;
       });
     },
     close: async () => {},
   };
-  if (options.tells === "by result") return engine;
+  if (options.detects === "by result") return engine;
   engine.detectLanguages = async (utterances, signal) => {
     signal.throwIfAborted();
     return utterances.map((utterance) => {
@@ -137,24 +137,24 @@ export function fakeMultilingual(options: FakeEngineOptions = {}): FakeEngine {
   return engine;
 }
 
-/** Hears English well, and makes unsure English of anything else. */
+/** Recognizes English well; any other language becomes English of low confidence. */
 export function fakeEnglishOnly(): FakeEngine {
   const engine: FakeEngine = {
     name: "fake-english",
     languages: ["en"],
     maxUtteranceSeconds: 30,
-    heard: [],
+    calls: [],
     detectedSeconds: [],
     recognize: async (utterances, { signal }: RecognizeOptions) => {
       signal.throwIfAborted();
       return utterances.map((utterance) => {
-        engine.heard.push({ seconds: utterance.samples.length / SAMPLE_RATE, language: null });
+        engine.calls.push({ seconds: utterance.samples.length / SAMPLE_RATE, language: null });
         const words = wordsIn(utterance).map(({ language, ...word }) => ({
           ...word,
           word: language === "en" ? word.word : `misheard-${word.word}`,
           confidence: language === "en" ? 0.9 : 0.3,
         }));
-        return fakeHearing(words, {
+        return fakeResult(words, {
           meanLogProbability: words.some(({ confidence }) => confidence < 0.5) ? -1.2 : -0.1,
         });
       });
@@ -164,7 +164,7 @@ export function fakeEnglishOnly(): FakeEngine {
   return engine;
 }
 
-function fakeHearing(words: TimedWord[], evidence: Partial<RecognitionResult> = {}): RecognitionResult {
+function fakeResult(words: TimedWord[], evidence: Partial<RecognitionResult> = {}): RecognitionResult {
   return {
     words,
     language: null,
@@ -176,7 +176,7 @@ function fakeHearing(words: TimedWord[], evidence: Partial<RecognitionResult> = 
   };
 }
 
-/** By their share of the speech, a little blurred. */
+/** Each language's share of the speech, slightly smoothed. */
 function languagesIn({ samples }: Utterance): LanguageProbabilities {
   const counts = new Map<string, number>();
   let all = 0;

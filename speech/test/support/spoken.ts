@@ -47,31 +47,31 @@ export function plainWords(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
 }
 
-/** Pairs of places (in the said, in the heard) of the words that agree, and how many words do not. */
-export function compareWords(said: readonly string[], heard: readonly string[]) {
-  const width = heard.length + 1;
+/** Aligns two texts: index pairs of the words that agree, and the word error rate. */
+export function compareWords(said: readonly string[], recognized: readonly string[]) {
+  const width = recognized.length + 1;
   const distance = new Uint32Array((said.length + 1) * width);
   const at = (i: number, j: number) => distance[i * width + j] as number;
   for (let i = 0; i <= said.length; i++) {
-    for (let j = 0; j <= heard.length; j++) {
+    for (let j = 0; j <= recognized.length; j++) {
       distance[i * width + j] =
         i === 0 || j === 0
           ? i + j
           : Math.min(
               at(i - 1, j) + 1,
               at(i, j - 1) + 1,
-              at(i - 1, j - 1) + Number(said[i - 1] !== heard[j - 1]),
+              at(i - 1, j - 1) + Number(said[i - 1] !== recognized[j - 1]),
             );
     }
   }
-  const agreeing: [said: number, heard: number][] = [];
-  for (let i = said.length, j = heard.length; i > 0 && j > 0; ) {
-    if (said[i - 1] === heard[j - 1] && at(i, j) === at(i - 1, j - 1)) agreeing.push([--i, --j]);
+  const agreeing: [said: number, recognized: number][] = [];
+  for (let i = said.length, j = recognized.length; i > 0 && j > 0; ) {
+    if (said[i - 1] === recognized[j - 1] && at(i, j) === at(i - 1, j - 1)) agreeing.push([--i, --j]);
     else if (at(i, j) === at(i - 1, j - 1) + 1) [i, j] = [i - 1, j - 1];
     else if (at(i, j) === at(i - 1, j) + 1) i--;
     else j--;
   }
-  return { agreeing, errorRate: at(said.length, heard.length) / said.length };
+  return { agreeing, errorRate: at(said.length, recognized.length) / said.length };
 }
 
 export function quantile(values: readonly number[], share: number): number {

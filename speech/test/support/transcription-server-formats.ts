@@ -1,8 +1,8 @@
 import type { ToneWord } from "./tone-words.ts";
 
-/** How transcription servers answer: each of the real ones in its own way. */
+/** The response formats of real transcription servers. */
 
-/** What a server was asked, as it understood it. */
+/** A request as the server parsed it. */
 export interface Question {
   path: string;
   authorization: string | undefined;
@@ -21,76 +21,76 @@ export interface RecognizedSpeech {
 
 const CODES = { english: "en", spanish: "es", japanese: "ja" } as const;
 
-/** How a server answers; a string is the message of a 400. */
-export type Manner = (heard: RecognizedSpeech, question: Question) => unknown;
+/** Builds a server's response; a string is the message of a 400. */
+export type Manner = (speech: RecognizedSpeech, question: Question) => unknown;
 
 const plain = (word: string) => word.replace(/^[¿]|[,:!?.。]+$/gu, "");
 const spoken = ({ words, language }: RecognizedSpeech) =>
   words.map(({ word }) => word).join(language === "japanese" ? "" : " ");
 const certain = { temperature: 0, avg_logprob: -0.2, compression_ratio: 1.1, no_speech_prob: 0.01 };
 
-function segmentOf(heard: RecognizedSpeech) {
-  const { words, seconds } = heard;
+function segmentOf(speech: RecognizedSpeech) {
+  const { words, seconds } = speech;
   return {
     id: 0,
     seek: 0,
     start: words[0]?.start ?? 0,
     end: words.at(-1)?.end ?? seconds,
-    text: ` ${spoken(heard)}`,
+    text: ` ${spoken(speech)}`,
     tokens: [],
     ...certain,
   };
 }
 
-/** Without punctuation; what is joined by a hyphen is two words. */
+/** Without punctuation; hyphenated words are split. */
 function bareWords({ word, start, end }: ToneWord): ToneWord[] {
   const parts = plain(word).split("-");
   const step = (end - start) / parts.length;
   return parts.map((part, at) => ({ word: part, start: start + at * step, end: start + (at + 1) * step }));
 }
 
-/** OpenAI, whisper-1: words bare of punctuation, the language by its name. */
-export const openAi: Manner = (heard, { granularities, language }) => {
+/** OpenAI, whisper-1: words without punctuation, the language by name. */
+export const openAi: Manner = (speech, { granularities, language }) => {
   if (language === "auto")
     return "Invalid language 'auto'. Language parameter must be specified in ISO-639-1.";
   return {
     task: "transcribe",
-    language: heard.language,
-    duration: heard.seconds,
-    text: spoken(heard),
-    ...(granularities.includes("word") && { words: heard.words.flatMap(bareWords) }),
-    ...(granularities.includes("segment") && { segments: [segmentOf(heard)] }),
+    language: speech.language,
+    duration: speech.seconds,
+    text: spoken(speech),
+    ...(granularities.includes("word") && { words: speech.words.flatMap(bareWords) }),
+    ...(granularities.includes("segment") && { segments: [segmentOf(speech)] }),
   };
 };
 
-/** speaches (faster-whisper): words as they are written, the language by its code. */
-export const speaches: Manner = (heard) => ({
+/** speaches (faster-whisper): words with punctuation, the language by code. */
+export const speaches: Manner = (speech) => ({
   task: "transcribe",
-  language: CODES[heard.language],
-  duration: heard.seconds,
-  text: spoken(heard),
-  words: heard.words.map(({ word, start, end }) => ({
-    word: heard.language === "japanese" ? word : ` ${word}`,
+  language: CODES[speech.language],
+  duration: speech.seconds,
+  text: spoken(speech),
+  words: speech.words.map(({ word, start, end }) => ({
+    word: speech.language === "japanese" ? word : ` ${word}`,
     start,
     end,
     probability: 0.8,
   })),
-  segments: [segmentOf(heard)],
+  segments: [segmentOf(speech)],
 });
 
-/** whisper.cpp's server: takes all for English unless asked; pieces of words, in segments of few letters. */
-export const whisperCpp: Manner = (heard, question) => {
+/** whisper.cpp's server: assumes English by default; returns parts of words in short segments. */
+export const whisperCpp: Manner = (speech, question) => {
   const understood = question.language ?? "en";
-  const isTranslated = understood === "en" && heard.language !== "english";
-  const pieces = heard.words.flatMap(({ word, start, end }, index) => {
+  const isTranslated = understood === "en" && speech.language !== "english";
+  const pieces = speech.words.flatMap(({ word, start, end }, index) => {
     const text = isTranslated ? "translated" : word;
-    // As its tokens are: the rest of a word, and its punctuation, are pieces without a space.
+    // Like its tokens: the rest of a word and its punctuation have no leading space.
     const parts = text.match(/^¿|\p{L}{1,3}|[\p{N}.]+|./gu) ?? [];
     const step = (end - start) / parts.length;
     return parts.map((part, at) => ({
-      // A character that two tokens share can not be shown by either.
-      word: (at === 0 && heard.language !== "japanese" ? " " : "") + (part === "天気" ? "天\ufffd" : part),
-      text: (at === 0 && heard.language !== "japanese" ? " " : "") + part,
+      // Neither token can show a character that both share.
+      word: (at === 0 && speech.language !== "japanese" ? " " : "") + (part === "天気" ? "天\ufffd" : part),
+      text: (at === 0 && speech.language !== "japanese" ? " " : "") + part,
       start: start + at * step,
       end: start + (at + 1) * step,
       probability: 0.9,
@@ -99,7 +99,7 @@ export const whisperCpp: Manner = (heard, question) => {
     }));
   });
   const segments = [];
-  // It begins a new segment after so many letters, in the middle of a word if need be.
+  // It starts a new segment at a fixed length, even in the middle of a word.
   for (let at = 0; at < pieces.length; at += 5) {
     const own = pieces.slice(at, at + 5);
     segments.push({
@@ -122,37 +122,39 @@ export const whisperCpp: Manner = (heard, question) => {
   }
   return {
     task: "transcribe",
-    language: understood === "auto" ? heard.language : understood === "en" ? "english" : understood,
-    duration: heard.seconds,
+    language: understood === "auto" ? speech.language : understood === "en" ? "english" : understood,
+    duration: speech.seconds,
     text: segments.map(({ text }) => `${text}\n`).join(""),
     segments,
-    detected_language: heard.language,
+    detected_language: speech.language,
     detected_language_probability: 0.98,
     language_probabilities: {},
   };
 };
 
-/** vLLM: segments only, numbers that it does not know as null, the duration as a string. */
-export const vllm: Manner = (heard) => ({
-  duration: String(heard.seconds),
-  language: CODES[heard.language],
-  text: ` ${spoken(heard)}`,
+/** vLLM: segments only, unknown numbers as null, the duration as a string. */
+export const vllm: Manner = (speech) => ({
+  duration: String(speech.seconds),
+  language: CODES[speech.language],
+  text: ` ${spoken(speech)}`,
   segments:
-    heard.words.length === 0 ? [] : [{ ...segmentOf(heard), no_speech_prob: null, compression_ratio: null }],
+    speech.words.length === 0
+      ? []
+      : [{ ...segmentOf(speech), no_speech_prob: null, compression_ratio: null }],
   words: null,
 });
 
 /** LocalAI: times in nanoseconds, no language. */
-export const localAi: Manner = (heard) => {
-  const { start, end } = segmentOf(heard);
+export const localAi: Manner = (speech) => {
+  const { start, end } = segmentOf(speech);
   return {
-    segments: [{ id: 0, start: start * 1e9, end: end * 1e9, text: spoken(heard), tokens: null }],
-    text: spoken(heard),
+    segments: [{ id: 0, start: start * 1e9, end: end * 1e9, text: spoken(speech), tokens: null }],
+    text: spoken(speech),
   };
 };
 
-/** Groq as it was in its beginnings: refuses to be asked for words. */
-export const withoutWords: Manner = (heard, question) =>
+/** Early Groq: rejects requests for word timestamps. */
+export const withoutWords: Manner = (speech, question) =>
   question.granularities.length > 0
     ? "`timestamp_granularities[]` not supported by this model"
-    : vllm(heard, question);
+    : vllm(speech, question);

@@ -1,13 +1,13 @@
 /**
- * Loaded before a process of the service where the campaign must show that it notices: attempts are no longer told
- * that their job was given to another worker, nor do they look whether it was, which would end them before they
- * write; and their writes no longer ask whether they still hold their transcription.
+ * Preloaded into a process of the service to verify that the campaign detects broken fencing: attempts are neither
+ * notified nor check that another worker took over their job, which would end them before they write; and their
+ * writes no longer check that they hold the lease.
  */
 import { registerHooks } from "node:module";
 
-/** Places of the service's sources, what stands there, and what stands there instead. */
+/** File, original code, replacement. */
 const FENCES = [
-  ["/server/src/transcription/queries.ts", '.where("attempt", "=", hold.attempt)', ""],
+  ["/server/src/transcription/queries.ts", '.where("attempt", "=", lease.attempt)', ""],
   ["/server/src/transcription/queries.ts", '.where("status", "=", "PROCESSING");', ";"],
   [
     "/server/src/transcription/running-attempts.ts",

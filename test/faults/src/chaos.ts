@@ -5,18 +5,18 @@ import { parseArgs } from "node:util";
 import { printTable } from "@subtext/bench/table";
 import { EVENT_TYPES } from "@subtext/client/contract/webhook";
 import { runCampaign, type Tally } from "./campaign.ts";
+import {
+  checkAnswers,
+  checkFiles,
+  checkRows,
+  checkWhenSwept,
+  hurryDeliveries,
+  untilDelivered,
+} from "./checks.ts";
 import type { World } from "./fault.ts";
 import { Fleet } from "./fleet.ts";
-import {
-  hurryDeliveries,
-  judgeAnswers,
-  judgeFiles,
-  judgeRows,
-  judgeWhenSwept,
-  untilDelivered,
-} from "./judge.ts";
 import { Receiver } from "./receiver.ts";
-import { hearCalmly, makeRecordings } from "./recordings.ts";
+import { makeRecordings, transcribeBaseline } from "./recordings.ts";
 import { reprocessWhatFaultsFailed, untilAllEnded } from "./recovery.ts";
 import { seeded } from "./seeded.ts";
 import { startSharedStores } from "./stores.ts";
@@ -28,12 +28,12 @@ import { Customer } from "./uploads.ts";
  */
 const { values } = parseArgs({
   options: {
-    /** Faults that must have happened; 320 unless told, 2 with `--break`. */
+    /** Faults that must have happened; 320 by default, 2 with `--break`. */
     faults: { type: "string" },
-    /** Videos that come meanwhile, beside those of faults that upload; 200 unless told, 4 with `--break`. */
+    /** Videos that come meanwhile, beside those of faults that upload; 200 by default, 4 with `--break`. */
     videos: { type: "string" },
     seed: { type: "string", default: "1" },
-    /** Faults whose names begin so, separated by commas; all unless told, with `--break` those that need a fence. */
+    /** Faults whose names begin so, separated by commas; all by default, with `--break` those that need a fence. */
     only: { type: "string" },
     /** `fence`: the writes of workers are no longer fenced, which must be noticed. */
     break: { type: "string" },
@@ -96,7 +96,7 @@ try {
   receiver.trust(tenant.webhookSecret ?? "");
   await fleet.start();
   const recordings = await makeRecordings(folder);
-  const calm = await hearCalmly(fleet.front.service, tenant, recordings);
+  const calm = await transcribeBaseline(fleet.front.service, tenant, recordings);
   const customer = new Customer(fleet.front.service, tenant);
   const world: World = {
     fleet,
@@ -118,17 +118,17 @@ try {
   const late = await untilAllEnded(world, tenant);
   const failed = await reprocessWhatFaultsFailed(world, tenant);
   if (failed.size > 0) late.push(...(await untilAllEnded(world, tenant)));
-  say("the queue has ended; starting all anew, which sweeps");
+  say("the queue is empty; restarting all processes, which sweeps");
   await fleet.stop();
   const hurried = await fleet.front.service.inside(hurryDeliveries);
   await fleet.start();
   await untilDelivered(world, receiver);
-  const answers = await judgeAnswers(world, tenant);
+  const answers = await checkAnswers(world, tenant);
   if (stores === null) await fleet.stop();
   const { service } = fleet.front;
   const reprocessed = new Set(failed.keys());
-  const rows = await service.inside((parts) => judgeRows(parts, world, { received: receiver, reprocessed }));
-  const files = await judgeWhenSwept(async () => await service.inside(judgeFiles));
+  const rows = await service.inside((parts) => checkRows(parts, world, { received: receiver, reprocessed }));
+  const files = await checkWhenSwept(async () => await service.inside(checkFiles));
   faults = [
     ...late.map(({ upload, status }) => `${upload.videoId} ("${upload.recording.name}") is still ${status}`),
     ...answers,
@@ -149,7 +149,7 @@ try {
       ["of these deleted", String(world.uploads.filter(({ deletion }) => deletion === "done").length)],
       ["failed by three hits, reprocessed", [...failed.values()].join(", ") || "0"],
       ["webhook requests, refused on purpose", `${receiver.requests}, ${receiver.refused}`],
-      ["webhooks sent anew by hand", String(hurried)],
+      ["webhooks redelivered manually", String(hurried)],
       ["starts that failed while a store was away", String(fleet.failedStarts)],
       ["minutes", ((performance.now() - beganAt) / 60_000).toFixed(1)],
       ["faults found", String(faults.length)],

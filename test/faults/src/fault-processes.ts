@@ -18,7 +18,7 @@ const TAKEN_UP_WITHIN_MS = 60_000;
 /** The lease, its loss being noticed, and the work once more. */
 const TAKEN_OVER_WITHIN_MS = 60_000;
 const SHORT_PAUSE_MS = [1_000, 8_000] as const;
-/** Beyond what tells a hung engine from a busy one, too. */
+/** Also beyond the limit after which a busy engine counts as hung. */
 const HANG_MS = [8_000, 40_000] as const;
 const FIND_WITHIN_MS = 4_000;
 const CLOCK_JUMPS_MS = [-7_200_000, -60_000, -3_000, 3_000, 60_000, 7_200_000];
@@ -142,7 +142,7 @@ async function pauseAtWork(
   });
 }
 
-/** The process alone, so that its engine goes on and has news for it when it wakes; or all, as a frozen machine. */
+/** The process alone, so that its engine continues and has messages for it when it resumes; or all, as a frozen machine. */
 async function pause(
   fleet: Fleet,
   member: Member,

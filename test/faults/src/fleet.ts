@@ -39,11 +39,11 @@ export interface FleetOptions {
   random: () => number;
 }
 
-/** The processes under test with all that lies between them and what they need. */
+/** The processes under test with everything between them and their dependencies. */
 export class Fleet {
   readonly members: Member[] = [];
   readonly stores: SharedStores | null;
-  /** Of the bucket that all share; null where there is none. */
+  /** Of the shared bucket; null without one. */
   unreliable: UnreliableBucket | null = null;
   /** Ends that nobody asked for, after the process had been ready. */
   readonly collapses: string[] = [];
@@ -147,7 +147,7 @@ export class Fleet {
 
   /** Whether a worker has begun with this video. */
   isAt(member: Member, videoId: string): boolean {
-    // From a bucket, each attempt fetches a copy of its own; else the decoder names the recording.
+    // From a bucket, each attempt fetches its own copy; else the decoder names the recording.
     if (!this.stores)
       return this.treeOf(member).some((its) => isDecoder(its) && its.command.includes(videoId));
     const scratch = join(member.service.dataFolder, "scratch");

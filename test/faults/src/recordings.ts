@@ -13,7 +13,7 @@ const MEDIA = join(ROOT, "speech/test/fixtures/media");
 const SILENCE_SECONDS = 1_200;
 /** Beyond one part of a multipart upload. */
 const PADDING_BYTES = 6 * 1024 ** 2;
-/** The small engine on a made voice; what a calm run hears must be that text, not merely any words. */
+/** Allows for the small engine on a synthetic voice; the baseline must still be this text, not any words. */
 const MOST_WRONG_SHARE = 0.4;
 
 const SENTENCES = [
@@ -30,18 +30,18 @@ export interface Recording {
   sizeBytes: number;
   ends: TranscriptionStatus;
   share: number;
-  /** What is said; null where nobody speaks. */
+  /** The spoken text; null if there is no speech. */
   said: string | null;
-  /** What the service heard while all was calm; empty until then, and for what nobody speaks in. */
-  heard: string;
+  /** The transcript of the baseline run without faults; empty before it and without speech. */
+  transcript: string;
 }
 
-/** The sample and short clips of other words, and what ends otherwise. Clips need espeak-ng; without, fewer. */
+/** The sample, short clips of other words, and recordings that fail or are skipped. The clips need espeak-ng. */
 export async function makeRecordings(folder: string): Promise<Recording[]> {
   const recordings: Recording[] = [];
   const add = async (name: string, path: string, ends: TranscriptionStatus, share: number, said?: string) => {
     const { length: sizeBytes } = await readFile(path);
-    recordings.push({ name, path, sizeBytes, ends, share, said: said ?? null, heard: "" });
+    recordings.push({ name, path, sizeBytes, ends, share, said: said ?? null, transcript: "" });
   };
   const sampleText = await readFile(SAMPLE_TEXT, "utf8");
   await add("sample", SAMPLE, "COMPLETED", 8, sampleText);
@@ -53,7 +53,7 @@ export async function makeRecordings(folder: string): Promise<Recording[]> {
     try {
       execFileSync("espeak-ng", ["-v", "en-us", "-s", "140", "-w", path, sentence]);
     } catch {
-      console.log("espeak-ng is not installed: the sample is all that is spoken");
+      console.log("espeak-ng is not installed: the sample is the only speech");
       break;
     }
     await add(`clip ${index}`, path, "COMPLETED", 16, sentence);
@@ -73,10 +73,10 @@ export async function makeRecordings(folder: string): Promise<Recording[]> {
       seconds,
       silence,
     ]);
-    // Long to decode and short to upload: decoders are there to be hit.
+    // Slow to decode and quick to upload, so that faults hit running decoders.
     await add("silence", silence, "SKIPPED", 8);
   } catch {
-    console.log("ffmpeg is not installed: nothing is silent for long");
+    console.log("ffmpeg is not installed: there is no long silence");
   }
   const garbage = join(folder, "garbage.mp4");
   await writeFile(garbage, "this is no video");
@@ -84,8 +84,8 @@ export async function makeRecordings(folder: string): Promise<Recording[]> {
   return recordings;
 }
 
-/** Uploads each once while nothing goes wrong, and keeps what was heard as what is right from then on. */
-export async function hearCalmly(
+/** Uploads each recording once without faults; its transcript is the reference from then on. */
+export async function transcribeBaseline(
   service: SpawnedService,
   tenant: Tenant,
   recordings: Recording[],
@@ -95,21 +95,19 @@ export async function hearCalmly(
   for (const [videoId, recording] of uploaded) {
     const { status, files } = await service.untilEnded(tenant, videoId);
     if (status !== recording.ends) {
-      throw new Error(`"${recording.name}" ended ${status} instead of ${recording.ends} while all was calm`);
+      throw new Error(`"${recording.name}" ended ${status} instead of ${recording.ends} in the baseline run`);
     }
     if (recording.said === null) continue;
-    recording.heard = await readWords(files!.json.url);
-    const wrong = wrongShare(recording.said, recording.heard);
+    recording.transcript = await readWords(files!.json.url);
+    const wrong = wrongShare(recording.said, recording.transcript);
     if (wrong > MOST_WRONG_SHARE) {
-      throw new Error(
-        `${Math.round(100 * wrong)} % of the words of "${recording.name}" are not what is said`,
-      );
+      throw new Error(`${Math.round(100 * wrong)} % of the words of "${recording.name}" are wrong`);
     }
   }
   return uploaded;
 }
 
-/** Tries again where the connection breaks. */
+/** Retries if the connection breaks. */
 export async function readWords(url: string): Promise<string> {
   for (let tries = 1; ; tries++) {
     const words = await fetch(url).then(
@@ -117,12 +115,12 @@ export async function readWords(url: string): Promise<string> {
       () => null,
     );
     if (Array.isArray(words)) return words.map(({ word }) => word).join(" ");
-    if (tries === 5) throw new Error(`the words can not be read (${words ?? "no answer"})`);
+    if (tries === 5) throw new Error(`the words cannot be read (${words ?? "no answer"})`);
     await sleep(500);
   }
 }
 
-/** The recording with an empty box at its end, which players pass over. */
+/** Appends an empty box, which players ignore. */
 async function padTo(path: string): Promise<Buffer> {
   const box = Buffer.alloc(PADDING_BYTES);
   box.writeUInt32BE(PADDING_BYTES, 0);
@@ -130,9 +128,9 @@ async function padTo(path: string): Promise<Buffer> {
   return Buffer.concat([await readFile(path), box]);
 }
 
-/** Share of the words said that were not heard, by how many of each there are. */
-function wrongShare(said: string, heard: string): number {
-  const left = plainWords(heard);
+/** Share of the spoken words that were not recognized, by word counts. */
+function wrongShare(said: string, recognized: string): number {
+  const left = plainWords(recognized);
   const wanted = plainWords(said);
   const missing = wanted.filter((word) => {
     const place = left.indexOf(word);

@@ -82,7 +82,7 @@ export async function startBalancer(
     const up = Number.isFinite(bytesPerSecond)
       ? pipeline(client, slowed, upstream)
       : pipeline(client, upstream);
-    // What ends one side ends the other; what it was, is for the client to tell.
+    // If one side ends, the other ends too; the client reports the cause.
     await Promise.allSettled([up, pipeline(upstream, client)]);
   };
 

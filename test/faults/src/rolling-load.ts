@@ -13,7 +13,7 @@ export interface Reads {
 }
 
 export interface Uploads {
-  /** Of those that the client was told are complete. */
+  /** Of the uploads that the client knows are complete. */
   videoIds: string[];
   failures: string[];
   /** Requests that broke off and were made up for by the stock client. */

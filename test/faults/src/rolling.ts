@@ -61,10 +61,10 @@ try {
   });
   started.defer(async () => void (await Promise.all(members.map(({ service }) => service.end("SIGKILL")))));
 
-  const told = new Set<string>();
+  const notified = new Set<string>();
   const receiver = createServer(async (request, response) => {
     const { data } = (await json(request)) as { data: { videoId: string } };
-    told.add(data.videoId);
+    notified.add(data.videoId);
     response.writeHead(204).end();
   }).listen(0, "127.0.0.1");
   started.defer(() => {
@@ -122,12 +122,12 @@ try {
   for (const videoId of videoIds) {
     const { service } = members[0]!;
     let seen = await service.read(tenant, videoId);
-    while ((seen?.status !== "COMPLETED" || !told.has(videoId)) && performance.now() < givesUpAt) {
+    while ((seen?.status !== "COMPLETED" || !notified.has(videoId)) && performance.now() < givesUpAt) {
       await sleep(250);
       seen = await service.read(tenant, videoId);
     }
     if (seen?.status !== "COMPLETED") lost.push(`${videoId} is ${seen?.status ?? "not there"}`);
-    else if (!told.has(videoId)) lost.push(`${videoId}: no webhook came`);
+    else if (!notified.has(videoId)) lost.push(`${videoId}: no webhook came`);
   }
   await Promise.all(members.map(({ service }) => service.end("SIGTERM")));
 

@@ -13,7 +13,7 @@ const ROOM = "2g";
 /** The least that holds anything: a page. */
 const FULL = "4k";
 
-/** Null where file systems can not be mounted. */
+/** Null if file systems cannot be mounted. */
 export function mountSmallDisk(folder: string): SmallDisk | null {
   mkdirSync(folder, { recursive: true });
   try {
@@ -27,7 +27,7 @@ export function mountSmallDisk(folder: string): SmallDisk | null {
     execFileSync("mount", ["-o", `remount,size=${size}`, folder], { stdio: "ignore" });
   return {
     fill() {
-      // A file system can not be made smaller than what lies in it: then that is its size.
+      // A file system cannot shrink below its content: then that is its size.
       const used = execFileSync("df", ["--output=used", "--block-size=1k", folder], { encoding: "utf8" });
       const usedKib = Number(used.trim().split("\n").at(-1));
       resize(usedKib === 0 ? FULL : `${usedKib}k`);

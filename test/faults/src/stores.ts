@@ -19,7 +19,7 @@ export interface SharedStores {
   restartDatabase(mode: "fast" | "immediate"): Promise<void>;
 }
 
-/** Null where they are not installed, which is told. What was started is stopped with the others of `started`. */
+/** Null, with a message, if they are not installed. What was started is stopped with `started`. */
 export async function startSharedStores(
   folder: string,
   started: AsyncDisposableStack,

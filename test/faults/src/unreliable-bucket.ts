@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream";
 import type { Random } from "./seeded.ts";
 
-/** What an S3 server answers when it has too much to do or a fault of its own. */
+/** Responses of an S3 server that is overloaded or faulty. */
 const SLOW_DOWN = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>SlowDown</Code><Message>Reduce your request rate.</Message></Error>`;
 const INTERNAL_ERROR = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>InternalError</Code><Message>We encountered an internal error.</Message></Error>`;
 
@@ -14,7 +14,7 @@ export interface UnreliableBucket {
   close(): void;
 }
 
-/** An S3 server in front of one that works, whose requests fail as often as it is told. */
+/** A proxy for a working S3 server that fails a given share of the requests. */
 export async function startUnreliableBucket(
   target: { port: number },
   random: Random,
@@ -39,7 +39,7 @@ export async function startUnreliableBucket(
     response.on("error", () => {});
     if (random() >= bucket.failing) {
       const onward = relay(request, (answer) => {
-        // Whoever asked is gone: killed, or cut off.
+        // The client is gone: killed or disconnected.
         if (response.destroyed) return answer.destroy();
         response.writeHead(answer.statusCode ?? 502, answer.headers);
         pipeline(answer, response, () => {});

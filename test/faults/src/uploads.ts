@@ -33,7 +33,7 @@ export class Customer {
     return { videoId, recording, deletion: "none" };
   }
 
-  /** Every piece twice at the same time, the end told twice more. */
+  /** Sends every chunk twice at the same time, and completion twice more. */
   async uploadTwice(recording: Recording): Promise<Upload> {
     const { videoId, content } = await this.#begin(recording);
     const half = Math.floor(content.length / 2);

@@ -33,16 +33,16 @@ afterAll(() => engine.close());
 
 const text = (result: RecognitionResult | undefined) => result?.words.map(({ word }) => word).join(" ") ?? "";
 
-function errorRateOf(heard: readonly RecognitionResult[]): number {
+function errorRateOf(recognized: readonly RecognitionResult[]): number {
   const said = clips.flatMap((clip) => plainWords(clip.text));
   return compareWords(
     said,
-    heard.flatMap((result) => plainWords(text(result))),
+    recognized.flatMap((result) => plainWords(text(result))),
   ).errorRate;
 }
 
 test("transcribes what is said", () => {
-  // The voices are robots; processors round the quantised model differently, so a word or two may change.
+  // The voices are robots; processors round the quantized model differently, so a word or two may change.
   expect(errorRateOf(results)).toBeLessThan(0.12);
 });
 
@@ -54,7 +54,7 @@ test("transcribes the same of each recording whatever is transcribed before it o
   expect(beside.flat()).toEqual(alone);
 });
 
-test("has fewer utterances in a batch if memory is short", async () => {
+test("puts fewer utterances in a batch if memory is short", async () => {
   const { prototype } = InferenceSession as unknown as { prototype: InferenceSession };
   const run = vi.spyOn(prototype, "run");
   const reduced = await openMoonshine({ model: await readMoonshine(), threads: 2, batchShare: 1 / 4 });
@@ -70,7 +70,7 @@ test("has fewer utterances in a batch if memory is short", async () => {
   expect(small).toBeLessThanOrEqual(full / 2);
 });
 
-test("places words where they are said", () => {
+test("places words at the time they are spoken", () => {
   const startErrors: number[] = [];
   const endErrors: number[] = [];
   for (const [index, { words }] of results.entries()) {
@@ -94,7 +94,7 @@ test("places words where they are said", () => {
   expect(quantile(endErrors, 0.9)).toBeLessThanOrEqual(0.16);
 });
 
-test("gives words in order, apart, inside their utterance and sure of themselves to some degree", () => {
+test("returns words in order, without overlap, inside their utterance and with a confidence", () => {
   for (const [index, { words }] of results.entries()) {
     let earliest = 100 * index;
     for (const { word, start, end, confidence } of words) {
@@ -113,17 +113,17 @@ test("transcribes utterances in a batch as well as alone", async () => {
   const alone: RecognitionResult[] = [];
   for (const { samples } of clips)
     alone.push(...(await engine.recognize([{ samples, start: 0 }], { signal })));
-  // Activations are quantised over the whole batch, so an unsure word may change, for better or worse.
+  // Activations are quantized over the whole batch, so an unsure word may change, for better or worse.
   expect(errorRateOf(results)).toBeLessThan(errorRateOf(alone) + 0.04);
 });
 
 test("returns no words for silence, however short", async () => {
   const utterances = [0, 1, 400, 16_000].map((length) => ({ samples: new Float32Array(length), start: 0 }));
-  const heard = await engine.recognize(utterances, { signal });
-  expect(heard.map(({ words }) => words)).toEqual([[], [], [], []]);
+  const recognized = await engine.recognize(utterances, { signal });
+  expect(recognized.map(({ words }) => words)).toEqual([[], [], [], []]);
 });
 
-test("comes to an end on sound that is no speech", async () => {
+test("ends on audio that is not speech", async () => {
   let state = 1;
   const noise = Float32Array.from({ length: 10 * 16_000 }, (_, i) => {
     state = (state * 16_807) % 2_147_483_647;
@@ -136,13 +136,13 @@ test("comes to an end on sound that is no speech", async () => {
 test("stops when it is aborted", async () => {
   const samples = clips[0]?.samples ?? new Float32Array(0);
   const controller = new AbortController();
-  const heard = engine.recognize([{ samples, start: 0 }], { signal: controller.signal });
+  const recognized = engine.recognize([{ samples, start: 0 }], { signal: controller.signal });
   controller.abort(new Error("no longer wanted"));
-  await expect(heard).rejects.toThrow("no longer wanted");
+  await expect(recognized).rejects.toThrow("no longer wanted");
 });
 
 const jfk = realSpeech("jfk.wav");
-// Real recordings are not ours to publish; where they are not at hand, made speech has to do.
+// Real recordings cannot be published; without them, only the tests on synthetic speech run.
 test.skipIf(jfk === null)("transcribes a president word for word", async () => {
   const [result] = await engine.recognize([{ samples: await decoded(jfk as string), start: 0 }], { signal });
   const said =
@@ -152,7 +152,7 @@ test.skipIf(jfk === null)("transcribes a president word for word", async () => {
 
 const lucier = realSpeech("lucier.mp3");
 const lucierText = realSpeech("lucier.txt");
-// Not ours to publish either.
+// These cannot be published either.
 test.skipIf(lucier === null || lucierText === null)("transcribes a slow speaker who stutters", async () => {
   const voiceActivity = await openVoiceActivityDetector({ threads: 2 });
   async function* chunks() {
@@ -161,13 +161,13 @@ test.skipIf(lucier === null || lucierText === null)("transcribes a slow speaker 
   const scored = scoreAudio(chunks(), (block, preceding) =>
     voiceActivity.probabilities(block, preceding, signal),
   );
-  const heard: string[] = [];
+  const recognized: string[] = [];
   for await (const { utterances } of packUtterances(scored, 20)) {
-    heard.push(
+    recognized.push(
       ...(await engine.recognize(utterances, { signal })).flatMap((result) => plainWords(text(result))),
     );
   }
   await voiceActivity.close();
   const said = plainWords(readFileSync(lucierText as string, "utf8"));
-  expect(compareWords(said, heard).errorRate).toBeLessThanOrEqual(0.12);
+  expect(compareWords(said, recognized).errorRate).toBeLessThanOrEqual(0.12);
 });

@@ -56,7 +56,7 @@ const codeOf = (promise: Promise<unknown>) =>
 const hello = steps([" Hello", " there", "."], 0.9);
 
 describe("a text", () => {
-  test("comes with how sure each word is, and how sure all of it", async () => {
+  test("comes with the confidence of each word and of the whole text", async () => {
     const engine = await made({ scripts: [{ says: steps([" Hello", " there"], 0.6) }] });
     const result = await heardBy(engine);
     expect(result.words.map(({ word }) => word)).toEqual(["Hello", "there"]);
@@ -74,11 +74,11 @@ describe("a text", () => {
       switches: { "<|es|>": 1 },
     });
     const tone = utterance(0, 2);
-    const heard = await engine.recognize([tone, tone, { ...tone }], {
+    const results = await engine.recognize([tone, tone, { ...tone }], {
       signal,
       languages: ["es", "es", null],
     });
-    expect(heard.map((result) => [result.language, textOf(result)])).toEqual([
+    expect(results.map((result) => [result.language, textOf(result)])).toEqual([
       ["es", "Hola"],
       ["es", "Hola"],
       ["pt", "Olá"],
@@ -93,11 +93,11 @@ describe("a text", () => {
       scripts: words.map((word, script) => ({ says: steps([word, ...words.slice(0, script)]) })),
     });
     const scripts = [3, 0, 4, 1, 1, 2, 0, 3, 4, 2, 4, 4, 0, 1, 2, 3, 3, 0, 1];
-    const heard = await engine.recognize(
+    const results = await engine.recognize(
       scripts.map((script, index) => utterance(script, words.length, 1 + (index % 4))),
       { signal },
     );
-    expect(heard.map(textOf)).toEqual(
+    expect(results.map(textOf)).toEqual(
       scripts.map((script) => [words[script], ...words.slice(0, script)].join("").trim()),
     );
   });
@@ -226,9 +226,9 @@ describe("word times", () => {
   });
 });
 
-describe("what came out badly is decoded again by chance", () => {
+describe("a bad result is decoded again with sampling", () => {
   const good = { says: [{ token: "<|notimestamps|>" }, ...steps([" well", " spoken", " indeed"], 0.9)] };
-  /** Begins likeliest with " uh" and goes on badly; " well" leads to the good script. */
+  /** The most likely first token, " uh", leads to a bad text; " well" leads to the good script. */
   const badlyThen = (rest: readonly MadeStep[]): MadeWhisperOptions => ({
     maxTokens: 250,
     scripts: [{ says: [{ token: " uh", probability: 0.5, others: { " well": 0.49 } }, ...rest] }, good],
@@ -257,14 +257,14 @@ describe("what came out badly is decoded again by chance", () => {
     expect(await low(badlyThen(rest))).toEqual(result);
   });
 
-  test("of which the best is kept", async () => {
+  test("and the best result is used", async () => {
     const engine = await made({ scripts: [{ says: steps([" mumble", " on"], 0.2) }] });
     const result = await heardBy(engine);
     expect(textOf(result)).toBe("mumble on");
     expect(result.meanLogProbability).toBeCloseTo((2 * Math.log(0.2) + Math.log(0.99)) / 3, 2);
   });
 
-  test("and a loop that cannot be helped is cut", async () => {
+  test("and a loop that remains is cut", async () => {
     const engine = await made({
       scripts: [
         {
@@ -306,13 +306,13 @@ test("a hundred languages are distinguished", async () => {
 });
 
 describe("a model that is damaged", () => {
-  test.each(["encoder_model", "decoder_model_merged"])("is told so: %s cut short", async (name) => {
+  test.each(["encoder_model", "decoder_model_merged"])("is reported: %s cut short", async (name) => {
     await writeMadeWhisper(folder, { scripts: [{ says: hello }] });
     await truncate(join(folder, "onnx", `${name}.onnx`), 300);
     expect(await codeOf(openWhisper({ folder, threads: 1 }))).toBe("model_unusable");
   });
 
-  test("is reported: another graph in the decoder's place", async () => {
+  test("is reported: another graph in place of the decoder", async () => {
     await writeMadeWhisper(folder, { scripts: [{ says: hello }] });
     const encoder = await readFile(join(folder, "onnx", "encoder_model.onnx"));
     await writeFile(join(folder, "onnx", "decoder_model_merged.onnx"), encoder);
@@ -338,21 +338,21 @@ describe("a model that is damaged", () => {
       { config: { num_mel_bins: 64 }, preprocessor: { feature_size: 64 } },
     ],
     ["probabilities that are no numbers", { scripts: [{ says: steps([" Hello"], Number.NaN) }] }],
-  ])("is told so once it hears: %s", async (_, options) => {
+  ])("is reported on first use: %s", async (_, options) => {
     const engine = await made({ scripts: [{ says: hello }], ...options });
     expect(await codeOf(engine.recognize([utterance()], { signal }))).toBe("model_unusable");
   });
 });
 
-test("stops between two steps when it is reported to", async () => {
+test("stops between two steps when it is aborted", async () => {
   const engine = await made({ maxTokens: 250, scripts: [{ says: steps(Array(200).fill(" and"), 0.9) }] });
   const controller = new AbortController();
-  const heard = engine.recognize([utterance()], { signal: controller.signal });
+  const results = engine.recognize([utterance()], { signal: controller.signal });
   setImmediate(() => controller.abort(new Error("no longer wanted")));
-  await expect(heard).rejects.toThrow("no longer wanted");
+  await expect(results).rejects.toThrow("no longer wanted");
 });
 
-test("timestamps come in pairs and in order, whatever the model would like", () => {
+test("timestamps come in pairs and in order, whatever the model predicts", () => {
   const [textTokens, end, noTimestamps, firstTimestamp, timestamps] = [20, 20, 25, 26, 60];
   const vocabularySize = firstTimestamp + timestamps;
   const rules = createLogitsProcessor(

@@ -1,6 +1,6 @@
 import { ELEMENT, type ElementType, GraphWriter, onnxModel } from "./onnx-writer.ts";
 
-/** Sizes of a made model and what it is to answer. */
+/** Sizes of a synthetic model and its scripted output. */
 export interface MadeGraphs {
   melBins: number;
   melFrames: number;
@@ -12,29 +12,29 @@ export interface MadeGraphs {
   maxTokens: number;
   /** Logits, `[scripts, maxTokens, vocabularySize]`. */
   logits: Float32Array;
-  /** The encoder frame that is looked at, `[scripts, maxTokens]`. */
+  /** The encoder frame that attention points at, `[scripts, maxTokens]`. */
   lookedAt: Float32Array;
   scripts: number;
   /** `[vocabularySize]`: the script that a token switches to, or 0. */
   switches: Float32Array;
-  /** Heads that look at one frame; the others look at all alike. */
+  /** Heads that attend to one frame; the others attend to all frames equally. */
   isAlignmentHead(layer: number, head: number): boolean;
   /** Element type of encoder states and logits, and of the caches. */
   valueType: "float32" | "float16";
   cacheType: "float32" | "float16";
-  /** How attention can be had: by the names of its tensors, also as outputs, or not at all. */
+  /** How attention is exposed: by tensor names, also as outputs, or not at all. */
   attention: "tensors" | "outputs" | "fused";
   attentionName(layer: number, branch: "then" | "else"): string;
   /**
-   * Whether logits go through a matrix of 8-bit numbers at last, which lies outside of the branches as in exports
-   * whose output projection is the embedding of the tokens.
+   * Whether the last projection is an 8-bit matrix outside of the branches, as in exports that share the output
+   * projection with the token embedding.
    */
   eightBitProjection: boolean;
 }
 
 /**
- * An encoder that hears which of the scripts is meant: mel bins are shared out evenly among the scripts,
- * and the loudest bin decides. Its states hold the number of the script and nothing else.
+ * An encoder that selects a script: the mel bins are divided evenly among the scripts, and the loudest bin
+ * decides. Its states hold only the index of the script.
  */
 export function madeEncoder(made: MadeGraphs): Uint8Array {
   const graph = new GraphWriter("");
@@ -62,8 +62,8 @@ export function madeEncoder(made: MadeGraphs): Uint8Array {
 
 /**
  * A merged decoder with caches: one `If` on `use_cache_branch`. Its answer at a position is the script's;
- * the caches carry what it must know of earlier steps (the script heard, the switches read), so a cache
- * that is lost or mixed up between rows gives wrong answers, as with a real decoder.
+ * the caches carry what it needs of earlier steps (the selected script, the switches read), so a cache
+ * that is lost or swapped between rows gives wrong results, as in a real decoder.
  */
 export function madeDecoder(made: MadeGraphs): Uint8Array {
   const graph = new GraphWriter("");
@@ -111,7 +111,7 @@ const PROJECTION = {
   zero: "weight_merged_0_zero_point",
 };
 
-/** In 8 bits: it changes no logits. */
+/** In 8 bits; leaves the logits unchanged. */
 function addIdentityMatrix(graph: GraphWriter, size: number): void {
   const zero = 128;
   const weights = new Uint8Array(size ** 2).fill(zero);
@@ -135,7 +135,7 @@ function outputNames(made: MadeGraphs): string[] {
   return ["logits", ...cacheNames(made).map((name) => `present.${name}`), ...attentions];
 }
 
-/** `then` is the branch that goes on from caches, `else` the one that begins. */
+/** `then` is the branch that continues from caches, `else` the first step. */
 function branch(made: MadeGraphs, which: "then" | "else"): Uint8Array {
   const graph = new GraphWriter(`${which}.`);
   const cached = which === "then";
@@ -147,8 +147,8 @@ function branch(made: MadeGraphs, which: "then" | "else"): Uint8Array {
   const length = graph.node("Add", [past, tokens]);
   const frames = cached ? dimension(graph, pastEncoderKey, 2) : dimension(graph, "encoder_hidden_states", 1);
 
-  // [batch]: the script that the encoder heard.
-  const heard = as(
+  // [batch]: the script that the encoder selected.
+  const selected = as(
     graph,
     cached ? first(graph, pastEncoderKey, 1, 1, 1) : first(graph, "encoder_hidden_states", 1, 1),
     "float32",
@@ -163,7 +163,7 @@ function branch(made: MadeGraphs, which: "then" | "else"): Uint8Array {
   const key = cached ? graph.node("Concat", [pastKey, newKey], { axis: 2 }) : newKey;
   const switches = as(graph, first(graph, key, 1, 2), "float32");
 
-  // [batch, tokens]: the script that holds at each position.
+  // [batch, tokens]: the script in effect at each position.
   const one = graph.constant("int64", [], [1]);
   const zero = graph.constant("int64", [], [0]);
   const positions = graph.node("Range", [past, length, one]);
@@ -178,7 +178,7 @@ function branch(made: MadeGraphs, which: "then" | "else"): Uint8Array {
   ]);
   const script = graph.node("Max", [
     graph.node("ReduceMax", [seen], { axes: [2], keepdims: 0 }),
-    unsqueeze(graph, heard, 1),
+    unsqueeze(graph, selected, 1),
   ]);
   const scriptStart = graph.node("Mul", [
     as(graph, script, "int64"),
@@ -196,10 +196,10 @@ function branch(made: MadeGraphs, which: "then" | "else"): Uint8Array {
     : hidden;
   result("logits", as(graph, logits, made.valueType), made.valueType);
 
-  // As in merged exports, the branch that goes on gives nothing for the encoder's half of the caches.
+  // As in merged exports, the branch that continues returns nothing for the encoder's half of the caches.
   const encoderCache = cached
     ? as(graph, graph.constant("float32", [0, made.heads, 1, made.headSize], []), made.cacheType)
-    : cacheOf(graph, made, { values: heard, axes: [1, 2, 3], batch, length: frames });
+    : cacheOf(graph, made, { values: selected, axes: [1, 2, 3], batch, length: frames });
   for (const name of cacheNames(made)) {
     result(`present.${name}`, name.includes("decoder") ? key : encoderCache, made.cacheType);
   }

@@ -4,16 +4,16 @@ import { type MadeGraphs, madeDecoder, madeEncoder } from "./made-graphs.ts";
 import { type MadeVocabulary, madeVocabulary } from "./made-vocabulary.ts";
 
 /**
- * Makes models that are Whisper exports in every outward way, but answer what a test wrote down for them:
- * they stand for real exports, which the machines that run the tests can not have.
+ * Builds synthetic models in the file format of Whisper exports that return scripted output. They replace real
+ * exports, which are not available to the tests.
  */
 export interface MadeWhisperOptions {
   /**
-   * What the model says. Where there are several scripts, the loudest pitch tells which: with n scripts,
-   * mel bins are shared out evenly, the lowest for the first. `pitchOf` gives a tone that is heard so.
+   * What the model outputs. If there are several scripts, the loudest pitch selects one: the mel bins are divided
+   * evenly, the lowest for the first script. `pitchOf` returns a tone that selects a script.
    */
   scripts: readonly MadeScript[];
-  /** Token → script that it switches to, from there on. `{ "<|es|>": 1 }` writes Spanish when told so. */
+  /** Token → script that it switches to, from there on. `{ "<|es|>": 1 }` writes Spanish on request. */
   switches?: Record<string, number>;
   /** Tokens before the first step of a script; 4 are `start`, language, `transcribe`, `notimestamps`. */
   promptTokens?: number;
@@ -28,7 +28,7 @@ export interface MadeWhisperOptions {
   layers?: number;
   heads?: number;
   alignmentHeads?: readonly (readonly [layer: number, head: number])[];
-  /** Left out of `generation_config.json` where false. */
+  /** Omitted from `generation_config.json` if false. */
   statesAlignmentHeads?: boolean;
   attention?: MadeGraphs["attention"];
   attentionName?: MadeGraphs["attentionName"];
@@ -37,7 +37,7 @@ export interface MadeWhisperOptions {
   eightBitProjection?: boolean;
   /** Of the graph files: `_quantized`, `_fp16`. */
   ending?: string;
-  /** Where the graphs lie: beside the other files (`.`) or in `onnx`. */
+  /** Where the graphs are: beside the other files (`.`) or in `onnx`. */
   graphFolder?: string;
   /** Fields that replace what the files state; undefined takes one out. */
   config?: Record<string, unknown>;
@@ -53,21 +53,21 @@ interface MadeScript {
 }
 
 export interface MadeStep {
-  /** The likeliest token: ` hello`, `<|0.00|>`, `<|endoftext|>`. */
+  /** The most likely token: ` hello`, `<|0.00|>`, `<|endoftext|>`. */
   token: string;
-  /** 0.9 if left out; what is left is shared out evenly among the tokens that are not named. */
+  /** 0.9 if left out; the rest is divided evenly among the tokens that are not named. */
   probability?: number;
   others?: Record<string, number>;
-  /** Seconds from the window's start that attention looks at. */
+  /** Seconds from the window's start that attention points at. */
   at?: number;
 }
 
-/** Steps that say tokens one after the other, each 0.2 s after the one before. */
+/** Steps that output the tokens in order, 0.2 s apart. */
 export function steps(tokens: readonly string[], probability = 0.9): MadeStep[] {
   return tokens.map((token, index) => ({ token, probability, at: 0.1 + 0.2 * index }));
 }
 
-/** Writes a model into a folder, which is made where it is not there. */
+/** Writes a model into a folder, which is created if it is missing. */
 export async function writeMadeWhisper(folder: string, options: MadeWhisperOptions): Promise<MadeVocabulary> {
   const languages = options.languages ?? ["en", "es", "pt"];
   const windowSeconds = options.windowSeconds ?? 30;
@@ -166,7 +166,7 @@ export async function writeMadeWhisper(folder: string, options: MadeWhisperOptio
   return vocabulary;
 }
 
-/** Samples in which a made model with so many scripts hears the one asked for: a tone in its mel bins. */
+/** Samples that select a script of a synthetic model: a tone in its mel bins. */
 export function pitchOf(script: number, scripts: number, seconds: number): Float32Array {
   const highest = mels(8_000);
   const hertz = hertzOf((highest * (script + 0.5)) / scripts);
@@ -185,7 +185,7 @@ function hertzOf(mel: number): number {
   return mel < 15 ? (mel * 200) / 3 : 1000 * 6.4 ** ((mel - 15) / 27);
 }
 
-/** Stands for a probability of nothing. */
+/** The logit of an impossible token. */
 const LOWEST_LOGIT = -30;
 
 function scriptTables(options: MadeWhisperOptions, vocabulary: MadeVocabulary, maxTokens: number) {

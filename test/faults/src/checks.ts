@@ -25,8 +25,8 @@ const PROBE_MAY_STAY_MS = 180_000;
 const SWEPT_WITHIN_MS = 45_000;
 const DELIVERED_WITHIN_MS = 60_000;
 
-/** What a client sees: states, words, and that what was deleted is gone. */
-export async function judgeAnswers({ fleet, customer, uploads }: World, tenant: Tenant): Promise<string[]> {
+/** Checks what a client sees: states, words, and that deleted videos are gone. */
+export async function checkAnswers({ fleet, customer, uploads }: World, tenant: Tenant): Promise<string[]> {
   const wrong: string[] = [];
   for (const { videoId, recording, deletion } of uploads) {
     if (deletion !== "none") {
@@ -39,15 +39,16 @@ export async function judgeAnswers({ fleet, customer, uploads }: World, tenant: 
       wrong.push(`${videoId} ("${recording.name}") is ${seen?.status} instead of ${recording.ends}`);
     } else if (recording.ends === "COMPLETED") {
       const words = await readWords(seen.files!.json.url).catch((error: Error) => error.message);
-      if (words !== recording.heard) wrong.push(`${videoId} ("${recording.name}") has other words: ${words}`);
+      if (words !== recording.transcript)
+        wrong.push(`${videoId} ("${recording.name}") has other words: ${words}`);
     }
   }
   return wrong;
 }
 
 /**
- * Sends anew what has met two bad moments and would wait for minutes or hours by the schedule.
- * @returns how many
+ * Redelivers webhooks that failed twice and would wait for minutes or hours by the schedule.
+ * @returns the number of redelivered webhooks
  */
 export async function hurryDeliveries({ database, queue, clock }: Parts): Promise<number> {
   const db = database.kysely;
@@ -72,10 +73,10 @@ export async function untilDelivered({ uploads }: World, received: ReceivedEvent
 }
 
 /**
- * What the database and the receiver hold, against each other.
+ * Compares the database with what the receiver got.
  * @param reprocessed videos whose transcription had failed before
  */
-export async function judgeRows(
+export async function checkRows(
   { database }: Parts,
   { uploads }: World,
   { received, reprocessed }: { received: ReceivedEvents; reprocessed: ReadonlySet<string> },
@@ -100,7 +101,7 @@ export async function judgeRows(
     const stored = emitted.filter((event) => event.type === type);
     for (const event of emitted) {
       if (event.type === type || (event.type === EVENT_OF.FAILED && reprocessed.has(videoId))) continue;
-      wrong.push(`${videoId} has an event ${event.type} and ended otherwise`);
+      wrong.push(`${videoId} has an event ${event.type} but ended differently`);
     }
     for (const row of its) {
       const own = attempts.filter(({ transcription_id }) => transcription_id === row.id);
@@ -116,7 +117,8 @@ export async function judgeRows(
     }
   }
   for (const { id, uploaded_at: uploadedAt } of videos.values()) {
-    if (uploadedAt !== null && !known.has(id)) wrong.push(`${id} is complete and nobody knows of it`);
+    if (uploadedAt !== null && !known.has(id))
+      wrong.push(`${id} is complete and was not uploaded by the campaign`);
   }
   return wrong;
 }
@@ -127,7 +129,7 @@ const OUTCOME_OF: Partial<Record<TranscriptionStatus, string>> = {
   SKIPPED: "skipped",
 };
 
-/** One attempt ended it, which no other followed, and nothing was written after that. */
+/** Whether its last attempt ended it, and nothing was written after that. */
 function endedByItsLast(
   { status, attempt, finished_at }: TranscriptionRow,
   attempts: TranscriptionAttemptRow[],
@@ -143,8 +145,8 @@ function endedByItsLast(
   );
 }
 
-/** Nothing lies in the storage that no row owns, and all that rows own is there. */
-export async function judgeFiles({ database, recordings, config }: Parts): Promise<string[]> {
+/** Checks that each stored object has a row and each row has its objects. */
+export async function checkFiles({ database, recordings, config }: Parts): Promise<string[]> {
   const wrong: string[] = [];
   const db = database.kysely;
   const transcriptions = await db.selectFrom("transcription").selectAll().execute();
@@ -165,19 +167,19 @@ export async function judgeFiles({ database, recordings, config }: Parts): Promi
   for (const key of found) {
     const [room, id = ""] = key.split("/");
     const isOpenUpload = (room === "uploads" || room === "tails") && videos.get(id)?.uploaded_at === null;
-    if (!owned.has(key) && !isOpenUpload) wrong.push(`${key} is nobody's`);
+    if (!owned.has(key) && !isOpenUpload) wrong.push(`${key} has no row`);
   }
   for await (const id of recordings.list()) {
-    if (!videos.has(id)) wrong.push(`parts of a recording ${id} are nobody's`);
+    if (!videos.has(id)) wrong.push(`parts of a recording ${id} have no row`);
   }
   return [...new Set(wrong)];
 }
 
-/** Judges again while sweeps may still be at work. */
-export async function judgeWhenSwept(judge: () => Promise<string[]>): Promise<string[]> {
+/** Repeats the check while sweeps may still be running. */
+export async function checkWhenSwept(check: () => Promise<string[]>): Promise<string[]> {
   const givesUpAt = performance.now() + SWEPT_WITHIN_MS;
   for (;;) {
-    const wrong = await judge();
+    const wrong = await check();
     if (wrong.length === 0 || performance.now() > givesUpAt) return wrong;
     await sleep(3_000);
   }
@@ -195,7 +197,7 @@ async function bucketKeys(config: NonNullable<Parts["config"]["bucket"]>): Promi
   }
 }
 
-/** One that a process which was ended a moment ago has left to the next that starts. */
+/** Whether it is a probe that a recently ended process left behind. */
 function isProbe({ key, writtenAt }: { key: string; writtenAt: Date }): boolean {
   return key.startsWith(PROBES) && Date.now() - writtenAt.getTime() < PROBE_MAY_STAY_MS;
 }
