@@ -137,7 +137,7 @@ describe("words stand if they are spoken", () => {
     expect(errorRate).toBeLessThan(0.15);
     const errors = agreeing
       .filter(([at]) => said[at]!.start !== null)
-      .map(([at, heard]) => Math.abs(transcript.words[heard]!.start - said[at]!.start!));
+      .map(([at, index]) => Math.abs(transcript.words[index]!.start - said[at]!.start!));
     expect(quantile(errors, 0.5)).toBeLessThan(0.08);
     expect(quantile(errors, 0.9)).toBeLessThan(0.25);
     expect(Math.max(...errors)).toBeLessThan(1);
@@ -239,8 +239,8 @@ describe("real recordings", () => {
     const transcript = await transcriptOf(lucier);
     expectTimesInOrder(transcript);
     const said = plainWords(readFileSync(lucier.replace(".mp3", ".txt"), "utf8"));
-    const heard = plainWords(transcript.words.map(({ word }) => word).join(" "));
-    expect(compareWords(said, heard).errorRate).toBeLessThanOrEqual(0.12);
+    const recognized = plainWords(transcript.words.map(({ word }) => word).join(" "));
+    expect(compareWords(said, recognized).errorRate).toBeLessThanOrEqual(0.12);
   });
 
   for (const name of ["japanese.mp3", "smartphone.mp3"]) {

@@ -31,7 +31,7 @@ describe("ordinary prose", () => {
     expect(compressionRatio(text)).toBeLessThan(0.75 * MAX_COMPRESSION_RATIO);
   });
 
-  test.each(samples)("in $language is kept whole from a server: $text", ({ language, text, seconds }) => {
+  test.each(samples)("in $language is preserved from a server: $text", ({ language, text, seconds }) => {
     const result = answerOf(language, text, seconds);
     expect(letters(result.words.map(({ word }) => word).join(""))).toBe(letters(text));
     expect(isHallucination(result, seconds)).toBe(false);
@@ -39,7 +39,7 @@ describe("ordinary prose", () => {
 
   const vocabulary = new WhisperVocabulary();
   test.each(samples)(
-    "in $language is kept whole from Whisper's tokens: $text",
+    "in $language is preserved from Whisper's tokens: $text",
     async ({ language, text, seconds }) => {
       const tokens = vocabulary.encode(` ${text}`);
       const temperatures: number[] = [];

@@ -33,7 +33,7 @@ test("English is classified as English", async () => {
   expect((await evidenceOf(ENGLISH)).verdict()).toBe("english");
 });
 
-test.each(["es", "de", "fr"])("%s is told as another language", async (name) => {
+test.each(["es", "de", "fr"])("%s is classified as another language", async (name) => {
   expect((await evidenceOf([name])).verdict()).toBe("other");
 });
 
@@ -96,7 +96,7 @@ describe("if nothing is transcribed", () => {
   const nothing = result("", 1);
   const evidenceAfter = (seconds: number, unlike: Partial<SoundEvidence> = {}) => {
     const evidence = new EnglishEvidence();
-    for (let heard = 0; heard < seconds; heard += 4) evidence.add(nothing, sound(4, unlike));
+    for (let added = 0; added < seconds; added += 4) evidence.add(nothing, sound(4, unlike));
     return evidence;
   };
 

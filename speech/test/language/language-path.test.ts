@@ -9,7 +9,7 @@ import {
 
 const START: LanguageScores = new Map();
 
-function told(language: string, probability: number, seconds: number, other = "en"): LanguageObservation {
+function observed(language: string, probability: number, seconds: number, other = "en"): LanguageObservation {
   return {
     seconds,
     probabilities: new Map([
@@ -18,7 +18,7 @@ function told(language: string, probability: number, seconds: number, other = "e
     ]),
   };
 }
-const english = (seconds: number) => told("en", 0.97, seconds, "es");
+const english = (seconds: number) => observed("en", 0.97, seconds, "es");
 
 const observation = fc.record({
   seconds: fc.double({ min: 0, max: 30, noNaN: true }),
@@ -102,21 +102,21 @@ test("it makes no difference whether observations come in pieces, and old ones w
 });
 
 test("one short or doubtful utterance follows its neighbors, also at the start and the end", () => {
-  for (const odd of [told("cy", 0.99, 2.5), told("cy", 0.8, 20)]) {
+  for (const odd of [observed("cy", 0.99, 2.5), observed("cy", 0.8, 20)]) {
     expect(mostLikelyLanguages(START, [english(10), odd, english(10)])).toEqual(["en", "en", "en"]);
   }
-  const odd = told("cy", 0.8, 2);
+  const odd = observed("cy", 0.8, 2);
   expect(mostLikelyLanguages(START, [odd, english(10)])).toEqual(["en", "en"]);
   expect(mostLikelyLanguages(START, [english(10), odd])).toEqual(["en", "en"]);
 });
 
 test("a clear passage of four seconds is a change, and so is a change for good in short utterances", () => {
-  expect(mostLikelyLanguages(START, [english(10), told("es", 0.99, 4), english(10)])).toEqual([
+  expect(mostLikelyLanguages(START, [english(10), observed("es", 0.99, 4), english(10)])).toEqual([
     "en",
     "es",
     "en",
   ]);
-  const short = Array.from({ length: 3 }, () => told("es", 0.97, 2));
+  const short = Array.from({ length: 3 }, () => observed("es", 0.97, 2));
   expect(mostLikelyLanguages(START, [english(10), ...short])).toEqual(["en", "es", "es", "es"]);
 });
 
@@ -131,7 +131,7 @@ test("what was transcribed before decides what is doubtful, however long ago ano
   const afterEnglish = scoresAfter(START, [english(10)]);
   expect(mostLikelyLanguages(afterEnglish, [doubtful])).toEqual(["en"]);
   const hours = Array.from({ length: 1_000 }, () => english(15));
-  const spanishAtLast = scoresAfter(START, [...hours, told("es", 0.99, 10)]);
+  const spanishAtLast = scoresAfter(START, [...hours, observed("es", 0.99, 10)]);
   expect(mostLikelyLanguages(spanishAtLast, [doubtful])).toEqual(["es"]);
 });
 

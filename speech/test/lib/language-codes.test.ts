@@ -65,7 +65,7 @@ describe("a language is known by whatever a server calls it", () => {
     test(`"${written}" is no language`, () => expect(languageCode(written)).toBeNull());
   }
 
-  test("whatever is written, the answer is a code that stands for itself, or none", () => {
+  test("any input results in a canonical code, or none", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom(..."abcxyz-_()") })), (written) => {
         const code = languageCode(written);

@@ -1,4 +1,4 @@
-/** Started by `media-processes.test.ts`: begins a decoding, tells so, and reads no further. */
+/** Started by `media-processes.test.ts`: starts to decode, reports it, and stops reading. */
 import { openFfmpeg } from "../../src/media/ffmpeg.ts";
 import { openNodeAv } from "../../src/media/node-av.ts";
 

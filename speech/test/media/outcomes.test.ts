@@ -21,7 +21,7 @@ import {
 
 const signal = new AbortController().signal;
 let folder: string;
-/** Stands where hostile files point; nothing may ever ask it for anything. */
+/** The target of hostile files; it must never receive a request. */
 let canary: Server;
 let canaryUrl: string;
 let visits = 0;

@@ -8,7 +8,7 @@ import { beep, fixture, wav, written } from "../support/media-files.ts";
 /** Seconds by which a sound may be found beside its place. */
 const TOLERANCE = 0.02;
 const BEEPS = [0.5, 1.25, 2.25];
-/** What AAC and MP3 at 24 kHz (LAME) give before the first sample, where the container can not tell: players show it too. */
+/** What AAC and MP3 at 24 kHz (LAME) give before the first sample, if the container has no field for it: players show it too. */
 const AAC_START = 1024 / 48_000;
 const MP3_START = 1105 / 24_000;
 

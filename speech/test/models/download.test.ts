@@ -201,7 +201,7 @@ describe("a download", () => {
       "gives the newest, whatever is asked for",
       (hub: ModelHub) => Object.assign(hub.faults, { ignoresRevisions: true }),
     ],
-  ])("begins anew where the hub %s", async (_case, change) => {
+  ])("starts over if the hub %s", async (_case, change) => {
     const [hub, store] = [await startHub(), await emptyStore()];
     hub.faults = { pieceDelayMs: 2 };
     await pullInPart(store, hub, 3 * MIB);
@@ -274,10 +274,10 @@ describe("a download", () => {
     await pullInPart(store, hub, MIB);
     hub.faults = {};
     const victim = join(await temporaryFolder(), "victim");
-    await writeFile(victim, "kept");
+    await writeFile(victim, "unchanged");
     await symlink(victim, join(store.folder, "whisper-made.partial/onnx/decoder.onnx"));
     await expectError(pull(store, hub), "model_store_failed", /it is a symbolic link/);
-    expect(await readFile(victim, "utf8")).toBe("kept");
+    expect(await readFile(victim, "utf8")).toBe("unchanged");
   });
 
   test("replaces an installed model that is damaged", async () => {
@@ -329,6 +329,6 @@ test("the rate of a download is that of the last seconds, and reports what remai
   // What came before the window counts no more: a line that has become slow is slow.
   expect(at(20_000, 6_100)).toMatchObject({ bytesPerSecond: null });
   expect(at(21_000, 6_200)).toMatchObject({ bytesPerSecond: 100, remainingSeconds: 38 });
-  // A file that was begun anew.
+  // A file that was started over.
   expect(at(22_000, 5_000)).toMatchObject({ bytesPerSecond: null, remainingSeconds: null });
 });

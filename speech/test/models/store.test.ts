@@ -24,7 +24,7 @@ import {
 
 const STORE_URL = new URL("../../src/models/store.ts", import.meta.url).href;
 
-/** What a process of its own runs: it pulls the model and prints how that ended, as JSON. */
+/** Program of a child process: pulls the model and prints the outcome as JSON. */
 function pullScript(folder: string, hub: ModelHub): string {
   return `
     import { openModelStore } from ${JSON.stringify(STORE_URL)};
@@ -130,7 +130,7 @@ describe("a disk", () => {
     });
     expect(hub.bytesServed).toBe(0);
 
-    // Without lengths nobody can tell beforehand.
+    // Without lengths it cannot be known in advance.
     hub.faults = { withoutLengths: true };
     const late = await run("unshare", args);
     expect(JSON.parse(late.stdout)).toEqual({
@@ -154,7 +154,7 @@ describe("a disk", () => {
   });
 });
 
-describe("what lies in the store", () => {
+describe("the content of the store", () => {
   test("is nothing if there is no folder yet", async () => {
     const store = openModelStore({ folder: join(await temporaryFolder(), "models") });
     expect(await store.list()).toEqual([]);

@@ -20,7 +20,7 @@ function said(text: string, evidence: Partial<RecognitionEvidence> = {}): Recogn
 }
 const SENTENCE = "We will talk about the plan for next week and then go home.";
 
-describe("what people say is kept", () => {
+describe("speech is preserved", () => {
   test.each<[string, string, number, Partial<RecognitionEvidence>]>([
     ["a sentence", SENTENCE, 4, {}],
     ["one word", "Yes.", 0.3, {}],
@@ -37,7 +37,7 @@ describe("what people say is kept", () => {
     ["long words", "Kansaneläkelaitoksen eläkehakemuskäsittely", 5, {}],
     ["a script without spaces, as a single word", "今日はとても良い天気ですね、散歩に行きましょう。", 5, {}],
     ["a chorus", "la la la la la la la la la", 5, { compressionRatio: 3 }],
-    ["an engine that tells nothing of silence", SENTENCE, 4, { noSpeechProbability: null }],
+    ["an engine without a no-speech probability", SENTENCE, 4, { noSpeechProbability: null }],
   ])("%s", (_, text, seconds, evidence) => {
     expect(isHallucination(said(text, evidence), seconds)).toBe(false);
   });
@@ -70,7 +70,7 @@ describe("the same words again and again", () => {
   const times = (text: string, seconds: number[], evidence: Partial<RecognitionEvidence> = {}) =>
     seconds.map((speechSeconds) => ({ ...said(text, evidence), speechSeconds }));
 
-  test("are kept if they take as long each time and the model is sure", () => {
+  test("are preserved if they take equally long each time and the model is confident", () => {
     expect(repeatedHallucinations(times("Next, please.", [0.9, 1, 1.1, 0.9]))).toEqual(new Set());
   });
 
@@ -88,7 +88,7 @@ describe("the same words again and again", () => {
     expect(repeatedHallucinations(thanks)).toEqual(new Set(thanks));
   });
 
-  test("are kept if they are said twice, or with other words between", () => {
+  test("are preserved if they are said twice, or with other words between", () => {
     const [first, second, third] = times("Thank you.", [0.6, 2.5, 1.1]);
     const sentence = { ...said(SENTENCE), speechSeconds: 4 };
     expect(repeatedHallucinations([first!, second!, sentence, third!])).toEqual(new Set());

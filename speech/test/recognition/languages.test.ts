@@ -42,9 +42,9 @@ async function transcriptOf(path: string): Promise<Transcript> {
 /** Of sentences that it has not learned, the model takes a word now and then from another one. */
 function expectWordsOf(sentences: readonly ListeningSentence[], { words }: Transcript): void {
   const said = sentences.flatMap(({ text }) => plainWords(text));
-  const heard = words.flatMap(({ word }) => plainWords(word));
-  const { agreeing } = compareWords(said, heard);
-  expect(agreeing.length).toBeGreaterThanOrEqual(0.95 * heard.length);
+  const recognized = words.flatMap(({ word }) => plainWords(word));
+  const { agreeing } = compareWords(said, recognized);
+  expect(agreeing.length).toBeGreaterThanOrEqual(0.95 * recognized.length);
   expect(agreeing.length).toBeGreaterThanOrEqual(0.95 * said.length);
 }
 
@@ -53,7 +53,7 @@ test.each([
   ["portuguese", "pt"],
   ["english", "en"],
   ["french", "fr"],
-] as const)("a recording in %s is told and written as %s", async (name, language) => {
+] as const)("a recording in %s is detected and transcribed as %s", async (name, language) => {
   const { path, sentences } = listeningRecording(name);
   const transcript = await transcriptOf(path);
   expect(transcript.language).toBe(language);
@@ -73,10 +73,10 @@ test("a recording of three languages is written segment by segment, each sentenc
   for (const sentence of sentences) {
     const spoken = sentence.words.at(-1)!.end - sentence.words[0]!.start;
     seconds.set(sentence.language, (seconds.get(sentence.language) ?? 0) + spoken);
-    const stretch = languageSegments.find(
+    const segment = languageSegments.find(
       ({ start, end }) => start <= sentence.words[1]!.start && sentence.words[1]!.start < end,
     );
-    expect(stretch?.language).toBe(sentence.language);
+    expect(segment?.language).toBe(sentence.language);
   }
   expect(language).toBe([...seconds].toSorted(([, a], [, b]) => b - a)[0]![0]);
   expectWordsOf(sentences, transcript);

@@ -18,8 +18,8 @@ function words(...starts: number[]): TimedWord[] {
   return starts.map((start) => ({ word: "word", start, end: start + 0.3, confidence: 1 }));
 }
 
-const partsOf = (heard: TimedWord[]) =>
-  partsToRetry(UTTERANCE, heard).map(({ speech }) => speech.map(({ start }) => start));
+const partsOf = (recognized: TimedWord[]) =>
+  partsToRetry(UTTERANCE, recognized).map(({ speech }) => speech.map(({ start }) => start));
 
 test("an utterance whose every segment has its words is not recognized again", () => {
   expect(partsOf(words(10.6, 11, 11.5, 12, 13.6, 14, 14.5, 15))).toEqual([]);
@@ -34,7 +34,7 @@ test("a sentence over which one word of another was drawn out counts as left out
   expect(partsOf(drawnOut)).toEqual([[10.5], [13.5]]);
 });
 
-test("a slow word that stands alone is a sentence", () => {
+test("a slow single word is a sentence", () => {
   const speech = [
     { start: 10.5, end: 12.5, probability: 1 },
     { start: 13.5, end: 15, probability: 1 },
@@ -69,9 +69,9 @@ test("parts that are recognized again are evaluated by their own statistics", as
     detectLanguages: async (utterances) => utterances.map(() => new Map([["en", 0.99]])),
     close: async () => {},
   };
-  const listener = new MultilingualRecognizer(engine, null);
+  const recognizer = new MultilingualRecognizer(engine, null);
   const options = { signal: new AbortController().signal, onSettled: () => {} };
-  await listener.recognize([UTTERANCE], options);
-  const { words: recognized } = await listener.finish(20, options);
+  await recognizer.recognize([UTTERANCE], options);
+  const { words: recognized } = await recognizer.finish(20, options);
   expect(recognized).toHaveLength(8);
 });

@@ -21,7 +21,7 @@ export interface ListeningSentence {
   words: {
     word: string;
     start: number;
-    end: number /** False where the voice told no start. */;
+    end: number /** False if the voice reported no start. */;
     measured: boolean;
   }[];
 }

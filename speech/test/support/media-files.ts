@@ -42,7 +42,7 @@ export const noiseInMdat: Change = (bytes) => {
   return Buffer.concat([bytes.subarray(0, start), noise(bytes.length - start)]);
 };
 
-/** ffmpeg writes the index last unless told otherwise. */
+/** By default, ffmpeg writes the index last. */
 export const withoutMoov: Change = (bytes) => bytes.subarray(0, bytes.indexOf("moov") - 4);
 
 export const unknownCodec: Change = (bytes) => {

@@ -11,7 +11,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 export interface ServedFile {
   content: Buffer;
-  /** Kept in large file storage: the hub redirects to its content network, and states a SHA-256. */
+  /** Stored in large file storage: the hub redirects to its content network, and states a SHA-256. */
   large: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface HubFaults {
   wrongHashes?: boolean;
   /** States neither commit nor hash, as a plain file server does, whose own tags look like hashes all the same. */
   plain?: boolean;
-  /** Redirects requests for small files to another path of its own, which states the hash alone. */
+  /** Redirects requests for small files to another of its paths, which states only the hash. */
   ownRedirects?: boolean;
   /** Gives no lengths. */
   withoutLengths?: boolean;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Every process below one, as Linux tells it. */
+/** All descendants of a process, from Linux' /proc. */
 export function descendants(pid: number): number[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
     const children = readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").split(" ").filter(Boolean);
@@ -8,18 +8,18 @@ export function descendants(pid: number): number[] {
   });
 }
 
-/** Below a process, those whose command line contains the text. */
+/** Descendants whose command line contains the text. */
 export function descendantsRunning(pid: number, text: string): number[] {
   return descendants(pid).filter((child) => commandLine(child).includes(text));
 }
 
-/** Whether a process runs; one that is only waiting to be collected does not. */
+/** Whether a process runs; zombies do not count. */
 export function runs(pid: number): boolean {
   const status = existing(() => readFileSync(`/proc/${pid}/status`, "utf8"), "");
   return status !== "" && !/^State:\s+Z/m.test(status);
 }
 
-/** Looks again until it is so; the test's own time limit ends it. */
+/** Polls until the condition holds or the test times out. */
 export async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20));
 }

@@ -1,6 +1,6 @@
 /**
- * Speech of the test's own: words are spoken as tones, one frequency each, so that a program of few lines can
- * truly hear them, and when.
+ * Synthetic speech: each word is a tone of its own frequency, so that a few lines of code can recognize the words
+ * and their times.
  */
 
 const RATE = 16_000;

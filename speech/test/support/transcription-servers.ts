@@ -28,7 +28,7 @@ export interface TranscriptionServer {
   faults: Fault[];
   /** Taken by every request while it is there. */
   fault: Fault | null;
-  /** Called before an answer is sent; it is sent once the promise is kept. */
+  /** Called before an answer is sent; it is sent once the promise resolves. */
   before: (question: Question) => Promise<void>;
   stop(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { cutOut, endOf, inBatches, partsAtPauses, speechSeconds } from "../../src/vad/utterance-parts.ts";
 import type { SpokenUtterance } from "../../src/vad/utterances.ts";
 
-/** Speech and pauses in turns, in windows of 512 samples; each sample says where it stands. */
+/** Alternating speech and pauses, in windows of 512 samples; each sample's value is its index. */
 const utterance = fc
   .tuple(
     fc.array(fc.tuple(fc.integer({ min: 6, max: 150 }), fc.integer({ min: 3, max: 60 })), {

@@ -85,13 +85,13 @@ test("every window of speech is in exactly one utterance, and each speaks if the
       for (const { start, end } of speechSegments(probabilities)) {
         for (let window = start; window < end; window++) expected.push(window);
       }
-      const heard: number[] = [];
+      const covered: number[] = [];
       for (const { speech } of await utterancesOf(probabilities, limit)) {
         for (const { start, end } of speech) {
-          for (let window = windowOf(start); window < windowOf(end); window++) heard.push(window);
+          for (let window = windowOf(start); window < windowOf(end); window++) covered.push(window);
         }
       }
-      expect(heard).toEqual(expected);
+      expect(covered).toEqual(expected);
     }),
   );
 });

@@ -191,7 +191,7 @@ describe("faults of a server", () => {
     const apiKey = "sk-of-somebody-who-pays";
     for (const status of [200, 400, 500]) {
       const server = await started();
-      // The end of the key lies beyond what is told of an answer.
+      // The end of the key is beyond the reported part of the response.
       const body = `${"x".repeat(150)} Bearer ${apiKey}`.repeat(2);
       server.fault = { status, body };
       const engine = await engineOf([], { servers: [{ url: server.origin, apiKey }], tries: 1 });

@@ -64,17 +64,17 @@ test("a share of loud time is over where as much of it is loud before", () => {
       const at = timeOfShare(0, seconds, share);
       expect(at).toBeGreaterThanOrEqual(timeOfShare(0, seconds, share / 2));
       expect(at).toBeLessThanOrEqual(seconds);
-      // What comes before has its share again.
+      // The audio before it has its full share.
       if (share > 0) expect(timeOfShare(0, at, 1)).toBeCloseTo(at, 1);
     }),
   );
 });
 
-test("as many words keep their own starts as can be in order", () => {
+test("the longest ordered run of words keeps its start times", () => {
   const starts = fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 8 });
   fc.assert(
-    fc.property(starts, (told) => {
-      const pieces = told.map((start, index) => ({
+    fc.property(starts, (given) => {
+      const pieces = given.map((start, index) => ({
         text: `w${index}`,
         start,
         end: start,
@@ -86,8 +86,8 @@ test("as many words keep their own starts as can be in order", () => {
         10,
         evenly,
       );
-      const kept = spans.filter(({ start, end }, index) => start === told[index] && end === start);
-      expect(kept.length).toBeGreaterThanOrEqual(longestOrderedRun(told));
+      const unchanged = spans.filter(({ start, end }, index) => start === given[index] && end === start);
+      expect(unchanged.length).toBeGreaterThanOrEqual(longestOrderedRun(given));
       expect(spans.map(({ start }) => start)).toEqual(
         spans.map(({ start }) => start).toSorted((a, b) => a - b),
       );
@@ -95,7 +95,7 @@ test("as many words keep their own starts as can be in order", () => {
   );
 });
 
-/** By trying every choice. */
+/** By brute force. */
 function longestOrderedRun(values: readonly number[]): number {
   let longest = 0;
   for (let choice = 0; choice < 2 ** values.length; choice++) {

@@ -4,7 +4,7 @@ import type { Clock } from "../../../src/engines/openai/load-balancer.ts";
 import { Fleet, type FleetOptions, type Place } from "../../../src/engines/openai/load-balancer.ts";
 import { retryAfterMs } from "../../../src/engines/openai/server-failure.ts";
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that advances only on request. */
 class HandClock implements Clock {
   #now = 0;
   #sleepers: { until: number; wake: () => void }[] = [];

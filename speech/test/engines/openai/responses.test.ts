@@ -24,8 +24,8 @@ const question = {
 const answers = [openAi, speaches, whisperCpp, vllm, localAi].flatMap((manner) =>
   ([ENGLISH_WORDS, SPANISH_WORDS] as const).map((vocabulary) => {
     const words = vocabulary.map((word, index) => ({ word, start: 0.6 * index, end: 0.6 * index + 0.5 }));
-    const heard = { words, seconds: SECONDS, language: "english" } as const;
-    return manner(heard, manner === openAi ? { ...question, language: null } : question);
+    const speech = { words, seconds: SECONDS, language: "english" } as const;
+    return manner(speech, manner === openAi ? { ...question, language: null } : question);
   }),
 );
 
@@ -193,7 +193,7 @@ describe("times that cannot be are made right", () => {
     expect(times[3]![2]).toBeGreaterThan(times[3]![1] as number);
   });
 
-  test("a word that was given no time lies between its neighbors", () => {
+  test("a word without a time is placed between its neighbors", () => {
     const [, two] = heardTimes([right[0]!, right[2]!, right[3]!]);
     expect(two).toEqual(["two", close(1.5), close(1.86)]);
   });

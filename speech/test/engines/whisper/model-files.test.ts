@@ -90,7 +90,7 @@ describe("a Whisper export", () => {
   });
 
   test("of English only has no languages, though its vocabulary names them", async () => {
-    const told = await made({ englishOnly: true });
+    const declared = await made({ englishOnly: true });
     const prompted = await made({
       generation: { is_multilingual: undefined, lang_to_id: undefined },
     });
@@ -106,7 +106,7 @@ describe("a Whisper export", () => {
       { generation: { is_multilingual: undefined, lang_to_id: undefined } },
       "tiny.en",
     );
-    for (const { folder } of [told, prompted, named]) {
+    for (const { folder } of [declared, prompted, named]) {
       const { tokens } = await readWhisperModel(folder);
       expect([tokens.languages.size, tokens.transcribe]).toEqual([0, null]);
     }
@@ -285,7 +285,7 @@ describe("a model that cannot be used is determined by its file", () => {
   });
 });
 
-/** The value with one of its parts, wherever it lies, replaced. */
+/** The value with one of its nested parts replaced. */
 function withValue(whole: unknown, place: number, value: unknown): unknown {
   if (typeof whole !== "object" || whole === null || Object.keys(whole).length === 0) return value;
   const keys = Object.keys(whole);

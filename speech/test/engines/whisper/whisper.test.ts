@@ -59,12 +59,12 @@ test("detects the language and transcribes what is said in it", () => {
   expect(new Set(results.map(({ language }) => language))).toEqual(new Set(["es", "pt", "en", "fr"]));
 });
 
-function timeErrors(heard: readonly RecognitionResult[]) {
+function timeErrors(recognized: readonly RecognitionResult[]) {
   const starts: number[] = [];
   const ends: number[] = [];
   for (const [index, { words }] of spokenClips.entries()) {
     const plain = ({ word }: { word: string }) => plainWords(word).join("");
-    const found = heard[index]?.words ?? [];
+    const found = recognized[index]?.words ?? [];
     for (const [i, j] of compareWords(words.map(plain), found.map(plain)).agreeing) {
       const [said, times] = [words[i], found[j]];
       if (!said?.measured || !times) continue;
@@ -89,8 +89,8 @@ test("returns no words if nobody speaks", async () => {
     ...silent.map((clip) => utteranceOf(clip)),
     ...[0, 1, 400, 16_000].map((length) => ({ samples: new Float32Array(length), start: 0 })),
   ];
-  const heard = await engine.recognize(utterances, { signal });
-  expect(heard.map(({ words }) => words)).toEqual(utterances.map(() => []));
+  const recognized = await engine.recognize(utterances, { signal });
+  expect(recognized.map(({ words }) => words)).toEqual(utterances.map(() => []));
 });
 
 test("reports how likely each language is, before it transcribes", async () => {
@@ -116,9 +116,9 @@ test("transcribes the same alone, in a batch and once more", async () => {
 
 test("stops when it is aborted", async () => {
   const controller = new AbortController();
-  const heard = engine.recognize([utteranceOf(spokenClips[0] as Clip)], { signal: controller.signal });
+  const recognized = engine.recognize([utteranceOf(spokenClips[0] as Clip)], { signal: controller.signal });
   controller.abort(new Error("no longer wanted"));
-  await expect(heard).rejects.toThrow("no longer wanted");
+  await expect(recognized).rejects.toThrow("no longer wanted");
 });
 
 describe("a model that is laid out otherwise", () => {
@@ -136,12 +136,12 @@ describe("a model that is laid out otherwise", () => {
     const { alignment_heads: _, ...unstated } = JSON.parse(await readFile(path, "utf8"));
     await writeFile(path, JSON.stringify(unstated));
     const other = await openWhisper({ folder: copy, threads: 2 });
-    const heard = await other.recognize(
+    const recognized = await other.recognize(
       spokenClips.map((clip, index) => utteranceOf(clip, 100 * index)),
       { signal },
     );
     await other.close();
-    expect(quantile(timeErrors(heard).starts, 0.9)).toBeLessThanOrEqual(0.025);
+    expect(quantile(timeErrors(recognized).starts, 0.9)).toBeLessThanOrEqual(0.025);
   });
 
   test("finds the weights that lie beside its graphs", async () => {
@@ -153,9 +153,9 @@ describe("a model that is laid out otherwise", () => {
       await writeFile(join(copy, `${name}.onnx_data`), weights);
     }
     const other = await openWhisper({ folder: copy, threads: 2 });
-    const [heard] = await other.recognize([utteranceOf(spokenClips[0] as Clip)], { signal });
+    const [recognized] = await other.recognize([utteranceOf(spokenClips[0] as Clip)], { signal });
     await other.close();
-    expect(textOf(heard)).toBe(textOf(results[0]));
+    expect(textOf(recognized)).toBe(textOf(results[0]));
   });
 });
 

@@ -4,7 +4,7 @@ import { readWhisperModel } from "../../../src/engines/whisper/model-files.ts";
 import { wordsOfTokens } from "../../../src/engines/whisper/words-of-tokens.ts";
 import { listeningModel } from "../../support/language-recordings.ts";
 
-/** Words of tokens that spell these texts or bytes; null stands for a special token. */
+/** Words of tokens that spell these texts or bytes; null is a special token. */
 function wordsOf(pieces: readonly (string | number[] | null)[], language: string | null = null) {
   const bytes = pieces.map((piece) =>
     piece === null

@@ -1,7 +1,7 @@
 """Writes a trained model as the hub's ONNX community lays out Whisper: `export.py CHECKPOINT OUT_FOLDER`.
 
 An encoder, and a merged decoder: one `If` on `use_cache_branch` whose branches are the decoder that begins
-and the one that goes on from caches. Weights are kept in half precision to be small, and widened at load."""
+and the one that continues from caches. Weights are stored in half precision to save space, and widened at load."""
 
 import hashlib
 import json

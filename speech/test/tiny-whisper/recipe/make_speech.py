@@ -75,8 +75,8 @@ def speak(chosen, folder):
 
 
 def word_times(sentence, events, end):
-    """(word, start, end, whether the voice told its start), seconds. Voices run small words together and
-    tell when the first begins: the others take their share of the time by their letters."""
+    """(word, start, end, whether the voice reported its start), seconds. Voices join small words and
+    report when the first begins: the others take their share of the time by their letters."""
     words = sentence.split()
     starts = [None] * len(words)
     firsts = [sum(len(word) + 1 for word in words[:index]) + 1 for index in range(len(words))]

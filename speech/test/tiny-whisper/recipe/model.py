@@ -14,7 +14,7 @@ HEADS = 4
 DECODER_LAYERS = 2
 ENCODER_FRAMES = 500
 MAX_TOKENS = 96
-#: Enough for the phonemes of all four languages, told apart while training only.
+#: Enough for the phonemes of all four languages, distinguished only in training.
 PHONEMES = 100
 
 

@@ -1,4 +1,4 @@
-"""What the model can hear: ten fixed sentences of each language, and a small grammar."""
+"""What the model can recognize: ten fixed sentences of each language, and a small grammar."""
 
 import random
 
@@ -100,7 +100,7 @@ def combine(language, rng):
 
 
 def closed_sentences(language):
-    """The fixed sentences and ten of the grammar; training hears them often."""
+    """The fixed sentences and ten of the grammar; training uses them often."""
     rng = random.Random("closed" + language)
     sentences = list(FIXED[language])
     while len(sentences) < 20:
@@ -111,7 +111,7 @@ def closed_sentences(language):
 
 
 def unseen_sentences(language, count=40):
-    """Sentences of the grammar that training never hears."""
+    """Sentences of the grammar that training never uses."""
     rng = random.Random("unseen" + language)
     sentences = []
     while len(sentences) < count:

@@ -1,5 +1,5 @@
 /*
- * Speaks thousands of sentences in one process and tells when words and phonemes begin.
+ * Synthesizes thousands of sentences in one process and prints when words and phonemes begin.
  *
  *   cc -O2 -o speak_jobs speak_jobs.c -lespeak-ng
  *   ./speak_jobs OUT.pcm OUT.events < jobs

@@ -41,7 +41,7 @@ def written(text):
 
 
 def split_words(sentence):
-    """Words with the blank before them; a full stop or question mark stands alone."""
+    """Words with the blank before them; a period or question mark is a separate word."""
     words = []
     for word in sentence.split():
         mark = word[-1] if word[-1] in ".?" else ""

@@ -87,7 +87,7 @@ class Windows(torch.utils.data.IterableDataset):
 
 
 def place(clips, count, rng, choices):
-    """Puts as many clips as fit into a window, one after the other; tells when tokens and phonemes are."""
+    """Puts as many clips as fit into a window, one after the other; returns the times of tokens and phonemes."""
     kept, used = [], 0
     for index, clip in enumerate(clips):
         gap = choices.uniform(0, 0.6) if index == 0 else choices.uniform(0.1, 0.7)
