@@ -63,8 +63,8 @@ class DecoderStep(torch.nn.Module):
             else:
                 cross_keys, cross_values = block.cross_attention.keys_and_values(states)
             x = x + block.self_attention(normed, keys, values, mask)[0]
-            heard, attention, _ = block.cross_attention(block.cross_norm(x), cross_keys, cross_values)
-            x = x + heard
+            attended, attention, _ = block.cross_attention(block.cross_norm(x), cross_keys, cross_values)
+            x = x + attended
             x = x + block.feed_forward(x)
             # An output that is an input as it stands cannot be exported.
             present += [keys, values, cross_keys * 1.0, cross_values * 1.0]
@@ -158,15 +158,15 @@ def branch(traced, prefix, outer_names):
 
 def packed(weights):
     """Large weights in half precision, and the nodes that widen them."""
-    nodes, kept = [], []
+    nodes, initializers = [], []
     for weight in weights:
         if weight.data_type != TensorProto.FLOAT or np.prod(weight.dims) <= 1000:
-            kept.append(weight)
+            initializers.append(weight)
             continue
         half = numpy_helper.to_array(weight).astype(np.float16)
-        kept.append(numpy_helper.from_array(half, f"{weight.name}_fp16"))
+        initializers.append(numpy_helper.from_array(half, f"{weight.name}_fp16"))
         nodes.append(helper.make_node("Cast", [f"{weight.name}_fp16"], [weight.name], to=TensorProto.FLOAT))
-    return nodes, kept
+    return nodes, initializers
 
 
 def export_encoder(model, path):
@@ -193,7 +193,7 @@ def export_decoder(model, path):
     outer = {"input_ids", "encoder_hidden_states", *PAST}
     else_branch, weights = branch(first, "begin.", outer)
     then_branch, more_weights = branch(following, "go_on.", outer)
-    casts, kept = packed({**weights, **more_weights}.values())
+    casts, initializers = packed({**weights, **more_weights}.values())
     choice = helper.make_node(
         "If",
         ["use_cache_branch"],
@@ -202,7 +202,7 @@ def export_decoder(model, path):
         else_branch=else_branch,
         name="optimum::if",
     )
-    graph = helper.make_graph([*casts, choice], "merged", decoder_inputs(), decoder_outputs(), kept)
+    graph = helper.make_graph([*casts, choice], "merged", decoder_inputs(), decoder_outputs(), initializers)
     merged = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)])
     merged.ir_version = 7
     save(merged, path)

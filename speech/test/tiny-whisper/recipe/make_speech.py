@@ -86,8 +86,8 @@ def word_times(sentence, events, end):
         for index, first in enumerate(firsts):
             if first <= int(what) < first + len(words[index]) and starts[index] is None:
                 starts[index] = seconds
-    told = [start is not None for start in starts]
-    starts[0] = starts[0] if told[0] else next((at for kind, at, _ in events if kind == "phoneme"), 0)
+    reported = [start is not None for start in starts]
+    starts[0] = starts[0] if reported[0] else next((at for kind, at, _ in events if kind == "phoneme"), 0)
     for index in range(1, len(words)):
         if starts[index] is not None:
             continue
@@ -95,7 +95,7 @@ def word_times(sentence, events, end):
         until = starts[after] if after < len(words) else end
         letters = len(words[index - 1]) / sum(len(word) for word in words[index - 1 : after])
         starts[index] = starts[index - 1] + (until - starts[index - 1]) * letters
-    return list(zip(words, starts, [*starts[1:], end], told))
+    return list(zip(words, starts, [*starts[1:], end], reported))
 
 
 def clip(job, samples, events):

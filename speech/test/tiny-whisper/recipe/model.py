@@ -122,9 +122,9 @@ class Decoder(nn.Module):
             keys, values = block.self_attention.keys_and_values(normed)
             x = x + self.dropout(block.self_attention(normed, keys, values, mask)[0])
             keys, values = block.cross_attention.keys_and_values(states)
-            heard, _, layer_scores = block.cross_attention(block.cross_norm(x), keys, values)
+            attended, _, layer_scores = block.cross_attention(block.cross_norm(x), keys, values)
             scores.append(layer_scores)
-            x = x + self.dropout(heard)
+            x = x + self.dropout(attended)
             x = x + self.dropout(block.feed_forward(x))
         return self.logits(x), scores
 

@@ -23,7 +23,7 @@ MARKS = [VOCABULARY["."], VOCABULARY["?"]]
 
 
 def losses(model, mel, given, due, look, looks, phonemes, first_frame):
-    states, heard = model.encoder(mel, first_frame)
+    states, encoded = model.encoder(mel, first_frame)
     logits, scores = model.decoder(given, states)
 
     wrong = functional.cross_entropy(
@@ -43,7 +43,7 @@ def losses(model, mel, given, due, look, looks, phonemes, first_frame):
     attention_loss = looks_elsewhere(scores[-1], look, looks)
     attention_loss = attention_loss + looks_elsewhere(scores[0][:, :, 1:], look[:, :-1], has_next)
 
-    phonemes_loss = functional.cross_entropy(model.encoder.phonemes(heard).flatten(0, 1), phonemes.flatten())
+    phonemes_loss = functional.cross_entropy(model.encoder.phonemes(encoded).flatten(0, 1), phonemes.flatten())
     right = ((logits.argmax(-1) == due) & (due >= 0)).sum() / (due >= 0).sum()
     return tokens_loss, attention_loss, phonemes_loss, right
 

@@ -88,22 +88,22 @@ class Windows(torch.utils.data.IterableDataset):
 
 def place(clips, count, rng, choices):
     """Puts as many clips as fit into a window, one after the other; returns the times of tokens and phonemes."""
-    kept, used = [], 0
+    placed, used = [], 0
     for index, clip in enumerate(clips):
         gap = choices.uniform(0, 0.6) if index == 0 else choices.uniform(0.1, 0.7)
         length = int(gap * SAMPLE_RATE) + length_of(clip)
         if used + length + int(0.15 * SAMPLE_RATE) > count:
-            if not kept:
+            if not placed:
                 room = (count - length_of(clip)) / SAMPLE_RATE - 0.15
-                kept.append((max(0, room) * choices.random(), clip))
+                placed.append((max(0, room) * choices.random(), clip))
             break
-        kept.append((gap, clip))
+        placed.append((gap, clip))
         used += length
-    slack = max(0, count - sum(length_of(clip) + int(gap * SAMPLE_RATE) for gap, clip in kept) - 3_200)
+    slack = max(0, count - sum(length_of(clip) + int(gap * SAMPLE_RATE) for gap, clip in placed) - 3_200)
     at = int(choices.random() * slack) if choices.random() < 0.5 else 0
 
     samples, tokens, phonemes = np.zeros(count), [], []
-    for gap, clip in kept:
+    for gap, clip in placed:
         at += int(gap * SAMPLE_RATE)
         sound = clip["samples"][: count - at] / 32_768 * 10 ** (rng.uniform(-3, 3) / 20)
         samples[at : at + len(sound)] += sound
