@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// Plain JavaScript, so that a Node.js that can not run the sources gets as far as saying so.
+// Plain JavaScript, so that a Node.js version that cannot run the sources still prints an error message.
 import * as module from "node:module";
 import { join } from "node:path";
 
-// A fifth of a start is to compile the sources. What came of it is kept beside the packages, gone with the next `npm ci`;
-// where that folder can not be written, or holds what another version made, nothing is lost. Never in a folder that all
-// users share: whoever writes there would have their code run here.
+// Compiling the sources takes a fifth of the startup time, so the result is cached next to the packages until the next
+// `npm ci`. A cache that is not writable, or was made by another version, is ignored. It is never in a folder that other
+// users can write to: they could run code in this process.
 module.enableCompileCache?.(join(import.meta.dirname, "../../node_modules/.cache/subtext"));
 
 if (process.features.typescript) {

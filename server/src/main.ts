@@ -49,7 +49,7 @@ import { createHostResolver } from "./webhooks/resolve-host.ts";
 import { startWork } from "./work.ts";
 
 const SWEEP_EVERY_MS = 5 * 60_000;
-/** How long a stop waits for what is running; work that is not done by then comes back by its heartbeat. */
+/** How long a shutdown waits for running work. Unfinished work is retried when its heartbeat is missed. */
 const STOP_WITHIN_MS = 20_000;
 
 export interface Parts {
@@ -65,16 +65,16 @@ export interface Parts {
   transcripts: TranscriptStore;
   recordings: RecordingStore;
   ownership: StoreOwnership;
-  /** Opens the operator's API to the command line, in this process or, by `service.json`, in another. */
+  /** Makes the operators' API available to the command line, in this process or, through `service.json`, in another. */
   commandLineToken: string;
   app: FastifyInstance;
 }
 
 export interface Service {
   readonly parts: Parts;
-  /** Takes work and requests; until then the app answers to `inject` alone. */
+  /** Accepts work and requests; until then the app answers only `inject`. */
   start(): Promise<void>;
-  /** Takes nothing new, hands back or finishes what is running, closes everything. Safe to call twice. */
+  /** Takes no new work, finishes or hands back what is running, closes everything. Safe to call twice. */
   stop(): Promise<void>;
 }
 
@@ -89,21 +89,21 @@ export interface ServiceOptions {
   log: Logger;
   /** `serve` by default. */
   purpose?: Purpose;
-  /** Tests give a clock that they move. */
+  /** Tests pass a clock that they control. */
   clock?: Clock;
   resolve?: ResolveHost;
-  /** Tests that wait for one of these make it short. */
+  /** Tests pass shorter intervals. */
   uploadLockTimeoutMs?: number;
   connectionLimits?: ConnectionLimits;
-  /** Of the built pages; tests build them into folders of their own. */
+  /** The built dashboard; tests build into their own folders. */
   dashboardFolder?: string;
-  /** Where the progress of a download may be drawn; left out, it is logged. */
+  /** Where download progress is drawn; if undefined, it is logged. */
   terminal?: ProgressTerminal | null;
-  /** Told when the embedded database has crashed: nothing works from then on, and a restart recovers it. */
+  /** Called when the embedded database has crashed: nothing works from then on, and a restart recovers it. */
   onCrash?: (error: Error) => void;
 }
 
-/** Opens every part, in the order in which they need each other; nothing runs yet. */
+/** Opens every part in the order of their dependencies; nothing runs yet. */
 export async function openService(options: ServiceOptions): Promise<Service> {
   const { config, log, onCrash, purpose = "serve" } = options;
   if (purpose === "serve") await makeFolder(config.dataFolder);
@@ -118,10 +118,10 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     });
     opened.defer(() => database.close());
     const { kysely: db } = database;
-    // The embedded one's time is this process's own.
+    // The embedded database uses this machine's clock.
     const databaseClock = database.kind === "postgres" ? await openDatabaseClock({ db, log }) : null;
     opened.defer(() => databaseClock?.stop());
-    // Only files that several processes can reach are shared by several processes.
+    // Processes can share only a bucket.
     const isShared = config.databaseUrl !== null && config.bucket !== null;
     const isWorker = purpose === "serve" && config.role !== "api";
     const session = isShared ? await openSession({ databaseUrl: config.databaseUrl!, log, isWorker }) : null;
@@ -142,7 +142,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-/** What several processes that start together would get into each other's way with. */
+/** Steps that must not run in several processes at the same time. */
 async function oneAtATime<T>(session: DatabaseSession | null, make: () => Promise<T>): Promise<T> {
   return await (session ? session.withLock("tables", make) : make());
 }
@@ -158,7 +158,7 @@ async function wire(
   }: {
     database: Database<Schema>;
     databaseClock: DatabaseClock | null;
-    /** Null where this process is the only one. */
+    /** Null if this is the only process. */
     session: DatabaseSession | null;
     stores: Stores;
     secret: Buffer;
@@ -377,7 +377,7 @@ async function wire(
       try {
         await stop();
       } catch (error) {
-        // One part that can not be closed is no reason to leave the others open.
+        // If one part cannot be closed, the others are closed anyway.
         log[logLevelOf(error, "error")]({ err: error, step }, "a part could not be stopped");
       }
     }
@@ -390,7 +390,7 @@ async function wire(
   }
 }
 
-/** @throws where the database does not answer */
+/** @throws if the database does not respond */
 export async function describeDatabase(database: Database<Schema>): Promise<string> {
   await database.check();
   return `${database.kind === "postgres" ? "PostgreSQL" : "embedded PostgreSQL"} ${database.version}`;

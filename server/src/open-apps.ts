@@ -23,7 +23,7 @@ import { createUploadLocker } from "./uploads/upload-locker.ts";
 import type { EndpointPolicy } from "./webhooks/guard-url.ts";
 
 const DASHBOARD_FOLDER = join(import.meta.dirname, "../../dashboard/dist");
-/** Whoever writes to an upload makes an end well before, so that the next may. */
+/** A writer yields its upload well before this, so that the next can write. */
 const UPLOAD_LOCK_TIMEOUT_MS = 10_000;
 
 export interface AppsOptions extends Pick<AdminDeps, "system" | "diagnose" | "checkFiles" | "backups"> {
@@ -31,7 +31,7 @@ export interface AppsOptions extends Pick<AdminDeps, "system" | "diagnose" | "ch
   log: Logger;
   clock: Clock;
   database: Database<Schema>;
-  /** Null where this process is the only one. */
+  /** Null if this is the only process. */
   session: DatabaseSession | null;
   stores: Stores;
   /** Signs the URLs of files and uploads. */
@@ -45,13 +45,13 @@ export interface AppsOptions extends Pick<AdminDeps, "system" | "diagnose" | "ch
   version: string;
   uploadLockTimeoutMs: number | undefined;
   connectionLimits: ConnectionLimits | undefined;
-  /** Aborted when the service is to stop but answers for a while yet. */
+  /** Aborted when the service is about to stop but still answers for a while. */
   draining: AbortSignal;
-  /** Undefined where the dashboard is where `npm run build -w @subtext/dashboard` puts it. */
+  /** Undefined for the folder into which `npm run build -w @subtext/dashboard` builds. */
   dashboardFolder: string | undefined;
 }
 
-/** All routes as one application, and the application that listens: a worker tells how it is and nothing else. */
+/** The application with all routes, and the one that listens: a worker serves only health checks. */
 export async function openApps(
   options: AppsOptions,
 ): Promise<{ app: FastifyInstance; listening: FastifyInstance }> {
@@ -97,6 +97,6 @@ export async function openApps(
   registerAdmin(app, deps);
   const mediaOrigin = await findMediaOrigin(stores.recordings, clock.now());
   await registerDashboard(app, { folder, mediaOrigin });
-  // The command line in a worker's process asks the whole one.
+  // In a worker's process, the command line uses the application with all routes.
   return { app, listening: config.role === "worker" ? newApp() : app };
 }

@@ -10,9 +10,9 @@ import type { RunningAttempts } from "./transcription/running-attempts.ts";
 import { wakeWaiting } from "./transcription/wake-waiting.ts";
 import { createDeliver, type DeliverDeps } from "./webhooks/deliver.ts";
 
-/** Most of it is waiting for receivers, some of which hang until the time is up. */
+/** Deliveries mostly wait for receivers, some of which hang until the timeout. */
 const DELIVERY_CONCURRENCY = 128;
-/** What one receiver gets at a time, and how much of the above one that hangs can hold. */
+/** Concurrent deliveries to one receiver, so that one that hangs occupies only part of the limit above. */
 const DELIVERIES_TO_ONE_ENDPOINT = 32;
 
 export interface WorkDeps
@@ -21,12 +21,12 @@ export interface WorkDeps
     ItemDeps {
   models: Models;
   running: RunningAttempts;
-  /** Recordings at a time. */
+  /** Concurrent recordings. */
   concurrency: number;
 }
 
 /**
- * What a worker does: transcribes, delivers, indexes, and fetches the model that it lacks.
+ * The work of a worker: transcribes, delivers, indexes, and downloads a missing model.
  * @param shutdown aborted when this process must hand its work back
  */
 export async function startWork(deps: WorkDeps, shutdown: AbortSignal): Promise<void> {
@@ -46,7 +46,7 @@ export async function startWork(deps: WorkDeps, shutdown: AbortSignal): Promise<
       try {
         await run(job);
       } catch (error) {
-        // An outage or a stop is no fault of the job.
+        // An outage or a shutdown is not the job's failure.
         const isFault = !isOutage(error) && !shutdown.aborted && !job.signal.aborted;
         if (isFault) deps.onItemFailed?.(task);
         throw error;
@@ -82,6 +82,6 @@ export async function startWork(deps: WorkDeps, shutdown: AbortSignal): Promise<
     );
   models.onChange(wake);
   models.start();
-  // It may have come while nobody was there to tell. Not waited for: those that wait may be many.
+  // The model may have been installed before anyone listened. Not awaited: many may be waiting.
   if (models.installed() !== null) void wake();
 }

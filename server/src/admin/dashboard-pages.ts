@@ -18,13 +18,13 @@ const MEDIA_TYPES: Record<string, string> = {
   ".woff2": "font/woff2",
 };
 
-/** Best first; made by the build beside each file that is worth it. */
+/** Best first. The build creates them next to each file that compresses well. */
 const ENCODINGS = [
   { name: "br", suffix: ".br" },
   { name: "gzip", suffix: ".gz" },
 ] as const;
 
-/** Everything from here, nothing inline, nobody's frame; recordings from where they are kept. */
+/** Own resources only, nothing inline, no framing; recordings from where they are stored. */
 function contentSecurityPolicy(mediaOrigin: string | null): string {
   return [
     "default-src 'none'",
@@ -42,9 +42,9 @@ function contentSecurityPolicy(mediaOrigin: string | null): string {
 }
 
 export interface DashboardOptions {
-  /** Of the build; where there is none, the pages say how to make it. */
+  /** The build's folder; if it does not exist, the pages explain how to build them. */
   folder: string;
-  /** Where the player is sent for recordings; null where this service gives them itself. */
+  /** Origin from which the player loads recordings; null if this service serves them. */
   mediaOrigin: string | null;
 }
 
@@ -56,8 +56,8 @@ interface Asset {
 }
 
 /**
- * The dashboard as it was built: its pages, all of which are one document, and below `/assets/` what that
- * loads. Everything is held in memory, some hundred kilobytes.
+ * Serves the built dashboard: its pages, which are all the same document, and its assets below `/assets/`. Everything is
+ * held in memory, some hundred kilobytes.
  */
 export async function registerDashboard(
   app: FastifyInstance,
@@ -73,7 +73,7 @@ export async function registerDashboard(
         "referrer-policy": "same-origin",
         "cross-origin-opener-policy": "same-origin",
         "permissions-policy": "camera=(), microphone=(), geolocation=()",
-        // It names the assets of one build; it is small, and asked for anew each time.
+        // It names the assets of one build; it is small and always revalidated.
         "cache-control": "no-cache",
       });
       if (document) return await send(document, request, reply);
@@ -87,7 +87,7 @@ export async function registerDashboard(
     const path = request.url.replace(/\?.*$/s, "");
     const asset = assets.get(path);
     if (!asset) throw new AppError("route_not_found", `There is nothing at ${path}.`);
-    // Their names hold a hash of what is in them.
+    // Their names contain a hash of their content.
     reply.header("cache-control", "public, max-age=31536000, immutable");
     return await send(asset, request, reply);
   });
@@ -105,14 +105,14 @@ async function send(asset: Asset, request: FastifyRequest, reply: FastifyReply):
   return await reply.type(asset.mediaType).send(body);
 }
 
-/** Where a storage that gives recordings itself gives them; null where none does. */
+/** The origin of a storage that serves recordings itself; null if there is none. */
 export async function findMediaOrigin(recordings: RecordingStore, now: Date): Promise<string | null> {
   const options = { contentType: "video/mp4", fileName: "any", lifetimeSeconds: 60, now };
   const presigned = await recordings.presign(newId("video"), options);
   return presigned && new URL(presigned.url).origin;
 }
 
-/** By the path in the address. */
+/** By URL path. */
 async function readAssets(folder: string): Promise<Map<string, Asset>> {
   const assets = new Map<string, Asset>();
   if (!existsSync(folder)) return assets;

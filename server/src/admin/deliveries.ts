@@ -25,7 +25,7 @@ export interface DeliveryDeps {
   version: string;
 }
 
-/** What was sent to webhook endpoints, and sending it again. */
+/** Deliveries to webhook endpoints, and redelivery. */
 export function deliveryHandlers(deps: DeliveryDeps) {
   const { db, queue, clock } = deps;
   return handlersOf({

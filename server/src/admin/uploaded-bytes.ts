@@ -1,6 +1,6 @@
 import type { RecordingStore } from "../storage/recording-store.ts";
 
-/** Asking takes at most this share of the time: a bucket that answers in 50 ms is asked every 5 s. */
+/** Fraction of the time that queries may take: a bucket that answers in 50 ms is queried every 5 s. */
 const MAX_SHARE_OF_TIME = 0.01;
 /** Uploads whose size is cached; more than are shown at once. */
 const MAX_CACHED = 1_000;
@@ -12,7 +12,7 @@ interface Known {
 }
 
 /**
- * Bytes received of unfinished uploads, cached for all readers. The slower the storage, the less often it is asked.
+ * Bytes received of unfinished uploads, cached for all readers. The slower the storage, the less often it is queried.
  */
 export class UploadedBytes {
   readonly #recordings: Pick<RecordingStore, "inspect">;

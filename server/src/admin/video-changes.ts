@@ -6,38 +6,38 @@ import type { VideoChangesView, VideoView } from "./contract/video.ts";
 import { type VideoListDeps, viewVideos } from "./videos.ts";
 
 const LOOK_EVERY_MS = 1_000;
-/** Looks overlap, since a write is seen when it commits, later than its time says. */
+/** Polls overlap, because a write becomes visible at its commit, later than its timestamp says. */
 const OVERLAP_MS = 10_000;
-/** Past so many changes of an environment at once whoever listens had better read the list anew, */
+/** With more changes of an environment at once, clients are told to reload the list, */
 const MOST_CHANGES = 200;
-/** and not at every look: each reader asks for all that is shown. */
+/** but not at every poll, because each of them loads everything that it shows. */
 const RELOAD_EVERY_MS = 5_000;
 const WATCHED_UPLOADS = 50;
-/** Places near the front are told as they change; the others when the list is read. */
+/** Queue positions near the front are sent when they change; the others only with the list. */
 const WATCHED_PLACES = 50;
 
-/** Null: too much has changed to tell it. */
+/** Null: there are too many changes to send. */
 export type OnChanges = (changes: VideoChangesView | null) => void;
 
-/** One environment, for all who listen to it. */
+/** One environment, shared by all subscribers. */
 interface Watch {
   listeners: Set<OnChanges>;
-  /** The first look, which tells nothing: it is what changes are told from. */
+  /** The first poll, which sends nothing: it is the baseline. */
   begun: Promise<void>;
-  /** When it was looked at last, by the database's clock; null before the first look is done. */
+  /** Time of the last poll, by the database's clock; null before the first is done. */
   lookedAt: Date | null;
-  /** What was told last of each video that may be seen again in the next look. */
+  /** The last sent state of each video that the next poll may return again. */
   told: Map<string, string>;
-  /** Told to be gone, and to be seen again. */
+  /** Deletions that were sent and will be returned again. */
   gone: Set<string>;
-  /** When its listeners were last told to read anew, by `performance.now`; and whether they are to be once more. */
+  /** When subscribers were last told to reload, by `performance.now`; and whether another reload is due. */
   reloadedAt: number;
   owesReload: boolean;
 }
 
 /**
- * What happens to the videos of environments, for whoever listens: one look a second at all that anyone listens
- * to, however many they are.
+ * Publishes changes of environments' videos: one poll per second covers all environments with subscribers, however many
+ * there are.
  */
 export class VideoChanges {
   readonly #deps: VideoListDeps & { log: Logger };
@@ -48,7 +48,7 @@ export class VideoChanges {
     this.#deps = deps;
   }
 
-  /** Every change after it resolves is told; the function that it gives ends that. */
+  /** Every change after it resolves is sent. @returns a function that unsubscribes */
   async listen(environmentId: string, onChanges: OnChanges): Promise<() => void> {
     const watch = this.#watched.get(environmentId) ?? this.#watch(environmentId);
     watch.listeners.add(onChanges);
@@ -95,7 +95,7 @@ export class VideoChanges {
           this.#deps.log[logLevelOf(error, "warn")]({ err: error }, "changes of videos could not be read");
         }
       }
-      // It is another, or none, where all have gone meanwhile.
+      // It was replaced or removed if all subscribers have left meanwhile.
       if (this.#timer === timer) this.#timer = this.#schedule();
     }, LOOK_EVERY_MS);
     return timer;

@@ -17,7 +17,7 @@ export interface TranscriptionHistory {
   attempts: TranscriptionAttemptRow[];
   /** In order. */
   events: EventWithDeliveries[];
-  /** By the endpoints' ids. */
+  /** By endpoint id. */
   endpointUrls: Map<string, string>;
 }
 
@@ -109,7 +109,7 @@ function viewTimeline(
   return steps;
 }
 
-/** When the engine was ready and the recording there; only what was heard to its end tells how long that took. */
+/** When the engine was ready and the recording available; known only for completed recognition. */
 function preparedAt(
   { stages }: TranscriptionRow,
   { started_at, decoded_at, transcribed_at }: TranscriptionAttemptRow,
@@ -163,7 +163,7 @@ function viewEvent(event: EventWithDeliveries, endpointUrls: Map<string, string>
   };
 }
 
-/** Clocks of several machines may differ by a little; nothing takes less than no time. */
+/** The clocks of several machines may differ slightly; durations are never negative. */
 function secondsBetween(before: Date, after: Date): number {
   return Math.max(0, after.getTime() - before.getTime()) / 1000;
 }

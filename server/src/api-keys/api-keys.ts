@@ -23,8 +23,8 @@ export interface NewApiKeyRequest {
 }
 
 /**
- * Makes an API key. The key itself is given back this once; only its hash is kept.
- * Form: `subtext_<id>_<secret><checksum>`, so that people and secret scanners know one when they see it.
+ * Creates an API key. The key itself is returned only this once; only its hash is stored.
+ * Format: `subtext_<id>_<secret><checksum>`, which people and secret scanners recognize.
  * @throws AppError `api_key_limit_reached`
  */
 export async function createApiKey(
@@ -48,18 +48,18 @@ export async function createApiKey(
   return { id, key };
 }
 
-/** What the key with this id begins with: its part that is no secret. */
+/** The prefix of the key with this id: the part that is not secret. */
 export function keyPrefix(id: string): string {
   return `subtext_${id.slice("key_".length)}`;
 }
 
 export interface VerifyDeps<Key extends KeyRow> {
-  /** Reads the row now: an answer of an earlier moment may tell of a key that was revoked since. */
+  /** Reads the row now: an earlier result may contain a key that has been revoked since. */
   findKey(id: string): Promise<Key | undefined>;
   clock: Clock;
 }
 
-/** The row of a key that is genuine, neither revoked nor expired; undefined for every other text. */
+/** The row of a valid key, neither revoked nor expired; undefined for any other text. */
 export async function verifyApiKey<Key extends KeyRow>(
   { findKey, clock }: VerifyDeps<Key>,
   key: string,
@@ -77,7 +77,7 @@ function hash(key: string): Buffer {
   return createHash("sha256").update(key).digest();
 }
 
-/** CRC-32 in base 62: tells a mistyped key from a wrong one without a look into the database. */
+/** CRC-32 in base 62: detects a mistyped key without a database query. */
 function checksum(text: string): string {
   let rest = crc32(text);
   let digits = "";

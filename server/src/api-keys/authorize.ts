@@ -10,13 +10,13 @@ import type { KeyRow } from "./keyed-video-queries.ts";
 import { touchApiKey } from "./queries.ts";
 import type { TokenLimits } from "./token-limits.ts";
 
-/** How exact the time of a key's last use is: reads must not become writes. */
+/** Precision of a key's last use, so that reads do not become writes. */
 const LAST_USE_EVERY_MS = 60_000;
 
-/** Whom a request comes from. */
+/** The caller of a request. */
 export interface Principal<Key extends KeyRow = KeyRow> {
   environmentId: string;
-  /** With whatever was read along with it. */
+  /** With data that was read in the same query. */
   key: Key;
 }
 
@@ -29,15 +29,15 @@ export interface AuthorizeDeps<Key extends KeyRow> {
   db: Db;
   clock: Clock;
   limits: TokenLimits;
-  /** Reads a key, and what the request asks for where that is read along with it. */
+  /** Reads a key, and the requested resource if it is read in the same query. */
   findKey(id: string, request: FastifyRequest): Promise<Key | undefined>;
 }
 
 /**
- * Checks of a request, in the order rate, key, permission; the resource comes after. The key is read again by
- * every request, so what was revoked by any process is refused by all from then on.
+ * Checks a request, in the order rate, key, permission; the resource follows. Every request reads the key again, so a
+ * key that any process revokes is refused by all from then on.
  *
- * @param counted whether the request is one of those that the rate of a key limits
+ * @param counted whether the request counts toward the key's rate limit
  * @throws AppError `missing_api_key`, `rate_limited`, `invalid_api_key`, `insufficient_permission`
  */
 export function authorizeWith<Key extends KeyRow>(
@@ -74,7 +74,7 @@ export function authorizeWith<Key extends KeyRow>(
   };
 }
 
-/** Beside the request, which neither waits for it nor fails with it. */
+/** In the background: the request neither waits for it nor fails with it. */
 function noteUse(
   { db, clock }: { db: Db; clock: Clock },
   { id, last_used_at: lastUsedAt }: KeyRow,
@@ -88,7 +88,7 @@ function noteUse(
   );
 }
 
-/** Null without one. */
+/** Null if there is none. */
 export function bearerToken({ headers }: FastifyRequest): string | null {
   return /^Bearer +([^\s]+) *$/i.exec(headers.authorization ?? "")?.[1] ?? null;
 }

@@ -2,16 +2,16 @@ import { sql } from "kysely";
 import { prepared } from "../db/prepared.ts";
 import type { ApiKeyRow, Db, TranscriptionRow, VideoRow } from "../db/schema.ts";
 
-/** What shows whose a key is, whether it is good, and for what. */
+/** A key's environment, validity and permissions. */
 export type KeyRow = Omit<ApiKeyRow, "created_at">;
 
-/** What clients see of a video. */
+/** The client-visible columns of a video. */
 export type ShownVideo = Pick<
   VideoRow,
   "id" | "environment_id" | "metadata" | "size_bytes" | "created_at" | "uploaded_at"
 >;
 
-/** What clients see of a transcription. */
+/** The client-visible columns of a transcription. */
 export type ShownTranscription = Pick<
   TranscriptionRow,
   | "id"
@@ -33,31 +33,31 @@ export type ShownTranscription = Pick<
 
 export type VideoWithTranscription = ShownVideo & { transcription: ShownTranscription | undefined };
 
-/** Undefined where the key's environment has no such video: of which others have it, nothing is told. */
+/** Undefined if the key's environment has no such video; reveals nothing about other environments. */
 export type KeyWithVideo = KeyRow & { video: VideoWithTranscription | undefined };
 
 export interface KeyAndVideoIds {
   keyId: string;
-  /** Null where no video can have the id that was asked for. */
+  /** Null if the requested id is malformed. */
   videoId: string | null;
 }
 
 /**
- * Keys, each with the video that it asks for, by one statement; in the order of the asks, undefined where there
- * is no such key.
+ * Reads keys, each with the video that it requests, in one statement. Results are in the order of the requests; undefined
+ * if there is no such key.
  */
 export async function findKeysWithVideos(
   db: Db,
   asks: readonly KeyAndVideoIds[],
 ): Promise<(KeyWithVideo | undefined)[]> {
-  // Of few lengths, so that there are few texts whose plans are kept.
+  // Rounded to a few lengths, so that only a few statements have cached plans.
   const places = 2 ** Math.ceil(Math.log2(asks.length));
   const asked = Array.from({ length: places }, (_, place) => {
     const { keyId = null, videoId = null } = asks[place] ?? {};
     return sql`(${sql.lit(place)}, ${keyId}::text, ${videoId}::text)`;
   });
-  // No query builder: to build this one takes as long as to plan it. Each row by its id alone (`offset 0` keeps
-  // other ways from being weighed): while a table is small an environment's index looks as good, and is kept.
+  // No query builder: building this query takes as long as planning it. Each row is read by its id (`offset 0` is an
+  // optimization fence): for a small table the planner may prefer an environment's index, and that plan would be cached.
   const { rows } = await sql<FoundRow>`${prepared}
     select
       asked.place,
@@ -76,7 +76,7 @@ export async function findKeysWithVideos(
   return asks.map((_ask, place) => found.get(place));
 }
 
-/** Of a video only where there is one, of a transcription only with its video. */
+/** Video columns only if there is a video, transcription columns only with its video. */
 interface FoundRow extends Omit<KeyRow, "id"> {
   place: number;
   key_id: string;

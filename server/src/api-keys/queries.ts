@@ -32,7 +32,7 @@ export async function listApiKeys(db: Db, environmentId: string): Promise<ApiKey
 
 /**
  * Newest first, at most `limit`; `before` is an id.
- * @param state `valid` for those that are neither revoked nor expired, `ended` for the others
+ * @param state `valid` for keys that are neither revoked nor expired, `ended` for the others
  */
 export async function pageOfApiKeys(
   db: Db,
@@ -45,7 +45,7 @@ export async function pageOfApiKeys(
     .where("environment_id", "=", environmentId)
     .where((key) => {
       const isRevoked = key("revoked_at", "is not", null);
-      // Null where it never expires, which is neither true nor false to the database.
+      // Null if it never expires; in SQL, the comparison is then neither true nor false.
       const isExpired = key(key.fn.coalesce("expires_at", sql<Date>`'infinity'::timestamptz`), "<=", now);
       const hasEnded = key.or([isRevoked, isExpired]);
       return state === "ended" ? hasEnded : key.not(hasEnded);
@@ -56,7 +56,7 @@ export async function pageOfApiKeys(
     .execute();
 }
 
-/** False where there is no such key; revoking a revoked key keeps its first time. */
+/** Returns false if there is no such key; revoking it again keeps the first time. */
 export async function revokeApiKey(db: Db, id: string, now: Date): Promise<boolean> {
   const row = await db
     .updateTable("api_key")
@@ -67,7 +67,7 @@ export async function revokeApiKey(db: Db, id: string, now: Date): Promise<boole
   return row !== undefined;
 }
 
-/** Notes the use of a key, unless another request has noted one since that time. */
+/** Records the use of a key, unless another request has recorded one since that time. */
 export async function touchApiKey(
   db: Db,
   id: string,

@@ -11,7 +11,7 @@ import { isStorageKey } from "../storage/key.ts";
 
 const PATH = "/files/";
 
-/** Any page may load these files: whoever has the URL has the right to. */
+/** Any page may load these files: the URL itself grants access. */
 const CORS = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers": "Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag",
@@ -20,16 +20,16 @@ const CORS = {
 
 export interface FilesOptions {
   transcripts: FileReader;
-  /** The one that the URLs are signed with. */
+  /** The secret that signs the URLs. */
   secret: Uint8Array;
   clock: Clock;
 }
 
-/** Serves `/files/<key>?…`, the URLs that the disk storage presigns. */
+/** Serves `/files/<key>?…`, the presigned URLs of the disk storage. */
 export function registerFiles(app: FastifyInstance, options: FilesOptions): void {
   const { transcripts, clock } = options;
   const secret = createSecretKey(options.secret);
-  // A plugin of its own, so that its hook stays with its routes.
+  // Its own plugin, so that its hook applies only to its routes.
   app.register(async (files) => {
     files.addHook("onRequest", async (_request, reply) => {
       reply.headers(CORS);
@@ -67,7 +67,7 @@ export function registerFiles(app: FastifyInstance, options: FilesOptions): void
 
 /** @throws AppError `file_url_invalid`, `file_url_expired` */
 function readClaims(request: FastifyRequest, secret: KeyObject, clock: Clock): FileUrlClaims {
-  // The address as it was sent: what needs decoding is not what was signed.
+  // The URL as it was sent: a key that needs decoding was never signed.
   const address = request.raw.url ?? "";
   const [path = "", query = ""] = splitOnce(address, "?");
   const key = path.startsWith(PATH) ? path.slice(PATH.length) : "";
@@ -78,14 +78,14 @@ function readClaims(request: FastifyRequest, secret: KeyObject, clock: Clock): F
       "The URL is not one that this service gave out. Ask for a new one.",
     );
   }
-  // At the very second of its expiry it is expired.
+  // A URL expires at the second of its expiry, not after it.
   if (clock.now().getTime() >= Number(claims.expires) * 1000) {
     throw new AppError("file_url_expired", "The URL has expired. Ask for a new one.");
   }
   return claims;
 }
 
-/** @throws AppError `file_not_found`: to a client, a file that is gone is no fault of the storage. */
+/** @throws AppError `file_not_found`: to a client, a missing file is not an error of the storage */
 async function openFile(transcripts: FileReader, key: string): Promise<OpenedFile> {
   try {
     return await transcripts.openFile(key);

@@ -13,13 +13,13 @@ import { noSuchVideo } from "../videos/queries.ts";
 export interface OperationDeps {
   db: Db;
   clock: Clock;
-  /** Checks key, rate and permission. */
+  /** Checks key, rate limit and permission. */
   authorize(permission: Permission): Authorize;
-  /** The same, where the video that the address names is read along with the key. */
+  /** The same, but reads the video that the path names together with the key. */
   authorizeVideo(permission: Permission): Authorize<KeyWithVideo>;
 }
 
-/** A request that has passed all checks but those of the resource. */
+/** A request that has passed all checks except those of the resource. */
 export interface Call<O extends Operation> {
   environmentId: string;
   params: ParamsOf<O>;
@@ -27,13 +27,12 @@ export interface Call<O extends Operation> {
   body: BodyOf<O>;
   request: FastifyRequest;
   reply: FastifyReply;
-  /** Whose key it is, for the audit log. */
+  /** The key's actor, for the audit log. */
   auditActor: AuditActor;
 }
 
 /**
- * Registers an operation of the contract: its address, who may ask, and what is taken. What the handler gives
- * is the body of the answer.
+ * Registers an operation of the contract: its route, authorization and validation. The handler returns the response body.
  */
 export function serve<const O extends Operation>(
   app: FastifyInstance,
@@ -46,7 +45,7 @@ export function serve<const O extends Operation>(
   );
 }
 
-/** The same for a read of one video, which comes with the key that may see it. */
+/** The same for a read of one video, which is loaded together with the key. */
 export function serveVideo<const O extends Operation>(
   app: FastifyInstance,
   deps: OperationDeps,
@@ -82,7 +81,7 @@ export function serveOnce<const O extends Operation>(
 
 interface Answer {
   status: number;
-  /** JSON; null for none. */
+  /** JSON; null for an empty body. */
   body: string | null;
 }
 
@@ -107,7 +106,7 @@ function route<const O extends Operation, Key extends KeyRow>(
     method,
     url: path.replaceAll(/\{(\w+)\}/g, ":$1"),
     schema: { ...(query && { querystring: query }), ...(body && { body }) },
-    // Before the body is read: who may not ask is not listened to.
+    // Before the body is read: unauthorized clients cannot make the service read it.
     onRequest: async (request, reply) => {
       principals.set(request, await authorize(request, reply));
     },

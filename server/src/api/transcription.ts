@@ -5,7 +5,7 @@ import { representTranscription } from "../resources/resources.ts";
 import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { type OperationDeps, serveVideo } from "./operation.ts";
 
-/** Seconds after which a client that polls may ask again. */
+/** Recommended polling interval, in seconds. */
 const POLL_AFTER_SECONDS = 2;
 
 export function registerTranscription(

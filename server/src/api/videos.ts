@@ -18,7 +18,7 @@ import { type OperationDeps, serve, serveOnce, serveVideo } from "./operation.ts
 export interface VideosDeps extends OperationDeps, Omit<OfferDeps, "db"> {
   transcripts: TranscriptStore;
   recordings: RecordingStore;
-  /** The one that serves uploads, so that what is deleted is not written to. */
+  /** The store that serves uploads, so that nothing writes to a deleted one. */
   locker: Locker;
   queue: Queue;
   running: RunningAttempts;

@@ -1,7 +1,7 @@
 import type { ActorKind, AuditAction } from "../db/enums.ts";
 import type { AuditEntryRow, Db, NewAuditEntry, Tx } from "../db/schema.ts";
 
-/** Rows of one deletion, which must not hold up others for long. */
+/** Rows per deletion, so that others are not blocked for long. */
 const FORGET_AT_ONCE = 5_000;
 
 export async function insertAuditEntry(tx: Db | Tx, row: NewAuditEntry): Promise<void> {
@@ -33,7 +33,7 @@ export async function pageOfAuditEntries(
     .execute();
 }
 
-/** Every operator that an entry tells of, removed ones too, by the latest name. */
+/** All operators in the log, including removed ones, by their latest name. */
 export async function listAuditOperators(db: Db): Promise<{ id: string; name: string | null }[]> {
   const rows = await db
     .selectFrom("audit_entry")
@@ -47,7 +47,7 @@ export async function listAuditOperators(db: Db): Promise<{ id: string; name: st
   return rows.map(({ actor_id, actor_name }) => ({ id: actor_id!, name: actor_name }));
 }
 
-/** @returns how many were forgotten; fewer than there are where there are many */
+/** @returns the number of deleted events, at most one batch */
 export async function forgetAuditEntries(db: Db, before: Date): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom("audit_entry")

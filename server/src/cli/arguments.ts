@@ -13,7 +13,7 @@ export function transcriptionSwitch(): Option {
   return new Option("--transcription <on|off>", "whether videos are transcribed").choices(["on", "off"]);
 }
 
-/** `get_video,create_video`, of the words that are known. */
+/** Parses `get_video,create_video`; accepts only known words. */
 export function listOf<T extends string>(known: readonly T[]): (text: string) => T[] {
   return (text) => {
     const words = text.split(",").map((word) => word.trim());
@@ -25,7 +25,7 @@ export function listOf<T extends string>(known: readonly T[]): (text: string) =>
   };
 }
 
-/** `90d`, `12h`; in milliseconds. */
+/** Parses `90d` or `12h`; in milliseconds. */
 export function parseDuration(text: string): number {
   const match = /^(\d{1,6})([mhdw])$/.exec(text);
   if (!match) throw new InvalidArgumentError("It is a number with m, h, d or w: 90d.");
@@ -39,14 +39,14 @@ export function parseJsonObject(text: string): Record<string, unknown> {
       return parsed as Record<string, unknown>;
     }
   } catch {
-    // Falls through to the one answer for all of them.
+    // Falls through to the common error.
   }
   throw new InvalidArgumentError(`It is a JSON object: '{"team": "video"}'.`);
 }
 
 /**
- * An environment by its id or name.
- * @param wanted undefined means the only one there is
+ * Finds an environment by id or name.
+ * @param wanted undefined selects the only environment
  * @throws AppError `environment_not_found`
  */
 export async function chooseEnvironment(

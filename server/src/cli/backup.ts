@@ -32,7 +32,7 @@ export function addBackup(program: Command, terminal: Terminal): void {
     });
 }
 
-/** @throws Error where the backup fails */
+/** @throws Error if the backup fails */
 async function watch(client: InternalClient, { err, errColumns }: Terminal): Promise<BackupView> {
   const terminal = { write: err, columns: () => errColumns() ?? 80 };
   const bar = errColumns() === null ? null : openProgressBar("Backup", terminal);

@@ -5,16 +5,16 @@ import { connect, type InternalClient } from "./internal-client.ts";
 
 export interface Terminal {
   env: Record<string, string | undefined>;
-  /** The file that some of `env` comes from; left out where there is none. */
+  /** The settings file that is merged into `env`; undefined if there is none. */
   envFile?: EnvFile | null;
   out(text: string): void;
   err(text: string): void;
-  /** How wide the terminal is that `err` writes to; null where it writes to a file or another program. */
+  /** Width of the terminal that `err` writes to; null if it is not a terminal. */
   errColumns(): number | null;
 }
 
 /**
- * @param overrides settings that the command's options take the place of
+ * @param overrides settings that the command's options replace
  * @throws ConfigError
  */
 export function configOf({ env, envFile = null }: Terminal, overrides: Record<string, string> = {}): Config {
@@ -22,8 +22,8 @@ export function configOf({ env, envFile = null }: Terminal, overrides: Record<st
 }
 
 /**
- * Does a command's work with the service, and prints what came of it.
- * @param render the text for people; with `--json` the value itself is printed
+ * Runs a command against the service and prints the result.
+ * @param render formats the result as text; with `--json`, the value itself is printed
  */
 export async function ask<T>(
   terminal: Terminal,

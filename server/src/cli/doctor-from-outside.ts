@@ -20,8 +20,8 @@ const OF_A_STORE = ["storage", "files", "cleanup"];
 const OF_AN_INSTALLATION = ["database", "workers", ...OF_A_STORE];
 
 /**
- * Looks at every part on its own where the service itself does not open.
- * @param reason why it does not
+ * Checks every part separately when the service itself does not open.
+ * @param reason why it does not open
  */
 export async function diagnoseFromOutside(config: Config, reason: unknown): Promise<Finding[]> {
   const filesFolder = join(config.dataFolder, "files");
@@ -46,7 +46,7 @@ export async function diagnoseFromOutside(config: Config, reason: unknown): Prom
           .finally(() => bucket.close());
         return;
       }
-      // Opening would create it, and a check must create nothing.
+      // Opening would create the database, and a check must not create anything.
       await access(filesFolder);
       const transcripts = await openDiskTranscriptStore({
         folder: filesFolder,
@@ -80,7 +80,7 @@ export async function diagnoseFromOutside(config: Config, reason: unknown): Prom
   }
   const explains = reason instanceof AppError && !isOutage(reason);
   if (!explains && findings.some(({ status }) => status === "missing")) return findings;
-  // What was put around it for the other commands only sends people here.
+  // The other commands' advice around the error is to run the doctor, which is pointless here.
   const original =
     reason instanceof Error && !(reason instanceof AppError) ? (reason.cause ?? reason) : reason;
   const detail = original instanceof Error ? original.message : String(original);

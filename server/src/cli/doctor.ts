@@ -6,13 +6,13 @@ import { configOf, type Terminal } from "./context.ts";
 import { findRunning, type InternalClient, openInProcess, overHttp } from "./internal-client.ts";
 import { table } from "./text.ts";
 
-/** Ends the command with exit code 1 and no further word. */
+/** Ends the command with exit code 1 without another message. */
 const UNHEALTHY = "subtext.unhealthy";
 const MARKS = { ok: "ok", warning: "warning", missing: "MISSING" };
 
 interface Diagnosis {
   findings: Finding[];
-  /** Those of the service that runs on the data folder, where one does. */
+  /** Checks by the service that runs on the data folder, if there is one. */
   settings: SettingInForce[];
 }
 
@@ -31,7 +31,7 @@ export function addDoctor(program: Command, terminal: Terminal): void {
     });
 }
 
-/** Asks the service where it runs or opens, else looks at the parts from outside. */
+/** Runs the checks in the service if it runs or opens, else checks the parts from outside. */
 async function runChecks(config: Config, { files }: { files: boolean }): Promise<Diagnosis> {
   const running = await findRunning(config.dataFolder);
   let client: InternalClient;

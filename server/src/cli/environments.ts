@@ -112,7 +112,7 @@ function parseWeight(text: string): number {
   throw new InvalidArgumentError(`Enter a whole number from 1 to ${MAX_WEIGHT}.`);
 }
 
-/** @throws Error where videos are that old already */
+/** @throws Error if videos are already that old */
 async function requireNoEffect(
   client: InternalClient,
   id: string,

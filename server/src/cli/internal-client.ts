@@ -32,13 +32,13 @@ export class ProblemError extends Error {
   }
 }
 
-/** Speaks with the service that runs on the data folder, else opens one in this process that takes no work. */
+/** Connects to the service that runs on the data folder, else opens one in this process that takes no work. */
 export async function connect(config: Config): Promise<InternalClient> {
   const running = await findRunning(config.dataFolder);
   return running === null ? await openInProcess(config) : overHttp(running);
 }
 
-/** Null where none runs; a file that a dead process has left behind counts for nothing. */
+/** Returns null if none runs; ignores the file of a crashed process. */
 export async function findRunning(dataFolder: string): Promise<RunningService | null> {
   const running = await readServiceFile(dataFolder);
   return running !== null && isAlive(running.pid) && (await answers(running.url)) ? running : null;
@@ -63,11 +63,11 @@ export function overHttp({ url, token }: RunningService): InternalClient {
 }
 
 /**
- * The same requests to an app that does not listen.
- * @throws Error where the service does not open, among them AppError `data_folder_in_use`
+ * Sends the requests to an app that does not listen.
+ * @throws Error if the service does not open, for example AppError `data_folder_in_use`
  */
 export async function openInProcess(config: Config): Promise<InternalClient> {
-  // Its faults belong beside the command's output, not in it.
+  // Its error log would mix with the command's output.
   const log = createLog(
     config.logLevel === "silent" ? "silent" : "error",
     pino.destination({ fd: 2, sync: true }),
@@ -110,12 +110,12 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // The process of another user is alive as well.
+    // EPERM: the process is alive but belongs to another user.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 
-/** Whether anything takes connections there. */
+/** Whether anything accepts connections there. */
 async function answers(url: string): Promise<boolean> {
   try {
     await (await fetch(`${url}/healthz`)).body?.cancel();

@@ -11,7 +11,7 @@ export function addMigrate(program: Command, terminal: Terminal): void {
     )
     .action(async () => {
       const config = configOf(terminal);
-      // Opening brings the tables up to date; it also tries the bucket, so that a rollout fails before its first process does.
+      // Opening updates the tables. It also tests the bucket, so that a rollout fails before its first process starts.
       const { parts, stop } = await openServiceFor({
         config,
         log: createLog(config.logLevel),

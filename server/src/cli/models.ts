@@ -24,7 +24,7 @@ export function addModels(program: Command, terminal: Terminal): void {
   });
 }
 
-/** @throws Error where a service runs that hears with this model, or will with its next process */
+/** @throws Error if a running service uses this model, or would after a restart of its engine */
 async function requireUnused({ dataFolder, engine, whisperModel }: Config, name: string): Promise<void> {
   if (name !== whisperModel || (engine !== "auto" && engine !== "whisper")) return;
   const running = await findRunning(dataFolder);

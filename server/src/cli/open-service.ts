@@ -3,10 +3,10 @@ import { AppError } from "../lib/errors.ts";
 import type { Service, ServiceOptions } from "../main.ts";
 import { actAsOwner } from "./act-as-owner.ts";
 
-/** @throws Error with a message for people */
+/** @throws Error with a readable message */
 export async function openServiceFor(options: ServiceOptions): Promise<Service> {
   await actAsOwner(options.config.dataFolder);
-  // Loaded where it is needed: a command that another process answers is done in a fraction of the time.
+  // Loaded lazily: a command that another process answers is much faster without it.
   const { openService } = await import("../main.ts");
   try {
     return await openService(options);

@@ -22,7 +22,7 @@ const USED_WRONGLY = 2;
 /**
  * Runs one command.
  * @param args without the names of node and of the program
- * @returns the exit code: 0, 1 where the command failed, 2 where it was used wrongly
+ * @returns the exit code: 0, 1 if the command failed, 2 if its usage was wrong
  */
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
   try {
@@ -60,7 +60,7 @@ function createProgram(terminal: Terminal): Command {
   return program;
 }
 
-/** Commander ends with 1 for whatever it does not understand. */
+/** Commander exits with 1 for every usage error. */
 function exitCodeOf({ code, exitCode }: CommanderError): number {
   if (exitCode === 0) return 0;
   return code.startsWith("commander.") ? USED_WRONGLY : exitCode;

@@ -10,7 +10,7 @@ import { configOf, type Terminal } from "./context.ts";
 import { openServiceFor } from "./open-service.ts";
 import { properties } from "./text.ts";
 
-/** npm passes on a signal that the terminal has sent to this process already; that is no second one. */
+/** npm forwards a signal that the terminal has already sent to this process; it does not count as a second one. */
 const SAME_SIGNAL_WITHIN_MS = 500;
 
 const CLEAR_LINE = "\r\u001b[K";
@@ -24,7 +24,7 @@ export function addServe(program: Command, terminal: Terminal): void {
       const { out, err, errColumns } = terminal;
       const config = configOf(terminal, role === undefined ? {} : { ROLE: role });
       const drawable = errColumns() !== null;
-      // Lines of the log that go to the same terminal begin where a progress bar may stand.
+      // Log lines on the same terminal start where a progress bar may be.
       const log = createLog(
         config.logLevel,
         drawable && process.stdout.isTTY ? { write: (line) => out(`${CLEAR_LINE}${line}`) } : undefined,
@@ -47,7 +47,7 @@ export function addServe(program: Command, terminal: Terminal): void {
       });
       const toldToStop = stopSignal();
       try {
-        // Before anybody may take the service for ready: what fails from then on is no failed start.
+        // Before anyone can consider the service ready: later errors are not startup errors.
         const setUpToken = config.role === "worker" ? null : await service.parts.operators.newSetUpToken();
         await service.start();
         out(greeting(config, setUpToken));
@@ -61,8 +61,8 @@ export function addServe(program: Command, terminal: Terminal): void {
 }
 
 /**
- * Before any data is touched: a second start by mistake must make no database, and take no work from the first.
- * @throws Error where the port can not be had now
+ * Runs before any data is touched: an accidental second start must not create a database or take work from the first.
+ * @throws Error if the port is not available
  */
 async function requirePort(config: Config): Promise<void> {
   const probe = createServer().listen(config.port, config.host);
@@ -75,7 +75,7 @@ async function requirePort(config: Config): Promise<void> {
   await once(probe, "close");
 }
 
-/** @throws Error where every recording would fail by the ffmpeg that is named */
+/** @throws Error if the configured ffmpeg would fail for every recording */
 async function requireDecoder({ role, ffmpegPath }: Config): Promise<void> {
   if (role === "api" || ffmpegPath === null) return;
   const fault = await faultOfNamedFfmpeg({ ffmpegPath });
@@ -83,8 +83,8 @@ async function requireDecoder({ role, ffmpegPath }: Config): Promise<void> {
 }
 
 /**
- * Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. Until this is called a
- * first one does, as it does to any process: a service that is being opened has nothing to hand back.
+ * Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. Before this is called, the first one
+ * ends the process: a service that is still opening has nothing to hand back.
  */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
@@ -120,7 +120,7 @@ Open this link to set it up. It works once, until the next start, and makes the 
 `;
 }
 
-/** Errors of listening, in words that name the setting. */
+/** Describes errors of listening and names the setting. */
 function explain(error: unknown, { host, port }: Config): unknown {
   const { code } = error as NodeJS.ErrnoException;
   const reasons: Record<string, string> = {

@@ -1,4 +1,4 @@
-/** Rows under their headings, columns aligned; `none` where there are no rows. */
+/** A table with aligned columns; `none` if there are no rows. */
 export function table(headings: readonly string[], rows: readonly string[][], none: string): string {
   if (rows.length === 0) return none;
   const lines = [headings.map((heading) => heading.toUpperCase()), ...rows];
@@ -6,7 +6,7 @@ export function table(headings: readonly string[], rows: readonly string[][], no
   return lines.map((line) => alignLine(line, widths)).join("\n");
 }
 
-/** One thing, a line a property; those that are null are left out. */
+/** One record, one property per line, without those that are null. */
 export function properties(pairs: readonly (readonly [string, string | null])[]): string {
   const told = pairs.filter((pair): pair is [string, string] => pair[1] !== null);
   const width = Math.max(...told.map(([name]) => name.length));
@@ -36,7 +36,7 @@ function alignLine(cells: readonly string[], widths: readonly number[]): string 
   return padded.join("  ").trimEnd();
 }
 
-/** In code points; names in wide scripts come out a little ragged. */
+/** In code points; wide scripts are not aligned exactly. */
 function widthOf(text: string): number {
   return [...text].length;
 }

@@ -37,7 +37,7 @@ export async function createEnvironment(
 }
 
 /**
- * By id or name.
+ * Finds an environment by id or name.
  * @throws AppError `environment_not_found`
  */
 export async function getEnvironment(db: Db, idOrName: string): Promise<EnvironmentRow> {
@@ -47,7 +47,7 @@ export async function getEnvironment(db: Db, idOrName: string): Promise<Environm
 }
 
 /**
- * By id or name, held still until the transaction ends, so that what a change is from is what it was.
+ * Finds an environment by id or name and locks it until the transaction ends, so that recorded old values are correct.
  * @throws AppError `environment_not_found`
  */
 export async function lockEnvironment(tx: Tx, idOrName: string): Promise<EnvironmentRow> {
@@ -58,7 +58,7 @@ export async function lockEnvironment(tx: Tx, idOrName: string): Promise<Environ
 }
 
 /**
- * Changes what is given; all of it or nothing.
+ * Changes the given fields; all or none.
  * @throws AppError `invalid_request`, `environment_not_found`
  */
 export async function changeEnvironment(
@@ -77,7 +77,7 @@ export async function changeEnvironment(
 }
 
 /**
- * The AI Transcription toggle; holds for videos that finish uploading from now on.
+ * Sets the AI Transcription toggle, which applies to videos that finish uploading from now on.
  * @throws AppError `environment_not_found`
  */
 export async function switchAiTranscription(db: Db, id: string, on: boolean): Promise<EnvironmentRow> {
@@ -87,8 +87,8 @@ export async function switchAiTranscription(db: Db, id: string, on: boolean): Pr
 }
 
 /**
- * Origins of pages that may upload to the environment: `https://app.example`, or `*` alone for any. None at
- * all lets no page upload; programs that are no browser tell no origin and are not asked.
+ * Sets the origins of pages that may upload to the environment: `https://app.example`, or only `*` for any. An empty list
+ * allows no page; programs other than browsers send no origin and are not affected.
  * @throws AppError `invalid_request`, `environment_not_found`
  */
 export async function setUploadOrigins(db: Db, id: string, origins: string[]): Promise<EnvironmentRow> {
@@ -102,7 +102,7 @@ export async function setUploadOrigins(db: Db, id: string, origins: string[]): P
 }
 
 /**
- * How long videos are kept; null keeps them all. What is due by then goes with the next sweep, for good.
+ * Sets the retention period; null keeps all videos. The next sweep permanently deletes what is due by then.
  * @throws AppError `invalid_request`, `environment_not_found`
  */
 export async function changeRetention(
@@ -119,7 +119,7 @@ export async function changeRetention(
   return row;
 }
 
-/** As browsers spell it: without a path, and without the port that goes without saying. */
+/** As browsers serialize it: without a path and without the default port. */
 function isOrigin(text: string): boolean {
   return URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text;
 }

@@ -3,18 +3,17 @@ import type { Db, Tx } from "../db/schema.ts";
 import { AppError } from "../lib/errors.ts";
 
 /**
- * How many of a thing an environment may have. They are there against programs that run away, far from what
- * people need, and not to be counted on to the last one: requests that come at the same moment may pass
- * together.
+ * Limits per environment. They protect against runaway programs, are far above normal use, and are not exact: concurrent
+ * requests may exceed them slightly.
  */
 
-/** Each is a file and a row until it expires, and is looked at by every sweep. */
+/** Each is a file and a row until it expires, and every sweep checks it. */
 export const MAX_OPEN_UPLOADS = 1_000;
 /** Byte limit, as a multiple of the largest upload; most uploads are far smaller. */
 export const MAX_OPEN_UPLOADS_OF_FULL_SIZE = 100;
-/** Each is one delivery more of every event. */
+/** Each adds one delivery to every event. */
 export const MAX_WEBHOOK_ENDPOINTS = 50;
-/** Enough for one a service, and few enough to look through when one has leaked. */
+/** Enough for one per service, and few enough to search when one has leaked. */
 export const MAX_VALID_API_KEYS = 100;
 
 /**

@@ -8,7 +8,7 @@ export interface NewEnvironment {
   created_at: Date;
 }
 
-/** @returns undefined where the name is taken */
+/** @returns undefined if the name is taken */
 export async function insertEnvironment(
   db: Db | Tx,
   row: NewEnvironment,
@@ -25,13 +25,13 @@ export async function listEnvironments(db: Db): Promise<EnvironmentRow[]> {
   return await db.selectFrom("environment").selectAll().orderBy("created_at").orderBy("id").execute();
 }
 
-/** By id or by name, as a person at the command line would say it. */
+/** By id or name, as entered on the command line. */
 export async function findEnvironment(db: Db, idOrName: string): Promise<EnvironmentRow | undefined> {
   return await db
     .selectFrom("environment")
     .selectAll()
     .where((where) => where.or([where("id", "=", idOrName), where("name", "=", idOrName)]))
-    // An environment may be named like the id of another.
+    // An environment's name may equal another one's id.
     .orderBy((order) => order("id", "=", idOrName), "desc")
     .executeTakeFirst();
 }
@@ -76,8 +76,7 @@ export async function findAllowedOrigins(db: Db, id: string): Promise<string[]> 
 }
 
 /**
- * The toggle, held still until the transaction ends: a flip of it happens before or after the upload's
- * completion, never during.
+ * The toggle, locked until the transaction ends: a change happens before or after the upload's completion, never during.
  */
 export async function lockAiTranscription(tx: Tx, environmentId: string): Promise<boolean> {
   const { ai_transcription } = await tx

@@ -155,7 +155,7 @@ async function examineMemory({ engine, whisperModel }: Config, { memory }: Healt
   }
 }
 
-/** Without it the bundled engine serves, and hears English alone. */
+/** Without a model, the bundled engine is used, which recognizes only English. */
 async function examineModel({ engine, modelHubUrl }: Config, { model }: HealthChecks): Promise<Finding> {
   const name = "languages";
   const { state, wanted, folder, progress, error, hint } = await model();
@@ -228,7 +228,7 @@ async function examineDataFolder(config: Config): Promise<Finding> {
   }
 }
 
-/** @param free bytes of the disk of the data folder */
+/** @param free bytes on the disk of the data folder */
 export function examineSpace({ dataFolder, bucket, role }: Config, free: number): Finding {
   const name = "data folder";
   const detail = `${dataFolder}, ${(free / 1024 ** 3).toFixed(1)} GiB free`;
@@ -272,7 +272,7 @@ async function examineFileAccess({ dataFolder }: Config): Promise<Finding> {
   };
 }
 
-/** Where none runs, the service accepts recordings, but does not transcribe them. */
+/** Without a worker, the service accepts recordings but does not transcribe them. */
 async function examineWorkers({ workers }: HealthChecks): Promise<Finding> {
   const name = "workers";
   const state = await workers().catch(() => null);
@@ -344,7 +344,7 @@ async function examineCleanup({ cleanup }: HealthChecks): Promise<Finding> {
   };
 }
 
-/** The folder itself, or the one in which it would be made. */
+/** The folder itself, or the existing folder in which it would be created. */
 async function nearestExisting(folder: string): Promise<string> {
   for (let candidate = folder; ; candidate = dirname(candidate)) {
     try {
@@ -377,7 +377,7 @@ function examinePublicUrl({ publicUrl, host, trustProxy }: Config): Finding {
   return ok(name, publicUrl);
 }
 
-/** Sends the collector no trace at all, which it takes as it takes others. */
+/** Sends the collector an empty trace request, which it handles like any other. */
 async function examineTraces({ endpoint, headers }: TracesConfig): Promise<Finding> {
   const name = "traces";
   const warning = (detail: string): Finding => {

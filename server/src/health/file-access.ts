@@ -54,7 +54,7 @@ async function* walk(folder: string): AsyncGenerator<string> {
   }
 }
 
-/** Files come and go while the service runs. A folder of another user, which is reported, may be unreadable. */
+/** Files appear and disappear while the service runs. A folder of another user, which is reported, may be unreadable. */
 function ignoreAbsent(error: NodeJS.ErrnoException): null {
   if (error.code === "ENOENT" || error.code === "EACCES") return null;
   throw error;

@@ -13,16 +13,16 @@ import { diskSpace, diskUse } from "../storage/disk/disk-use.ts";
 
 const HOURS = 24;
 const MOST_RUNNING = 20;
-/** However many pages ask, so often at most is looked, */
+/** Minimum time between two measurements, however many pages request them, */
 const LOOK_EVERY_MS = 1_000;
-/** and more seldom where a look takes long: 0.2 s where 100,000 videos ended in a day. */
+/** and a larger one if a measurement is slow: 0.2 s if 100,000 videos ended in a day. */
 const MOST_OF_THE_TIME = 0.05;
 const MEASURE_DISK_EVERY_MS = 5 * 60_000;
 
 const ENDS = { COMPLETED: "completed", FAILED: "failed", SKIPPED: "skipped" } as const;
 
 export interface System {
-  /** How the service is doing, as of a moment ago. */
+  /** The service's recent state. */
   look(): Promise<SystemView>;
 }
 
@@ -139,7 +139,7 @@ function byEngine(groups: EndedGroup[]): EngineView[] {
   return [...engines.values()].sort((a, b) => b.mediaSeconds - a.mediaSeconds);
 }
 
-/** Gives what was measured last, and measures anew behind it where that is long ago. */
+/** Returns the last measurement and refreshes an old one in the background. */
 function measureAtTimes({ db, config, clock, log }: SystemDeps): () => DiskUseView | null {
   let known: DiskUseView | null = null;
   let lastAt = Number.NEGATIVE_INFINITY;

@@ -11,48 +11,48 @@ import { type BodyFloor, limitBodySlowness, limitBodyTime } from "./body-timeout
 import { registerProblems, sendProblem } from "./problems.ts";
 
 const MAX_BODY_BYTES = 256 * 1024;
-/** A connection on which nothing moves for so long is closed, whatever it was doing. */
+/** An idle connection is closed after this time, whatever it was doing. */
 const IDLE_CONNECTION_MS = 60_000;
-/** All headers and the request line of one request. */
+/** Size limit of the request line and all headers. */
 const MAX_HEADER_BYTES = 16 * 1024;
 const CHECK_HOLDS_MS = 1_000;
-/** Who asks whether the service is ready asks again soon, and takes no answer for a no. */
+/** Readiness checks are repeated anyway, so a slow one counts as failed. */
 const CHECK_TIMEOUT_MS = 5_000;
-/** How long a client that sent no HTTP may go on sending while it is told so. */
+/** How long the connection of a client that does not send HTTP stays open after the error response. */
 const LINGER_MS = 2_000;
 
-/** Asked every few seconds, by machines. */
+/** Requested every few seconds by load balancers. */
 const PROBE_ROUTES = new Set(["/healthz", "/readyz", "/metrics"]);
 
 export interface Health {
-  /** Throws where the service can not do its work now. */
+  /** Throws if the service cannot do its work now. */
   check(): Promise<void>;
 }
 
-/** What a client may take of the service without having shown a key. */
+/** Limits for clients that have not presented a key. */
 export interface ConnectionLimits {
-  /** How long a request's headers may take, from the connection or the request before. */
+  /** How long a request's headers may take, since the connection or the previous request. */
   headersTimeoutMs: number;
-  /** How long a body may take that is read whole. */
+  /** How long a body may take that is read as a whole. */
   bodyTimeoutMs: number;
-  /** What must come of a body that may take hours. */
+  /** The minimum rate of a body that may take hours. */
   streamedBodyFloor: BodyFloor;
-  /** More are closed at once; the descriptors that are left are for files and the database. */
+  /** More connections are closed at once; the remaining descriptors are for files and the database. */
   maxConnections: number;
 }
 
 const CONNECTION_LIMITS: ConnectionLimits = {
   headersTimeoutMs: 20_000,
   bodyTimeoutMs: 30_000,
-  // A tenth of what the slowest mobile networks bring; whoever sends less holds a connection and a lock, not an upload.
+  // A tenth of the slowest mobile networks: a slower client occupies a connection and a lock without real progress.
   streamedBodyFloor: { bytes: 32 * 1024, everyMs: 60_000 },
-  // Hard limits of 4096 descriptors a process are the lowest in common use.
+  // A hard limit of 4096 descriptors per process is the lowest in common use.
   maxConnections: 3_000,
 };
 
 /**
- * What a browser may make of an answer: nothing but read it. Pages and files say themselves what else they need.
- * @param httpsAlone whether browsers may forget that there is plain http
+ * Restricts what a browser may do with a response. Pages and files add what else they need.
+ * @param httpsAlone whether browsers must use https from now on
  */
 function securityHeaders(httpsAlone: boolean): Record<string, string> {
   return {
@@ -65,7 +65,7 @@ function securityHeaders(httpsAlone: boolean): Record<string, string> {
 }
 
 /**
- * The HTTP application with what every route needs; routes are added by the composition root.
+ * The HTTP application with everything that all routes need; the composition root adds the routes.
  * @param publicUrl where browsers reach it
  */
 export function createApp({
@@ -80,7 +80,7 @@ export function createApp({
   health: Health;
   trustProxy: TrustedProxies;
   publicUrl: string;
-  /** Aborted when the service is to stop but answers for a while yet. */
+  /** Aborted when the service is about to stop but still answers for a while. */
   draining: AbortSignal;
   limits?: ConnectionLimits;
 }): FastifyInstance {
@@ -94,26 +94,26 @@ export function createApp({
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: limits.headersTimeoutMs,
       connectionsCheckingInterval: Math.ceil(limits.headersTimeoutMs / 4),
-      // Node's own refusal is no problem document; the hook below gives one.
+      // Node's own response is not a problem document; the hook below sends one.
       requireHostHeader: false,
     },
     connectionTimeout: IDLE_CONNECTION_MS,
-    // An upload's request may take hours; a stalled one is ended by the limit above, a dripping one by its floor.
+    // An upload may take hours; the limit above ends an idle one, the minimum rate below a slow one.
     requestTimeout: 0,
     trustProxy: typeof trustProxy === "number" ? (_address, hop) => hop < trustProxy : trustProxy,
     forceCloseConnections: "idle",
-    // Its own answer while closing is no problem document; the hook below gives one.
+    // Fastify's own response while closing is not a problem document; the hook below sends one.
     return503OnClosing: false,
-    // An id of any length is the route's to judge: what is not there is 404, however it is spelt.
+    // The route checks the length of ids: one that does not exist is 404, whatever its form.
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
     // No hook is called for these.
     frameworkErrors: (error, request, reply) => sendProblem(error, request, reply.headers(secure)),
     clientErrorHandler: (error, socket) => answerUnparsable(error, socket, secure),
   });
   app.server.maxConnections = limits.maxConnections;
-  // Whoever has said all, and closes that half of the connection, may still wait for the answer.
+  // A client that has closed its half of the connection may still wait for the response.
   Object.assign(app.server, { httpAllowHalfOpen: true });
-  // Node would answer 417 by itself, which is no problem document; what is not known may be passed over.
+  // Node would answer 417 on its own, without a problem document; RFC 9110 allows ignoring unknown expectations.
   app.server.on("checkExpectation", (request, response) => app.routing(request, response));
   registerProblems(app);
   limitBodyTime(app, limits.bodyTimeoutMs);
@@ -128,10 +128,10 @@ export function createApp({
   const ending = new WeakSet<Socket>();
   app.addHook("onRequest", async (request, reply) => {
     const { socket, httpVersion, rawHeaders } = request.raw;
-    // One more, sent before the last answer of its connection was there, gets none: so nothing is done for it.
+    // A pipelined request on a connection that is being closed gets no response, so it must have no effect.
     if (ending.has(socket)) return void reply.hijack();
     reply.header("x-request-id", request.id).headers(secure);
-    // On a connection of its own, the next request goes to a process that stays.
+    // Makes the client open a new connection, which reaches a process that continues to run.
     if (draining.aborted || closing) {
       reply.header("connection", "close");
       ending.add(socket);
@@ -163,7 +163,7 @@ export function createApp({
   app.get("/readyz", async (_request, reply) => {
     reply.header("cache-control", "no-store");
     if (draining.aborted) throw new AppError("service_unavailable", "The service is stopping.");
-    // The check writes and reads; nobody who asks more often may make it do so.
+    // The check writes and reads, so frequent requests share its result.
     if (!checked || performance.now() - checked.at > CHECK_HOLDS_MS) {
       checked = { at: performance.now(), result: within(CHECK_TIMEOUT_MS, health.check()) };
     }
@@ -190,7 +190,7 @@ export function createApp({
   return app;
 }
 
-/** @param rawHeaders names and values in turn */
+/** @param rawHeaders names and values alternate */
 function countHeaders(rawHeaders: readonly string[], name: string): number {
   return rawHeaders.filter((each, index) => index % 2 === 0 && each.toLowerCase() === name).length;
 }
@@ -213,13 +213,13 @@ const UNPARSABLE: Record<string, [AppErrorCode, string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ["request_timeout", "The request's headers did not come to their end in time."],
 };
 
-/** For bytes that are no HTTP request, or too much of one, where there is no request to answer. */
+/** For bytes that are not a valid HTTP request, or exceed its limits, so that there is no request to answer. */
 function answerUnparsable(
   error: NodeJS.ErrnoException,
   socket: Socket,
   headers: Record<string, string>,
 ): void {
-  // What a client sends on after it was answered is reported here again.
+  // Further bytes of the client are reported here again.
   if (socket.writableEnded) return;
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
@@ -244,7 +244,7 @@ function answerUnparsable(
     connection: "close",
   }).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${title}\r\n${lines.join("")}\r\n${body}`);
-  // Closed with bytes unread, the connection would be reset before the client has seen the answer.
+  // If the connection were closed with unread bytes, it would be reset before the client has read the response.
   socket.resume();
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

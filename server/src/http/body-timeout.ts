@@ -4,21 +4,21 @@ import { AppError } from "../lib/errors.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The route reads its body by itself, for as long as it takes while enough of it comes. */
+    /** The route reads its body itself, for as long as enough bytes arrive. */
     streamsBody?: boolean;
   }
 }
 
-/** The least that must come of a body that takes as long as it takes. */
+/** The minimum rate of a body without a time limit. */
 export interface BodyFloor {
   bytes: number;
-  /** In every stretch of so long. */
+  /** In every period of this length. */
   everyMs: number;
 }
 
 /**
- * Cuts the connection where a body that is streamed all but stands still, as it is cut where nothing comes at
- * all: what came is kept, and whoever sent it may resume. An answer would end the upload in most clients.
+ * Closes the connection if a streamed body arrives too slowly, as for an idle one. Received bytes are kept, and the client
+ * can resume. A response would end the upload in most clients.
  */
 export function limitBodySlowness(app: FastifyInstance, { bytes, everyMs }: BodyFloor): void {
   app.addHook("onRequest", async (request) => {
@@ -27,11 +27,11 @@ export function limitBodySlowness(app: FastifyInstance, { bytes, everyMs }: Body
     const { socket } = raw;
     let before = socket.bytesRead;
     const timer = setInterval(() => {
-      // Nothing more can come. Of a body that nobody read to its end, neither its end nor its close is told.
+      // Nothing more can arrive. A body that was not read to its end emits neither `end` nor `close`.
       if (raw.complete || socket.destroyed) return settle();
       const came = socket.bytesRead - before;
       before = socket.bytesRead;
-      // What came and was not taken yet waits for this service: for its disk, its bucket or its turn.
+      // Bytes that arrived but were not read yet wait for this service: for its disk, its bucket or its queue.
       if (came >= bytes || raw.readableLength > 0) return;
       request.log.info({ came, everyMs }, "a connection is cut: hardly anything comes of its body");
       raw.destroy();
@@ -42,14 +42,14 @@ export function limitBodySlowness(app: FastifyInstance, { bytes, everyMs }: Body
 }
 
 /**
- * Answers `request_timeout` where a body that is read whole has not come to its end in time: one byte now and
- * then would keep a connection busy for ever.
+ * Answers `request_timeout` if a body that is read as a whole does not arrive in time. Otherwise, single bytes could keep a
+ * connection busy forever.
  */
 export function limitBodyTime(app: FastifyInstance, timeoutMs: number): void {
-  /** Where bodies are read from that are being read. */
+  /** Bodies that are being read, by their source. */
   const readers = new WeakMap<FastifyRequest, PassThrough>();
 
-  // From the very first, for a request that is refused by its headers has a body still to come.
+  // From the start, because a request that is refused by its headers still has a body to come.
   app.addHook("onRequest", async (request, reply) => {
     if (!hasBody(request)) return;
     const timer = setTimeout(() => {
@@ -68,7 +68,7 @@ export function limitBodyTime(app: FastifyInstance, timeoutMs: number): void {
   app.addHook("preParsing", async (request, reply, payload: Readable) => {
     if (!hasBody(request)) return payload;
     const reader = new PassThrough();
-    // Nobody reads it where the body is refused by its type or length.
+    // Nobody reads a body that was refused by its type or length.
     reader.on("error", () => {});
     readers.set(request, reader);
     payload.once("error", (cause) =>
@@ -76,13 +76,13 @@ export function limitBodyTime(app: FastifyInstance, timeoutMs: number): void {
         new AppError("invalid_request", "The connection closed before the body was complete.", { cause }),
       ),
     );
-    // What is left of a body that was refused is passed over, so that the connection can be used again.
+    // Discards the rest of a refused body, so that the connection can be reused.
     reply.raw.once("finish", () => payload.unpipe(reader).resume());
     return payload.pipe(reader);
   });
 }
 
-/** One that Fastify reads. */
+/** A body that Fastify reads. */
 function hasBody(request: FastifyRequest): boolean {
   return !request.routeOptions.config?.streamsBody && announcesBody(request);
 }

@@ -1,15 +1,15 @@
-/** Bytes `start` to `end`, both included. */
+/** Bytes `start` to `end`, inclusive. */
 export interface ByteRange {
   start: number;
   end: number;
 }
 
 /**
- * What a Range header asks of a file of `size` bytes (RFC 9110, section 14): one range, `"unsatisfiable"`,
- * or null where the whole file is the answer: no header, another unit, several ranges, or no valid range.
+ * What a Range header requests from a file of `size` bytes (RFC 9110, section 14): one range, `"unsatisfiable"`, or null
+ * for the whole file: no header, another unit, several ranges, or an invalid range.
  */
 export function parseByteRange(header: string | undefined, size: number): ByteRange | "unsatisfiable" | null {
-  // Of an empty file no range can be written down; clients that always ask for one get all of nothing.
+  // An empty file has no valid range; clients that always send one get an empty response.
   if (header === undefined || size === 0) return null;
   const match = /^bytes=[ \t]*(?:(\d+)-(\d*)|-(\d+))[ \t]*$/i.exec(header);
   if (match === null) return null;

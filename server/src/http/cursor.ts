@@ -2,9 +2,9 @@ import { DEFAULT_PAGE_SIZE } from "@subtext/client/contract/page";
 import { AppError } from "../lib/errors.ts";
 import { isPlausibleId } from "../lib/ids.ts";
 
-/** Where a page begins, and how long it is. */
+/** The position and size of a page. */
 export interface PageRequest {
-  /** Only what was made before the one with this id. */
+  /** Only items that were created before the one with this id. */
   before: string | null;
   limit: number;
 }
@@ -18,7 +18,7 @@ export function readPageRequest({ cursor, limit }: { cursor?: string; limit?: nu
   return { before, limit: limit ?? DEFAULT_PAGE_SIZE };
 }
 
-/** Of one row more than the page holds, which tells whether there is a next. */
+/** From one row more than the page has, which shows whether there is a next page. */
 export function cutPage<Row extends { id: string }>(
   rows: readonly Row[],
   limit: number,

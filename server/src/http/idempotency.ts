@@ -54,7 +54,7 @@ export async function holdIdempotencyKey(tx: Tx, environmentId: string, key: str
 }
 
 /**
- * The recorded answer to the first request with this key; undefined if this is the first.
+ * The recorded response to the first request with this key; undefined if this is the first.
  * @throws AppError `idempotency_key_reused`
  */
 export async function findFirstAnswer(
@@ -85,7 +85,7 @@ export function readIdempotencyKey({ headers }: FastifyRequest): string | null {
   );
 }
 
-/** @param content the parsed body: white space makes no difference, the order of fields does */
+/** @param content the parsed body: white space does not matter, the order of fields does */
 export function fingerprintOf({ method, url }: FastifyRequest, content: unknown): string {
   const path = url.replace(/\?.*$/s, "");
   return createHash("sha256")

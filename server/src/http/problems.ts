@@ -6,7 +6,7 @@ import { type KnownRoute, methodsOf } from "./route-methods.ts";
 
 const RETRY_AFTER_SECONDS = "5";
 
-/** Fastify's own errors that say more than their status does. */
+/** Fastify's own errors that are more specific than their status. */
 const CODES_OF_STATUS: Record<number, AppErrorCode> = {
   404: "route_not_found",
   413: "payload_too_large",
@@ -18,8 +18,8 @@ const CODES_OF_STATUS: Record<number, AppErrorCode> = {
 };
 
 /**
- * Makes every error of the app a problem (RFC 9457). Call it before any route is added: it notes the
- * routes, so that an address that exists answers 405 with `Allow` instead of 404.
+ * Turns every error of the app into a problem (RFC 9457). Call it before any route is added: it records the routes, so
+ * that an existing path answers 405 with `Allow` instead of 404.
  */
 export function registerProblems(app: FastifyInstance): void {
   const routes: KnownRoute[] = [];
@@ -41,8 +41,7 @@ export function registerProblems(app: FastifyInstance): void {
 }
 
 /**
- * Answers with a problem. Also to be given to Fastify as its option `frameworkErrors`, for addresses
- * that can not even be decoded.
+ * Responds with a problem. Also for Fastify's option `frameworkErrors`, for URLs that cannot be decoded.
  */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const appError = toAppError(error);
@@ -58,7 +57,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
     code: appError.code,
     requestId: request.id,
   };
-  // What the route had already said about its own body does not hold for this one.
+  // Headers that the route had set for its own body do not apply to this one.
   for (const name of ["content-length", "content-encoding", "content-disposition", "etag"]) {
     reply.removeHeader(name);
   }
@@ -76,14 +75,14 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
 }
 
 /**
- * Where an error is explained, relative to the service that answers: its own documentation is the one
- * that fits its version, wherever it is installed.
+ * The page that explains an error, relative to the service that answers: its own documentation is the one for its version,
+ * wherever it is installed.
  */
 export function problemType(code: AppErrorCode): string {
   return `/docs/errors#${code}`;
 }
 
-/** Errors without a name tell nothing: their messages hold queries, paths and addresses. */
+/** Unknown errors reveal nothing: their messages contain queries, paths and addresses. */
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError && error.status !== 500) return error;
   const status = statusOf(error);
@@ -97,7 +96,7 @@ function toAppError(error: unknown): AppError {
   return new AppError("internal_error", "Something went wrong on our side.", { cause: error });
 }
 
-/** Fastify repeats an address that can not be decoded, with whatever its query signs. */
+/** Fastify repeats a URL that cannot be decoded, including the signature in its query. */
 function detailOf(error: Error): string {
   const code = "code" in error ? error.code : null;
   if (code === "FST_ERR_BAD_URL") return "The address cannot be decoded.";
@@ -108,7 +107,7 @@ function detailOf(error: Error): string {
   return error.message;
 }
 
-/** Of errors that Fastify or a plugin of it made for the client to see. */
+/** Errors that Fastify or one of its plugins created for clients. */
 function statusOf(error: unknown): number | null {
   if (!(error instanceof Error) || !("statusCode" in error) || !("code" in error)) return null;
   const { statusCode, code } = error;

@@ -1,9 +1,9 @@
 import type { Clock } from "../lib/clock.ts";
 
 export interface RateLimit {
-  /** Requests that come back each second. */
+  /** Tokens that are added each second. */
   perSecond: number;
-  /** Requests that may come at once after a rest. */
+  /** Size of a burst. */
   burst: number;
 }
 
@@ -15,7 +15,7 @@ export interface RateLimitDecision {
 
 interface Bucket {
   tokens: number;
-  /** When it had that many tokens, in milliseconds. */
+  /** When it had this many tokens, in milliseconds. */
   at: number;
   /** When the next refused request may retry, unless no token is available until later. */
   nextSlot: number;
@@ -27,8 +27,8 @@ const LONGEST_QUEUE_MS = 60_000;
 const MAX_BUCKETS = 50_000;
 
 /**
- * A token bucket for each key, in this process: behind several, a key has as many times its rate at most. A
- * count that all processes share would cost every read a write.
+ * A token bucket for each key, in this process. With several processes, a key's rate is at most multiplied by their
+ * number. A shared count would require a write for every read.
  *
  * `Retry-After` grows with load: requests that are refused in the same period get consecutive times, one token
  * apart, so that clients that honor it retry one after the other and not all at once.
@@ -44,7 +44,7 @@ export class RateLimiter {
     this.#clock = clock;
   }
 
-  /** Counts a request, unless it is one too many. */
+  /** Counts a request, unless it exceeds the limit. */
   take(key: string): RateLimitDecision {
     const now = this.#now();
     const tokens = this.#tokensOf(key, now);

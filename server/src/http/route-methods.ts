@@ -5,8 +5,8 @@ export interface KnownRoute {
 }
 
 /**
- * The methods that an address answers to, sorted; empty where there is no such address. A route for
- * everything (`/*`) tells nothing about a single address.
+ * The methods of a path, sorted; empty if there is no such path. A catch-all route (`/*`) says nothing about a single
+ * path.
  *
  * @param path not decoded, without its query
  */
@@ -17,7 +17,7 @@ export function methodsOf(path: string, routes: readonly KnownRoute[]): string[]
   return [...new Set(methods)].sort();
 }
 
-/** Knows `:name` for one segment and a last `*` for the rest: the patterns that this service uses. */
+/** Supports `:name` for one segment and a trailing `*` for the rest: the patterns that this service uses. */
 function matches(pattern: string, path: string): boolean {
   const wanted = pattern.split("/");
   const given = path.split("/");

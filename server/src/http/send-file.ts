@@ -10,8 +10,8 @@ export interface FileHeaders {
 }
 
 /**
- * Answers a GET or HEAD with a file, or with the part of it that a Range header asks for, in such a way that a
- * browser runs nothing of it whatever it holds. Closes the file.
+ * Answers a GET or HEAD with a file, or with the part that a Range header requests, with headers that prevent a browser
+ * from executing any of it. Closes the file.
  * @throws AppError `range_not_satisfiable`
  */
 export async function sendFile(
@@ -29,7 +29,7 @@ export async function sendFile(
   return reply;
 }
 
-/** True where a stream was handed to the reply, which then closes the file. */
+/** Returns true if a stream was passed to the reply, which then closes the file. */
 function answer(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -48,8 +48,8 @@ function answer(
     reply.code(304).send();
     return false;
   }
-  // RFC 9110, 14.2: a range is defined for GET only. 13.1.5: a date in If-Range can not match here,
-  // since these answers carry no Last-Modified.
+  // RFC 9110, 14.2: a range is defined for GET only. 13.1.5: a date in If-Range cannot match here,
+  // because these responses have no Last-Modified.
   const rangeApplies =
     request.method === "GET" && (headers["if-range"] === undefined || headers["if-range"] === file.etag);
   const range = rangeApplies ? parseByteRange(headers.range, file.size) : null;

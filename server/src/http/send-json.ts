@@ -7,10 +7,9 @@ import { namesTag } from "./send-file.ts";
 const compress = promisify(gzip);
 
 /**
- * Answers with JSON that is large and seldom changes: compressed, kept by the browser that asked, and sent anew
- * only where it differs.
- * @param tag names the content: letters, digits, `-` and `_`
- * @param make gives the JSON text; called only where it is to be sent
+ * Answers with large JSON that rarely changes: compressed, cached by the browser, and sent again only if it differs.
+ * @param tag identifies the content: letters, digits, `-` and `_`
+ * @param make returns the JSON text; called only if it is sent
  */
 export async function sendJson(
   request: FastifyRequest,
@@ -20,7 +19,7 @@ export async function sendJson(
   const unchanged = namesTag(request.headers["if-none-match"], `"${tag}"`);
   const body = unchanged ? "" : await make();
   reply.headers({
-    // Weak: compressed and plain are one content in two spellings.
+    // Weak: the compressed and the plain text are the same content in two encodings.
     etag: `W/"${tag}"`,
     "cache-control": "private, no-cache",
     vary: "Accept-Encoding",

@@ -1,8 +1,8 @@
 import { AppError } from "../lib/errors.ts";
 
 /**
- * A moment that was sent as text and that the database can keep: ISO 8601 also writes leap seconds, which are
- * none to JavaScript, and years that PostgreSQL writes differently.
+ * Parses a timestamp that the database can store. ISO 8601 also allows leap seconds, which JavaScript does not support,
+ * and years that PostgreSQL writes differently.
  * @param name of the field, for the message
  * @throws AppError `invalid_request`
  */

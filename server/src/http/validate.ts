@@ -6,8 +6,8 @@ import { Value } from "typebox/value";
 import { AppError } from "../lib/errors.ts";
 
 /**
- * Takes what was sent as it is. Fastify's own way would drop what it does not know and make `false` of
- * `null`: a mistyped setting would be switched, not refused.
+ * Validates input without changing it. Fastify's default would drop unknown fields and convert `null` to `false`: a
+ * mistyped setting would be changed instead of refused.
  */
 export const validateStrictly: FastifySchemaCompiler<TSchema> = ({ schema, httpPart = "body" }) => {
   const validator = Compile(schema);
@@ -25,7 +25,7 @@ function faultOf(error: TLocalizedValidationError | undefined): string {
   return error?.message ?? "is not acceptable";
 }
 
-/** The same, and makes of a query's texts the numbers that its schema asks for. */
+/** The same, but converts the texts of a query to the numbers that its schema requires. */
 export const validateRequest: FastifySchemaCompiler<TSchema> = (route) => {
   const validate = validateStrictly(route);
   if (route.httpPart !== "querystring") return validate;

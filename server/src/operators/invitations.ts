@@ -17,9 +17,9 @@ export interface InvitationDeps {
 }
 
 /**
- * A link that one person makes an account with, once, so that nobody else ever knows its password. An earlier
- * invitation to the same email ends.
- * @returns the link, which is told this once
+ * Creates a link with which one person creates an account, once, so that nobody else ever knows the password. Revokes an
+ * earlier invitation to the same email.
+ * @returns the link, which is shown only this once
  * @throws AppError `invalid_request`, `operator_email_taken`
  */
 export async function invite(
@@ -55,7 +55,7 @@ export async function lookUpInvitation(
 }
 
 /**
- * @param also what belongs to it and must succeed or fail with it
+ * @param also runs in the same transaction
  * @throws AppError `invitation_invalid`, `invalid_request`, `operator_email_taken`
  */
 export async function acceptInvitation(

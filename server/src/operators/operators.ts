@@ -21,10 +21,10 @@ import { hashSessionTokens } from "./session-tokens.ts";
 
 /** Where better-auth's own routes are mounted. */
 export const SIGN_IN_PATH = "/internal/auth";
-/** What the bridge to better-auth says the client's address is; never taken from a client. */
+/** The header in which the bridge to better-auth passes the client's address; never accepted from a client. */
 export const CLIENT_ADDRESS_HEADER = "x-subtext-client-address";
 
-// Without the characters that look like others; 20 of them are 114 bits.
+// Without characters that look alike; 20 of them are 114 bits.
 const PASSWORD_ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 const PASSWORD_GROUPS = 4;
 const PASSWORD_GROUP_LENGTH = 5;
@@ -41,7 +41,7 @@ export interface NewOperatorRequest extends Credentials {
 export interface OperatorSession {
   id: string;
   operator: MeView;
-  /** Cookies to set, where the session was prolonged. */
+  /** Cookies to set if the session was extended. */
   setCookies: string[];
 }
 
@@ -58,11 +58,11 @@ type Also = (tx: Tx, operator: OperatorRow) => Promise<unknown>;
 
 export type Operators = ReturnType<typeof openOperators>;
 
-/** The people who run the service: their sign-in, by email and password, and their sessions. */
+/** Operators: sign-in by email and password, and sessions. */
 export function openOperators(options: OperatorsOptions) {
   const { db, clock } = options;
   let opened: ReturnType<typeof openAuth> | undefined;
-  // At the first use: it is a fifth of what a start would load, and a service that nobody signs in to needs none of it.
+  // Loaded at first use: it would take a fifth of the startup time, and many services need it rarely.
   const auth = () => {
     opened ??= openAuth(options);
     return opened;
@@ -85,7 +85,7 @@ export function openOperators(options: OperatorsOptions) {
   };
 
   return {
-    /** Where pages that may sign in come from. */
+    /** Origin of pages that may sign in. */
     origin: new URL(options.publicUrl).origin,
 
     needsSetUp: async (): Promise<boolean> => !(await hasOperator(db)),
@@ -99,8 +99,8 @@ export function openOperators(options: OperatorsOptions) {
     },
 
     /**
-     * Makes the first operator, an owner, with the token of the set-up link, which holds this once.
-     * @param also what belongs to the set-up and must succeed or fail with it
+     * Creates the first operator, an owner, with the token of the setup link, which can be used once.
+     * @param also runs in the same transaction
      * @throws AppError `set_up_link_invalid`, `invalid_request`
      */
     async setUp(
@@ -124,9 +124,9 @@ export function openOperators(options: OperatorsOptions) {
     },
 
     /**
-     * Makes an operator whose right to it was found in the same transaction.
-     * @param entitled gives the email and role, or throws
-     * @param also what belongs to it and must succeed or fail with it
+     * Creates an operator whose authorization is checked in the same transaction.
+     * @param entitled returns the email and role, or throws
+     * @param also runs in the same transaction
      */
     async join(
       request: { name: string; password: string },
@@ -147,9 +147,9 @@ export function openOperators(options: OperatorsOptions) {
     },
 
     /**
-     * A new password for an operator; every session ends.
-     * @param email may be null where there is one operator alone
-     * @param also what belongs to it and must succeed or fail with it
+     * Sets a new password for an operator and ends all of their sessions.
+     * @param email may be null if there is only one operator
+     * @param also runs in the same transaction
      * @throws AppError `operator_not_found`, `invalid_request`
      */
     async resetPassword(email: string | null, also: Also = async () => {}): Promise<Credentials> {
@@ -190,10 +190,10 @@ export function openOperators(options: OperatorsOptions) {
       }
     },
 
-    /** Answers a request to `SIGN_IN_PATH`. */
+    /** Handles a request to `SIGN_IN_PATH`. */
     handle: async (request: Request): Promise<Response> => await (await auth()).handler(request),
 
-    /** The session that the cookies belong to; null where they belong to none (any more). */
+    /** The session of the cookies; null if there is none (any more). */
     async findSession(headers: Headers): Promise<OperatorSession | null> {
       const found = await (await auth()).api.getSession({ headers, returnHeaders: true });
       if (!found.response) return null;
@@ -217,7 +217,7 @@ async function openAuth(options: OperatorsOptions) {
   return betterAuth({ ...auth, database: () => hashSessionTokens(adapter) });
 }
 
-/** What better-auth is told; a test holds our tables against it. */
+/** better-auth's configuration; a test compares it with our tables. */
 export function authOptions({ db, log, secret, publicUrl }: OperatorsOptions) {
   const { origin, protocol } = new URL(publicUrl);
   return {
@@ -264,25 +264,25 @@ export function authOptions({ db, log, secret, publicUrl }: OperatorsOptions) {
         createdAt: "created_at",
         updatedAt: "updated_at",
       },
-      // Sessions may be listed and ended for as long as they live.
+      // Sessions can be listed and ended until they expire.
       freshAge: 0,
     },
     verification: {
       modelName: "operator_verification",
       fields: { expiresAt: "expires_at", createdAt: "created_at", updatedAt: "updated_at" },
     },
-    // Attempts are counted in front of it, by the address that Fastify knows.
+    // Rate limits are applied before it, by the address that Fastify determines.
     rateLimit: { enabled: false },
     advanced: {
       cookiePrefix: "subtext",
       useSecureCookies: protocol === "https:",
       defaultCookieAttributes: { httpOnly: true, sameSite: "strict", path: "/internal" },
       ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS_HEADER] },
-      // Said out loud: better-auth drops both where it believes that it is under test.
+      // Explicit, because better-auth disables both if it detects a test environment.
       disableCSRFCheck: false,
       disableOriginCheck: false,
-      // Sessions are the only rows that better-auth makes here. That the tables fit is looked at by a test:
-      // at every start it would cost every command.
+      // better-auth creates no rows here except sessions. A test checks that the tables match: a check at every start would slow
+      // down every command.
       database: { generateId: () => newId("session"), validateSchema: false },
     },
     telemetry: { enabled: false },
@@ -298,7 +298,7 @@ export function authOptions({ db, log, secret, publicUrl }: OperatorsOptions) {
 }
 
 /**
- * As it is kept: lower case. What the sign-in would not take is not taken here.
+ * The stored form: lower case. Refuses what the sign-in would refuse.
  * @throws AppError `invalid_request`
  */
 export function checkEmail(text: string): string {
@@ -326,7 +326,7 @@ function checkPassword(password: string): string {
   throw new AppError("invalid_request", `A password has ${min} to ${max} characters.`);
 }
 
-/** `xxxxx-xxxxx-xxxxx-xxxxx`: long enough to need no rule, short enough to be typed once. */
+/** `xxxxx-xxxxx-xxxxx-xxxxx`: long enough to need no rules, short enough to be typed once. */
 function newPassword(): string {
   const group = () =>
     Array.from(

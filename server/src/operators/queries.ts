@@ -19,7 +19,7 @@ export async function listOperators(db: Db): Promise<OperatorRow[]> {
   return await db.selectFrom("operator").selectAll().orderBy("created_at").orderBy("id").execute();
 }
 
-/** False where the email is taken. */
+/** Returns false if the email is taken. */
 export async function insertOperator(
   tx: Tx,
   { id, name, email, role, passwordHash, now }: NewOperator,
@@ -46,7 +46,7 @@ export async function insertOperator(
   return true;
 }
 
-/** Gives the operator another password and ends every session that the old one began. */
+/** Sets the operator's password and ends every session of the old one. */
 export async function replacePassword(
   tx: Tx,
   { operatorId, passwordHash, now }: { operatorId: string; passwordHash: string; now: Date },
@@ -60,7 +60,7 @@ export async function replacePassword(
   await tx.deleteFrom("operator_session").where("operator_id", "=", operatorId).execute();
 }
 
-/** Removes the operator and every session; of two that remove each other, one finds itself the last owner. */
+/** Removes the operator and every session. If two owners remove each other, the second one fails as the last owner. */
 export async function deleteOperator(tx: Tx, id: string): Promise<"deleted" | "unknown" | "last owner"> {
   const owners = await tx
     .selectFrom("operator")
@@ -107,7 +107,7 @@ export async function endSessions(
     .execute();
 }
 
-/** Takes the one token that the first operator may be made with; false where it is another or was taken. */
+/** Consumes the setup token; returns false if it is another one or was used. */
 export async function takeSetUpToken(tx: Tx, tokenHash: string): Promise<boolean> {
   const { numDeletedRows } = await tx
     .deleteFrom("service_secret")
@@ -117,7 +117,7 @@ export async function takeSetUpToken(tx: Tx, tokenHash: string): Promise<boolean
   return numDeletedRows > 0n;
 }
 
-/** Takes the place of an earlier one to the same email. */
+/** Replaces an earlier invitation to the same email. */
 export async function insertInvitation(db: Db, row: OperatorInvitationRow): Promise<void> {
   await db
     .insertInto("operator_invitation")
@@ -135,7 +135,7 @@ export async function listInvitations(db: Db, now: Date): Promise<OperatorInvita
     .execute();
 }
 
-/** @returns the email that it was made for; undefined where there is no such invitation */
+/** @returns the invited email; undefined if there is no such invitation */
 export async function deleteInvitation(db: Db, id: string): Promise<string | undefined> {
   const row = await db
     .deleteFrom("operator_invitation")
@@ -158,7 +158,7 @@ export async function findInvitation(
     .executeTakeFirst();
 }
 
-/** Undefined where it was used, revoked or has expired. */
+/** Undefined if it was used, revoked or has expired. */
 export async function takeInvitation(
   tx: Tx,
   tokenHash: string,

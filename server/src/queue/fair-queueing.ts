@@ -9,12 +9,12 @@ import type { Db, Tx } from "../db/schema.ts";
  * Tags count work: 1000 units are one second of work of an environment of weight 1. Priorities count seconds from
  * `queue_clock.base`, because they are 32 bits wide.
  *
- * Locks, in this order: video, transcription, `environment_queue`, `queue_clock`. Who needs the base locks the clock for
- * key share, which conflicts with `rebase` but not with `advanceVirtualTime`.
+ * Locks, in this order: video, transcription, `environment_queue`, `queue_clock`. Code that needs the base locks the clock
+ * for key share, which conflicts with `rebase` but not with `advanceVirtualTime`.
  */
 export interface JobTag {
   start: number;
-  /** The work that the job needs in all, not divided by the weight. */
+  /** The total work of the job, not divided by the weight. */
   work: number;
   /** The part of `work` that the finish tag accounts for: one slice at most. */
   charge: number;
@@ -30,7 +30,7 @@ export const UNITS_PER_SECOND = 1000;
 export const MIN_SLICE_SECONDS = 60;
 const MIN_WORK_SECONDS = 1;
 const MAX_WORK_SECONDS = 7 * 86_400;
-/** Until an environment has completed its first transcription. */
+/** Used until an environment has completed its first transcription. */
 const DEFAULT_WORK_SECONDS_PER_BYTE = 1e-6;
 /** Weight of the latest transcription in the moving average. */
 const AVERAGE_SHARE = 0.1;
@@ -54,7 +54,7 @@ export async function assignTag(
   }: {
     workSeconds: number;
     sliceSeconds?: number;
-    /** Work that was done beyond what the tags so far account for. */
+    /** Work done beyond what the tags account for so far. */
     debtSeconds?: number;
   },
 ): Promise<TaggedPriority> {
@@ -96,7 +96,7 @@ export async function advanceVirtualTime(tx: Tx, { start }: JobTag): Promise<voi
   );
 }
 
-/** Seconds of work that the recording most likely needs, from its size. */
+/** Estimated work for the recording in seconds, from its size. */
 export async function estimateWork(tx: Tx, transcriptionId: string): Promise<number> {
   const { rows } = await sql<{ seconds: number }>`
     select size_bytes * coalesce(work_seconds_per_byte, ${DEFAULT_WORK_SECONDS_PER_BYTE}::float8) as seconds
@@ -107,7 +107,7 @@ export async function estimateWork(tx: Tx, transcriptionId: string): Promise<num
   return rows[0]?.seconds ?? MIN_WORK_SECONDS;
 }
 
-/** Corrects the environment's estimates by the work that one recording needed. */
+/** Updates the environment's estimates with the work that one recording needed. */
 export async function recordWork(tx: Tx, videoId: string, seconds: number): Promise<void> {
   await sql`
     update environment_queue as queue set work_seconds_per_byte =
@@ -121,12 +121,12 @@ export async function recordWork(tx: Tx, videoId: string, seconds: number): Prom
 
 export interface UsedSlice {
   environmentId: string;
-  /** Work since the last charge, and what that charge was. */
+  /** Work since the last charge, and the amount of that charge. */
   usedSeconds: number;
   chargedSeconds: number;
   remainingSeconds: number;
   sliceSeconds: number;
-  /** Attempts of one environment that may run at a time; null for any number. */
+  /** Concurrent attempts of one environment; null for no limit. */
   cap: number | null;
 }
 
@@ -163,14 +163,14 @@ export async function lockProcessingCount(tx: Tx, environmentId: string): Promis
   await sql`
     insert into environment_queue (environment_id) values (${environmentId})
     on conflict (environment_id) do update set weight = environment_queue.weight`.execute(tx);
-  // A statement of its own, so that it sees what was committed while the lock was waited for.
+  // A separate statement, so that it sees what was committed while this one waited for the lock.
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from transcription
     where environment_id = ${environmentId} and status = 'PROCESSING'`.execute(tx);
   return rows[0]!.count;
 }
 
-/** Marks the place of a job that is not queued there any more: `retagMarked` moves the jobs behind it up. */
+/** Records the place of a job that left the queue: `retagMarked` moves the jobs behind it forward. */
 export async function vacate(tx: Tx, environmentId: string, { start }: { start: number }): Promise<void> {
   await sql`
     update environment_queue set retag_from = ${start}::bigint
@@ -179,7 +179,7 @@ export async function vacate(tx: Tx, environmentId: string, { start }: { start: 
   );
 }
 
-/** Removes a job that waits; one that a worker has claimed ends by itself. */
+/** Removes a waiting job; a claimed one ends on its own. */
 export async function removeQueuedJob(tx: Tx, environmentId: string, jobId: string): Promise<void> {
   const { rows } = await sql<{ start: number | null }>`
     delete from pgboss.job where ${QUEUED} and id = ${jobId} returning ${START} as start`.execute(tx);
@@ -202,7 +202,7 @@ export async function retagMarked(db: Db, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** What is left to do is committed with each batch, so a crash loses nothing and deletions in between are seen. */
+/** Progress is committed with each batch, so a crash loses nothing and deletions in between are seen. */
 async function retagMarkedBatch(tx: Tx, environmentId: string): Promise<boolean> {
   const queue = await lockEnvironmentQueue(tx, environmentId);
   if (!queue || queue.retag_from === null) return true;
@@ -215,7 +215,7 @@ async function retagMarkedBatch(tx: Tx, environmentId: string): Promise<boolean>
   return last === null;
 }
 
-/** The weight of each environment that has one; 1 for all others. */
+/** The weights of these environments; 1 by default. */
 export async function listWeights(db: Db): Promise<Map<string, number>> {
   const rows = await db.selectFrom("environment_queue").select(["environment_id", "weight"]).execute();
   return new Map(rows.map(({ environment_id, weight }) => [environment_id, weight]));
@@ -230,7 +230,7 @@ export async function getWeight(db: Db, environmentId: string): Promise<number> 
   return row?.weight ?? 1;
 }
 
-/** Changes the environment's share of the work, also for the jobs that it has queued. */
+/** Changes the environment's share of the work, including its queued jobs. */
 export async function setWeight(tx: Tx, environmentId: string, weight: number): Promise<void> {
   await sql`
     insert into environment_queue (environment_id, weight) values (${environmentId}, ${weight}::int)
@@ -271,8 +271,8 @@ async function lockEnvironmentQueue(tx: Tx, environmentId: string): Promise<Envi
 
 /**
  * Places the environment's next queued jobs one behind the other. A job that was enqueued in the present does not start in
- * the past, where its environment would get back service that it did not ask for in time.
- * @param finish Finish tag of the job before; null to leave the first one where it is.
+ * the past: its environment would get service for a time when it had no work.
+ * @param finish finish tag of the previous job; null to leave the first one where it is
  * @returns `last`: the old start tag of the last job of a full batch; null if no job is left
  */
 async function retagBatch<Finish extends number | null>(
@@ -316,7 +316,7 @@ export async function rebase(db: Db, afterUnits: number = REBASE_AFTER_UNITS): P
     if (rows.length === 0) return;
     const { base } = rows[0]!;
     await sql`update queue_clock set base = ${base}::bigint`.execute(tx);
-    // Also of jobs that are being worked on: after a crash, they are queued as they were.
+    // Includes running jobs: after a crash, they are queued with the same priority.
     await sql`
       update pgboss.job set priority =
         greatest(${MIN_PRIORITY}::int, -ceil((${START} - ${base}::bigint) / ${UNITS_PER_SECOND}::numeric))::int

@@ -5,35 +5,35 @@ import { createBatcher } from "../lib/batcher.ts";
 import { logLevelOf } from "../lib/outages.ts";
 import type { JobHandler } from "./job.ts";
 
-/** For jobs that another process sent, and those whose time has come. */
+/** Regular polling, for jobs of other processes and delayed jobs. */
 const LOOK_EVERY_MS = 500;
-/** A job that this process sends is there once its transaction has committed, a moment later. */
+/** Delay after this process sends a job, because its transaction commits a moment later. */
 const LOOKS_AFTER_SENDING_MS: readonly number[] = [10, 50, 200];
-/** While jobs end and others wait; longer where a look takes long. */
+/** Polling interval while jobs end and others wait; longer if a fetch is slow. */
 const LEAST_BETWEEN_LOOKS_MS = 20;
 const LOOKS_SHARE_OF_TIME = 0.2;
 const HEARTBEAT_EVERY_MS = 3_000;
 
 export interface JobStreamOptions {
   run: JobHandler;
-  /** Jobs at a time, in this process. */
+  /** Concurrent jobs in this process. */
   concurrency: number;
-  /** Jobs of one group at a time, in all processes together; slightly more where they look at one moment. */
+  /** Concurrent jobs of one group in all processes; slightly more if they fetch at the same time. */
   groupConcurrency: number;
 }
 
 interface HeldJob {
   id: string;
-  /** Tells this claim of the job from a later one. */
+  /** Distinguishes this claim of the job from a later one. */
   retryCount: number;
   subjectId: string;
   lost: AbortController;
 }
 
 /**
- * A queue of many short jobs: as many are taken at once as there is room for, and the next as soon as there is
- * room. A worker of pg-boss takes one job, and the next no sooner than half a second later unless a new one is
- * announced; so a backlog would go at two jobs a second for each worker.
+ * A queue of many short jobs: fetches as many as there are free slots, and more as soon as slots are free. A worker of
+ * pg-boss fetches one job, and the next no sooner than half a second later unless a notification arrives, so a backlog
+ * would be processed at two jobs per second and worker.
  */
 export class JobStream {
   readonly #boss: PgBoss;
@@ -41,7 +41,7 @@ export class JobStream {
   readonly #log: Logger;
   readonly #options: JobStreamOptions;
   readonly #complete: (job: HeldJob) => Promise<void>;
-  /** Out of the transaction that a job is sent in. */
+  /** Runs outside the transaction that sends a job. */
   readonly #apart = AsyncLocalStorage.snapshot();
   readonly #held = new Map<HeldJob, Promise<void>>();
   #soon: number[] = [];
@@ -50,7 +50,7 @@ export class JobStream {
   #looking = false;
   #looked = Promise.resolve();
   #lookAgain = false;
-  /** Until that many of those that are held now have ended, more end soon. */
+  /** While more than this number of the current jobs run, others are likely to end soon. */
   #endsAwaited = 0;
   #pauseMs = LEAST_BETWEEN_LOOKS_MS;
   #paused = false;
@@ -75,31 +75,31 @@ export class JobStream {
     this.#lookIn(0);
   }
 
-  /** Told within the transaction that a new job is sent in, so that it need not wait for the next regular look. */
+  /** Called in the transaction that sends a job, so that the job need not wait for the next regular poll. */
   expect(): void {
     this.#soon = [...LOOKS_AFTER_SENDING_MS];
     this.#lookIn(0);
   }
 
-  /** Takes no more jobs; those that are running go on. */
+  /** Takes no more jobs; running ones continue. */
   pause(): void {
     this.#paused = true;
     clearTimeout(this.#nextLook);
   }
 
-  /** Waits for the handlers that are running, but no longer than the time given. */
+  /** Waits for the running handlers, but no longer than the given time. */
   async stop(timeoutMs: number): Promise<void> {
     this.pause();
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, timeoutMs);
-    // What a look that is under way takes is held by nobody else until its heartbeat is missed.
+    // Jobs that a running fetch claims are not handed out again until their heartbeat is missed.
     const ended = this.#looked.then(() => Promise.all(this.#held.values()));
     await Promise.race([ended, late]);
     clearTimeout(timer);
     clearInterval(this.#heartbeat);
   }
 
-  /** Looks for jobs after so long, or sooner where that was said already. */
+  /** Schedules a fetch after this delay; an earlier scheduled one stays. */
   #lookIn(milliseconds: number): void {
     const at = performance.now() + milliseconds;
     if (this.#paused || this.#nextLookAt <= at) return;
@@ -117,13 +117,13 @@ export class JobStream {
       this.#lookAgain = false;
       this.#nextLookAt = Number.POSITIVE_INFINITY;
       const taken = await this.#take();
-      // Jobs of a group that was full, at the head of the queue, may have hidden those of others.
+      // Jobs of a full group at the head of the queue may have hidden those of others.
       this.#lookIn(taken > 0 ? this.#pauseMs : (this.#soon.shift() ?? LOOK_EVERY_MS));
     } while (this.#lookAgain);
     this.#looking = false;
   }
 
-  /** Takes what there is room for, and says how many. */
+  /** Fetches jobs for the free slots. @returns how many */
   async #take(): Promise<number> {
     const { concurrency, groupConcurrency } = this.#options;
     const room = concurrency - this.#held.size;
@@ -157,7 +157,7 @@ export class JobStream {
         { err: error, queue: this.#name, jobId: id },
         "a job ended early and will come back",
       );
-      // Where this can not be said either, the job comes back when its heartbeat is missed.
+      // If this fails as well, the job comes back when its heartbeat is missed.
       await this.#boss
         .fail(this.#name, claimOf(job), asObject(error))
         .catch((failure) =>
@@ -169,17 +169,17 @@ export class JobStream {
     } finally {
       this.#held.delete(job);
     }
-    // Taken one by one as they end, jobs would go through one by one, each at the cost of many.
+    // Fetching one job whenever one ends would cost as much per job as fetching many.
     this.#endsAwaited -= 1;
     this.#lookIn(this.#endsAwaited <= 0 ? 0 : this.#pauseMs);
   }
 
-  /** Says of what is running that it is, and ends what the queue has given to another meanwhile. */
+  /** Sends the heartbeats of running jobs, and aborts those that the queue has given to another process. */
   async #beat(): Promise<void> {
     const jobs = [...this.#held.keys()];
     if (jobs.length === 0) return;
     try {
-      // Its type does not tell that the answer names those that are still held.
+      // The type lacks the response's ids of the jobs that are still active.
       const answer: { settled?: string[] } = await this.#boss.touch(this.#name, jobs.map(claimOf));
       const kept = new Set(answer.settled ?? jobs.map(({ id }) => id));
       for (const { id, lost } of jobs) {

@@ -14,7 +14,7 @@ export interface Job {
 
 /** As the queue hands it to a worker. */
 export interface HandedJob extends Job {
-  /** How often it was handed out before to a worker that was lost or ended early. */
+  /** How often it was handed out before, to workers that crashed or stopped early. */
   cameBack: number;
 }
 

@@ -10,8 +10,8 @@ export interface LeaderTask {
 }
 
 /**
- * Does the work in one process at a time: in the one that has the lock of this name, and in another soon
- * after that one ends or loses the database.
+ * Runs the work in one process at a time: in the one that holds the lock of this name, and in another one soon after that
+ * process ends or loses the database.
  */
 export function lead(
   {
@@ -21,7 +21,7 @@ export function lead(
   }: {
     session: DatabaseSession;
     log: Logger;
-    /** Tests that wait for it make it short. */
+    /** Tests pass a short interval. */
     lookEveryMs?: number;
   },
   name: string,

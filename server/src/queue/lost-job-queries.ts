@@ -1,25 +1,25 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "../db/schema.ts";
 
-/** A row, and the job that it waits for. */
+/** A row and the job that it waits for. */
 export interface NamedJob {
   id: string;
   jobId: string;
 }
 
-/** A row that waits for a job which is not there (any more). */
+/** A row whose job does not exist (any more). */
 export interface JobLoss extends NamedJob {
-  /** Until the next job is due, by the database's clock; null for at once. */
+  /** Until the next job is due, by the database's clock; null if it is due at once. */
   delayMs: number | null;
   /** The environment of a transcription, the endpoint of a delivery. */
   group: string | null;
 }
 
-/** So many are told at a time: where a queue was emptied, all rows have lost their jobs. */
+/** Batch size: if a queue was emptied, all rows have lost their jobs. */
 export const MOST_LOSSES = 500;
 
 const msUntil = (time: string) => sql`extract(epoch from ${sql.ref(time)} - now())::float8 * 1000`;
-/** pg-boss forgets jobs that failed too often or waited too long; rows wait for ever. */
+/** pg-boss deletes jobs that failed too often or waited too long; rows wait forever. */
 const HELD = sql`('created', 'retry', 'active')`;
 
 export async function findTranscriptionsWithoutJob(db: Db): Promise<JobLoss[]> {
@@ -33,7 +33,7 @@ export async function findTranscriptionsWithoutJob(db: Db): Promise<JobLoss[]> {
 }
 
 export async function findDeliveriesWithoutJob(db: Db): Promise<JobLoss[]> {
-  // By endpoint, as the index goes: most deliveries ended long ago.
+  // By endpoint, to use the index: most deliveries ended long ago.
   const { rows } = await sql<JobLoss>`
     select pending.id, job_id as "jobId", ${msUntil("next_attempt_at")} as "delayMs", endpoint_id as "group"
     from webhook_endpoint
@@ -48,7 +48,7 @@ export async function findDeliveriesWithoutJob(db: Db): Promise<JobLoss[]> {
   return rows;
 }
 
-/** Names the row's new job; false where somebody has moved the row meanwhile. */
+/** Sets the row's new job. Returns false if the row was updated meanwhile. */
 export async function replaceTranscriptionJob(
   tx: Tx,
   { id, jobId }: NamedJob,
@@ -65,7 +65,7 @@ export async function replaceTranscriptionJob(
   return row !== undefined;
 }
 
-/** Names the row's new job; false where somebody has moved the row meanwhile. */
+/** Sets the row's new job. Returns false if the row was updated meanwhile. */
 export async function replaceDeliveryJob(tx: Tx, { id, jobId }: NamedJob, newId: string): Promise<boolean> {
   const row = await tx
     .updateTable("delivery")

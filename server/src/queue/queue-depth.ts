@@ -1,33 +1,33 @@
 import { sql } from "kysely";
 import type { Db } from "../db/schema.ts";
 
-/** What waits, of all environments. */
+/** Waiting work of all environments. */
 export interface QueueDepth {
-  /** One for each environment that has transcriptions PENDING. */
+  /** One entry for each environment with PENDING transcriptions. */
   environments: {
-    /** Would be worked on if a worker had time. */
+    /** Could be worked on if a worker were free. */
     waiting: number;
-    /** Since when the one that waits longest has waited; null where none does. */
+    /** When the oldest of them started to wait; null if there is none. */
     waitingSince: Date | null;
     /** Wait for the time of their next attempt. */
     delayed: number;
-    /** Would be worked on if the environment were below its cap. */
+    /** Could be worked on if the environment were below its limit. */
     capped: number;
   }[];
   processing: number;
   deliveries: {
-    /** Could be attempted now. */
+    /** Are due. */
     due: number;
     /** Wait for the time of their next attempt. */
     scheduled: number;
-    /** When the one became due that is due longest; null where none is. */
+    /** When the oldest due one became due; null if there is none. */
     dueSince: Date | null;
   };
 }
 
 /**
- * Reads the rows that wait and no others.
- * @param cap attempts of one environment that may run at a time; null for any number
+ * Reads only the rows that wait.
+ * @param cap concurrent attempts of one environment; null for no limit
  */
 export async function queueDepth(db: Db, now: Date, cap: number | null): Promise<QueueDepth> {
   const { rows: environments } = await sql<QueueDepth["environments"][number]>`
@@ -51,7 +51,7 @@ export async function queueDepth(db: Db, now: Date, cap: number | null): Promise
   const { rows: counted } = await sql<{ processing: number }>`
     select count(*)::int as processing from transcription where status = 'PROCESSING'
   `.execute(db);
-  // By endpoint, as the index goes: most deliveries ended long ago.
+  // By endpoint, to use the index: most deliveries ended long ago.
   const { rows: deliveries } = await sql<QueueDepth["deliveries"]>`
     select coalesce(sum(of.due), 0)::int as due, coalesce(sum(of.scheduled), 0)::int as scheduled,
       min(of.since) as "dueSince"

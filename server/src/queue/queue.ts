@@ -26,7 +26,7 @@ interface QueueHandlers {
   transcribe: {
     run: JobHandler;
     concurrency: number;
-    /** Jobs of one environment at a time, in all processes; null for any number, which is cheaper to fetch. */
+    /** Concurrent jobs of one environment in all processes; null for no limit, which is cheaper to fetch. */
     groupConcurrency: number | null;
   };
   deliver: JobStreamOptions;
@@ -35,17 +35,17 @@ interface QueueHandlers {
 
 export type QueueName = keyof QueueHandlers;
 
-/** A worker that is silent for so long is taken for dead; pg-boss allows no less. */
+/** A worker without a heartbeat for this long is considered lost; this is the minimum of pg-boss. */
 const HEARTBEAT_SECONDS = 10;
 
 const QUEUES: Record<QueueName, { expireInSeconds: number }> = {
-  // The longest recording on the slowest machine; a hung engine is noticed long before by its own limit.
+  // The longest recording on the slowest machine; a hung engine reaches its own timeout much earlier.
   transcribe: { expireInSeconds: 86_399 },
   deliver: { expireInSeconds: 60 },
   index: { expireInSeconds: 3600 },
 };
 
-/** The durable queue, in the same database as the rows it is about, so that both commit together. */
+/** The durable queue, in the same database as the rows that its jobs refer to, so that both commit together. */
 export class Queue {
   readonly #boss: PgBoss;
   readonly #log: Logger;
@@ -68,10 +68,10 @@ export class Queue {
       createSchema: create,
       supervise: create,
       useListenNotify: true,
-      // How often dead workers are looked for: a pass happens at the slower of the two.
+      // How often lost workers are detected: the slower of the two intervals applies.
       superviseIntervalSeconds: 2,
       monitorIntervalSeconds: 2,
-      // The embedded database cleans up after itself.
+      // The embedded database has its own maintenance.
       monitorVacuum: kind === "postgres",
       reindex: kind === "postgres",
       schedule: false,
@@ -82,14 +82,14 @@ export class Queue {
     this.#boss.on("warning", (warning) => log.warn({ warning }, "the queue warns"));
   }
 
-  /** Makes the queue's own tables where they are missing. Call once, after the service's migrations. */
+  /** Creates the queue's own tables if they are missing. Call it once, after the service's migrations. */
   async start(): Promise<void> {
     await this.#boss.start();
     for (const [name, { expireInSeconds }] of Object.entries(QUEUES)) {
       const options = {
         heartbeatSeconds: HEARTBEAT_SECONDS,
         expireInSeconds,
-        // How often work is tried again is counted on the rows; a job comes back as often as workers die.
+        // Rows count the retries; a job comes back as often as its workers crash.
         retryLimit: 1000,
         retryDelay: 1,
         retryBackoff: true,
@@ -104,8 +104,8 @@ export class Queue {
         // Creating an existing queue changes nothing.
         await this.#boss.updateQueue(name, options);
       }
-      // pg-boss reads a queue's settings at first use, past the caller's transaction, which on a database
-      // with one connection would wait for ever. Read them now.
+      // pg-boss reads a queue's settings at first use, outside the caller's transaction. With only one connection that
+      // would wait forever, so they are read now.
       await this.#boss.findJobs(name, { id: randomUUID() });
     }
   }
@@ -120,7 +120,7 @@ export class Queue {
           localConcurrency: concurrency,
           ...(groupConcurrency !== null && { groupConcurrency }),
           pollingIntervalSeconds: 0.5,
-          // A job that comes back from a dead worker sends no notification.
+          // A job that returns from a lost worker sends no notification.
           notifyPollingIntervalSeconds: 0.5,
           heartbeatRefreshSeconds: 3,
         },
@@ -148,9 +148,9 @@ export class Queue {
     job: {
       id: string;
       subjectId: string;
-      /** From now on by the database's clock, which decides when jobs are due: that of this process may be off. */
+      /** The delay starts now by the database's clock, which decides when jobs are due; this process's clock may be wrong. */
       delayMs?: number;
-      /** Of one group, no more than some are worked on at a time; see `JobStreamOptions`. */
+      /** The concurrency of each group is limited; see `JobStreamOptions`. */
       group?: string;
     },
   ): Promise<void> {
@@ -179,7 +179,7 @@ export class Queue {
     });
   }
 
-  /** Changes a job that waits, with the transaction. */
+  /** Changes a waiting job, within the transaction. */
   async updateTranscription(tx: Tx, { id, transcriptionId, tag, delayMs, ...job }: TaggedJob): Promise<void> {
     const data: JobData = { subjectId: transcriptionId, tag };
     await this.#boss.update("transcribe", data, {
@@ -191,13 +191,13 @@ export class Queue {
     });
   }
 
-  /** Takes no more jobs; those that are running go on. */
+  /** Takes no more jobs; running ones continue. */
   async pause(): Promise<void> {
     this.#deliveries?.pause();
     for (const name of Object.keys(QUEUES)) await this.#boss.offWork(name, { wait: false });
   }
 
-  /** Waits for the handlers that are running; what has not ended within the time given comes back later. */
+  /** Waits for the running handlers; what has not ended within the given time is handed out again later. */
   async stop(timeoutMs: number): Promise<void> {
     await this.#deliveries?.stop(timeoutMs);
     await this.#boss.stop({ graceful: true, timeout: timeoutMs, close: true });

@@ -4,14 +4,14 @@ import { assignTag, estimateWork, type JobTag, priorityOfTag, vacate } from "./f
 import type { Queue } from "./queue.ts";
 
 export interface TranscriptionJob {
-  /** Of the job, which the transcription names as its own. */
+  /** The id of the job that the transcription names. */
   jobId: string;
   transcriptionId: string;
   environmentId: string;
   delayMs?: number | null;
 }
 
-/** Enqueues a transcription behind what its environment has queued. */
+/** Enqueues a transcription behind its environment's queued jobs. */
 export async function enqueue(
   { tx, queue }: { tx: Tx; queue: Queue },
   { jobId, transcriptionId, environmentId, delayMs = null }: TranscriptionJob,
@@ -21,7 +21,7 @@ export async function enqueue(
   await queue.sendTranscription(tx, { id: jobId, transcriptionId, environmentId, tag, priority, delayMs });
 }
 
-/** Enqueues a transcription again with the tag that it has. */
+/** Enqueues a transcription again with its existing tag. */
 export async function requeue(
   { tx, queue }: { tx: Tx; queue: Queue },
   { tag, ...job }: TranscriptionJob & { tag: JobTag | null },
@@ -33,8 +33,8 @@ export async function requeue(
 }
 
 /**
- * Makes a job due that waits for a later time, with a new tag: jobs that have waited for long would otherwise all come
- * before those of other environments.
+ * Makes a delayed job due, with a new tag: otherwise jobs that have waited for long would all come before those of other
+ * environments.
  */
 export async function bringForward(
   { tx, queue }: { tx: Tx; queue: Queue },
@@ -61,7 +61,7 @@ export async function bringForward(
 
 const UNTAGGED_BATCH = 100;
 
-/** Tags jobs that a process of the release before has enqueued. */
+/** Tags jobs that a process of the previous release has enqueued. */
 export async function tagUntagged(
   { db, queue }: { db: Db; queue: Queue },
   signal: AbortSignal,

@@ -20,7 +20,7 @@ import type { TranscriptStore } from "../storage/transcript-store.ts";
 
 export const FILE_URL_LIFETIME_SECONDS = 300;
 
-/** What a client sees of a transcription: ten fields, with file URLs that are made now. */
+/** The API resource of a transcription: ten fields, with freshly signed file URLs. */
 export async function representTranscription(
   row: ShownTranscription,
   {
@@ -81,12 +81,12 @@ export function transcriptFileName(
   return `${stem === "" ? row.video_id : safeFileName(stem)}.${row.language}.${format}`;
 }
 
-/** Clients of tus tell the name under either key. */
+/** tus clients send the name under either key. */
 export function uploadedFileName(metadata: VideoMetadata): string | null {
   return metadata.filename ?? metadata.name ?? null;
 }
 
-/** @param transcription the one of this video, where there is one */
+/** @param transcription this video's transcription, if there is one */
 export function representVideo(row: ShownVideo, transcription: ShownTranscription | undefined): Video {
   return {
     id: row.id,
@@ -136,7 +136,7 @@ export function representWebhookEndpoint(row: WebhookEndpointRow, now: Date): We
   };
 }
 
-/** For the answers to its making and to a rotation, the only ones that hold the secret. */
+/** For the responses to its creation and to a rotation, the only ones that contain the secret. */
 export function representWebhookEndpointWithSecret(
   row: WebhookEndpointRow,
   now: Date,

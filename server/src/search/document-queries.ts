@@ -2,10 +2,10 @@ import { sql } from "kysely";
 import type { Db, SearchDocumentRow, Tx } from "../db/schema.ts";
 import { type JobLoss, MOST_LOSSES, type NamedJob } from "../queue/lost-job-queries.ts";
 
-/** A transcript whose passages are to be written, with what is needed to write them. */
+/** A transcript whose passages must be indexed, with the data that this needs. */
 export type Unindexed = SearchDocumentRow & { spoken: string; file_prefix: string };
 
-/** Shards are filled up to here; see `search_shard` in the schema. */
+/** Size limit of a shard; see `search_shard` in the schema. */
 const SHARD_PASSAGES = 16_384;
 
 export async function insertSearchDocument(
@@ -22,7 +22,7 @@ export async function insertSearchDocument(
     .execute();
 }
 
-/** Undefined where there is nothing (any more) to do for this job. */
+/** Returns undefined if this job has nothing to do (any more). */
 export async function findUnindexed(
   db: Db,
   transcriptionId: string,
@@ -41,8 +41,8 @@ export async function findUnindexed(
 }
 
 /**
- * Gives the document a place: the newest shard of its environment, or a new one where that is full. From then
- * on the environment is searched in its language.
+ * Assigns the document to a shard: the newest of its environment, or a new one if that is full. From then on the
+ * environment is searched in the document's language.
  */
 export async function placeDocument(tx: Tx, document: Unindexed, dictionary: string): Promise<number> {
   const { environment_id, spoken: language } = document;
@@ -80,13 +80,13 @@ interface NewPassage {
   startMs: number;
   endMs: number;
   text: string;
-  /** As PostgreSQL reads a `tsvector`. */
+  /** In PostgreSQL's text format of `tsvector`. */
   lexemes: string;
 }
 
 /**
- * Writes some passages of a document; those that are there already stay as they are.
- * @returns false where the document was deleted meanwhile
+ * Writes some passages of a document. Existing ones stay unchanged.
+ * @returns false if the document was deleted meanwhile
  */
 export async function insertPassages(
   tx: Tx,
@@ -125,13 +125,13 @@ export async function finishDocument(db: Db, number: number, now: Date): Promise
   await db.updateTable("search_document").set({ indexed_at: now }).where("number", "=", number).execute();
 }
 
-/** Transcriptions by their ids: those behind `after`, up to `last`. */
+/** A range of transcription ids: those after `after`, up to and including `last`. */
 export interface Stretch {
   after: string;
   last: string;
 }
 
-/** So many behind that id, or as many as there are; null where there are none. */
+/** The range of the next `count` ids after this one, or of all that are left; null if there are none. */
 export async function nextStretch(db: Db, after: string, length: number): Promise<Stretch | null> {
   const { rows } = await sql<{ last: string | null }>`
     select max(id) as last from (
@@ -141,13 +141,13 @@ export async function nextStretch(db: Db, after: string, length: number): Promis
   return last === null ? null : { after, last };
 }
 
-/** Makes documents of completed transcriptions that have none, oldest first; their jobs are still to be sent. */
+/** Creates documents for completed transcriptions without one, oldest first. The caller sends their jobs. */
 export async function insertMissingDocuments(
   tx: Tx,
   { after, last }: Stretch,
   limit: number,
 ): Promise<{ id: string; jobId: string }[]> {
-  // Told of both tables, so that of neither more is read.
+  // The range is given for both tables, so that no more of either is read.
   const { rows } = await sql<{ id: string; jobId: string }>`
     insert into search_document (transcription_id, environment_id, job_id)
     select id, environment_id, gen_random_uuid() from transcription
@@ -162,7 +162,7 @@ export async function insertMissingDocuments(
   return rows;
 }
 
-/** As `findTranscriptionsWithoutJob`. */
+/** Like `findTranscriptionsWithoutJob`. */
 export async function findDocumentsWithoutJob(db: Db): Promise<JobLoss[]> {
   const { rows } = await sql<JobLoss>`
     select transcription_id as id, job_id as "jobId", null as "delayMs", null as "group" from search_document
@@ -174,7 +174,7 @@ export async function findDocumentsWithoutJob(db: Db): Promise<JobLoss[]> {
   return rows;
 }
 
-/** Names the document's new job; false where somebody has done so, or indexed it, meanwhile. */
+/** Sets the document's new job. Returns false if that was done, or the document indexed, meanwhile. */
 export async function replaceDocumentJob(tx: Tx, { id, jobId }: NamedJob, newId: string): Promise<boolean> {
   const row = await tx
     .updateTable("search_document")

@@ -21,7 +21,7 @@ import { dictionaryOf, lookUp, renderVector } from "./lexemes.ts";
 import { cutPassages, type Passage } from "./passages.ts";
 import { tokenize } from "./tokens.ts";
 
-/** What is used of the words of the json file. */
+/** The fields of the json file's words that are used. */
 const Words = Type.Array(Type.Object({ word: Type.String(), start: Type.Number(), end: Type.Number() }));
 
 export interface IndexDeps {
@@ -31,15 +31,14 @@ export interface IndexDeps {
   log: Logger;
 }
 
-/** Passages are written so many at a time: the embedded database answers nobody else meanwhile. */
+/** Number of passages per transaction: the embedded database runs no other query meanwhile. */
 const BATCH = 250;
-/** Of one that fails for no outage: with the queue's waits, a quarter of an hour. */
+/** Limit for failures other than outages: with the queue's delays, a quarter of an hour. */
 const MOST_TRIES = 20;
 
 /**
- * Makes a completed transcript searchable, from its stored words, which never change. Run again after a
- * crash, it finds what is written already and writes the rest. One that can not be indexed is given up at last,
- * and told in the log.
+ * Makes a completed transcript searchable, from its stored words, which never change. When it runs again after a crash, it
+ * skips existing passages and writes the rest. If a transcript repeatedly cannot be indexed, it is logged and skipped.
  */
 export async function indexTranscript(deps: IndexDeps, job: HandedJob, shutdown: AbortSignal): Promise<void> {
   const { db, clock, log } = deps;
@@ -76,12 +75,12 @@ async function writePassages(
       return { ...passage, ordinal, lexemes: renderVector(tokens[ordinal]!, lexemes, shard) };
     });
     const place = { number: document.number, shard };
-    // False where its video was deleted meanwhile.
+    // False if its video was deleted meanwhile.
     if (!(await db.transaction().execute((tx) => insertPassages(tx, place, rows)))) return;
   }
 }
 
-/** None where they are gone or damaged: nothing will bring them back. */
+/** Returns no words if the file is missing or damaged, because a retry would not help. */
 async function readWords({ transcripts, log }: IndexDeps, document: Unindexed): Promise<Word[]> {
   const unreadable = (err: unknown, what: string) => {
     log.warn({ err, transcriptionId: document.transcription_id }, `${what}; it can not be searched`);

@@ -23,7 +23,7 @@ export interface Matcher {
   tsquery: string;
   /** The same without prefixes; ranks whole words higher. */
   exactTsquery: string;
-  /** What is marked in the passages found. */
+  /** What is highlighted in the passages found. */
   terms: readonly Steps[];
 }
 

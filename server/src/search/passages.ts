@@ -2,7 +2,7 @@ import { endsClause, endsSentence } from "@subtext/captions/punctuation";
 import { holdsUnspacedScript, joinWords } from "@subtext/captions/script";
 import type { Word } from "@subtext/captions/words";
 
-/** What a search finds: a sentence, or a part of a long one. */
+/** The unit of search results: a sentence, or a part of a long one. */
 export interface Passage {
   startMs: number;
   endMs: number;
@@ -11,11 +11,11 @@ export interface Passage {
 
 /** A pause that ends a passage, seconds. */
 const PAUSE = 2;
-/** Characters; one of a script without spaces counts for as many as it takes of a line. */
+/** Characters; those of scripts without spaces count by their display width. */
 const LONGEST = 240;
 const UNSPACED_COST = 2.5;
 
-/** Cuts at the ends of sentences and at pauses; what is too long then, at a clause, else anywhere. */
+/** Splits at the ends of sentences and at pauses; what is still too long, at a clause, else anywhere. */
 export function cutPassages(words: readonly Word[]): Passage[] {
   const passages: Passage[] = [];
   let current: Word[] = [];

@@ -1,14 +1,14 @@
 import { sql } from "kysely";
 import type { Db } from "../db/schema.ts";
 
-/** A passage that was found, and how well it fits: the higher the better. */
+/** A matching passage and its rank: higher is better. */
 export interface Candidate {
   document: number;
   ordinal: number;
   rank: number;
 }
 
-/** The languages of the environment's transcripts, and what each is stemmed by. */
+/** The languages of the environment's transcripts, and the stemmer of each. */
 export async function searchLanguages(
   db: Db,
   environmentId: string,
@@ -33,7 +33,7 @@ export async function searchShards(db: Db, environmentId: string): Promise<numbe
 }
 
 /**
- * Passages of an environment that a `tsquery` is true of, at most `limit`, in no order.
+ * Passages of an environment that match a `tsquery`, at most `limit`, in no order.
  * @param shards PostgreSQL's `tsquery` for the markers of the shards that are searched
  */
 export async function findCandidates(
@@ -87,7 +87,7 @@ export interface FoundPassage {
   text: string;
 }
 
-/** In the order of documents and, in each, of time; those that are gone are left out. */
+/** Sorted by document and, within each, by time. Skips passages that no longer exist. */
 export async function findPassages(
   db: Db,
   places: readonly { document: number; ordinal: number }[],

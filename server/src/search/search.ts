@@ -14,21 +14,21 @@ import type { Query } from "./query.ts";
 import { tokenize } from "./tokens.ts";
 
 /**
- * As many passages are ranked; of a query that fits more, about the newest ones. Keeps the time of a search
- * about the same however much there is to search, which on the embedded database is time that nobody else has.
+ * Maximum number of passages that are ranked; if more match, about the newest ones. It bounds the time of a search
+ * independently of the amount of data. The embedded database runs no other query meanwhile.
  */
 const MOST_CANDIDATES = 2_000;
-/** Shards that one query reads; between two, the embedded database answers others. */
+/** Shards per query; between two, the embedded database can run other queries. */
 const MOST_SHARDS_AT_ONCE = 16;
 /**
- * After so long no older shards are asked: words that nearly every passage has, in an order that few have, would
- * have all of them read.
+ * After this time, no older shards are searched. Otherwise words that nearly every passage contains, in an order that few
+ * passages have, would cause a scan of all shards.
  */
 const LONGEST_LOOK_MS = 1_000;
-/** Passages that are shown of one video. */
+/** Passages that are returned for one video. */
 const SHOWN_PASSAGES = 3;
 
-/** After which video a page begins. */
+/** The last video of the previous page. */
 export interface Place {
   rank: number;
   matches: number;
@@ -46,22 +46,22 @@ interface SearchRequest {
 export interface FoundVideo {
   videoId: string;
   place: Place;
-  /** The best, in the order of time. */
+  /** The best passages, in chronological order. */
   passages: (FoundPassage & { marks: [start: number, end: number][] })[];
 }
 
 interface SearchResult {
-  /** The best first. */
+  /** Best first. */
   videos: FoundVideo[];
   next: Place | null;
-  /** Of all pages. */
+  /** The total of all pages. */
   videoCount: number;
   matchCount: number;
-  /** There are more passages than were ranked. */
+  /** Whether more passages match than were ranked. */
   isTruncated: boolean;
-  /** Nothing was looked for: the words are too common in the languages of the environment. */
+  /** Whether nothing was searched because the words are too common in the environment's languages. */
   onlyCommonWords: boolean;
-  /** Of the environment's transcripts. */
+  /** The languages of the environment's transcripts. */
   languages: string[];
 }
 
@@ -113,7 +113,7 @@ async function createMatchers(db: Db, query: Query, dictionaries: string[]): Pro
   return [...matchers.values()];
 }
 
-/** Asks shard by shard, the newest first, and ever more of them at a time while little is found. */
+/** Searches in batches of shards, newest first; the batches grow while there are few results. */
 async function gather(
   db: Db,
   environmentId: string,
@@ -148,7 +148,7 @@ interface RankedVideo {
   candidates: Candidate[];
 }
 
-/** By the best passage, then by how many there are, then the newest. */
+/** Sorts by the best passage, then by the number of passages, then newest first. */
 function rankVideos(candidates: readonly Candidate[]): RankedVideo[] {
   return [...Map.groupBy(candidates, ({ document }) => document)]
     .map(([document, its]) => {
@@ -177,7 +177,7 @@ async function readVideos(
   return page.flatMap(({ place }) => {
     const document = documents.get(place.document);
     const its = passages.get(place.document);
-    // It was deleted a moment ago.
+    // It was deleted meanwhile.
     if (!document || !its) return [];
     return [{ videoId: document.videoId, place, passages: its.map(marker) }];
   });

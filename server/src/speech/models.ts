@@ -11,53 +11,53 @@ import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { Clock } from "../lib/clock.ts";
 
-/** What is told of the wanted model: by the doctor, the dashboard, and the reasons of failed transcriptions. */
+/** The state of the selected model: for the doctor, the dashboard, and the reasons of failed transcriptions. */
 export interface ModelsState {
-  /** A name or an absolute path; null where the chosen engine needs none. */
+  /** A name or an absolute path; null if the selected engine needs no model. */
   wanted: string | null;
   state: "unwanted" | "installed" | "downloading" | "missing" | "failed";
-  /** Of the model that is installed; null in every other state. */
+  /** Set only if the model is installed. */
   folder: string | null;
-  /** Null in every state but `downloading`. */
+  /** Set only in the state `downloading`. */
   progress: DownloadProgress | null;
-  /** Why it is not there, for people; null where that is no fault. */
+  /** Why the model is missing, for display; null if nothing is wrong. */
   error: string | null;
-  /** What to do, for people; null where nothing is to be done. */
+  /** What to do, for display; null if nothing needs to be done. */
   hint: string | null;
-  /** When the download is tried again, ISO 8601; null where it is not. */
+  /** When the download is retried, ISO 8601; null if it is not. */
   nextTryAt: string | null;
 }
 
-/** The model that the service wants to hear with, and how it comes to be there. */
+/** The speech model that the service should use, and its installation. */
 export interface Models {
-  /** Looks at the disk, and nothing else. */
+  /** Checks the disk; starts nothing. */
   look(): Promise<ModelsState>;
-  /** Downloads the model in the background where it is missing and that is allowed; returns at once. */
+  /** Downloads the model in the background if it is missing and downloads are enabled; returns at once. */
   start(): void;
-  /** Lets go of a download; what has arrived is kept. */
+  /** Aborts the download; received bytes are kept. */
   stop(): Promise<void>;
   state(): ModelsState;
-  /** As of the last look; null until it is installed. */
+  /** The result of the last check; null until the model is installed. */
   installed(): FoundModel | null;
   /**
-   * The model where its files still lie there, for an engine that is about to read them. One that somebody has
-   * removed is missing from then on, and is downloaded again where that is allowed.
+   * Returns the model if its files still exist, for an engine that is about to read them. If they were removed, the model
+   * counts as missing from then on, and is downloaded again if downloads are enabled.
    */
   stillInstalled(): FoundModel | null;
   /**
-   * Whether it is worth waiting for: it is being downloaded, or about to be, and has not been for too long.
+   * Whether it is worth waiting for: a download is running or about to start, and has not taken too long.
    */
   isComing(): boolean;
-  /** Whether the bundled engine hears English about as well as the installed model. */
+  /** Whether the bundled engine recognizes English about as well as the installed model. */
   bundledTakesEnglish(): boolean;
-  /** Called with the model each time that it has come to be there after the first look, with null where it could not be had. */
+  /** Called whenever the model was installed after the first check; with null if it could not be installed. */
   onChange(listener: (model: FoundModel | null) => void): void;
 }
 
 const LOOK_EVERY_MS = 60_000;
 const FIRST_RETRY_MS = 60_000;
 const LAST_RETRY_MS = 3_600_000;
-/** The largest model over a line of 75 kB/s. What takes longer is downloaded all the same, but not waited for. */
+/** The time of the largest model at 75 kB/s. A slower download continues, but nothing waits for it. */
 const LONGEST_WAIT_MS = 6 * 3_600_000;
 
 export type ModelsConfig = Pick<
@@ -75,15 +75,15 @@ export function createModels({
   persistence,
 }: {
   config: ModelsConfig;
-  /** Whether the chosen engine uses a Whisper model. */
+  /** Whether the selected engine uses a Whisper model. */
   wanted: boolean;
   log: Logger;
   clock: Clock;
-  /** Where a progress bar may be drawn; null for lines in the log. */
+  /** Where a progress bar is drawn; null to log progress instead. */
   terminal: ProgressTerminal | null;
-  /** Rejects when aborted; tests give one that they end by hand. */
+  /** Rejects when aborted; tests pass one that they end themselves. */
   wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
-  /** Tests that wait for a download to be given up give a short one. */
+  /** Tests pass a short time. */
   persistence?: Persistence;
 }): Models {
   const name = wanted ? config.whisperModel : null;
@@ -93,13 +93,13 @@ export function createModels({
   const shutdown = new AbortController();
   let running: Promise<void> | undefined;
   let installed: FoundModel | null = null;
-  /** Ends the pause before the next look. */
+  /** Ends the pause before the next check. */
   let lookNow = () => {};
-  /** Whether a download is about to begin as soon as the disk has been looked at. */
+  /** Whether a download starts as soon as the disk has been checked. */
   let isDue = downloadable !== undefined;
-  /** Whether the model that is installed is known to all who listen. */
+  /** Whether all listeners have been notified of the installed model. */
   let isTold = false;
-  /** Since when the model is waited for. */
+  /** When the wait for the model began. */
   let missingSince = clock.now().getTime();
   let current: ModelsState = {
     wanted: name,
@@ -127,7 +127,7 @@ export function createModels({
     } catch (error) {
       lose();
       const missing = error instanceof SpeechError && error.code === "model_not_found";
-      // What the last download failed of tells more than that nothing is there.
+      // The reason of the last failed download is more useful than the model's absence.
       if (missing && current.state === "failed") return current;
       change({ state: missing ? "missing" : "failed", error: messageOf(error), hint: hintFor(name) });
     }
@@ -168,7 +168,7 @@ export function createModels({
         log.info({ model: installed.name, folder: installed.folder }, "the speech model is installed");
         tell();
       }
-      // Somebody else may install or remove it meanwhile.
+      // Another process may install or remove it meanwhile.
       await pause(LOOK_EVERY_MS, signal);
     }
   }
@@ -185,7 +185,7 @@ export function createModels({
     }
   }
 
-  /** Null where it went well. */
+  /** Null if it succeeded. */
   async function download(model: KnownModel, signal: AbortSignal): Promise<unknown> {
     const display = displayFor(model.name);
     change({ state: "downloading", progress: null });

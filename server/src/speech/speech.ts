@@ -9,7 +9,7 @@ import type { Clock } from "../lib/clock.ts";
 import { createModels, type Models } from "./models.ts";
 
 const HEARTBEAT_TIMEOUT_MS = 30_000;
-/** What the service takes beside speech processes, under load. */
+/** Memory of the service without its speech processes, under load. */
 const SERVICE_BYTES = 500_000_000;
 
 /** Null if the system does not report its memory. */
@@ -18,7 +18,7 @@ function memoryBudget(): MemoryBudget | null {
   return limit && { ...limit, reservedBytes: SERVICE_BYTES };
 }
 
-/** The multilingual model, where the settings leave room for one. */
+/** The multilingual model, if the settings allow one. */
 export function openModels(options: {
   config: Config;
   log: Logger;
@@ -31,8 +31,8 @@ export function openModels(options: {
 }
 
 /**
- * Speech to text by the engines that the settings ask for and that are there. Processes are made when the
- * first recording comes; a model that is installed later is used from the next recording on.
+ * Speech to text with the configured engines that are installed. Processes start with the first recording; a model that is
+ * installed later is used from the next recording on.
  * @param onProcess called whenever a process is started
  */
 export function openSpeech(config: Config, models: Models, log: Logger, onProcess = () => {}): Speech {
@@ -53,7 +53,7 @@ export function openSpeech(config: Config, models: Models, log: Logger, onProces
     log: (line) => log.warn({ line }, "a speech process wrote"),
     ...(config.ffmpegPath !== null && { ffmpegPath: config.ffmpegPath }),
   });
-  // Also where it could not be had: what people are told of a missing model is told with the engines.
+  // Also if the installation failed: the engines report the missing model to users.
   models.onChange(() => speech.renew());
   return speech;
 }
@@ -86,8 +86,8 @@ export async function describeMemory(
 }
 
 /**
- * The engines that are loaded, and what they do less well here than they could.
- * @throws SpeechError where an engine does not load
+ * The loaded engines, and their limitations.
+ * @throws SpeechError if an engine does not load
  */
 export async function describeEngines(speech: Speech): Promise<{ text: string; warnings: string[] }> {
   const { engines } = await speech.describe();

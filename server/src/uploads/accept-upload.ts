@@ -12,15 +12,14 @@ export interface AcceptDeps {
   db: Db;
   queue: Queue;
   clock: Clock;
-  /** Told of each upload that is to be transcribed, once that is committed. */
+  /** Called for each upload that will be transcribed, after the commit. */
   onAccepted?: (accepted: AcceptedReport) => void;
 }
 
 /**
- * Takes in a finished upload, once: the completion, the toggle's value at that moment and, where it is on,
- * the PENDING transcription with its job become true together. Safe to call again at any time, which tus
- * servers do and the sweep does too.
- * @returns whether this call was the one that took it in
+ * Accepts a finished upload, once: its completion, the toggle's value at that time and, if it is on, the PENDING
+ * transcription with its job are committed together. Safe to call repeatedly, which tus servers and the sweep do.
+ * @returns whether this call accepted it
  */
 export async function acceptUpload(
   { db, queue, clock, onAccepted }: AcceptDeps,

@@ -1,11 +1,11 @@
-/** What is told of an upload when it has been taken in and is to be transcribed. */
+/** Report on an upload that was accepted and will be transcribed. */
 export interface AcceptedReport {
   videoId: string;
   transcriptionId: string;
   sizeBytes: number;
-  /** When the upload was begun. */
+  /** When the upload started. */
   createdAt: Date;
-  /** When its last byte was safe. */
+  /** When its last byte was durable. */
   uploadedAt: Date;
   acceptedAt: Date;
 }

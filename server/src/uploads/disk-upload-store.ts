@@ -36,7 +36,7 @@ class DiskUploadStore extends FileStore implements UploadStore {
     return upload;
   }
 
-  /** Fails with the reason of the file system, such as ENOSPC; the file store's own drops it. */
+  /** Fails with the file system's error, such as ENOSPC, which the file store would drop. */
   override async write(readable: Readable, uploadId: string, offset: number): Promise<number> {
     const file = createWriteStream(join(this.directory, uploadId), { flags: "r+", start: offset });
     await pipeline(recordActivity(this.#db, uploadId, readable), file);
@@ -53,7 +53,7 @@ class DiskUploadStore extends FileStore implements UploadStore {
       () => true,
       () => false,
     );
-    // Appends nothing: where another request made it meanwhile, its bytes stay.
+    // Opened for appending, so that the bytes survive if another request created it meanwhile.
     if (!there) await appendFile(path, "");
   }
 }

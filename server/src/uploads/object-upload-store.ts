@@ -17,8 +17,8 @@ export interface ObjectUploadStoreOptions {
 }
 
 /**
- * The tus store in an object store: multipart uploads, and no second record that would have to agree with the row. At
- * most one part of each upload is buffered on this machine until it is sent.
+ * The tus store in an object store: multipart uploads, without a second record that could disagree with the row. At most
+ * one part of each upload is buffered on this machine until it is sent.
  */
 class ObjectUploadStore extends DataStore implements UploadStore {
   readonly #options: ObjectUploadStoreOptions;
@@ -81,7 +81,7 @@ class ObjectUploadStore extends DataStore implements UploadStore {
     return this.#options.expiryMs;
   }
 
-  /** The sweep's work. */
+  /** The sweep removes expired uploads. */
   override async deleteExpired(): Promise<number> {
     return 0;
   }

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db, VideoRow } from "../db/schema.ts";
 
-/** Before so much time has passed, activity is not recorded again. The expiry is an hour or more. */
+/** Activity is recorded at most once in this interval. The expiry is an hour or more. */
 const RECORD_EVERY_MS = 60_000;
 
 /** A video with the time since bytes of its upload last arrived, by the database's clock. */
@@ -20,8 +20,8 @@ export async function findUpload(
 }
 
 /**
- * Passes the bytes of an upload on, and records that they arrive: at the first ones, then once a minute. A database that does
- * not answer does not hold up the bytes; it is waited for at their end.
+ * Passes on the bytes of an upload and records their arrival: first at once, then once a minute. An unavailable database
+ * does not delay the bytes; the stream waits for it at its end.
  */
 export async function* recordActivity(
   db: Db,
@@ -55,7 +55,7 @@ async function touchUpload(db: Db, videoId: string): Promise<void> {
     )`.execute(db);
 }
 
-/** Removes the row of an upload that never completed, if no bytes of it arrived for so long. */
+/** Removes the row of an upload that never completed, if no bytes of it arrived for this long. */
 export async function deleteExpiredUpload(db: Db, videoId: string, expiryMs: number): Promise<boolean> {
   const row = await db
     .deleteFrom("video")

@@ -31,7 +31,7 @@ export function readCreation(request: FastifyRequest, environmentId: string, clo
 }
 
 /**
- * The upload that the first request with this key created, unless it is gone.
+ * The upload that the first request with this key created, unless it was deleted.
  * @throws AppError `idempotency_key_reused`
  */
 export async function findCreated(db: Db | Tx, creation: Creation): Promise<VideoRow | undefined> {
@@ -41,7 +41,7 @@ export async function findCreated(db: Db | Tx, creation: Creation): Promise<Vide
 
 /**
  * Inserts the video together with the record of its key.
- * @throws AppError `idempotency_key_reused`; `idempotency_key_in_use`, after which a repetition finds the video
+ * @throws AppError `idempotency_key_reused`; `idempotency_key_in_use`, after which a retry finds the video
  */
 export async function insertOnce(
   db: Db,

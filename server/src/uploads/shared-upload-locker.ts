@@ -2,29 +2,29 @@ import type { Lock, Locker } from "@tus/utils";
 import type { DatabaseSession } from "../db/session.ts";
 import { AppError } from "../lib/errors.ts";
 
-/** A notice can be lost with a connection; then this is how long the next one waits for nothing. */
+/** A notification can be lost with a connection; this limits the unnecessary wait. */
 const LOOK_AGAIN_MS = 1_000;
 
 /**
- * Lets one request at a time touch an upload, whichever process it came to: in turn within this process, and
- * one process at a time by a lock in the database, which is asked back from its holder as within a process.
- * A process whose connection to the database breaks has lost its locks, so its writers are told to end.
+ * Serializes requests for an upload across processes: in turn within this process, and between processes with a lock in the
+ * database, whose holder is asked to release it. A process that loses its connection to the database has lost its locks,
+ * so it aborts its writers.
  *
- * A `lock` that gives up rejects with AppError `upload_locked`, or with the reason of its signal.
+ * If `lock` gives up, it rejects with AppError `upload_locked`, or with the reason of its signal.
  */
 export function createSharedUploadLocker({
   local,
   session,
   timeoutMs,
 }: {
-  /** Of this process. */
+  /** The turns of this process. */
   local: Locker;
   session: DatabaseSession;
   timeoutMs: number;
 }): Locker {
-  /** What asks the holders in this process to make an end, by upload. */
+  /** Asks the holder in this process to release the lock, by upload. */
   const held = new Map<string, () => unknown>();
-  /** What wakes the one in this process that waits for the upload. */
+  /** Wakes the caller in this process that waits for the upload. */
   const waiting = new Map<string, () => void>();
   session.listen("subtext_upload_wanted", (id) => void held.get(id)?.());
   session.listen("subtext_upload_free", (id) => waiting.get(id)?.());
@@ -71,7 +71,7 @@ export function createSharedUploadLocker({
             await session.unlock(nameOf(id));
             await session.notify("subtext_upload_free", id);
           } catch {
-            // The connection broke, and the lock with it.
+            // The connection broke, and the lock was lost with it.
           } finally {
             await turn.unlock();
           }

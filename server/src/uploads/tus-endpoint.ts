@@ -26,16 +26,16 @@ import type { UploadStore } from "./upload-store.ts";
 export const UPLOADS_PATH = "/api/v1/uploads";
 const TUS_VERSION = "1.0.0";
 const PIECE_MEDIA_TYPE = "application/offset+octet-stream";
-/** For the one who writes to make an end, once another request or a deletion waits for it. */
+/** How long a writer may take to stop when another request or a deletion waits. */
 const LOCK_DRAIN_MS = 500;
 
 /**
- * Limits database access of requests while they begin and while they end, not while bytes arrive. As many can wait as
- * there can be connections.
+ * Limits concurrent database access of requests while they begin and end, not while bytes arrive. The number of waiting
+ * requests is bounded by the number of connections.
  */
 const TURNS: FairQueueLimits = { maxRunning: 32, maxRunningPerOwner: 8, maxWaiting: 3_000 };
 
-/** All that a page of another origin may read; browsers show it nothing else, also of a refusal. */
+/** Response headers that other origins can read, also of errors; browsers hide all others. */
 const EXPOSED_HEADERS = [
   "Idempotency-Replayed",
   "Location",
@@ -62,25 +62,25 @@ export interface UploadsDeps extends AcceptDeps {
   limits: TokenLimits;
   maxUploadBytes: number;
   locker: Locker;
-  /** The one that upload URLs are signed with. */
+  /** The secret that signs upload URLs. */
   secret: Uint8Array;
-  /** The origin of the service's own pages, which may upload to every environment. */
+  /** The service's own origin, whose pages may upload to every environment. */
   publicUrl: string;
 }
 
-/** What the tus server's hooks know of the request that they serve. */
+/** What the tus server's hooks know about their request. */
 interface UploadRequest {
   uploader: Uploader | null;
   log: FastifyRequest["log"];
-  /** The owner of its turns in the queue. */
+  /** Identifies its turns in the queue. */
   owner: string;
   /** Null for a request that creates no upload, or has no `Idempotency-Key`. */
   creation: ReturnType<typeof readCreation>;
-  /** Call it before the request waits for its client or for another request. */
+  /** Must be called before the request waits for its client or for another request. */
   endTurn(): void;
-  /** What went wrong inside, before tus made a line of text of it. */
+  /** The original error, before tus reduces it to a line of text. */
   failure?: unknown;
-  /** An upload that this one request made and filled, and whose bytes outlive a power cut. */
+  /** An upload that this request alone created and filled, and whose bytes are durable. */
   stored?: { id: string; sizeBytes: number };
 }
 
@@ -90,20 +90,20 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
   const turns = new FairQueue(TURNS);
   const tus = new TusServer({ datastore: deps.store, ...tusOptions(deps, requests, turns) });
 
-  // On the whole app, for what is not found or not allowed beside the routes is answered outside of them.
+  // On the whole app, because 404 and 405 responses are not sent by the routes.
   app.addHook("onRequest", async (request, reply) => {
     if (!request.url.startsWith(UPLOADS_PATH)) return;
     reply.header("access-control-allow-origin", "*");
     reply.header("access-control-expose-headers", EXPOSED_HEADERS);
   });
-  // At 423 stock clients ask again; at any other refusal they begin a second upload, which becomes a second video.
+  // After 423, common clients retry; after any other error they start a second upload, which becomes a second video.
   app.addHook("onSend", async (request, reply) => {
     if (request.method !== "HEAD" || !request.url.startsWith(UPLOADS_PATH)) return;
     if (reply.statusCode >= 500) reply.code(API_ERRORS.upload_locked.status);
   });
 
   await app.register(async (uploads) => {
-    // Bodies are streamed by the tus server.
+    // The tus server streams the bodies.
     leaveBodiesAlone(uploads, PIECE_MEDIA_TYPE);
 
     const authorized = async (request: FastifyRequest, reply: FastifyReply): Promise<Uploader | null> => {
@@ -154,7 +154,7 @@ export async function registerUploads(app: FastifyInstance, deps: UploadsDeps): 
         .send(await response.text());
     };
     const config = { streamsBody: true };
-    // With a slash as well: the endpoints of other tus servers end in one.
+    // Also with a slash, because the endpoints of other tus servers end in one.
     for (const url of [UPLOADS_PATH, `${UPLOADS_PATH}/`])
       uploads.route({ method: ["POST", "OPTIONS"], url, config, handler: serve });
     uploads.route({
@@ -188,7 +188,7 @@ function tusOptions(
 
   return {
     path: UPLOADS_PATH,
-    // A reverse proxy's scheme and host are its own affair; clients resolve this against their request.
+    // Relative, because the service does not know a reverse proxy's scheme and host; clients resolve it.
     relativeLocation: true,
     maxSize: deps.maxUploadBytes,
     disableTerminationForFinishedUploads: true,
@@ -196,7 +196,7 @@ function tusOptions(
     locker: deps.locker,
     lockDrainTimeout: LOCK_DRAIN_MS,
     namingFunction: () => newId("video"),
-    // Without the query that an upload URL has.
+    // Without the query of an upload URL.
     getFileIdFromRequest: (request) => new URL(request.url).pathname.split("/").at(-1),
 
     async onIncomingRequest(request, uploadId) {
@@ -209,17 +209,17 @@ function tusOptions(
         throw new AppError("upload_expired", "The recording was uploaded, and deleted for its age since.");
       }
       if (video.uploaded_at === null) await deps.store.ensurePlace(video.id);
-      // No bytes will be sent: clients ask for the offset, and are done.
+      // There are no bytes to send: clients ask for the offset and are done.
       if (video.uploaded_at === null && video.size_bytes === 0 && request.method !== "DELETE") {
         await deps.store.create(new Upload({ id: video.id, size: 0, offset: 0 }));
         await acceptUpload(deps, { videoId: video.id, sizeBytes: 0 });
       }
       const contentLength = request.headers.get("content-length");
-      // One without a body only tells that the upload is complete.
+      // A request without a body only completes the upload.
       if (request.method === "PATCH" && contentLength !== "0") {
         await deps.store.requireSpace(Number(contentLength ?? 0));
       }
-      // It only has to wait for the lock and for the bytes now.
+      // From here on, it waits only for the lock and for the bytes.
       requestOf(request).endTurn();
     },
 
@@ -267,7 +267,7 @@ function tusOptions(
   };
 }
 
-/** @throws AppError `upload_not_found` where the video was deleted while its last bytes came */
+/** @throws AppError `upload_not_found` if the video was deleted while its last bytes arrived */
 async function syncUnlessDeleted({ db, recordings }: UploadsDeps, uploadId: string): Promise<void> {
   try {
     await recordings.sync(uploadId);
@@ -278,8 +278,8 @@ async function syncUnlessDeleted({ db, recordings }: UploadsDeps, uploadId: stri
 }
 
 /**
- * @throws AppError `upload_version_unsupported`, `unsupported_media_type`: tus asks for these, and the tus
- * server answers 400 and 403
+ * @throws AppError `upload_version_unsupported`, `unsupported_media_type`: tus requires these codes, but the tus server
+ * answers 400 and 403
  */
 function checkProtocol(request: FastifyRequest): void {
   const { method, headers } = request;
@@ -297,12 +297,11 @@ function checkProtocol(request: FastifyRequest): void {
 }
 
 /**
- * For an upload that was made and filled by one POST, but could not be accepted then, as when the database
- * was away for a moment. An error would make the client send all again and so make a second video, while
- * the sweep takes in the first. What 201 says is true: the bytes are safe, all of them, at this address;
- * the client has nothing left to do, and the sweep accepts. After a PATCH an error does no such harm, for
- * the client then asks how far the same upload is. Nor can the first be undone here: its acceptance may
- * have been committed, and only the word of it lost.
+ * Handles an upload that one POST created and filled, but that could not be accepted, for example during a short database
+ * outage. After an error, the client would send everything again and create a second video, while the sweep accepts the
+ * first. The response 201 is correct: all bytes are durable at this URL, the client has nothing left to do, and the sweep
+ * accepts the upload. After a PATCH, an error is harmless, because the client then asks for the offset of the same upload.
+ * The first upload cannot be undone here: its acceptance may have been committed although the response was lost.
  */
 async function answerStored(
   { id, sizeBytes }: { id: string; sizeBytes: number },
@@ -361,7 +360,7 @@ function uploadError(
     const { code, message } = named;
     return new AppError(code, message, { headers: { ...kept, ...named.headers }, cause: failure });
   }
-  // The tus server answers 400, at which clients give up; at a conflict they ask how far it is, and go on.
+  // The tus server answers 400, after which clients give up; after a conflict they ask for the offset and resume.
   if (status === 400 && text.trim() === ERRORS.ABORTED.body) {
     const message =
       "Another request has taken over this upload, or the lock on it was lost. Go on from its offset.";

@@ -7,7 +7,7 @@ import type { RecordingStore } from "../storage/recording-store.ts";
 import { findVideo } from "../videos/queries.ts";
 import { isSigned, readUploadUrl } from "./upload-url.ts";
 
-/** Whose uploads a request may touch. */
+/** The environment whose uploads a request may access. */
 export interface Uploader {
   environmentId: string;
 }
@@ -16,14 +16,14 @@ interface UploadAccessDeps {
   db: Db;
   recordings: RecordingStore;
   clock: Clock;
-  /** The one that upload URLs are signed with. */
+  /** The secret that signs upload URLs. */
   secret: Uint8Array;
 }
 
 /**
- * Whoever has the upload URL of a video may send its bytes, and give it up, without a key.
- * @returns null where the request carries no upload URL
- * @throws AppError `upload_url_invalid`, `upload_not_found`, `upload_expired` where it was not begun in time
+ * A client with the upload URL of a video may send its bytes and cancel it, without a key.
+ * @returns null if the request has no upload URL
+ * @throws AppError `upload_url_invalid`, `upload_not_found`, `upload_expired` if the upload was not started in time
  */
 export async function authorizeByUrl(
   { db, recordings, clock, secret }: UploadAccessDeps,
@@ -44,8 +44,8 @@ export async function authorizeByUrl(
 }
 
 /**
- * Browsers tell the origin of the page that asks, programs do not. A page that may not is refused outright,
- * and may read why: to hide the answer alone would not keep it from writing.
+ * Browsers send the origin of the page, programs do not. A page of a disallowed origin gets an error that it can read:
+ * hiding the response would not prevent writes.
  * @throws AppError `origin_not_allowed`
  */
 export async function checkOrigin(
@@ -55,7 +55,7 @@ export async function checkOrigin(
   { environmentId }: Uploader,
 ): Promise<void> {
   const { origin } = request.headers;
-  // The dashboard is of the same origin, which is nobody's to allow.
+  // The dashboard has the service's own origin, which is always allowed.
   if (origin === undefined || origin === publicUrl) return;
   const allowed = await findAllowedOrigins(db, environmentId);
   if (allowed.includes("*")) return;

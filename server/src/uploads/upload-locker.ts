@@ -2,20 +2,19 @@ import type { Locker, RequestRelease } from "@tus/utils";
 import { AppError } from "../lib/errors.ts";
 
 interface Turn {
-  /** Asks the one whose turn it is to make an end. */
+  /** Asks the current holder to release the lock. */
   requestRelease: RequestRelease;
   begin(): void;
 }
 
 /**
- * Lets one request at a time touch an upload, in the order in which they came. The locker of
- * `@tus/server` looks again at every turn of the event loop while it waits; here the one who leaves
- * wakes the next. It holds within this process.
+ * Serializes requests for an upload within this process, in the order of their arrival. The locker of `@tus/server` polls
+ * at every turn of the event loop; here, the holder wakes the next caller when it releases the lock.
  *
- * A `lock` that gives up rejects with AppError `upload_locked`, or with the reason of its signal.
+ * If `lock` gives up, it rejects with AppError `upload_locked`, or with the reason of its signal.
  */
 export function createUploadLocker({ timeoutMs }: { timeoutMs: number }): Locker {
-  /** By upload; the first of each has the lock. */
+  /** By upload; the first caller of each queue has the lock. */
   const queues = new Map<string, Turn[]>();
 
   return {
@@ -70,7 +69,7 @@ function turnCome(queue: Turn[], turn: Turn, signal: AbortSignal, timeoutMs: num
       settle();
       resolve();
     };
-    // In a microtask, for a holder that unlocks at once finds this turn waiting.
+    // In a microtask, so that a holder that unlocks immediately finds this turn waiting.
     Promise.resolve(queue[0])
       .then((holder) => holder?.requestRelease())
       .catch(giveUp);

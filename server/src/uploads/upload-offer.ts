@@ -15,15 +15,15 @@ export interface OfferDeps {
   clock: Clock;
   store: UploadStore;
   maxUploadBytes: number;
-  /** Where clients reach the service. */
+  /** The service's public address. */
   publicUrl: string;
   /** Signs upload URLs. */
   secret: Uint8Array;
 }
 
 /**
- * Makes a video whose bytes are still to come, with the URL that takes exactly so many of them without a key.
- * @param expiresInSeconds until when the upload must begin; once begun it may take as long as it takes
+ * Creates a video without bytes, and the URL that accepts exactly this many bytes without a key.
+ * @param expiresInSeconds time in which the upload must start; afterwards there is no limit
  * @throws AppError `invalid_metadata`, `payload_too_large`, `storage_full`, `open_upload_limit_reached`
  */
 export async function offerUpload(
@@ -43,7 +43,7 @@ export async function offerUpload(
   await requireRoomForUpload(db, environmentId, { sizeBytes, maxUploadBytes });
   const now = clock.now();
   const id = newId("video");
-  // Its file is made by the first request that comes to the upload: a row may be without, a file not.
+  // The first request to the upload creates its file: a row may be without a file, but not the reverse.
   const row = await insertVideo(db, { id, environmentId, metadata, sizeBytes, now });
   const expires = Math.floor(now.getTime() / 1000) + expiresInSeconds;
   const signed = signUploadUrl({ videoId: id, expires }, secret);

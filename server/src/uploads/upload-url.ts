@@ -2,23 +2,23 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 
 interface UploadUrlClaims {
   videoId: string;
-  /** Unix seconds, from which on the upload can not be begun. */
+  /** Unix seconds. From then on, the upload cannot be started. */
   expires: number;
 }
 
-/** `expires=…&signature=…`, to be put behind the upload's address and `?`. */
+/** `expires=…&signature=…`, to be appended to the upload's path after `?`. */
 export function signUploadUrl(claims: UploadUrlClaims, secret: Uint8Array): string {
   return `expires=${claims.expires}&signature=${signatureOf(claims, secret)}`;
 }
 
-/** Whether a query signs anything at all; where it does not, a key is asked for. */
+/** Whether a query contains a signature; if not, a key is required. */
 export function isSigned(query: URLSearchParams): boolean {
   return query.has("signature");
 }
 
 /**
- * What a query grants for the upload of this video, still to be judged by its expiry; null where anything was
- * altered. Parameters that are not signed are nobody's business: clients may add their own.
+ * What a query grants for the upload of this video, or null if anything was changed. Does not check the expiry. Ignores
+ * parameters that are not signed: clients may add their own.
  */
 export function readUploadUrl(
   videoId: string,
@@ -33,7 +33,7 @@ export function readUploadUrl(
   return given.length === expected.length && timingSafeEqual(given, expected) ? claims : null;
 }
 
-/** HMAC-SHA256 in base64url; the first element keeps the secret apart from any other use of it. */
+/** HMAC-SHA256 in base64url. The first element separates this use of the secret from all others. */
 function signatureOf({ videoId, expires }: UploadUrlClaims, secret: Uint8Array): string {
   const signed = JSON.stringify(["subtext upload url 1", videoId, expires]);
   return createHmac("sha256", secret).update(signed).digest("base64url");

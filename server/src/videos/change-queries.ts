@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db } from "../db/schema.ts";
 
-/** `uploading` is no change: bytes come without a row being written. */
+/** `uploading` is not a change: bytes arrive without a write to the row. */
 export type FoundChange = { environmentId: string; kind: "changed" | "uploading" | "deleted"; id: string };
 
 export async function databaseTime(db: Db): Promise<Date> {
@@ -10,8 +10,8 @@ export async function databaseTime(db: Db): Promise<Date> {
 }
 
 /**
- * Ids of the environments' videos that were written, or whose transcription was, since then; of those that are
- * being uploaded, newest first; of those that were deleted. Each kind at most so often for each environment.
+ * Ids of the environments' videos that changed, or whose transcription did, since then; of running uploads, newest first;
+ * and of deleted videos. Each kind is limited for each environment.
  */
 export async function findVideoChanges(
   db: Db,

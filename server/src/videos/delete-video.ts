@@ -17,12 +17,11 @@ export interface DeleteVideoDeps {
 }
 
 /**
- * Removes a video and all that came of it. The rows go first, in one transaction: from then on it is not
- * there, whatever becomes of its files, and a crash leaves nothing but files without an owner, which the sweep
- * removes. What still works on it is ended: an upload lets go of its file, an attempt in this process drops
- * its work at once, one in another process within a second or two.
- * @param also what belongs to the deletion and must succeed or fail with it
- * @returns false where the environment has no such video
+ * Deletes a video and everything about it. The rows are deleted first, in one transaction: from then on the video does not
+ * exist, and a crash leaves only orphaned files, which the sweep removes. Work in progress is ended: an upload releases
+ * its file, an attempt in this process stops at once, one in another process within a second or two.
+ * @param also runs in the same transaction
+ * @returns false if the environment has no such video
  */
 export async function deleteVideo(
   { db, recordings, transcripts, locker, running, log }: DeleteVideoDeps,
@@ -51,7 +50,7 @@ export async function deleteVideo(
   return true;
 }
 
-/** Whoever writes to the upload is told to make an end; nobody can begin, since its row is gone. */
+/** Stops a writer of the upload; no new one can start, because the row is gone. */
 async function stopWriting(locker: Locker, videoId: string): Promise<void> {
   const lock = locker.newLock(videoId);
   await lock.lock(new AbortController().signal, () => {});

@@ -3,10 +3,10 @@ import type { VideoState } from "../db/enums.ts";
 import type { Db, VideoRow } from "../db/schema.ts";
 import { listVideos } from "./queries.ts";
 
-/** Videos further back are not given a place. */
+/** Positions further back are not computed. */
 const COUNTED_PLACES = 1_000;
 
-/** Videos of an environment in one state, or all, newest first; each state is read from an index of its own. */
+/** Videos of an environment in one state, or all, newest first; each state has its own index. */
 export async function listVideosInState(
   db: Db,
   environmentId: string,
@@ -36,7 +36,7 @@ const STATUSES = {
   skipped: "SKIPPED",
 } as const;
 
-/** Places in the queue of all environments, in the order in which workers claim; 1 is next. By the videos' ids. */
+/** Positions in the queue of all environments, in claim order; 1 is next. By video id. */
 export async function queuePlaces(db: Db): Promise<Map<string, { place: number; environmentId: string }>> {
   const { rows } = await sql<{ videoId: string; environmentId: string }>`
     select video_id as "videoId", environment_id as "environmentId" from (

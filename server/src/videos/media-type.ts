@@ -1,15 +1,15 @@
-/** So many bytes tell what a recording is. */
+/** Number of bytes that are enough to detect the media type. */
 export const TELLING_BYTES = 512;
 
 /**
- * The media type of a recording by its first bytes, whatever its name says; one of a short list of `video/…` and
- * `audio/…`, of which a browser runs none. Null for anything else.
+ * Detects the media type of a recording from its first bytes, whatever its name is. Returns one of a short list of
+ * `video/…` and `audio/…` types, none of which a browser executes, or null.
  */
 export function mediaType(first: Buffer): string | null {
   if (first.length < 12) return null;
   const text = (start: number, end: number) => first.toString("latin1", start, end);
   if (text(4, 8) === "ftyp") return typeOfBrand(text(8, 12));
-  // QuickTime of before there were brands.
+  // QuickTime files from before brands existed.
   if (["moov", "mdat", "wide", "free", "skip"].includes(text(4, 8))) return "video/quicktime";
   if (first.readUInt32BE(0) === 0x1a45dfa3) {
     return text(0, 64).includes("\x42\x82\x84webm") ? "video/webm" : "video/x-matroska";
@@ -19,7 +19,7 @@ export function mediaType(first: Buffer): string | null {
     return text(8, 12) === "AVI " ? "video/x-msvideo" : null;
   }
   if (text(0, 4) === "OggS") {
-    // Pages with pictures come first where there are any.
+    // Ogg streams with video start with its page.
     return /OpusHead|vorbis|Speex|FLAC/.test(text(0, 64)) ? "audio/ogg" : "video/ogg";
   }
   if (text(0, 4) === "fLaC") return "audio/flac";
@@ -34,7 +34,7 @@ function typeOfBrand(brand: string): string {
   return brand.startsWith("3g") ? "video/3gpp" : "video/mp4";
 }
 
-/** Packets of 188 bytes, in some files each after a time stamp of 4. */
+/** MPEG-TS: packets of 188 bytes, in some files each after a timestamp of 4 bytes. */
 function isTransportStream(first: Buffer): boolean {
   return [
     [0, 188],
@@ -44,14 +44,14 @@ function isTransportStream(first: Buffer): boolean {
   );
 }
 
-/** MPEG audio and AAC begin with the header of a frame and nothing before it. */
+/** MPEG audio and AAC start directly with a frame header. */
 function typeOfAudioFrame(first: Buffer): string | null {
   const [sync, second, third] = [first[0]!, first[1]!, first[2]!];
   if (sync !== 0xff) return null;
   if ((second & 0xf6) === 0xf0) return ((third >> 2) & 0xf) < 13 ? "audio/aac" : null;
   const [version, layer] = [(second >> 3) & 3, (second >> 1) & 3];
   const [bitrate, sampleRate] = [third >> 4, (third >> 2) & 3];
-  // Layer I is extinct, and looks like the mark that text in UTF-16 begins with.
+  // Layer I is obsolete, and its header looks like the byte order mark of UTF-16.
   const valid =
     (second & 0xe0) === 0xe0 &&
     version !== 1 &&

@@ -33,19 +33,19 @@ export async function findVideo(db: Db, id: string): Promise<VideoRow | undefine
 
 export interface VideoFilter {
   transcriptionStatus: TranscriptionStatus | null;
-  /** Only those that were made before the one with this id. */
+  /** Only those that were created before the one with this id. */
   before: string | null;
   limit: number;
 }
 
-/** The videos of an environment, newest first, at most `limit`. Their ids sort by their making. */
+/** The videos of an environment, newest first, at most `limit`. Ids sort by creation time. */
 export async function listVideos(
   db: Db,
   environmentId: string,
   { transcriptionStatus, before, limit }: VideoFilter,
 ): Promise<VideoRow[]> {
   if (transcriptionStatus !== null) {
-    // From the transcriptions' own index: a rare state is not looked for among all videos.
+    // Uses the transcriptions' index: a scan of all videos would be slow for a rare state.
     return await db
       .selectFrom("transcription")
       .innerJoin("video", "video.id", "transcription.video_id")
@@ -67,7 +67,7 @@ export async function listVideos(
     .execute();
 }
 
-/** By the videos' ids; videos without one are left out. */
+/** By video id; videos without one are left out. */
 export async function transcriptionsOfVideos(db: Db, ids: string[]): Promise<Map<string, TranscriptionRow>> {
   if (ids.length === 0) return new Map();
   const rows = await db.selectFrom("transcription").selectAll().where("video_id", "in", ids).execute();
@@ -87,8 +87,8 @@ export async function videosOfTranscriptions(db: Db, ids: string[]): Promise<Map
 }
 
 /**
- * Removes a video of the environment and every row about it: its transcription, events and deliveries.
- * @returns what it was, or undefined where there is none
+ * Deletes a video of the environment and every row about it: its transcription, events and deliveries.
+ * @returns the deleted row, or undefined if there is none
  */
 export async function deleteVideoRows(
   tx: Tx,
@@ -114,7 +114,7 @@ export async function deleteVideoRows(
   return { video, transcription };
 }
 
-/** In the order in which those lock them who settle several at a time, before they are deleted in any. */
+/** Locks deliveries in the same order as transactions that update several of them, before any is deleted. */
 export async function lockDeliveries(tx: Tx, transcriptionId: string): Promise<void> {
   await tx
     .selectFrom("delivery")
@@ -136,9 +136,9 @@ export async function declareVideoSize(db: Db, id: string, sizeBytes: number): P
 }
 
 /**
- * The row of an upload that is still open, locked until the transaction ends: of several completions of one
- * upload only the first finds it open.
- * @returns undefined where it is complete already or gone
+ * The row of an open upload, locked until the transaction ends: of several completions of one upload, only the first finds
+ * it open.
+ * @returns undefined if it is complete or deleted
  */
 export async function lockOpenUpload(tx: Tx, id: string): Promise<VideoRow | undefined> {
   return await tx
@@ -176,7 +176,7 @@ export async function recordingStates(db: Db, ids: string[]): Promise<Map<string
   return new Map(rows.map((row) => [row.id, { deleted: row.recording_deleted_at !== null }]));
 }
 
-/** Of these ids, the ones of videos that have a recording, or an upload that is to become one. */
+/** Returns those of these ids whose video has a recording or an open upload. */
 export async function videosWithRecording(db: Db, ids: string[]): Promise<Set<string>> {
   const rows = await db
     .selectFrom("video")
@@ -187,7 +187,7 @@ export async function videosWithRecording(db: Db, ids: string[]): Promise<Set<st
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Uploads that have not completed, oldest first, those after the one given. */
+/** Open uploads after the given one, oldest first. */
 export async function listOpenUploads(
   db: Db,
   { after, limit }: { after: VideoRow | null; limit: number },

@@ -8,22 +8,22 @@ const ENDED = ["COMPLETED", "FAILED", "SKIPPED"] as const;
 
 const DAY_MS = 86_400_000;
 
-/** What ended before this is due. */
+/** Videos that ended before this time are due. */
 export function dueBefore({ days }: RetentionPolicy, now: Date): Date {
   return new Date(now.getTime() - days * DAY_MS);
 }
 
-/** Where a walk over the videos that are due stands. */
+/** Position in an iteration over the due videos. */
 export interface DuePosition {
   uploadedAt: Date;
   id: string;
 }
 
 /**
- * Videos of an environment whose transcription came to its end before then, or, of those without one, whose
- * upload did; in the order of their uploads.
- * @param hasRecording whether those that still have their recording are meant, or those that lost it to an
- *   earlier retention
+ * Videos of an environment whose transcription ended before that time or, if they have none, whose upload did; in upload
+ * order.
+ * @param hasRecording selects videos that still have their recording, or those whose recording an earlier retention
+ *   deleted
  */
 export async function findDue(
   db: Db,
@@ -47,7 +47,7 @@ export async function findDue(
     .execute();
 }
 
-/** How many are due, told no further than `upTo`. */
+/** The number of due videos, counted only up to `upTo`. */
 export async function countDue(
   db: Db,
   environmentId: string,
@@ -94,10 +94,9 @@ function dueQuery(
 }
 
 /**
- * Deletes what is due of a video: the video with every row about it, or no more than the word that its
- * recording is there. Looks once more, under locks, whether it is due, by the setting as it stands then.
- * The files are the caller's to remove, after the transaction.
- * @returns null where nothing was due
+ * Deletes what is due of a video: the video with every row about it, or only the record of its recording. Checks again,
+ * under locks, whether it is due by the current setting. The caller removes the files after the transaction.
+ * @returns null if nothing was due
  */
 export async function deleteDue(
   tx: Tx,
@@ -134,8 +133,8 @@ export async function deleteDue(
 }
 
 /**
- * Holds the recording of a video until the transaction ends: it is deleted before or after, never during.
- * @returns when it was deleted; null where it is there, undefined where there is no such video
+ * Locks the recording of a video until the transaction ends: it is deleted before or after, never during.
+ * @returns when it was deleted; null if it exists, undefined if there is no such video
  */
 export async function lockRecording(tx: Tx, videoId: string): Promise<Date | null | undefined> {
   return (await lockVideo(tx, videoId))?.recording_deleted_at;

@@ -4,24 +4,24 @@ export interface AuditActorView {
   kind: ActorKind;
   /** Of an operator or an API key. */
   id: string | null;
-  /** An operator's email or an API key's name, as it was then. */
+  /** An operator's email or an API key's name at the time of the event. */
   name: string | null;
 }
 
-/** Something that may be gone since. */
+/** A resource that may no longer exist. */
 export interface AuditThingView {
   id: string;
-  /** As it was then; null where it has none that may be told. */
+  /** The name at that time; null if it has none or it must not be shown. */
   name: string | null;
 }
 
-/** One line of the audit log. */
+/** One audit event. */
 export interface AuditEntryView {
   id: string;
   at: string;
   action: AuditAction;
   actor: AuditActorView;
-  /** The IP address that it was asked from; null for the service itself and the command line. */
+  /** The IP address of the request; null for the service itself and the command line. */
   address: string | null;
   environment: AuditThingView | null;
   subject: AuditThingView | null;

@@ -1,6 +1,6 @@
 import type { OperatorRole } from "../../db/enums.ts";
 
-/** What passwords must have, in characters. */
+/** Length of passwords, in characters. */
 export const PASSWORD_LENGTH = { min: 12, max: 128 } as const;
 
 /** All times are ISO 8601 UTC with milliseconds. */
@@ -12,23 +12,23 @@ export interface OperatorView {
   createdAt: string;
 }
 
-/** Whoever is signed in. */
+/** The operator who is signed in. */
 export type MeView = Omit<OperatorView, "createdAt">;
 
 /** Whether the service waits for its first operator. */
 export interface SetUpView {
   needed: boolean;
-  /** False where the first environment is to be made as well. */
+  /** False if the first environment must be created as well. */
   hasEnvironment: boolean;
 }
 
 export interface SetUpRequest {
-  /** From the set-up link. */
+  /** From the setup link. */
   token: string;
   name: string;
   email: string;
   password: string;
-  /** Left out where there is one already. */
+  /** Omitted if there is an environment already. */
   environment?: { name: string; aiTranscription: boolean };
 }
 
@@ -40,20 +40,20 @@ export interface InvitationView {
   expiresAt: string;
 }
 
-/** The answer to its making, the only one that holds the link. */
+/** The response to its creation, the only one that contains the link. */
 export type NewInvitationView = InvitationView & { url: string };
 
 export interface JoinRequest {
-  /** From the invitation's link. */
+  /** From the invitation link. */
   token: string;
   name: string;
   password: string;
 }
 
-/** A sign-in that lasts. */
+/** An active session. */
 export interface SessionView {
   id: string;
-  /** Whether it is the one that asks. */
+  /** Whether it is the session of this request. */
   current: boolean;
   ipAddress: string | null;
   userAgent: string | null;

@@ -1,6 +1,6 @@
 /**
- * Where the dashboard's pages live, as Fastify spells addresses; the server answers each of them with the same
- * document, so that a deep link and a reload work. Everything else stays what it is: 404.
+ * The paths of the dashboard's pages, in Fastify's syntax. The server answers each of them with the same document, so that
+ * deep links and reloads work. Other paths remain 404.
  */
 export const PAGE_PATHS = [
   "/",
@@ -14,7 +14,7 @@ export const PAGE_PATHS = [
   "/audit",
 ] as const;
 
-/** The page that the set-up link leads to; its token stands behind `#`, so that no server and no log sees it. */
+/** The page of the setup link. Its token follows `#`, so that it never reaches a server or a log. */
 export const SET_UP_PATH = "/set-up";
-/** The same for the link that an operator is invited with. */
+/** The page of an operator's invitation link, with its token after `#`. */
 export const JOIN_PATH = "/join";

@@ -1,13 +1,13 @@
-/** Longer ones are refused, as are more words. */
+/** Longer queries and more words are refused. */
 export const SEARCH_LIMITS = { characters: 300, words: 24 } as const;
 
-/** A sentence, or a part of a long one. */
+/** A sentence or a part of one. */
 export interface SearchPassageView {
   /** Seconds of the video. */
   startSeconds: number;
   endSeconds: number;
   text: string;
-  /** What was looked for: `[start, end]` in UTF-16 units of the text, in order, apart from each other. */
+  /** Matches: `[start, end]` in UTF-16 units of the text, in order, not overlapping. */
   marks: [start: number, end: number][];
 }
 
@@ -18,26 +18,26 @@ export interface SearchVideoView {
   /** Seconds. */
   duration: number | null;
   createdAt: string;
-  /** Passages of it that were found. */
+  /** Number of matching passages. */
   matchCount: number;
-  /** The best of them, in the order of time. */
+  /** The best of them, in chronological order. */
   passages: SearchPassageView[];
 }
 
-/** Why nothing was looked for. */
+/** Why nothing was searched. */
 export type SearchHint = "no_words" | "only_excluded" | "only_common_words";
 
 export interface SearchPageView {
-  /** The best first. */
+  /** Best first. */
   data: SearchVideoView[];
-  /** For the next page; null on the last. */
+  /** Cursor of the next page; null on the last. */
   nextCursor: string | null;
-  /** Of all pages. */
+  /** The total of all pages. */
   videoCount: number;
   matchCount: number;
-  /** There is more than could be ranked, or looked through in time; the counts are of the newest. */
+  /** More passages match than could be ranked or searched in time; the counts cover the newest. */
   isTruncated: boolean;
   hint: SearchHint | null;
-  /** Of the environment's transcripts. */
+  /** The languages of the environment's transcripts. */
   languages: string[];
 }

@@ -1,27 +1,27 @@
-/** How the service is doing, for its operators. All times are ISO 8601 UTC with milliseconds. */
+/** The service's state, for its operators. All times are ISO 8601 UTC with milliseconds. */
 export interface SystemView {
   version: string;
-  /** The service's own time, which ages are to be told from. */
+  /** The service's own time, the reference for ages. */
   now: string;
   startedAt: string;
   queue: QueueView;
-  /** What workers are at, longest first; the first of them where there are many. */
+  /** Running transcriptions, longest first; limited in number. */
   running: RunningView[];
-  /** What came to an end in the last 24 hours, by hours before now, the oldest first; always 24. */
+  /** Results per hour of the last 24 hours, oldest first; always 24 entries. */
   hours: HourView[];
-  /** Whose work the last 24 hours were; most first. */
+  /** Usage of the last 24 hours by environment; largest first. */
   engines: EngineView[];
   model: ModelView;
   disk: DiskView;
   machine: MachineView;
-  /** The service and what works for it, on the machine that answers; empty where that can not be told. */
+  /** The processes of the service on the answering machine; empty if unknown. */
   processes: ProcessView[];
 }
 
 export interface QueueView {
   pending: number;
   processing: number;
-  /** Since when the transcription waits that waits longest; null where none waits. */
+  /** When the oldest waiting transcription started to wait; null if none waits. */
   oldestPendingAt: string | null;
 }
 
@@ -39,7 +39,7 @@ export interface HourView {
   completed: number;
   failed: number;
   skipped: number;
-  /** Of the completed. */
+  /** Of the completed transcriptions. */
   mediaSeconds: number;
 }
 
@@ -51,7 +51,7 @@ export interface EngineView {
   workSeconds: number;
 }
 
-/** The multilingual speech model, and how it comes to be there. */
+/** The multilingual speech model and its installation. */
 export interface ModelView {
   wanted: string | null;
   state: "unwanted" | "installed" | "downloading" | "missing" | "failed";
@@ -69,25 +69,25 @@ export interface ModelView {
 
 export interface DiskView {
   folder: string;
-  /** Of the file system that holds the folder. */
+  /** Of the file system that contains the folder. */
   totalBytes: number;
   freeBytes: number;
-  /** Taken at times only, since every file is looked at; null until the first is done. */
+  /** Measured rarely, because every file is read; null until the first measurement is done. */
   use: DiskUseView | null;
 }
 
 export interface DiskUseView {
   measuredAt: string;
   videos: number;
-  /** What all videos were uploaded with, wherever they are kept. */
+  /** Total size of all uploaded recordings, wherever they are stored. */
   uploadedBytes: number;
-  /** By folder of the data folder, largest first; `database` also where it is elsewhere. */
+  /** By folder of the data folder, largest first; includes `database` even if it is elsewhere. */
   parts: { name: string; bytes: number }[];
 }
 
 export interface MachineView {
   cores: number;
-  /** Processes that wanted to run, mean of the last minute. */
+  /** Load average of the last minute: runnable processes. */
   load: number;
   memoryBytes: number;
   freeMemoryBytes: number;
@@ -99,10 +99,10 @@ export interface ProcessView {
   residentBytes: number;
 }
 
-/** What the doctor says of one part. */
+/** The doctor's result for one part. */
 export interface FindingView {
   name: string;
-  /** `missing`: the service can not do its work without it. */
+  /** `missing`: the service cannot work without it. */
   status: "ok" | "warning" | "missing";
   detail: string;
   remedy: string | null;

@@ -6,33 +6,33 @@ import type { AttemptOutcome } from "../../db/enums.ts";
 import type { TranscriptionSummaryView, VideoView } from "./video.ts";
 
 /**
- * Everything about one video: `GET /internal/environments/{environment}/videos/{video}`. `DELETE` at the same
- * address removes it (204), `POST …/reprocess` opens a failed transcription anew and answers 202 with this view.
+ * All data of one video: `GET /internal/environments/{environment}/videos/{video}`. `DELETE` at the same path deletes it
+ * (204); `POST …/reprocess` restarts a failed transcription and answers 202 with this view.
  */
 export interface VideoDetailView extends VideoView {
   metadata: VideoMetadata;
-  /** Null until it is uploaded, and once its recording is deleted. */
+  /** Null until it is uploaded, and after its recording was deleted. */
   media: MediaView | null;
-  /** By the retention of its environment, which keeps the transcript; null while it is there. */
+  /** When retention deleted the recording but kept the transcript; null while it exists. */
   recordingDeletedAt: string | null;
   transcription: TranscriptionDetailView | null;
 }
 
 export interface MediaView {
   /**
-   * `…/media` of this service: accepts Range, needs the session cookie, may redirect to the storage. With
-   * `?download` the browser saves it and never shows it.
+   * `…/media` of this service: accepts Range, needs the session cookie, may redirect to the storage. With `?download`, the
+   * browser always downloads it.
    */
   url: string;
   /**
-   * Detected from the file's first bytes, whatever its name says: `video/mp4`. Null if it is not a known media
-   * type: no browser plays it, and `url` downloads it.
+   * Detected from the file's first bytes, whatever its name is: `video/mp4`. Null if it is not a known media type: then no
+   * browser plays it, and `url` downloads it.
    */
   contentType: string | null;
 }
 
 export interface TranscriptionDetailView extends TranscriptionSummaryView {
-  /** Which engine and model recognized most of the words; null until COMPLETED, as are the next five. */
+  /** Engine and model that recognized most of the words; null until COMPLETED, like the next five. */
   engine: string | null;
   /** `ffmpeg 5.1.9` */
   decoder: string | null;
@@ -40,17 +40,17 @@ export interface TranscriptionDetailView extends TranscriptionSummaryView {
   audioTrack: number | null;
   /** Empty until COMPLETED. */
   fileFormats: FileFormat[];
-  /** True where damaged parts of the recording are missing from the transcript. */
+  /** True if damaged parts of the recording are missing from the transcript. */
   incomplete: boolean;
-  /** Which language is spoken where, in order, not overlapping. */
+  /** The language of each segment, in order, not overlapping. */
   stretches: LanguageStretchView[] | null;
-  /** While it is PENDING after a fault: the next attempt begins no sooner. Null where it waits for a model. */
+  /** While PENDING after a failure: the earliest start of the next attempt. Null if it waits for a model. */
   retryAt: string | null;
-  /** How its latest attempt went so far, from the upload on, in order. */
+  /** Steps of its latest attempt so far, from the upload on, in order. */
   timeline: TimelineStepView[];
-  /** Every attempt of every round, in order; without those of releases that did not keep them. */
+  /** Every attempt of every round, in order; without those of releases that did not record them. */
   attempts: AttemptView[];
-  /** What was told of it, in order, and to whom. */
+  /** Its events in order, with their deliveries. */
   events: EventView[];
 }
 
@@ -58,12 +58,12 @@ export interface LanguageStretchView {
   /** Seconds of the media. */
   start: number;
   end: number;
-  /** ISO 639 code; `und` where none can be told. */
+  /** ISO 639 code; `und` if unknown. */
   language: string;
   /** 0 … 1 */
   probability: number;
   engine: string;
-  /** How many words of the transcript it gave. */
+  /** Number of words from this segment. */
   words: number;
 }
 
@@ -71,16 +71,16 @@ export const TIMELINE_STEPS = [
   "uploaded",
   "queued",
   "started",
-  /** The speech engine was ready, and the recording at hand; of what was heard to its end. */
+  /** The speech engine was ready and the recording available; only for completed recognition. */
   "prepared",
   "decoded",
   "transcribed",
-  /** Files are written; what follows commits at once. */
+  /** Files are written; the commit follows at once. */
   "stored",
   "completed",
   "failed",
   "skipped",
-  /** A webhook endpoint has taken the event; one step for each. */
+  /** A webhook endpoint accepted the event; one step for each endpoint. */
   "delivered",
 ] as const;
 export type TimelineStep = (typeof TIMELINE_STEPS)[number];
@@ -88,23 +88,23 @@ export type TimelineStep = (typeof TIMELINE_STEPS)[number];
 export interface TimelineStepView {
   step: TimelineStep;
   at: string;
-  /** Since the step before it; of `delivered`: since the transcription ended. Null for the first. */
+  /** Seconds since the previous step; for `delivered`, since the transcription ended. Null for the first. */
   seconds: number | null;
-  /** Of `delivered` alone. */
+  /** Only for `delivered`. */
   endpointUrl?: string;
 }
 
 export interface AttemptView {
-  /** From 1, over all rounds. */
+  /** From 1, across all rounds. */
   number: number;
-  /** Why there was this attempt: `resumption` after one that was handed back or made way, `retry` after a fault. */
+  /** Reason of the attempt: `resumption` after one that was handed back or yielded, `retry` after a failure. */
   begunBy: "upload" | "resumption" | "retry" | "reprocess";
   queuedAt: string;
   startedAt: string;
-  /** Null while it runs, as `outcome`. */
+  /** Null while it runs, like `outcome`. */
   endedAt: string | null;
   outcome: AttemptOutcome | null;
-  /** Of one that failed or was returned. */
+  /** Set if the attempt failed or was returned. */
   failure: { code: string; message: string } | null;
 }
 
@@ -117,51 +117,49 @@ export interface EventView {
     endpointId: string;
     endpointUrl: string;
     status: DeliveryStatus;
-    /** How many POSTs were made. */
+    /** Number of POST requests. */
     attempts: number;
     nextAttemptAt: string | null;
-    /** When the endpoint took it, or when it was given up. */
+    /** When the endpoint accepted it, or delivery was abandoned. */
     finishedAt: string | null;
   }[];
 }
 
 /**
- * The words of a transcript in columns, all of one length: `GET …/videos/{video}/transcript`, with an ETag;
- * 404 `transcript_not_found` until COMPLETED. Compressed, 30,000 words take some 160 KB.
+ * The words of a transcript in columns of equal length: `GET …/videos/{video}/transcript`, with an ETag; 404
+ * `transcript_not_found` until COMPLETED. Compressed, 30,000 words take about 160 KB.
  */
 export interface TranscriptWordsView {
-  /** Of the whole recording. */
+  /** Of the whole recording, in seconds. */
   language: string;
   /**
-   * As it is written, with the space before it where one stands: the words of a paragraph put together are
-   * its text. The first of a paragraph has none.
+   * As written, including a preceding space if there is one: the concatenated words of a paragraph are its text. The first
+   * word of a paragraph has no preceding space.
    */
   words: string[];
-  /** Whole milliseconds since the end of the word before (of the first: since 0), ≥ 0. */
+  /** Whole milliseconds since the end of the previous word (for the first: since 0), ≥ 0. */
   pauses: number[];
-  /** Whole milliseconds, ≥ 0. A word ends at the sum of all pauses and durations up to its own. */
+  /** Whole milliseconds, ≥ 0. A word ends at the sum of all pauses and durations up to and including its own. */
   durations: number[];
-  /** Percent, how sure the engine was; null where it did not say. The whole column is null where none is kept. */
+  /** Confidence in percent; null if the engine gave none. The whole column is null if none is stored. */
   confidences: (number | null)[] | null;
   /** Index of each paragraph's first word, ascending from 0; empty without words. */
   paragraphs: number[];
 }
 
 /**
- * How loud a recording is and where somebody speaks: `GET …/videos/{video}/waveform`, with an ETag; 404
- * `waveform_not_found` where it was never decoded. It is there for COMPLETED, SKIPPED and, where the audio
- * could be decoded, FAILED.
+ * Loudness of a recording and its speech segments: `GET …/videos/{video}/waveform`, with an ETag; 404 `waveform_not_found`
+ * if it was never decoded. Exists for COMPLETED, SKIPPED and, if the audio could be decoded, FAILED transcriptions.
  */
 export interface WaveformView {
   /** Seconds of the media. */
   duration: number;
   peaksPerSecond: number;
   /**
-   * Base64 of a byte for each tenth of a second or so of the media: 255 times the square root of the amplitude,
-   * 0 silence … 255 the loudest that a file can hold. Shorter than the duration where only the beginning could
-   * be read.
+   * Base64 of one byte for about each tenth of a second of the media: 255 times the square root of the amplitude, from 0 for
+   * silence to 255 for full scale. Shorter than the duration if only the beginning could be read.
    */
   peaks: string;
-  /** Where somebody speaks, `[start, end]` in seconds of the media, in order, not overlapping. */
+  /** Speech segments, `[start, end]` in seconds of the media, in order, not overlapping. */
   speech: [number, number][];
 }

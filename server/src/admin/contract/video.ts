@@ -8,13 +8,13 @@ export interface TranscriptionSummaryView {
   status: TranscriptionStatus;
   /** 0 … 1 */
   progress: number;
-  /** Until the attempt that is running is done; null where that is not known. */
+  /** Until the running attempt is done; null if unknown. */
   remainingSeconds: number | null;
   language: string | null;
   wordCount: number | null;
   /** Seconds. */
   duration: number | null;
-  /** Why it failed, or why its last attempt did while another is to come. */
+  /** Why it failed, or why its last attempt did if another one follows. */
   failure: { code: string; message: string } | null;
   skipReason: string | null;
   createdAt: string;
@@ -22,47 +22,47 @@ export interface TranscriptionSummaryView {
   finishedAt: string | null;
 }
 
-/** One line of the list of videos. */
+/** An entry of the video list. */
 export interface VideoView {
   id: string;
   environmentId: string;
   state: VideoState;
   filename: string | null;
-  /** Null until the uploader has told it. */
+  /** Null until the client declares it. */
   sizeBytes: number | null;
-  /** While it is uploading: how much is there; null where the storage does not tell at the moment. */
+  /** While uploading: the received bytes; null if the storage does not report them. */
   uploadedBytes: number | null;
   createdAt: string;
   uploadedAt: string | null;
   transcription: TranscriptionSummaryView | null;
-  /** While it is pending: 1 is next; null past the place up to which places are counted. */
+  /** While pending: 1 is next; null beyond the last position that is computed. */
   queuePlace: number | null;
   /**
-   * While it is pending: `model` where it was heard already, and waits for a speech model that is on its way and
-   * knows more languages; null where it waits for nothing but its turn.
+   * While pending: `model` if it was transcribed once and waits for a speech model with more languages that is being
+   * installed; null if it only waits for its turn.
    */
   waitsFor: "model" | null;
 }
 
-/** Videos of each state are counted so far; of more it is told that there are so many. */
+/** Videos of each state are counted up to this number. */
 export const COUNTED_VIDEOS = 10_000;
 export type VideoCountsView = Record<VideoState, number>;
 
 export interface VideoPageView {
   data: VideoView[];
-  /** For the next page; null on the last. */
+  /** Cursor of the next page; null on the last. */
   nextCursor: string | null;
 }
 
-/** What the stream of an environment's videos carries, as server-sent events `change`. */
+/** Payload of the `change` events in an environment's video stream (server-sent events). */
 export interface VideoChangesView {
-  /** Videos that are new or look different now, as they are now, in any order. */
+  /** New or changed videos in their current state, in any order. */
   videos: VideoView[];
-  /** Ids of videos that are gone. */
+  /** Ids of deleted videos. */
   deleted: string[];
 }
 
-/** An address that takes the bytes of one new video by tus, without a sign-in, for a while. */
+/** A temporary URL that accepts the bytes of one new video by tus, without a sign-in. */
 export interface UploadOfferView {
   video: VideoView;
   upload: { url: string; expiresAt: string };

@@ -1,28 +1,28 @@
 import type { SentEventType } from "@subtext/client/contract/webhook";
 import type { Delivery, DeliveryStatus, WebhookEndpoint } from "@subtext/client/contract/webhook-endpoint";
 
-/** Of deliveries that were made within so many hours before now. */
+/** Recent deliveries are those that were created within this many hours. */
 export const RECENT_HOURS = 24;
 
-/** All times are ISO 8601 UTC with milliseconds. The signing secret is not in it: see `…/reveal-secret`. */
+/** All times are ISO 8601 UTC with milliseconds. Without the signing secret: see `…/reveal-secret`. */
 export type WebhookEndpointView = WebhookEndpoint & {
   health: {
-    /** Null where nothing was sent yet. */
+    /** Null if nothing was sent yet. */
     latest: {
       deliveryId: string;
       eventType: SentEventType;
       status: DeliveryStatus;
       createdAt: string;
-      /** Of its last attempt; null where none was made, or no answer came. */
+      /** Of its last attempt; null if there was none, or no response. */
       statusCode: number | null;
       failure: string | null;
     } | null;
-    /** How many recent deliveries are in each state. */
+    /** Number of recent deliveries in each state. */
     recent: Record<DeliveryStatus, number>;
   };
 };
 
-/** What an attempt sent: made again from what is stored, with the times and the secrets of then. */
+/** The request of an attempt, rendered again from stored data with the times and secrets of then. */
 export interface AttemptRequestView {
   /** Of the attempt. */
   number: number;
@@ -33,7 +33,7 @@ export interface AttemptRequestView {
 }
 
 export type DeliveryView = Delivery & {
-  /** Whose transcription the event is about; null for a test event. */
+  /** The video of the event's transcription; null for a test event. */
   video: { id: string; filename: string | null } | null;
 };
 
@@ -46,8 +46,8 @@ export interface DeliveryPageView {
 
 export type DeliveryDetailView = DeliveryView & { requests: AttemptRequestView[] };
 
-/** What the service thinks of a URL before anything is sent to it. */
+/** Result of checking a URL before anything is sent to it. */
 export interface UrlVerdictView {
-  /** Why it is refused, for people; null where it is taken. */
+  /** Why it is refused, for display; null if it is accepted. */
   reason: string | null;
 }

@@ -6,7 +6,7 @@ export function escapeHtml(text: string): string {
     .replaceAll('"', "&quot;");
 }
 
-/** Scrolls where it is too wide, by keyboard too. */
+/** Scrolls horizontally if it is too wide, also by keyboard. */
 export function renderCode(text: string): string {
   return `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>`;
 }

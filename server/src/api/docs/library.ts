@@ -4,7 +4,7 @@ import type { Token, Tokens } from "marked";
 import { Marked } from "marked";
 import { type MarkdownPage, plainText, renderMarkdown, type Target } from "./markdown.ts";
 
-/** The page whose lists of links are the contents of all. */
+/** The page whose lists of links are the table of contents. */
 export const INDEX_PAGE = "index";
 
 /** Pages that are not served. */
@@ -21,19 +21,19 @@ export interface ContentsGroup {
   links: { title: string; href: string }[];
 }
 
-/** The folder `docs/`: Markdown that is rendered when it is first asked for, and images. */
+/** The folder `docs/`: Markdown, rendered at the first request, and images. */
 export interface DocsLibrary {
-  /** Of pages, without `.md`; names in folders have slashes. */
+  /** Page names without `.md`; names in subfolders contain slashes. */
   pageNames: string[];
   imageNames: string[];
   page(name: string): MarkdownPage;
   markdown(name: string): string;
   image(name: string): { type: string; read(): Buffer };
-  /** The groups of the index page; pages that it does not name stand in one of their own. */
+  /** The groups of the index page; pages that it does not link to form their own group. */
   contents(): ContentsGroup[];
 }
 
-/** @param folder of the pages; where there is none, neither are pages */
+/** @param folder of the pages; if it does not exist, there are no pages */
 export function openDocsLibrary(folder: string): DocsLibrary {
   const names = existsSync(folder)
     ? readdirSync(folder, { recursive: true, encoding: "utf8" })
@@ -87,12 +87,12 @@ export function openDocsLibrary(folder: string): DocsLibrary {
   };
 }
 
-/** Where a page or an image is served. */
+/** The URL path of a page or an image. */
 export function addressOf(name: string): string {
   return name === INDEX_PAGE ? "/docs" : `/docs/${name}`;
 }
 
-/** Each heading of the second level with the first links of the list items below it. */
+/** Each second-level heading with the first links of the list items below it. */
 function readGroups(markdown: string, targetOf: (href: string) => Target): ContentsGroup[] {
   const groups: ContentsGroup[] = [];
   for (const token of new Marked().lexer(markdown)) {

@@ -1,12 +1,12 @@
 import { Marked, type Token, type Tokens } from "marked";
 import { escapeHtml, renderCode } from "./html.ts";
 
-/** Where a link of a page leads: to an address, or to a file of the sources that is not served. */
+/** The target of a page's link: a URL, or a source file that is not served. */
 export type Target = { href: string } | { inSources: string };
 
-/** A piece of a page that a search can lead to. */
+/** A section of a page that a search can return. */
 export interface Passage {
-  /** The nearest heading's, or that of a table's row; empty for what stands before the first. */
+  /** Anchor of the nearest heading or table row; empty for text before the first. */
   id: string;
   heading: string;
   text: string;
@@ -15,18 +15,18 @@ export interface Passage {
 export interface MarkdownPage {
   title: string;
   html: string;
-  /** Of the second level, for lists of contents. */
+  /** Second-level headings, for tables of contents. */
   sections: { id: string; title: string }[];
   passages: Passage[];
 }
 
 const WIDE_COLUMNS = 4;
-/** A first cell that is nothing but such a name can be linked to: codes, settings, metrics. */
+/** A first cell that contains only such a name is a link target: codes, settings, metrics. */
 const ROW_NAME = /^[A-Za-z]\w*$/;
 
 /**
- * Renders a page of `docs/`. Anchors of headings are spelt as GitHub spells them; a table's row whose first
- * cell is one name in backticks can be linked to by that name. Raw HTML is shown as text, comments not at all.
+ * Renders a page of `docs/`. Anchors of headings are those of GitHub. A table row whose first cell is one name in backticks
+ * gets that name as its anchor. Raw HTML is shown as text; comments are removed.
  */
 export function renderMarkdown(markdown: string, targetOf: (href: string) => Target): MarkdownPage {
   const marked = new Marked();
@@ -52,7 +52,7 @@ export function renderMarkdown(markdown: string, targetOf: (href: string) => Tar
         const isBare = token.header.every(({ text }) => text.trim() === "");
         const head = token.header.map((each) => (each.text.trim() ? cell("th", each) : "<td></td>")).join("");
         const table = `<table>${isBare ? "" : `<thead><tr>${head}</tr></thead>`}<tbody>\n${rows.join("")}</tbody></table>\n`;
-        // A phone scrolls it rather than break its words.
+        // Scrolls on a phone instead of breaking words.
         return token.header.length < WIDE_COLUMNS
           ? table
           : `<div class="wide" role="group" aria-label="Table" tabindex="0">${table}</div>\n`;
@@ -79,7 +79,7 @@ export function renderMarkdown(markdown: string, targetOf: (href: string) => Tar
 }
 
 interface Outline extends Omit<MarkdownPage, "html"> {
-  /** Of headings, and of the first cells of tables' rows. */
+  /** Anchors of headings, and of the first cells of table rows. */
   ids: Map<Token | Tokens.TableCell, string>;
 }
 
@@ -127,7 +127,7 @@ function nameOf(cell: Tokens.TableCell | undefined): string | null {
   return ROW_NAME.test(only.text) ? only.text : null;
 }
 
-/** As GitHub makes anchors of headings. */
+/** GitHub's anchor of a heading. */
 export function slugOf(heading: string): string {
   return heading
     .trim()
@@ -143,7 +143,7 @@ function unused(slug: string, taken: Set<string>): string {
   return id;
 }
 
-/** What a reader sees of it, without marks. */
+/** The visible text, without markup. */
 export function plainText(tokens: Token[]): string {
   return tokens
     .map((token) => {
@@ -159,7 +159,7 @@ export function plainText(tokens: Token[]): string {
     .join("");
 }
 
-/** Text of tokens may hold the few references that the lexer writes. */
+/** Decodes the few HTML entities that the lexer writes into the text of tokens. */
 function unescapeText(text: string): string {
   return text
     .replaceAll("&lt;", "<")

@@ -6,7 +6,7 @@ import { WEBHOOK_EVENTS } from "@subtext/client/contract/webhook";
 import { describeRetryDelays } from "../../webhooks/schedule.ts";
 import { escapeHtml, renderCode } from "./html.ts";
 
-/** What of a JSON schema is shown. */
+/** The supported subset of JSON Schema. */
 interface ShownSchema {
   $id?: string;
   type?: string;
@@ -23,7 +23,7 @@ interface ShownSchema {
   maximum?: number;
 }
 
-/** Where the reference is served. */
+/** The reference's URL path. */
 export const REFERENCE_ADDRESS = "/docs/api-reference";
 
 export interface ApiReference {
@@ -31,7 +31,7 @@ export interface ApiReference {
   sections: { id: string; title: string }[];
 }
 
-/** The API's reference, made from the contract. Text of the contract may hold `code` in backticks. */
+/** The API reference, generated from the contract. Texts of the contract may contain `code` in backticks. */
 export function renderReference({ serverUrl }: { serverUrl: string }): ApiReference {
   const groups = Map.groupBy(ALL_OPERATIONS, ({ group }) => group);
   const schemas = namedSchemas();
@@ -130,7 +130,7 @@ ${success.example === undefined ? "" : `<details><summary>Example</summary>${ren
 </section>`;
 }
 
-/** A command that runs as it stands, once the two variables and the ids are set. */
+/** A command that runs as is, once the two variables and the ids are set. */
 function curlOf(operation: Operation): string {
   const { method, path, access, bodyExample, bodyMediaType, requestHeaders = {} } = operation;
   if (operation.group === "Files") return `curl --fail "$FILE_URL"`;
@@ -177,7 +177,7 @@ function renderType(schema: ShownSchema): string {
   return `${schema.type ?? "any"}${bounds && ` ${bounds}`}`;
 }
 
-/** Every schema with a name that an operation takes or gives, also inside another. */
+/** Every named schema of an operation's request or responses, including nested ones. */
 function namedSchemas(): Map<string, ShownSchema> {
   const found = new Map<string, ShownSchema>();
   const visit = (schema: ShownSchema): void => {

@@ -12,12 +12,12 @@ import { DOCS_STYLE } from "./style.ts";
 const DOCS_FOLDER = join(import.meta.dirname, "../../../../docs");
 const HTML = "text/html; charset=utf-8";
 const STYLE_HASH = createHash("sha256").update(DOCS_STYLE).digest("base64");
-/** Images from here, one style, forms to the search: no script, no frame, nothing from elsewhere. */
+/** Own images, one style, forms that submit to the search: no scripts, no frames, no external resources. */
 const PAGE_HEADERS = {
   "content-security-policy": `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
   "referrer-policy": "no-referrer",
 };
-/** For drawings that are opened by themselves. */
+/** For SVG images that are opened directly. */
 const IMAGE_HEADERS = {
   "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
 };
@@ -25,13 +25,13 @@ const IMAGE_HEADERS = {
 interface DocsOptions {
   version: string;
   publicUrl: string;
-  /** Another folder of pages than the project's. */
+  /** Another folder than the project's. */
   folder?: string;
 }
 
 /**
- * `/api/openapi.json` for programs; below `/docs` for people the pages of `docs/`, the reference that is made
- * from the contract, and a search over both. Each file has a route of its own, so that nothing else can be asked for.
+ * Serves `/api/openapi.json` for programs and, below `/docs`, the pages of `docs/`, the reference that is generated from the
+ * contract, and a search over both. Each file has its own route, so no other file can be requested.
  */
 export function registerDocs(
   app: FastifyInstance,
@@ -41,7 +41,7 @@ export function registerDocs(
   app.get("/api/openapi.json", async (_request, reply) =>
     reply
       .type("application/json; charset=utf-8")
-      // Tools that read it run in pages of their own.
+      // Browser-based tools read it from other origins.
       .headers({ "access-control-allow-origin": "*", "cache-control": "no-cache" })
       .send(description),
   );
@@ -81,7 +81,7 @@ export function registerDocs(
   });
 }
 
-/** The reference stands behind the page that explains it; Markdown that is read elsewhere can not link to it. */
+/** The reference follows the page that introduces it. Markdown files cannot link to it, because GitHub shows them too. */
 function withReference(contents: ContentsGroup[]): ContentsGroup[] {
   const reference = { title: "API reference", href: REFERENCE_ADDRESS };
   if (contents.length === 0) return [{ title: "API", links: [reference] }];
@@ -91,7 +91,7 @@ function withReference(contents: ContentsGroup[]): ContentsGroup[] {
   }));
 }
 
-/** Made when it is first asked for, and kept: the files belong to the release. */
+/** Created at the first request and cached: the files belong to the release. */
 function serve(
   app: FastifyInstance,
   path: string,

@@ -1,24 +1,24 @@
 export interface SearchEntry {
   href: string;
-  /** The title of the page that it stands on. */
+  /** The title of its page. */
   page: string;
   heading: string;
   text: string;
 }
 
 export interface SearchHit extends SearchEntry {
-  /** Around what was found; every second piece is a word that was asked for. */
+  /** An excerpt around the match; every second element is a matched word. */
   excerpt: string[];
 }
 
 interface IndexedEntry {
   entry: SearchEntry;
-  /** How much each word counts here. */
+  /** The weight of each word in this entry. */
   weights: Map<string, number>;
 }
 
 const MOST_HITS = 20;
-/** What nobody types; the rest of a longer question is passed over. */
+/** Query length limit; longer queries are truncated. */
 const MOST_TERMS = 8;
 const LONGEST_TERM = 64;
 const EXCERPT_CHARACTERS = 200;
@@ -26,15 +26,15 @@ const [HEADING_WEIGHT, PAGE_WEIGHT, TEXT_WEIGHT] = [6, 2, 1];
 const PREFIX_WEIGHT = 0.5;
 
 /**
- * An index of the documentation, a few hundred passages, held in memory. Entries that hold every word of the
- * question come first; where there is none, those that hold some of them. The last word may be unfinished.
+ * An in-memory index of the documentation, a few hundred passages. Entries that contain every query word come first; if
+ * there is none, entries that contain some of them. The last word may be incomplete.
  */
 export function indexDocs(entries: SearchEntry[]): (question: string) => SearchHit[] {
   const lengths = entries.map(({ text }) => wordsOf(text).length);
   const meanLength = lengths.reduce((sum, length) => sum + length, 0) / lengths.length;
   const indexed = entries.map((entry, place): IndexedEntry => {
     const weights = new Map<string, number>();
-    // As in BM25F: a text as long as a book holds every word many times.
+    // Length normalization, as in BM25F: a text as long as a book contains every word many times.
     const textWeight = TEXT_WEIGHT / Math.max(1, lengths[place]! / meanLength);
     for (const [text, weight] of [
       [entry.heading, HEADING_WEIGHT],
@@ -63,7 +63,7 @@ export function indexDocs(entries: SearchEntry[]): (question: string) => SearchH
   };
 }
 
-/** A word counts for more where few entries hold it (BM25's weight), and ever less the more often it stands there. */
+/** A word weighs more if few entries contain it (BM25's IDF); each repetition in an entry adds less. */
 function scoreAll(indexed: IndexedEntry[], term: string): number[] {
   const weights = indexed.map(({ weights: own }) => {
     let weight = own.get(term) ?? 0;
@@ -78,7 +78,7 @@ function scoreAll(indexed: IndexedEntry[], term: string): number[] {
   return weights.map((weight) => (rarity * weight) / (weight + 2));
 }
 
-/** Lower case, without the plural's s; names with underscores whole, and in `parts` too. */
+/** Lower case, without the plural's s. Names with underscores are kept whole, and also split into `parts`. */
 function wordsOf(text: string, { parts = true } = {}): string[] {
   const names = text.toLowerCase().match(/[\p{L}\p{M}\p{N}_]+/gu) ?? [];
   return names

@@ -4,18 +4,18 @@ import { DOCS_STYLE } from "./style.ts";
 
 export interface ShellOptions {
   title: string;
-  /** The address of this page, to mark it in the contents. */
+  /** This page's path, to highlight it in the contents. */
   href: string;
   version: string;
   contents: ContentsGroup[];
-  /** Of this page, shown below it in the contents. */
+  /** The page's headings, shown below it in the contents. */
   sections: { id: string; title: string }[];
-  /** What was searched for. */
+  /** The search query. */
   question?: string;
   body: string;
 }
 
-/** What surrounds every page of the documentation: search, contents, what comes next. Nothing in it is a script. */
+/** The frame of every documentation page: search, contents, next page. Contains no scripts. */
 export function renderShell(options: ShellOptions): string {
   const { title, version, body, question = "" } = options;
   const contents = renderContents(options);

@@ -1,4 +1,4 @@
-/** Of every page below `/docs`. Its hash stands in their content security policy. */
+/** The style of every page below `/docs`. Their content security policy contains its hash. */
 export const DOCS_STYLE = `
 :root { color-scheme: light dark; --line: #8883; --soft: #8881; --link: light-dark(#0b57d0, #8ab4f8);
   --faint: light-dark(#5b5b66, #a9a9b5); --page: light-dark(#fff, #16161a); --found: light-dark(#fff0b3, #5c4a00);
