@@ -1,8 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { InvitationView, NewInvitationView, OperatorView } from "../src/admin/contract/operator.ts";
 import type { Credentials } from "../src/operators/operators.ts";
-import { addViewer, codeOf, cookieOf, type OperatorRequest, send, signIn } from "./operator-requests.ts";
-import { routesOf } from "./support/known-routes.ts";
+import { addViewer, codeOf, cookieOf, send, signIn } from "./operator-requests.ts";
 import { MovableClock, shareService } from "./support/service.ts";
 
 const clock = new MovableClock();
@@ -94,24 +93,7 @@ describe("a viewer", () => {
     }
   });
 
-  test("is denied every route that changes something, including ones added later", async () => {
-    const changing = routesOf(subtext.service.parts.app).filter(
-      ({ method, path }) =>
-        path.startsWith("/internal/") &&
-        !/^\/internal\/(auth|set-up|join)\b/.test(path) &&
-        !["GET", "HEAD", "OPTIONS"].includes(method),
-    );
-    expect(changing.length).toBeGreaterThan(8);
-    for (const { method, path } of changing) {
-      const response = await send(subtext, path.replace("/internal", "").replace(/:\w+/g, "x"), {
-        method: method as NonNullable<OperatorRequest["method"]>,
-        headers: viewer,
-      });
-      expect([method, path, ...codeOf(response)]).toEqual([method, path, 403, "owner_required"]);
-    }
-  });
-
-  test("can manage its own sessions", async () => {
+  test("changes and ends what is its own: sessions", async () => {
     const another = await sessionOf({
       email: "viewer@subtext.example",
       password: "password of viewer@subtext.example",
