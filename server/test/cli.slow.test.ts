@@ -131,7 +131,7 @@ describe("beside a running service", () => {
     const created = await run(["env", "create", "Production", "--transcription", "on"], options);
     expect(created).toMatchObject({ exitCode: 0, err: "" });
     expect(created.out).toMatch(
-      /^environment +Production\nid +env_\w+\ntranscription +on\nkept +forever\npages that upload +\*\n$/,
+      /^environment +Production\nid +env_\w+\ntranscription +on\nretention +forever\nweight +1\nallowed origins +\*\n$/,
     );
     const off = await runJson<EnvironmentView>(
       ["env", "set", "Production", "--transcription", "off"],

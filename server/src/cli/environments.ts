@@ -135,13 +135,13 @@ function describe(environment: EnvironmentView): string {
     ["environment", environment.name],
     ["id", environment.id],
     ["transcription", onOff(environment.aiTranscription)],
-    ["kept", keptInWords(environment.retention)],
+    ["retention", describeRetention(environment.retention)],
     ["weight", String(environment.weight)],
-    ["pages that upload", environment.allowedOrigins.join(", ") || "none"],
+    ["allowed origins", environment.allowedOrigins.join(", ") || "none"],
   ]);
 }
 
-function keptInWords(retention: RetentionPolicy | null): string {
+function describeRetention(retention: RetentionPolicy | null): string {
   if (!retention) return "forever";
   const { days, deletes } = retention;
   return `${deletes === "recording" ? "recordings" : "videos with their transcripts"} for ${days} days`;

@@ -155,6 +155,8 @@ async function copyTable(old: PGlite, made: PGlite, name: string): Promise<numbe
     [name],
   );
   const list = columns.map((column) => `"${column.name}"`).join(", ");
+  // Migrations insert rows, such as the queue's clock.
+  await made.exec(`delete from ${table}`);
   const pages = await single<number>(old, `select (pg_relation_size('${table}') / 8192)::integer`);
   for (let page = 0; page < pages; page += PAGES_AT_A_TIME) {
     const { blob } = await old.query(
