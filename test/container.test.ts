@@ -120,10 +120,10 @@ function readCompose(path: string, given: Record<string, string>) {
   return parse(text, { merge: true }) as { name: string; services: Record<string, ComposeService> };
 }
 
-// No engine has started them: what is shown is that they are valid and agree with the service.
+// No container engine starts them: the tests show that they are valid and agree with the service.
 describe.each(["compose.yaml", "compose.scale.yaml"])("%s", (path) => {
   test("is what the Compose specification wants", () => {
-    // Of an older draft, whose names for itself the validator does not take.
+    // They declare an older draft by names that the validator does not accept.
     const { $schema: _draft, ...schema } = JSON.parse(JSON.stringify(composeSchema), (name, value) =>
       name === "id" && typeof value === "string" ? undefined : value,
     ) as Record<string, unknown>;

@@ -18,7 +18,7 @@ const others = [
   "examples/README.md",
 ];
 
-/** Of PostgreSQL, proxies and other programs; and a setting that is misspelt to show what is said then. */
+/** Of PostgreSQL, proxies and other programs; and a misspelled setting that shows the error message. */
 const OTHERS_NAMES = new Set([
   "pg_dump",
   "pg_restore",
@@ -177,7 +177,7 @@ function sourcesText(): string {
   return [".env.example", "package.json", ...files].map(read).join("\n");
 }
 
-/** What the program says of the command that the words begin with; null where it has none such. */
+/** The program's help for the command that the words begin with; null if there is none. */
 async function helpOf(words: string[]): Promise<string | null> {
   let help = await printed(["--help"]);
   const path: string[] = [];

@@ -4,7 +4,7 @@ import { buffer } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { startTcpProxy } from "./support/tcp-proxy.ts";
 
-/** A service that sends back what comes, and ends when its client ends. */
+/** An echo server that closes when its client does. */
 async function startBehindProxy() {
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on("error", () => {}).pipe(socket);

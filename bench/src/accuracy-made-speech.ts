@@ -6,25 +6,25 @@ import { compileSpeaker, type SpokenText, speak } from "../../speech/test/fixtur
 
 export const SAMPLE_RATE = 16_000;
 
-/** A word as it was said, seconds; null where the voice runs it into the word before. */
+/** A spoken word and its times in seconds; null if the voice joins it to the previous word. */
 export interface SaidWord {
   word: string;
   start: number | null;
   end: number | null;
 }
 
-/** Sound and what is said in it. */
+/** Audio and its words. */
 export interface Clip {
   samples: Float32Array;
   words: SaidWord[];
 }
 
-/** Speaks texts through libespeak-ng, and keeps what it made for the next run. */
+/** Synthesizes texts through libespeak-ng and caches the audio for the next run. */
 export class Speaker {
   readonly #folder: string;
   readonly #binary: string;
 
-  /** @param folder made where it is missing */
+  /** @param folder created if it is missing */
   constructor(folder: string) {
     mkdirSync(folder, { recursive: true });
     this.#folder = folder;
@@ -85,7 +85,7 @@ function shifted(words: readonly SaidWord[], seconds: number): SaidWord[] {
 
 /**
  * The clip with a sound under it.
- * @param decibels How much louder the speech is, mean power over what is not silent.
+ * @param decibels How much louder the speech is, by mean power without silence.
  */
 export function over(clip: Clip, sound: Float32Array, decibels: number): Clip {
   const gain = (rootMeanSquare(clip.samples) / rootMeanSquare(sound)) * 10 ** (-decibels / 20);

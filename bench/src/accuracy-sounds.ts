@@ -179,9 +179,9 @@ function laughter(laugh: Float32Array, seconds: number): Record<string, Float32A
 }
 
 /**
- * Half an hour in which nobody says a word.
+ * Half an hour of audio without speech.
  * @param seconds Of each sound.
- * @param laugh A recorded laugh, where there is one.
+ * @param laugh A recorded laugh, if available.
  */
 export function* nonSpeech(
   speaker: Speaker,

@@ -13,7 +13,7 @@ export const SENTENCES_OF: Record<VoiceSet, readonly string[]> = {
   fresh: FRESH_ENGLISH_SENTENCES,
 };
 
-/** Programs that speak English; what is not installed is null, and its voices are left out. */
+/** Programs that speak English; null, and its voices omitted, if not installed. */
 export interface Speakers {
   espeak: Speaker;
   flite: FliteSpeaker | null;
@@ -25,7 +25,7 @@ export interface Voice {
   say: (text: string) => Clip;
 }
 
-/** Voices of libespeak-ng by which constants may be chosen, words a minute beside them. */
+/** Voices of libespeak-ng for the choice of constants, with words per minute. */
 const CALIBRATION_VOICES: readonly [voice: string, wordsPerMinute: number][] = [
   ["en-us", 155],
   ["en", 150],
@@ -99,7 +99,7 @@ const ACCENTS = [
   "en-gb-x-gbcwmd",
 ] as const;
 const FRESH_WORDS_PER_MINUTE = [145, 150, 155, 160, 165] as const;
-/** All that flite and Debian's festival have beside those above, except a clock that can say nothing but the time. */
+/** All other voices of flite and Debian's festival, except one that can only tell the time. */
 const FRESH_FLITE_VOICES: readonly FliteVoice[] = ["kal", "kal16"];
 const FRESH_FESTIVAL_VOICES: readonly FestivalVoice[] = [
   "kal_diphone",

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openWhisper } from "@subtext/speech/engines/whisper/whisper";
 import { HELD_OUT_VARIANTS, VOICES } from "../../speech/test/fixtures/languages/held-out.ts";
-import { openListening } from "./accuracy-listening.ts";
 import { joinClips, over, type Speaker, seeded } from "./accuracy-made-speech.ts";
 import { Confusion, TALLY_HEAD, Tally } from "./accuracy-scores.ts";
 import { pinkNoise } from "./accuracy-sounds.ts";
+import { openTranscriber } from "./accuracy-transcriber.ts";
 import { printTable } from "./table.ts";
 
 const MODEL_FOLDER = join(import.meta.dirname, "../../speech/test/tiny-whisper/model");
@@ -15,7 +15,7 @@ export async function measureWhisper(speaker: Speaker, folder: string, quick: bo
   const sentences: Record<string, string[]> = JSON.parse(
     readFileSync(join(MODEL_FOLDER, "sentences.json"), "utf8"),
   );
-  const listening = await openListening(folder, {
+  const transcriber = await openTranscriber(folder, {
     bundled: null,
     multilingual: await openWhisper({ folder: MODEL_FOLDER, threads: 1 }),
     bundledTakesEnglish: false,
@@ -37,7 +37,7 @@ export async function measureWhisper(speaker: Speaker, folder: string, quick: bo
           ["clean", clip],
           ["noise 15 dB", over(clip, noise, 15)],
         ] as const) {
-          const result = await listening.recognize(mixedClip.samples);
+          const result = await transcriber.recognize(mixedClip.samples);
           const tally = tallies.get(condition) ?? new Tally();
           tallies.set(condition, tally);
           tally.add(clip.words, result.words);
@@ -46,10 +46,10 @@ export async function measureWhisper(speaker: Speaker, folder: string, quick: bo
       }
     }
   } finally {
-    await listening.close();
+    await transcriber.close();
   }
   printTable(
-    "Whisper engine, listening model, held-out voices (to reach: word error ≤ 0.01, start p90 ≤ 25 ms)",
+    "Whisper engine, tiny Whisper model, held-out voices (to reach: word error ≤ 0.01, start p90 ≤ 25 ms)",
     ["speech", ...TALLY_HEAD],
     [...tallies].map(([name, tally]) => [name, ...tally.row()]),
   );

@@ -11,11 +11,11 @@ import { FliteSpeaker, hasFlite } from "./accuracy-flite.ts";
 import { CALIBRATION_LANGUAGES } from "./accuracy-languages-calibration.ts";
 import { CHECKED_LANGUAGES } from "./accuracy-languages-checked.ts";
 import { FRESH_LANGUAGES } from "./accuracy-languages-fresh.ts";
-import { openListening } from "./accuracy-listening.ts";
 import { Speaker } from "./accuracy-made-speech.ts";
 import { TALLY_HEAD, Tally } from "./accuracy-scores.ts";
 import { nonSpeech } from "./accuracy-sounds.ts";
 import type { OtherLanguage } from "./accuracy-texts.ts";
+import { openTranscriber } from "./accuracy-transcriber.ts";
 import { type Speakers, VOICE_SETS, type VoiceSet } from "./accuracy-voices.ts";
 import { measureWhisper } from "./accuracy-whisper.ts";
 import { printTable } from "./table.ts";
@@ -47,7 +47,7 @@ const LANGUAGES_OF: Record<VoiceSet, readonly OtherLanguage[]> = {
 const parts = new Set(values.parts.split(","));
 const speaker = new Speaker(join(tmpdir(), "subtext-accuracy"));
 const folder = mkdtempSync(join(tmpdir(), "subtext-accuracy-run-"));
-const listening = await openListening(folder, {
+const transcriber = await openTranscriber(folder, {
   bundled: await openMoonshine({ model: await readMoonshine(), threads: 1 }),
   multilingual: null,
   bundledTakesEnglish: true,
@@ -62,7 +62,7 @@ try {
   if (parts.has("recordings")) await measureRecordings();
   if (parts.has("whisper")) await measureWhisper(speaker, folder, values.quick);
 } finally {
-  await listening.close();
+  await transcriber.close();
   rmSync(folder, { recursive: true });
 }
 
@@ -77,7 +77,7 @@ async function measureSpeech(): Promise<void> {
   };
   for (const set of VOICE_SETS) {
     for (const clip of englishClips(speakers, set, values.quick ? 1 : CLIPS_PER_VOICE[set])) {
-      const { words, language } = await listening.recognize(clip.samples);
+      const { words, language } = await transcriber.recognize(clip.samples);
       tally(`${set} voices, ${clip.condition}`).add(clip.words, words);
       tally(`all ${set} voices`).add(clip.words, words);
       decisions.addEnglish(set, clip.voice, clip.condition, language);
@@ -103,12 +103,12 @@ async function measureSpeech(): Promise<void> {
 async function measureSounds(): Promise<void> {
   const seconds = values.quick ? 15 : 60;
   const laugh = recording("laugh1.mp3");
-  const laughSamples = laugh === null ? null : await listening.decode(laugh);
+  const laughSamples = laugh === null ? null : await transcriber.decode(laugh);
   let words = 0;
   let minutes = 0;
   const rows: string[][] = [];
   for (const [name, samples] of nonSpeech(speaker, seconds, laughSamples)) {
-    const result = await listening.recognize(samples);
+    const result = await transcriber.recognize(samples);
     words += result.words.length;
     minutes += samples.length / 16_000 / 60;
     if (result.words.length > 0 || !["zxx", "skipped"].includes(result.language)) {
@@ -138,7 +138,7 @@ async function measureLanguages(): Promise<void> {
   for (const set of VOICE_SETS) {
     for (const language of LANGUAGES_OF[set]) {
       for (const clip of otherClips(speaker, language, perLanguage)) {
-        decisions.addOther(set, language.code, (await listening.recognize(clip.samples)).language);
+        decisions.addOther(set, language.code, (await transcriber.recognize(clip.samples)).language);
       }
     }
   }
@@ -153,7 +153,7 @@ async function measureRecordings(): Promise<void> {
     const path = recording(name);
     if (path === null) continue;
     const said = text ?? readFileSync(path.replace(/\.\w+$/, ".txt"), "utf8");
-    const { words, language } = await listening.hearFile(path);
+    const { words, language } = await transcriber.transcribeFile(path);
     const tally = new Tally();
     tally.add(
       said.match(/\S+/g)!.map((word) => ({ word, start: null, end: null })),
@@ -161,7 +161,7 @@ async function measureRecordings(): Promise<void> {
     );
     rows.push([name, language, String(tally.words), tally.wordError.toFixed(3)]);
     for (const decibels of values.quick ? [] : [20, 10, 5]) {
-      const noisy = await listening.recognize(await listening.withNoise(path, decibels));
+      const noisy = await transcriber.recognize(await transcriber.withNoise(path, decibels));
       const under = new Tally();
       under.add(
         said.match(/\S+/g)!.map((word) => ({ word, start: null, end: null })),
@@ -178,7 +178,7 @@ async function measureRecordings(): Promise<void> {
   for (const name of ["japanese.mp3", "smartphone.mp3", "bonjour_vous_allez_bien.mp3"]) {
     const path = recording(name);
     if (path === null) continue;
-    const { words, language } = await listening.hearFile(path);
+    const { words, language } = await transcriber.transcribeFile(path);
     rows.push([name, language, "–", `${words.length} words given`]);
   }
   if (rows.length > 0)

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Answers, Load } from "./api-load.ts";
 
-/** From another thread, so that who asks takes nothing from who answers. @throws where an answer is not 200 */
+/** Sends requests from another thread, so that the client does not slow the server. @throws if a status is not 200 */
 export async function askFromThread(load: Load): Promise<Answers> {
   const worker = new Worker(join(import.meta.dirname, "api-load.ts"), { workerData: load });
   try {

@@ -14,7 +14,7 @@ export interface Answers {
   latenciesMs: number[];
 }
 
-/** Throws where an answer is not 200. */
+/** @throws if a status is not 200 */
 async function measure({ url, headers, concurrency, milliseconds }: Load): Promise<Answers> {
   const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
   const ask = () =>

@@ -22,10 +22,10 @@ import { freePort } from "./spawned-service.ts";
 import { printTable } from "./table.ts";
 
 /**
- * How many reads of a transcription the service answers, beside its peer in the same run and process: a bare
- * Fastify route that makes one indexed SELECT on the same database. And how fast webhooks leave.
+ * Measures how many reads of a transcription the service answers, compared with a bare Fastify route that runs one
+ * indexed SELECT on the same database in the same process; and how fast webhooks are sent.
  * `--database-url` of an empty database measures PostgreSQL instead of the embedded database; `--only reads` or
- * `--only deliveries` leaves the other out.
+ * `--only deliveries` measures only one of them.
  */
 const { values } = parseArgs({
   options: {

@@ -9,8 +9,8 @@ import { freePort, SpawnedService } from "./spawned-service.ts";
 import { printTable } from "./table.ts";
 
 /**
- * How long a recording takes from its finished upload to COMPLETED, and what memory the whole process tree
- * takes, beside its peer in the same run: ffmpeg decoding the same file and doing nothing else.
+ * Measures how long a recording takes from the completed upload to COMPLETED, and the memory of the process tree.
+ * The baseline in the same run is ffmpeg, which only decodes the same file.
  */
 const { values } = parseArgs({
   options: { hours: { type: "string", default: "1,3" }, sample: { type: "string" } },

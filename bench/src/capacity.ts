@@ -1,16 +1,16 @@
 import { parseArgs } from "node:util";
 import { printTable } from "./table.ts";
 
-/** What so many videos a day need, from costs that were measured: the arithmetic of docs/scaling.md. */
+/** Computes the resources for a number of videos per day from measured costs: the arithmetic of docs/scaling.md. */
 const { values } = parseArgs({
   options: {
     videos: { type: "string", default: "1000000" },
     minutes: { type: "string", default: "4" },
     /** Size of a recording. */
     mebibytes: { type: "string", default: "75" },
-    /** The busiest hour beside the mean one. */
+    /** The busiest hour relative to the mean. */
     peak: { type: "string", default: "3" },
-    /** Of its processor time, what a worker is to be busy. */
+    /** Target utilization of a worker's CPU time. */
     busy: { type: "string", default: "0.7" },
   },
 });

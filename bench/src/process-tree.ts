@@ -9,7 +9,7 @@ export interface RunningProcess {
 
 const PAGE_BYTES = 4096;
 
-/** A process and all that descend from it, from /proc (Linux); empty where it has ended. */
+/** A process and its descendants, from /proc (Linux); empty if it has ended. */
 export function processTree(rootPid: number): RunningProcess[] {
   const all = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

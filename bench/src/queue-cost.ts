@@ -6,13 +6,13 @@ import { sql } from "kysely";
 import { acceptVideos, type QueueParts } from "./queue-videos.ts";
 
 const VIDEOS = 100;
-/** So long the workers are watched with nothing to do, for what they cost then. */
+/** How long the idle cost of the workers is measured. */
 const IDLE_SECONDS = 10;
 const TABLES = ["video", "transcription", "transcription_attempt", "event", "delivery", "delivery_attempt"];
 
 /** What PostgreSQL has done since its statistics began. */
 interface Counts {
-  /** Null where the extension pg_stat_statements is not loaded. */
+  /** Null if the extension pg_stat_statements is not loaded. */
   statements: number | null;
   transactions: number;
   rowsWritten: number;

@@ -34,8 +34,8 @@ export async function acceptVideos(
 }
 
 /**
- * Rows and jobs as `acceptUpload` leaves them, many at once, a millisecond apart. With a flood, one environment has
- * nine in ten of them, all before the others'.
+ * Inserts rows and jobs like `acceptUpload`, in bulk and a millisecond apart. With a flood, one environment has 90 %
+ * of them, queued before all others.
  */
 export async function fillBacklog(
   { db }: QueueParts,

@@ -7,22 +7,22 @@ const WORKER = join(import.meta.dirname, "../../server/test/waiting-worker.ts");
 /** What each worker has in work at a time. */
 export const CONCURRENCY = 4;
 /** Default duration of a video's transcription. */
-export const HEARING_MS = 1_000;
+export const RECOGNITION_MS = 1_000;
 
 export interface WaitingWorkers {
   url: string;
-  /** A folder for what they keep. */
+  /** A folder for their data. */
   folder: string;
   count: number;
-  hearingMs?: number;
+  recognitionMs?: number;
 }
 
-/** Worker processes on that PostgreSQL whose engine only waits; resolves when all of them take work. */
+/** Starts worker processes with an engine that only waits; resolves when all of them take work. */
 export async function startWorkers({
   url,
   folder,
   count,
-  hearingMs = HEARING_MS,
+  recognitionMs = RECOGNITION_MS,
 }: WaitingWorkers): Promise<ChildProcess[]> {
   const workers = Array.from({ length: count }, (_, number) =>
     spawn(process.execPath, [WORKER], {
@@ -31,7 +31,7 @@ export async function startWorkers({
         DATABASE_URL: url,
         DATA_DIR: join(folder, `worker-${number}`),
         FILES_FOLDER: join(folder, "files"),
-        RECOGNITION_MS: String(hearingMs),
+        RECOGNITION_MS: String(recognitionMs),
         WORKER_CONCURRENCY: String(CONCURRENCY),
         LOG_LEVEL: "error",
       },

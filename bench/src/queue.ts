@@ -19,15 +19,15 @@ import { measureApiUnderWork } from "./api-under-work.ts";
 import { type Backlog, type BacklogResult, measureBacklog, quantile, type Times } from "./queue-backlog.ts";
 import { measureCost, startReceiver } from "./queue-cost.ts";
 import { acceptVideos, type QueueParts } from "./queue-videos.ts";
-import { CONCURRENCY, HEARING_MS, startWorkers, stopWorkers } from "./queue-workers.ts";
+import { CONCURRENCY, RECOGNITION_MS, startWorkers, stopWorkers } from "./queue-workers.ts";
 import { printTable } from "./table.ts";
 
 /**
- * The queue alone, on the PostgreSQL of `--database-url`, where it creates and drops its databases: how
- * soon what is enqueued starts; what 1, 2 and 4 worker processes make of it with an engine that only waits; what
- * PostgreSQL does for one video; how fast the API answers while workers run at full (in `--rounds`); and what fetching,
- * claiming and listing cost with up to `--backlog` videos queued, also on the embedded database (up to 100,000; `--json`
- * prints a line of JSON for each). `--only` takes `workers`, `cost`, `api` or `backlog`. Statements are counted if the server loads
+ * Measures the queue on the PostgreSQL of `--database-url`, where it creates and drops its databases: the start
+ * latency; the throughput of 1, 2 and 4 worker processes with an engine that only waits; PostgreSQL's work for one
+ * video; how fast the API answers under full worker load (in `--rounds`); and the cost of fetching, claiming and
+ * listing with up to `--backlog` queued videos, also on the embedded database (up to 100,000; `--json` prints a line
+ * of JSON for each). `--only` takes `workers`, `cost`, `api` or `backlog`. Statements are counted if the server loads
  * pg_stat_statements. `scripts/start-postgres FOLDER` prints such an address.
  */
 const { values } = parseArgs({
@@ -181,7 +181,7 @@ async function measureWorkers({ parts, url }: { parts: QueueParts; url: string }
     await untilCompleted(parts, since, videos);
     const aSecond = (videos / (performance.now() - before)) * 1000;
     if (count === 1) alone = aSecond;
-    const ideal = (CONCURRENCY * count * 1000) / HEARING_MS;
+    const ideal = (CONCURRENCY * count * 1000) / RECOGNITION_MS;
     lines.push([
       String(count),
       String(videos),
@@ -192,7 +192,7 @@ async function measureWorkers({ parts, url }: { parts: QueueParts; url: string }
     await stopWorkers(workers);
   }
   printTable(
-    `Worker processes with ${CONCURRENCY} at a time, each of which waits ${HEARING_MS} ms`,
+    `Worker processes with ${CONCURRENCY} at a time, each of which waits ${RECOGNITION_MS} ms`,
     ["workers", "videos", "a second", "of what waiting alone allows", "efficiency beside one"],
     lines,
   );
@@ -201,7 +201,7 @@ async function measureWorkers({ parts, url }: { parts: QueueParts; url: string }
   const since = systemClock.now();
   for (let video = 0; video < STARTS; video++) {
     await acceptVideos(parts, [environmentId], 1);
-    await sleep(HEARING_MS / CONCURRENCY + 50);
+    await sleep(RECOGNITION_MS / CONCURRENCY + 50);
   }
   await untilCompleted(parts, since, STARTS);
   await stopWorkers(workers);
@@ -224,7 +224,7 @@ async function printCost({ parts, url }: { parts: QueueParts; url: string }): Pr
   const { id: environmentId } = await createEnvironment(parts, { name: "Bench", aiTranscription: true });
   const policy = createEndpointPolicy({ allowHttp: true, allowPrivateNetworks: ["127.0.0.1/32"] });
   await createWebhookEndpoint({ ...parts, policy }, { environmentId, url: receiver.url });
-  const workers = await startWorkers({ url, folder, count: 1, hearingMs: 0 });
+  const workers = await startWorkers({ url, folder, count: 1, recognitionMs: 0 });
   try {
     const since = systemClock.now();
     const lines = await measureCost(parts, {

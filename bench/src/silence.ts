@@ -11,8 +11,8 @@ import { cpuSeconds } from "./process-tree.ts";
 import { printTable } from "./table.ts";
 
 /**
- * What a recording without speech costs, as a ratio to decoding it with ffmpeg alone in the same run: timestamps
- * that claim hours of padding, digital silence and steady noise. Models are loaded before. `--json` prints JSON.
+ * Measures the cost of recordings without speech relative to decoding them with ffmpeg in the same run: timestamps
+ * that imply hours of padding, digital silence and steady noise. Models are loaded first. `--json` prints JSON.
  */
 const { values } = parseArgs({
   options: { json: { type: "boolean", default: false }, runs: { type: "string", default: "3" } },

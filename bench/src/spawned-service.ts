@@ -164,7 +164,7 @@ export class SpawnedService {
     });
   }
 
-  /** Null while the service does not answer. */
+  /** Null while the service does not respond. */
   async read({ key }: Tenant, videoId: string): Promise<Transcription | null> {
     const response = await fetch(`${this.url}/api/v1/videos/${videoId}/transcription`, {
       headers: { authorization: `Bearer ${key}` },

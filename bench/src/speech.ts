@@ -11,9 +11,9 @@ import type { SpeechRun } from "./speech-run.ts";
 import { printTable } from "./table.ts";
 
 /**
- * How fast recordings of continuous made speech become words, by threads, by processes and by length; what
- * memory that takes over time; how much of it is not the models' matrix work. Beside it, in the same run and
- * on the same recording, whisper.cpp's own program where there is one.
+ * Measures how fast continuous synthetic speech is transcribed, by threads, processes and length; its memory over
+ * time; and the share of time outside of the models' matrix operations. Compares it in the same run and on the same
+ * recording with the whisper.cpp program, if available.
  */
 const { values } = parseArgs({
   options: {

@@ -5,7 +5,7 @@ import { cpuSeconds, processTree } from "./process-tree.ts";
 import { freePort, SpawnedService, sleep } from "./spawned-service.ts";
 import { printTable } from "./table.ts";
 
-// How long the embedded service takes to start, the first time and later, and what it costs while nothing happens.
+// Measures the embedded service's first and later startup times, and its idle cost.
 // npm run bench:start -- [seconds of rest that are watched]
 
 const IDLE_SECONDS = Number(process.argv[2] ?? 60);

@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import { connect, createServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** A network on the way to a service, whose connections are cut after so many bytes of what clients send. */
+/** A proxy that cuts each connection after a number of bytes from the client. */
 export async function startCuttingProxy(port: number, cutAfterBytes: number[]) {
   const cuts = [...cutAfterBytes];
   const sockets = new Set<Socket>();

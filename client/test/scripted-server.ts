@@ -17,10 +17,10 @@ export interface Answer {
   body?: unknown;
 }
 
-/** `cut` closes the connection without an answer, `hang` never answers. */
+/** `cut` closes the connection without a response, `hang` never responds. */
 export type Step = Answer | "cut" | "hang";
 
-/** An HTTP server that answers as a test wrote down, first to last, and then as it did last. */
+/** An HTTP server that sends scripted responses in order, then repeats the last one. */
 export async function startScriptedServer(...script: Step[]): Promise<{ url: string; asked: Asked[] }> {
   const asked: Asked[] = [];
   const server = createServer(async (request, response) => {

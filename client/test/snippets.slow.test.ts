@@ -107,7 +107,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(project, { recursive: true, force: true }));
 
-/** As its own process, against the service of this test; gives what it prints. */
+/** Runs the snippet as a process against the service of this test; returns its output. */
 async function runSnippet(name: string, ...args: string[]): Promise<string> {
   const { key } = await createTenant(service);
   const file = join(project, `${name}.ts`);

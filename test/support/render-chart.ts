@@ -50,7 +50,7 @@ export class Chart {
     });
   }
 
-  /** @throws Error with the path of what is wrong, where the values are not as values.schema.json wants them */
+  /** @throws Error with the path of the first value that does not match values.schema.json */
   check(values: ChartValues): ChartValues {
     const merged = overlay(this.#read("values.yaml"), values);
     const ajv = new Ajv({ allErrors: true, strict: false });
@@ -96,7 +96,7 @@ function objectsOf(text: string, file: string): KubernetesObject[] {
   });
 }
 
-/** As Helm does: maps are merged, null takes away, everything else takes the place of what was there. */
+/** Like Helm: maps are merged, null removes a key, everything else replaces it. */
 function overlay(base: ChartValues, over: ChartValues): ChartValues {
   const merged = { ...base };
   for (const [name, value] of Object.entries(over)) {

@@ -19,7 +19,7 @@ export interface TcpProxy {
   hang(): Promise<void>;
   /** Each piece of at most 64 KiB waits so long, in both directions. */
   slow(delayMs: number): Promise<void>;
-  /** Resets what is open and refuses what is new, as where no process listens. */
+  /** Resets open connections and refuses new ones, as if no process listened. */
   refuse(): Promise<void>;
   close(): Promise<void>;
 }

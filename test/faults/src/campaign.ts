@@ -13,7 +13,7 @@ export interface CampaignOptions {
   faults: number;
   videos: number;
   seed: number;
-  /** Only faults whose names begin with one of these; empty for all. */
+  /** Name prefixes of the faults to run; empty for all. */
   only: string[];
   /** No fault begins later than so long after the start. */
   withinMs: number;

@@ -30,10 +30,10 @@ const { values } = parseArgs({
   options: {
     /** Faults that must have happened; 320 by default, 2 with `--break`. */
     faults: { type: "string" },
-    /** Videos that come meanwhile, beside those of faults that upload; 200 by default, 4 with `--break`. */
+    /** Videos uploaded meanwhile, in addition to those of faults that upload; 200 by default, 4 with `--break`. */
     videos: { type: "string" },
     seed: { type: "string", default: "1" },
-    /** Faults whose names begin so, separated by commas; all by default, with `--break` those that need a fence. */
+    /** Name prefixes of faults, separated by commas; all by default, with `--break` those that need a fence. */
     only: { type: "string" },
     /** `fence`: the writes of workers are no longer fenced, which must be noticed. */
     break: { type: "string" },

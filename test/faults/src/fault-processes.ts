@@ -46,7 +46,7 @@ export function processFaults(fleet: Fleet): Fault[] {
     {
       name: "worker paused past its lease",
       share: 18,
-      // One at a time: another is to take over what it worked on.
+      // One at a time, so that another process can take over its work.
       draw: (of) => ({ holds: "lease", member: of.front }),
       apply(world, _member, random) {
         pauses += 1;
@@ -136,13 +136,13 @@ async function pauseAtWork(
   const member = await soon(atWork, TAKEN_UP_WITHIN_MS);
   if (member === null) return false;
   return await pause(fleet, member, random, async () => {
-    // There is nobody else.
+    // There is no other process.
     if (fleet.workers.length === 1) await sleep(between(...LONG_PAUSE_MS, random));
     else await customer.untilEnded(videoId, TAKEN_OVER_WITHIN_MS);
   });
 }
 
-/** The process alone, so that its engine continues and has messages for it when it resumes; or all, as a frozen machine. */
+/** Stops only the process, so that its engine continues and has messages for it when it resumes; or all, like a frozen machine. */
 async function pause(
   fleet: Fleet,
   member: Member,
@@ -184,7 +184,7 @@ async function stopFor(
   return true;
 }
 
-/** What it asks for from now on is refused, as on a machine whose memory is used up. */
+/** Rejects its further allocations, as on a machine without free memory. */
 function limitMemory(pid: number): boolean {
   try {
     const kib = Number(/^VmSize:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);

@@ -16,7 +16,7 @@ export interface World {
 
 export interface Fault {
   name: string;
-  /** How often it is drawn, relative to the others. */
+  /** Relative probability of being drawn. */
   share: number;
   /** What it needs exclusively: no two faults hold the same at a time. Depends only on the seed. */
   draw(fleet: Fleet, random: Random): { holds: string; member: Member };

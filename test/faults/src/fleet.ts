@@ -20,9 +20,9 @@ export interface Member {
   name: string;
   role: "api" | "worker" | "all";
   service: SpawnedService;
-  /** Null where it has its own database inside. */
+  /** Null with the embedded database. */
   database: TcpProxy | null;
-  /** Null where it keeps files on its disk. */
+  /** Null if files are stored on disk. */
   bucket: TcpProxy | null;
   disk: SmallDisk | null;
   logFile: string;
@@ -45,11 +45,11 @@ export class Fleet {
   readonly stores: SharedStores | null;
   /** Of the shared bucket; null without one. */
   unreliable: UnreliableBucket | null = null;
-  /** Ends that nobody asked for, after the process had been ready. */
+  /** Unexpected exits of processes that had been ready. */
   readonly collapses: string[] = [];
   /** Starts that failed, as they may while a store is away. */
   failedStarts = 0;
-  /** Every child process that was ever seen, with what it is. */
+  /** Every child process seen so far, with its kind. */
   readonly #children = new Map<number, string>();
   readonly #options: FleetOptions;
   #supervising = false;
@@ -132,7 +132,7 @@ export class Fleet {
     }
   }
 
-  /** Ends a member so that nobody starts it again meanwhile. */
+  /** Ends a member and prevents that it is restarted meanwhile. */
   async takeDown(member: Member, signal: "SIGTERM" | "SIGKILL"): Promise<void> {
     member.wanted = false;
     await member.service.end(signal);

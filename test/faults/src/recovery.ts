@@ -7,7 +7,7 @@ import type { Upload } from "./uploads.ts";
 /** Beyond every wait between two attempts, with a queue that has grown long. */
 const END_WITHIN_MS = 8 * 60_000;
 
-/** Waits until every video that is still there has ended. @returns those that have not, with what they are */
+/** Waits until every video that was not deleted has ended. @returns those that have not, with their status */
 export async function untilAllEnded(
   { fleet, uploads }: World,
   tenant: Tenant,

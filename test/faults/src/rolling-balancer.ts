@@ -4,7 +4,7 @@ import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const CHECK_EVERY_MS = 500;
-/** Longer than the service takes to find out that one of its stores does not answer. */
+/** Longer than the service takes to detect that one of its stores does not respond. */
 const CHECK_TIMEOUT_MS = 6_000;
 /** How long a connection is held while no process is ready, as balancers do. */
 const WAIT_FOR_ONE_MS = 30_000;

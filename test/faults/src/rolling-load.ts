@@ -7,7 +7,7 @@ const READ_TIMEOUT_MS = 60_000;
 
 export interface Reads {
   requests: number;
-  /** What came instead of an answer in the two hundreds. */
+  /** Responses other than 2xx, and errors. */
   failures: string[];
   longestMs: number;
 }

@@ -44,10 +44,10 @@ export async function startUnreliableBucket(
         response.writeHead(answer.statusCode ?? 502, answer.headers);
         pipeline(answer, response, () => {});
       });
-      // Once there is an answer, that is what counts: some servers add a body to what answers a HEAD.
+      // Once there is a response, later errors do not count: some servers add a body to the response to a HEAD.
       onward.on("error", () => response.headersSent || response.destroy());
     } else if (random() < 0.5) {
-      // The worst of errors: what was asked for was done.
+      // The worst kind of error: the request succeeded.
       relay(request, (answer) => answer.resume().on("end", () => fail(response))).on("error", () =>
         fail(response),
       );

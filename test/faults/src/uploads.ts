@@ -12,11 +12,11 @@ const REQUEST_TIMEOUT_MS = 30_000;
 export interface Upload {
   videoId: string;
   recording: Recording;
-  /** Deleted by its owner; `asked` while no answer has come. */
+  /** Deleted by its owner; `asked` until the response arrives. */
   deletion: "none" | "asked" | "done";
 }
 
-/** A customer's program: it repeats what got no answer and stops at what no customer should see. */
+/** A customer's client: it retries requests without a response and fails on responses that no customer should get. */
 export class Customer {
   readonly #service: SpawnedService;
   readonly #tenant: Tenant;
@@ -83,7 +83,7 @@ export class Customer {
     upload.deletion = "asked";
     await this.#untilAnswered(`the deletion of ${upload.videoId}`, async () => {
       const response = await this.#send("DELETE", `/api/v1/videos/${upload.videoId}`);
-      // 404: the answer to an earlier one was lost.
+      // 404: the response to an earlier request was lost.
       return response?.status === 204 || response?.status === 404 ? true : null;
     });
     upload.deletion = "done";
@@ -100,7 +100,7 @@ export class Customer {
     }
   }
 
-  /** Null while no answer comes. */
+  /** Null while there is no response. */
   async statusOf(path: string): Promise<number | null> {
     return (await this.#send("GET", path))?.status ?? null;
   }
@@ -132,7 +132,7 @@ export class Customer {
     });
   }
 
-  /** The status; null where no answer came. */
+  /** The status; null without a response. */
   async #patch(videoId: string, offset: number, piece: Buffer): Promise<number | null> {
     const headers = { ...TUS, ...PIECE, "upload-offset": String(offset) };
     return (await this.#send("PATCH", `/api/v1/uploads/${videoId}`, headers, piece))?.status ?? null;

@@ -17,21 +17,21 @@ export interface RecognizedSpeech {
 }
 
 /** The whole way from a file to words. */
-export interface Listening {
+export interface Transcriber {
   recognize(samples: Float32Array): Promise<RecognizedSpeech>;
-  hearFile(path: string): Promise<RecognizedSpeech>;
+  transcribeFile(path: string): Promise<RecognizedSpeech>;
   decode(path: string): Promise<Float32Array>;
   withNoise(path: string, decibels: number): Promise<Float32Array>;
   close(): Promise<void>;
 }
 
 /** @param folder for the audio files */
-export async function openListening(folder: string, engines: Engines): Promise<Listening> {
+export async function openTranscriber(folder: string, engines: Engines): Promise<Transcriber> {
   const decoder = await openDecoder();
   const voiceActivity = await openVoiceActivityDetector({ threads: 1 });
   const { signal } = new AbortController();
 
-  async function hearFile(path: string): Promise<RecognizedSpeech> {
+  async function transcribeFile(path: string): Promise<RecognizedSpeech> {
     try {
       const result = await transcribe(path, {
         decoder,
@@ -57,12 +57,12 @@ export async function openListening(folder: string, engines: Engines): Promise<L
   }
 
   return {
-    hearFile,
+    transcribeFile,
     decode,
     recognize(samples) {
       const path = join(folder, "clip.wav");
       writeFileSync(path, wavFile(samples));
-      return hearFile(path);
+      return transcribeFile(path);
     },
     async withNoise(path, decibels) {
       return over({ samples: await decode(path), words: [] }, pinkNoise(30), decibels).samples;
