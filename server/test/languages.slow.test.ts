@@ -2,19 +2,19 @@ import { readFile } from "node:fs/promises";
 import type { Word } from "@subtext/captions/words";
 import { describe, expect, test } from "vitest";
 import {
-  type LISTENING_RECORDINGS,
-  listeningModel,
-  listeningRecording,
+  type LANGUAGE_RECORDINGS,
+  languageRecording,
+  tinyWhisperModel,
 } from "../../speech/test/support/language-recordings.ts";
 import { compareWords, quantile } from "../../speech/test/support/spoken.ts";
 import { createTenant, shareService, untilEnded, upload } from "./support/service.ts";
 
 /** Transcribes synthetic Spanish, Portuguese, English and French speech with a small model. */
-const service = shareService({ env: { ENGINE: "whisper", WHISPER_MODEL: listeningModel } });
+const service = shareService({ env: { ENGINE: "whisper", WHISPER_MODEL: tinyWhisperModel } });
 
-async function transcribed(name: (typeof LISTENING_RECORDINGS)[number]) {
+async function transcribed(name: (typeof LANGUAGE_RECORDINGS)[number]) {
   const tenant = await createTenant(service);
-  const recording = listeningRecording(name);
+  const recording = languageRecording(name);
   const videoId = await upload(service, tenant, await readFile(recording.path));
   const transcription = await untilEnded(service, tenant, videoId);
   expect(transcription.status).toBe("COMPLETED");
@@ -74,7 +74,7 @@ describe("a transcript has the spoken language, the words and their times", () =
 
 test("a recording that changes language has a segment for each language", async () => {
   const { transcription, row, words, spoken } = await transcribed("mixed");
-  const { languages } = listeningRecording("mixed");
+  const { languages } = languageRecording("mixed");
   expect(languages.length).toBeGreaterThan(2);
   expect(row.stretches?.map(({ language }) => language)).toEqual(languages);
   expect(languages).toContain(transcription.language);

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { KNOWN_MODELS, type KnownModel } from "@subtext/speech/models/catalog";
 import { expect, onTestFinished, test } from "vitest";
-import { listeningModel, listeningRecording } from "../../speech/test/support/language-recordings.ts";
+import { languageRecording, tinyWhisperModel } from "../../speech/test/support/language-recordings.ts";
 import { ModelHub } from "../../speech/test/support/model-hub.ts";
 import { createTenant, startService, until, untilEnded, upload } from "./support/service.ts";
 
@@ -17,7 +17,7 @@ async function startHub(): Promise<ModelHub> {
       const name = path.replace("onnx/", "").replace("_quantized", "");
       return [
         path,
-        { content: await readFile(join(listeningModel, name)), large: path.endsWith(".onnx") },
+        { content: await readFile(join(tinyWhisperModel, name)), large: path.endsWith(".onnx") },
       ] as const;
     }),
   );
@@ -35,7 +35,7 @@ test("a Spanish video waits for the model that is being downloaded, an English o
   const { models, database } = service.service.parts;
   await until(async () => models.state().state === "downloading");
   const tenant = await createTenant(service);
-  const spanish = listeningRecording("spanish");
+  const spanish = languageRecording("spanish");
   const videoId = await upload(service, tenant, await readFile(spanish.path));
 
   const row = async () =>
@@ -54,7 +54,7 @@ test("a Spanish video waits for the model that is being downloaded, an English o
   expect((await row()).stretches).toMatchObject([{ language: "es", engine: TINY.name }]);
   expect(models.state()).toMatchObject({ state: "installed" });
 
-  const english = await upload(service, tenant, await readFile(listeningRecording("english").path));
+  const english = await upload(service, tenant, await readFile(languageRecording("english").path));
   expect(await untilEnded(service, tenant, english)).toMatchObject({ status: "COMPLETED", language: "en" });
   const recognized = await database.kysely
     .selectFrom("transcription")
@@ -73,7 +73,7 @@ test("if the model is unavailable, a Spanish video fails with an error that says
   });
   await until(async () => service.service.parts.models.state().state === "failed");
   const tenant = await createTenant(service);
-  const videoId = await upload(service, tenant, await readFile(listeningRecording("spanish").path));
+  const videoId = await upload(service, tenant, await readFile(languageRecording("spanish").path));
   expect(await untilEnded(service, tenant, videoId)).toMatchObject({ status: "FAILED" });
   const { failure_code, failure_message } = await service.service.parts.database.kysely
     .selectFrom("transcription")

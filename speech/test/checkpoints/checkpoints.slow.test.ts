@@ -24,9 +24,9 @@ import {
   fakeRecording,
 } from "../support/fake-engines.ts";
 import {
-  type LISTENING_RECORDINGS,
-  listeningModel,
-  listeningRecording,
+  type LANGUAGE_RECORDINGS,
+  languageRecording,
+  tinyWhisperModel,
 } from "../support/language-recordings.ts";
 import { decoded, ENGLISH, spoken } from "../support/spoken.ts";
 import { sequence, wavFile } from "../support/wav.ts";
@@ -283,7 +283,7 @@ describe("a recording whose transcription is ended again and again", { timeout: 
     return folder;
   }
 
-  const soundOf = (name: (typeof LISTENING_RECORDINGS)[number]) => decoded(listeningRecording(name).path);
+  const soundOf = (name: (typeof LANGUAGE_RECORDINGS)[number]) => decoded(languageRecording(name).path);
 
   /** Every attempt ends after its first checkpoint, until one completes. */
   async function endedAgainAndAgain(attempt: Awaited<ReturnType<typeof open>>, path: string) {
@@ -327,7 +327,7 @@ describe("a recording whose transcription is ended again and again", { timeout: 
   test("detects each language where it is spoken, also if interrupted beside a change", async () => {
     const attempt = await open({
       bundled: true,
-      multilingual: { kind: "whisper", folder: listeningModel },
+      multilingual: { kind: "whisper", folder: tinyWhisperModel },
       bundledTakesEnglish: true,
       remedy: "",
     });

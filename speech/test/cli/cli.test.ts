@@ -12,7 +12,7 @@ import { runCommandLine } from "../../src/cli/program.ts";
 import { showTranscription } from "../../src/cli/transcription-display.ts";
 import { KNOWN_MODELS } from "../../src/models/catalog.ts";
 import type { MemoryLimit } from "../../src/processes/memory-limit.ts";
-import { listeningModel, listeningRecording } from "../support/language-recordings.ts";
+import { languageRecording, tinyWhisperModel } from "../support/language-recordings.ts";
 import { decoders } from "../support/media-decoding.ts";
 import { ModelHub } from "../support/model-hub.ts";
 import { descendantsRunning, until } from "../support/processes.ts";
@@ -23,7 +23,7 @@ import { sequence, theChildren, theWeather, wavFile } from "../support/wav.ts";
 const PROGRAM = fileURLToPath(new URL("../../bin/subtext-speech.js", import.meta.url));
 
 const videoOnly = fileURLToPath(new URL("../fixtures/media/video-only.mp4", import.meta.url));
-const spanish = listeningRecording("spanish");
+const spanish = languageRecording("spanish");
 const TINY = KNOWN_MODELS[0]!;
 
 let folder: string;
@@ -270,7 +270,7 @@ describe("recordings", () => {
   /** A new folder that contains the model under a name. */
   function modelBeside(name: string): string {
     const place = mkdtempSync(join(folder, "beside-"));
-    symlinkSync(listeningModel, join(place, name));
+    symlinkSync(tinyWhisperModel, join(place, name));
     return place;
   }
 });
@@ -401,7 +401,7 @@ describe("models", () => {
 
   test("are in --models-dir, which takes precedence over MODELS_DIR", async () => {
     const [named, other] = [mkdtempSync(join(folder, "named-")), mkdtempSync(join(folder, "other-"))];
-    cpSync(join(listeningModel, "config.json"), join(named, "whisper-base", "config.json"));
+    cpSync(join(tinyWhisperModel, "config.json"), join(named, "whisper-base", "config.json"));
     const state = async (args: string[], env: Record<string, string>) => {
       const { out } = await call(["models", "list", "--json", ...args], env);
       return JSON.parse(out).find(({ name }: { name: string }) => name === "whisper-base").state;

@@ -7,7 +7,7 @@ import { addCrossAttentionOutputs } from "../../src/onnx/cross-attention-outputs
 import { type DecodedSequence, decodeSequences } from "../../src/onnx/decode-sequences.ts";
 import { describeDecoder, emptyCache, runStep } from "../../src/onnx/seq2seq-decoder.ts";
 import { cacheTransposedKeys } from "../../src/onnx/transposed-keys.ts";
-import { listeningModel } from "../support/language-recordings.ts";
+import { tinyWhisperModel } from "../support/language-recordings.ts";
 import { spoken } from "../support/spoken.ts";
 
 const folder = new URL("model/tiny/quantized/", import.meta.resolve("@moonshine-ai/moonshine-js"));
@@ -74,7 +74,7 @@ test("the cache keeps the keys of every layer turned", async () => {
 test("a graph whose keys are used in another way stays as it is", () => {
   for (const model of [
     readFileSync(path("encoder_model.onnx")),
-    readFileSync(`${listeningModel}/encoder_model.onnx`),
+    readFileSync(`${tinyWhisperModel}/encoder_model.onnx`),
     cacheTransposedKeys(decoder),
   ]) {
     expect(cacheTransposedKeys(model)).toBe(model);

@@ -10,7 +10,7 @@ import type { EngineSelection } from "../../src/engines/registry.ts";
 import { SpeechError } from "../../src/errors.ts";
 import { createSpeech, type Speech, type SpeechOptions } from "../../src/processes/process-pool.ts";
 import type { TranscribeProgress, Transcript } from "../../src/transcript.ts";
-import { listeningModel, listeningRecording } from "../support/language-recordings.ts";
+import { languageRecording, tinyWhisperModel } from "../support/language-recordings.ts";
 import { descendants, descendantsRunning, runs, until } from "../support/processes.ts";
 import { ENGLISH, spoken } from "../support/spoken.ts";
 import { sequence, theChildren, wavFile } from "../support/wav.ts";
@@ -169,7 +169,7 @@ describe("speech in a long-lived process", () => {
 
   test("the progress of a short recording reaches its end too", async () => {
     const seen: TranscribeProgress[] = [];
-    const { path } = listeningRecording("english");
+    const { path } = languageRecording("english");
     const { duration } = await speech.transcribe(path, {
       ...job,
       onProgress: (progress) => seen.push(progress),
@@ -303,7 +303,7 @@ describe("speech that each test opens and closes", () => {
   });
 
   test("a model of several languages transcribes each segment of a recording in its own", async () => {
-    const multilingual = { kind: "whisper" as const, folder: listeningModel };
+    const multilingual = { kind: "whisper" as const, folder: tinyWhisperModel };
     const speech = open({
       parts: () => ({ ...BUNDLED, multilingual, bundledTakesEnglish: true }),
       threads: 2,
@@ -312,7 +312,7 @@ describe("speech that each test opens and closes", () => {
       expect.arrayContaining(["es", "pt", "en", "fr"]),
       ["en"],
     ]);
-    const { path, languages } = listeningRecording("mixed");
+    const { path, languages } = languageRecording("mixed");
     const result = (await speech.transcribe(path, job)) as Transcript;
     expect(result.languageSegments.map(({ language }) => language)).toEqual(languages);
   });

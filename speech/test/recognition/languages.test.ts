@@ -7,9 +7,9 @@ import { transcribe } from "../../src/transcribe.ts";
 import type { Transcript } from "../../src/transcript.ts";
 import { openVoiceActivityDetector, type VoiceActivityDetector } from "../../src/vad/voice-activity.ts";
 import {
-  type ListeningSentence,
-  listeningModel,
-  listeningRecording,
+  languageRecording,
+  type RecordedSentence,
+  tinyWhisperModel,
 } from "../support/language-recordings.ts";
 import { compareWords, plainWords } from "../support/spoken.ts";
 
@@ -19,7 +19,7 @@ let voiceActivity: VoiceActivityDetector;
 
 beforeAll(async () => {
   decoder = await openDecoder();
-  whisper = await openWhisper({ folder: listeningModel, threads: 1 });
+  whisper = await openWhisper({ folder: tinyWhisperModel, threads: 1 });
   voiceActivity = await openVoiceActivityDetector({ threads: 1 });
 });
 afterAll(async () => {
@@ -40,7 +40,7 @@ async function transcriptOf(path: string): Promise<Transcript> {
 }
 
 /** Of sentences that it has not learned, the model takes a word now and then from another one. */
-function expectWordsOf(sentences: readonly ListeningSentence[], { words }: Transcript): void {
+function expectWordsOf(sentences: readonly RecordedSentence[], { words }: Transcript): void {
   const said = sentences.flatMap(({ text }) => plainWords(text));
   const recognized = words.flatMap(({ word }) => plainWords(word));
   const { agreeing } = compareWords(said, recognized);
@@ -54,7 +54,7 @@ test.each([
   ["english", "en"],
   ["french", "fr"],
 ] as const)("a recording in %s is detected and transcribed as %s", async (name, language) => {
-  const { path, sentences } = listeningRecording(name);
+  const { path, sentences } = languageRecording(name);
   const transcript = await transcriptOf(path);
   expect(transcript.language).toBe(language);
   expect(transcript.languageSegments).toMatchObject([
@@ -65,7 +65,7 @@ test.each([
 });
 
 test("a recording of three languages is written segment by segment, each sentence in its own", async () => {
-  const { path, sentences, languages } = listeningRecording("mixed");
+  const { path, sentences, languages } = languageRecording("mixed");
   const transcript = await transcriptOf(path);
   const { languageSegments, language } = transcript;
   expect(languageSegments.map((segment) => segment.language)).toEqual(languages);
@@ -83,6 +83,6 @@ test("a recording of three languages is written segment by segment, each sentenc
 });
 
 test("a recording without speech has no words", async () => {
-  const { path } = listeningRecording("nobody");
+  const { path } = languageRecording("nobody");
   expect(await transcriptOf(path)).toMatchObject({ words: [], language: "zxx", languageSegments: [] });
 });

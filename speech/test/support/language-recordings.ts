@@ -1,45 +1,39 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** The folder of the model that truly listens: see `../tiny-whisper/README.md`. */
-export const listeningModel = fileURLToPath(new URL("../tiny-whisper/model", import.meta.url));
+/** The folder of a real, trained model: see `../tiny-whisper/README.md`. */
+export const tinyWhisperModel = fileURLToPath(new URL("../tiny-whisper/model", import.meta.url));
 
 /** A recording that `../fixtures/languages/make.ts` made for that model, of voices it was not trained on. */
-export interface ListeningRecording {
-  /** An MP4 file with AAC sound. */
+export interface LanguageRecording {
+  /** An MP4 file with AAC audio. */
   path: string;
   seconds: number;
-  /** ISO codes of the languages spoken, in order; none where nobody speaks. */
+  /** ISO codes of the languages spoken, in order; empty without speech. */
   languages: string[];
-  sentences: ListeningSentence[];
+  sentences: RecordedSentence[];
 }
 
 /** Times are seconds of the recording. */
-export interface ListeningSentence {
+export interface RecordedSentence {
   language: string;
   text: string;
   words: {
     word: string;
     start: number;
-    end: number /** False if the voice reported no start. */;
+    end: number;
+    /** False if the voice reported no start. */
     measured: boolean;
   }[];
 }
 
-export const LISTENING_RECORDINGS = [
-  "spanish",
-  "portuguese",
-  "english",
-  "french",
-  "mixed",
-  "nobody",
-] as const;
+export const LANGUAGE_RECORDINGS = ["spanish", "portuguese", "english", "french", "mixed", "nobody"] as const;
 
-export function listeningRecording(name: (typeof LISTENING_RECORDINGS)[number]): ListeningRecording {
+export function languageRecording(name: (typeof LANGUAGE_RECORDINGS)[number]): LanguageRecording {
   const file = (ending: string) =>
     fileURLToPath(new URL(`../fixtures/languages/${name}.${ending}`, import.meta.url));
   const { seconds, sentences } = JSON.parse(readFileSync(file("json"), "utf8")) as Omit<
-    ListeningRecording,
+    LanguageRecording,
     "path" | "languages"
   >;
   const spoken = sentences.map(({ language }) => language);

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readWhisperModel } from "../../../src/engines/whisper/model-files.ts";
 import { SpeechError } from "../../../src/errors.ts";
-import { listeningModel } from "../../support/language-recordings.ts";
+import { tinyWhisperModel } from "../../support/language-recordings.ts";
 import {
   type MadeWhisperOptions,
   steps,
@@ -38,7 +38,7 @@ async function refusal(folder: string, options?: { variant: string }): Promise<s
 
 describe("a Whisper export", () => {
   test("reports its window, its sizes and its tokens", async () => {
-    const model = await readWhisperModel(listeningModel);
+    const model = await readWhisperModel(tinyWhisperModel);
     expect(model).toMatchObject({
       name: "model",
       window: { seconds: 10, samples: 160_000, melFrames: 1_000, encoderFrames: 500 },
@@ -70,7 +70,7 @@ describe("a Whisper export", () => {
         ["fr", 504],
       ]),
     );
-    expect(model.encoderPath).toBe(join(listeningModel, "encoder_model.onnx"));
+    expect(model.encoderPath).toBe(join(tinyWhisperModel, "encoder_model.onnx"));
   });
 
   test("may be large: 128 mel bins, a hundred languages, timestamps", async () => {

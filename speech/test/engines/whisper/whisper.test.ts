@@ -8,10 +8,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Engine, RecognitionResult } from "../../../src/engines/engine.ts";
 import { openWhisper } from "../../../src/engines/whisper/whisper.ts";
 import type { Utterance } from "../../../src/vad/utterances.ts";
-import { listeningModel } from "../../support/language-recordings.ts";
+import { tinyWhisperModel } from "../../support/language-recordings.ts";
 import { compareWords, plainWords, quantile } from "../../support/spoken.ts";
 
-/** Speech that the listening model was not trained on, with what is said in it when. */
+/** Speech that the tiny Whisper model was not trained on, with what is said in it when. */
 interface Clip {
   name: string;
   /** Null where nobody speaks. */
@@ -41,7 +41,7 @@ let engine: Engine;
 let results: RecognitionResult[];
 
 beforeAll(async () => {
-  engine = await openWhisper({ folder: listeningModel, threads: 2 });
+  engine = await openWhisper({ folder: tinyWhisperModel, threads: 2 });
   results = await engine.recognize(
     spokenClips.map((clip, index) => utteranceOf(clip, 100 * index)),
     { signal },
@@ -126,7 +126,7 @@ describe("a model that is laid out otherwise", () => {
 
   beforeAll(async () => {
     copy = await mkdtemp(join(tmpdir(), "subtext-whisper-"));
-    await cp(listeningModel, copy, { recursive: true });
+    await cp(tinyWhisperModel, copy, { recursive: true });
   });
 
   afterAll(() => rm(copy, { recursive: true }));

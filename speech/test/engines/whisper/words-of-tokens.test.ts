@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readWhisperModel } from "../../../src/engines/whisper/model-files.ts";
 import { wordsOfTokens } from "../../../src/engines/whisper/words-of-tokens.ts";
-import { listeningModel } from "../../support/language-recordings.ts";
+import { tinyWhisperModel } from "../../support/language-recordings.ts";
 
 /** Words of tokens that spell these texts or bytes; null is a special token. */
 function wordsOf(pieces: readonly (string | number[] | null)[], language: string | null = null) {
@@ -126,7 +126,7 @@ describe("whatever tokens are chosen", () => {
   });
 
   test("of a real vocabulary, nothing throws", async () => {
-    const { tokenBytes } = await readWhisperModel(listeningModel);
+    const { tokenBytes } = await readWhisperModel(tinyWhisperModel);
     const token = fc.integer({ min: -1, max: tokenBytes.length + 1 });
     fc.assert(
       fc.property(fc.array(token, { maxLength: 60 }), (tokens) => {
