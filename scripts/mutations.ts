@@ -135,7 +135,7 @@ export const mutations: Mutation[] = [
       ['if (!failed) return await movedBefore(tx, attempt, "failed");', "if (!failed) return true;"],
       ['return await movedBefore(tx, attempt, "returned");', "return true;"],
       ["if (await hasEndedAs(tx, lease, outcome)) return true;", ""],
-      ['log.warn(lost, "the worker of the attempt before was lost; this attempt takes over");', ""],
+      ['log.warn(lost, "the worker of the previous attempt was lost; this attempt takes over");', ""],
     ],
   ),
   ...of(

@@ -111,13 +111,13 @@ describe("an invalid setting", () => {
   for (const [name, value] of wrong) {
     test(`is named together with valid values: ${name}=${value}`, () => {
       expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
-      expect(() => readConfig({ [name]: value })).toThrow(`${name}=${value} can not be used: `);
+      expect(() => readConfig({ [name]: value })).toThrow(`${name}=${value} cannot be used: `);
     });
   }
 
   test("is reported alone if others in the list are valid", () => {
     expect(() => readConfig({ WEBHOOK_ALLOW_NETWORKS: "10.0.0.0/8, fd00::/129" })).toThrow(
-      "WEBHOOK_ALLOW_NETWORKS=fd00::/129 can not be used",
+      "WEBHOOK_ALLOW_NETWORKS=fd00::/129 cannot be used",
     );
     const { webhookAllowNetworks } = readConfig({ WEBHOOK_ALLOW_NETWORKS: " 10.0.0.0/8,fd00::/8 ::1/128" });
     expect(webhookAllowNetworks).toEqual(["10.0.0.0/8", "fd00::/8", "::1/128"]);
@@ -127,7 +127,7 @@ describe("an invalid setting", () => {
     "is reported without its password: %s",
     (url) => {
       expect(() => readConfig({ DATABASE_URL: url })).toThrow(
-        /^DATABASE_URL=mysql:\/\/…@db\/\w+ can not be used/,
+        /^DATABASE_URL=mysql:\/\/…@db\/\w+ cannot be used/,
       );
     },
   );
@@ -137,7 +137,7 @@ test.each(["OTEL_EXPORTER_OTLP_ENDPOINT", "SPEECH_SERVERS", "MODEL_HUB_URL"])(
   "%s rejects a password, because requests with one are not sent and the doctor shows the URL",
   (name) => {
     expect(() => readConfig({ [name]: "https://me:hunter2@elsewhere.example/v1" })).toThrow(
-      new RegExp(`^${name}=https://…@elsewhere.example/v1 can not be used`),
+      new RegExp(`^${name}=https://…@elsewhere.example/v1 cannot be used`),
     );
   },
 );
@@ -152,7 +152,7 @@ describe("speech servers", () => {
     expect(keysOf("")).toEqual([null, null]);
     expect(keysOf("one")).toEqual(["one", "one"]);
     expect(keysOf("one,two")).toEqual(["one", "two"]);
-    expect(() => keysOf("one,two,three")).toThrow("SPEECH_SERVER_KEYS=… can not be used");
+    expect(() => keysOf("one,two,three")).toThrow("SPEECH_SERVER_KEYS=… cannot be used");
   });
 });
 
@@ -187,18 +187,18 @@ describe("a bucket", () => {
   });
 
   test.each([
-    [{ S3_ENDPOINT: "http://localhost:9000" }, "S3_ENDPOINT=… can not be used"],
-    [{ S3_BUCKET: "captions", S3_ACCESS_KEY_ID: "id" }, "S3_ACCESS_KEY_ID=… can not be used"],
-    [{ S3_BUCKET: "captions", S3_SECRET_ACCESS_KEY: "hush" }, "S3_SECRET_ACCESS_KEY=… can not be used"],
+    [{ S3_ENDPOINT: "http://localhost:9000" }, "S3_ENDPOINT=… cannot be used"],
+    [{ S3_BUCKET: "captions", S3_ACCESS_KEY_ID: "id" }, "S3_ACCESS_KEY_ID=… cannot be used"],
+    [{ S3_BUCKET: "captions", S3_SECRET_ACCESS_KEY: "hush" }, "S3_SECRET_ACCESS_KEY=… cannot be used"],
     [
       { S3_BUCKET: "captions", S3_ENDPOINT: "http://id:hush@host" },
-      "S3_ENDPOINT=http://…@host can not be used",
+      "S3_ENDPOINT=http://…@host cannot be used",
     ],
     [
       { S3_BUCKET: "captions", S3_ENDPOINT: "http://host/path" },
-      "S3_ENDPOINT=http://host/path can not be used",
+      "S3_ENDPOINT=http://host/path cannot be used",
     ],
-    [{ S3_BUCKET: "captions", S3_PREFIX: "/a" }, "S3_PREFIX=/a can not be used"],
+    [{ S3_BUCKET: "captions", S3_PREFIX: "/a" }, "S3_PREFIX=/a cannot be used"],
   ])("with incomplete settings is rejected without showing its secret: %j", (env, message) => {
     expect(() => readConfig(env)).toThrow(message);
     expect(() => readConfig(env)).not.toThrow("hush");
@@ -208,8 +208,8 @@ describe("a bucket", () => {
 describe("a role", () => {
   const DATABASE_URL = "postgres://db/subtext";
   test("of one process among several needs a database and files that all can access", () => {
-    expect(() => readConfig({ ROLE: "worker" })).toThrow(/ROLE=worker can not be used: .*DATABASE_URL/);
-    expect(() => readConfig({ ROLE: "api", DATABASE_URL })).toThrow(/^ROLE=api can not be used: .*S3_BUCKET/);
+    expect(() => readConfig({ ROLE: "worker" })).toThrow(/ROLE=worker cannot be used: .*DATABASE_URL/);
+    expect(() => readConfig({ ROLE: "api", DATABASE_URL })).toThrow(/^ROLE=api cannot be used: .*S3_BUCKET/);
     expect(readConfig({ ROLE: "api", DATABASE_URL, S3_BUCKET: "captions" }).role).toBe("api");
     expect(readConfig({}).role).toBe("all");
   });
@@ -248,7 +248,7 @@ describe("traces", () => {
 });
 
 test("a metrics token that can be guessed is rejected, and not repeated", () => {
-  expect(() => readConfig({ METRICS_TOKEN: "short" })).toThrow(/^METRICS_TOKEN=… can not be used/);
+  expect(() => readConfig({ METRICS_TOKEN: "short" })).toThrow(/^METRICS_TOKEN=… cannot be used/);
   expect(readConfig({ METRICS_TOKEN: "0123456789abcdef" }).metricsToken).toBe("0123456789abcdef");
 });
 
@@ -278,21 +278,21 @@ describe("invalid settings", () => {
       "DATABASE_URL",
       "METRICS_TOKEN",
     ]);
-    expect(() => readConfig(env)).toThrow(/^6 settings can not be used:\n {2}LOG_LEVELL=/);
+    expect(() => readConfig(env)).toThrow(/^6 settings cannot be used:\n {2}LOG_LEVELL=/);
     expect(() => readConfig(env)).not.toThrow("hunter2");
   });
 
   test.each([
-    [{ SPEECH_SERVER_KEYS: "hunter2" }, "SPEECH_SERVER_KEYS=… can not be used: it tells of servers"],
-    [{ SPEECH_SERVER_MODEL: "large" }, "SPEECH_SERVER_MODEL=large can not be used: it tells of servers"],
+    [{ SPEECH_SERVER_KEYS: "hunter2" }, "SPEECH_SERVER_KEYS=… cannot be used: it requires SPEECH_SERVERS"],
     [
-      { ENGINE: "whisper", SPEECH_SERVERS: "http://gpu/v1" },
-      "ENGINE=whisper can not be used: it would leave",
+      { SPEECH_SERVER_MODEL: "large" },
+      "SPEECH_SERVER_MODEL=large cannot be used: it requires SPEECH_SERVERS",
     ],
-    [{ S3_REGION: "eu-west-1" }, "S3_REGION=… can not be used: it tells of a bucket"],
+    [{ ENGINE: "whisper", SPEECH_SERVERS: "http://gpu/v1" }, "ENGINE=whisper cannot be used: it would leave"],
+    [{ S3_REGION: "eu-west-1" }, "S3_REGION=… cannot be used: it requires S3_BUCKET"],
     [
       { S3_BUCKET: "captions", S3_PUBLIC_ENDPOINT: "https://s3.example" },
-      "S3_PUBLIC_ENDPOINT=https://s3.example can not be used: it is another address",
+      "S3_PUBLIC_ENDPOINT=https://s3.example cannot be used: it is another address",
     ],
   ])("include contradictions: %j", (env, message) => {
     expect(() => readConfig(env)).toThrow(message);
@@ -312,7 +312,7 @@ describe("an unknown name", () => {
     ["SUBTEXT_DATABASE_URL_FILE", "DATABASE_URL_FILE"],
   ])("is rejected with the one that was meant: %s", (name, meant) => {
     expect(() => readConfig({ [name]: "value" })).toThrow(
-      `${name}=… can not be used: there is no such setting; ${meant} is one.`,
+      `${name}=… cannot be used: there is no such setting; ${meant} is one.`,
     );
   });
 
@@ -337,7 +337,7 @@ describe("an unknown name", () => {
   test("is rejected in a settings file, except for names that other programs read from there", () => {
     const read = (values: Record<string, string>) => readConfig(values, { path: ".env", values });
     expect(() => read({ MAX_VIDEOS: "7", PORT: "9000" })).toThrow(
-      "MAX_VIDEOS=… can not be used: there is no such setting, and .env is for settings of Subtext alone.",
+      "MAX_VIDEOS=… cannot be used: there is no such setting, and .env is only for settings of Subtext.",
     );
     const others = {
       AWS_REGION: "x",
@@ -405,14 +405,14 @@ describe("a secret in a file", () => {
   test("contradicts the variable", () => {
     const env = { METRICS_TOKEN: "0123456789abcdef", METRICS_TOKEN_FILE: secretFile("0123456789abcdef") };
     expect(() => readConfig(env)).toThrow(
-      "METRICS_TOKEN=… can not be used: METRICS_TOKEN_FILE is given as well",
+      "METRICS_TOKEN=… cannot be used: METRICS_TOKEN_FILE is given as well",
     );
   });
 
   test("that is missing or empty is reported by its path, without follow-up errors", () => {
     const around = { ROLE: "api", S3_BUCKET: "captions" };
     expect(() => readConfig({ ...around, DATABASE_URL_FILE: "/nowhere/secret" })).toThrow(
-      /^DATABASE_URL_FILE=\/nowhere\/secret can not be used: the file can not be read \(ENOENT\)\.$/,
+      /^DATABASE_URL_FILE=\/nowhere\/secret cannot be used: the file cannot be read \(ENOENT\)\.$/,
     );
     expect(() => readConfig({ DATABASE_URL_FILE: secretFile("\n") })).toThrow("the file is empty");
   });

@@ -56,7 +56,7 @@ test("the service does not start with the path of a missing ffmpeg, and changes 
   });
   expect(code).toBe(1);
   expect(err).toBe(
-    `subtext: FFMPEG_PATH=${env.FFMPEG_PATH} can not be used: There is nothing at ${env.FFMPEG_PATH}. ` +
+    `subtext: FFMPEG_PATH=${env.FFMPEG_PATH} cannot be used: There is nothing at ${env.FFMPEG_PATH}. ` +
       "Name one of 5.1 or newer, with its ffprobe beside it, or none at all.\n",
   );
   expect(await readdir(folder)).toEqual([]);

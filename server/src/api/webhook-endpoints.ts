@@ -116,7 +116,7 @@ export function registerWebhookEndpoints(
   serveOnce(app, deps, OPERATIONS.redeliver, async ({ environmentId, params, tx, request }) => {
     const endpoint = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
     const delivery = await redeliver({ tx, queue, clock }, endpoint, params.deliveryId);
-    request.log.info({ deliveryId: delivery.id }, "delivery begun anew");
+    request.log.info({ deliveryId: delivery.id }, "delivery restarted");
     return representDelivery(delivery);
   });
 
@@ -124,7 +124,7 @@ export function registerWebhookEndpoints(
     const since = readMoment(body.since, "since");
     const endpoint = await getWebhookEndpoint(tx, { environmentId, id: params.endpointId });
     const redelivering = await redeliverFailed({ tx, queue, clock }, endpoint, since);
-    request.log.info({ endpointId: endpoint.id, ...redelivering }, "failed deliveries begun anew");
+    request.log.info({ endpointId: endpoint.id, ...redelivering }, "failed deliveries restarted");
     return redelivering;
   });
 }

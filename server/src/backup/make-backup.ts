@@ -57,7 +57,7 @@ export async function makeBackup(
   if (deps.database.snapshot === null) {
     throw new AppError(
       "backup_not_possible",
-      "The database is a PostgreSQL server: back it up with pg_dump, and then the files, as docs/backup.md tells.",
+      "The database is a PostgreSQL server: back it up with pg_dump, then back up the files; see docs/backup.md.",
     );
   }
   const staging = join(deps.dataFolder, STAGING_FOLDER);
@@ -159,7 +159,7 @@ async function checkTarget(target: string, dataFolder: string): Promise<void> {
   if (!parent?.isDirectory()) throw refuse(`There is no folder ${dirname(target)}.`);
   const entries = await readdir(target).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
-    throw refuse(`${target} can not be used: ${error.message}`);
+    throw refuse(`${target} cannot be used: ${error.message}`);
   });
   if (entries.length > 0) throw refuse(`${target} is not empty. Every backup has a folder of its own.`);
 }
@@ -228,7 +228,7 @@ async function copyChecked(from: string, to: string, onBytes: (bytes: number) =>
   if ((await hashFile(to)) !== hash.digest("hex"))
     throw new AppError(
       "storage_unavailable",
-      `${to} reads otherwise than it was written: the disk is faulty.`,
+      `${to} differs from what was written to it: the disk is faulty.`,
     );
   return bytes;
 }

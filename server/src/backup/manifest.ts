@@ -44,16 +44,16 @@ export async function writeManifest(backup: string, manifest: Manifest): Promise
 export async function readManifest(backup: string): Promise<Manifest> {
   const text = await readFile(join(backup, MANIFEST_FILE), "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
-    throw new Error(`${backup} is no backup: it has no ${MANIFEST_FILE}, which is written last.`);
+    throw new Error(`${backup} is not a backup: it has no ${MANIFEST_FILE}, which is written last.`);
   });
   const parsed = parse(text);
   if (!Value.Check(Manifest, parsed)) {
     throw new Error(
-      `${join(backup, MANIFEST_FILE)} can not be read, or is of a newer Subtext than this one.`,
+      `${join(backup, MANIFEST_FILE)} cannot be read, or was made by a newer version of Subtext.`,
     );
   }
   if ((await hashFile(join(backup, SUMS_FILE))) !== parsed.sumsHash) {
-    throw new Error(`${join(backup, SUMS_FILE)} is not as it was written: the backup is damaged.`);
+    throw new Error(`${join(backup, SUMS_FILE)} was changed after it was written: the backup is damaged.`);
   }
   return parsed;
 }
@@ -77,7 +77,7 @@ export async function* readSums(backup: string): AsyncGenerator<Sum> {
   for await (const line of createInterface({ input: createReadStream(join(backup, SUMS_FILE)) })) {
     const [, hash, path] = /^([0-9a-f]{64}) {2}(data\/[A-Za-z0-9_.\-/]+)$/.exec(line) ?? [];
     if (!hash || !path || path.split("/").includes(".."))
-      throw new Error(`${SUMS_FILE} has a line that is none of a backup: ${line.slice(0, 200)}`);
+      throw new Error(`${SUMS_FILE} has an invalid line: ${line.slice(0, 200)}`);
     yield { hash, path };
   }
 }

@@ -46,7 +46,9 @@ export async function restoreBackup(
   const isBegun = entries.includes(UNFINISHED);
   const inTheWay = entries.filter((name) => name !== UNFINISHED && !HARMLESS.has(name));
   if (inTheWay.length > 0 && !isBegun) {
-    throw new Error(`${dataFolder} is not empty: it holds ${inTheWay[0]}. Set DATA_DIR to an empty folder.`);
+    throw new Error(
+      `${dataFolder} is not empty: it contains ${inTheWay[0]}. Set DATA_DIR to an empty folder.`,
+    );
   }
   const locks = ["service", "database"].map((name) => lockFolder(join(dataFolder, name)));
   try {

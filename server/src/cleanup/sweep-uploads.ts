@@ -52,7 +52,7 @@ async function sweepOpenUpload(
   if (file !== null && file.sizeBytes === video.size_bytes) {
     await recordings.sync(video.id);
     if (await acceptUpload(deps, { videoId: video.id, sizeBytes: file.sizeBytes })) {
-      log.info({ videoId: video.id }, "a finished upload was taken in late");
+      log.info({ videoId: video.id }, "the sweep accepted a finished upload");
     }
     return;
   }

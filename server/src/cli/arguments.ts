@@ -19,7 +19,7 @@ export function listOf<T extends string>(known: readonly T[]): (text: string) =>
     const words = text.split(",").map((word) => word.trim());
     const unknown = words.find((word) => !(known as readonly string[]).includes(word));
     if (unknown !== undefined) {
-      throw new InvalidArgumentError(`"${unknown}" is none of ${known.join(", ")}.`);
+      throw new InvalidArgumentError(`"${unknown}" is not one of ${known.join(", ")}.`);
     }
     return [...new Set(words)] as T[];
   };
@@ -65,7 +65,7 @@ export async function chooseEnvironment(
   throw new AppError(
     "environment_not_found",
     wanted === undefined
-      ? `Say which environment with --env; there are: ${names}`
+      ? `Choose an environment with --env. Available: ${names}`
       : `There is no environment ${wanted}; there are: ${names}`,
   );
 }

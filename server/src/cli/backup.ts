@@ -40,7 +40,7 @@ async function watch(client: InternalClient, { err, errColumns }: Terminal): Pro
     for (;;) {
       const { backup } = await client.send("GET /backup");
       if (!backup)
-        throw new Error("The service was started anew meanwhile, and has left nothing of the backup.");
+        throw new Error("The service was restarted meanwhile and has removed the unfinished backup.");
       if (backup.state === "failed") throw new Error(backup.error?.message);
       if (backup.state === "done") return backup;
       const { phase, doneBytes, totalBytes } = backup.progress;
@@ -69,6 +69,6 @@ function describe({ folder, manifest }: BackupView): string {
         ? null
         : `files of ${missingCount} videos, before the backup already; see subtext doctor`,
     ],
-    ["note", "It holds every secret of the service, signing secrets among them. Keep it as you keep those."],
+    ["note", "It contains every secret of the service, including signing secrets. Protect it accordingly."],
   ]);
 }

@@ -19,8 +19,8 @@ interface Diagnosis {
 export function addDoctor(program: Command, terminal: Terminal): void {
   program
     .command("doctor")
-    .description("look at all settings and parts of the service; exit code 1 where something is missing")
-    .option("--files", "look at every file that a video has as well, which may take minutes")
+    .description("check all settings and parts of the service; exit code 1 if something is missing")
+    .option("--files", "also check that every video's files exist, which may take minutes")
     .action(async ({ files = false }: { files?: boolean }, command: Command) => {
       const diagnosis = await runChecks(configOf(terminal), { files });
       const { json } = command.optsWithGlobals<{ json?: boolean }>();

@@ -35,7 +35,7 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
 
   group
     .command("create <name>")
-    .description("make an environment")
+    .description("create an environment")
     .addOption(transcriptionSwitch().default("off"))
     .action(async (name: string, { transcription }: Switch, command: Command) => {
       const body = { name, aiTranscription: transcription === "on" };
@@ -45,7 +45,7 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
   group
     .command("set <environment>")
     .description(
-      "switch AI Transcription for videos that finish uploading from now on, say whose pages upload, how long videos are kept, or its share of the work",
+      "change AI Transcription (for videos that finish uploading from now on), allowed origins, retention or the share of the work",
     )
     .addOption(transcriptionSwitch())
     .option(
@@ -60,7 +60,7 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
     .addOption(
       new Option(
         "--deletes <what>",
-        "what goes then: the recording, so that the transcript stays, or the video",
+        "what is deleted then: the recording, without its transcript, or the whole video",
       )
         .choices(RETENTION_DELETES)
         .default("recording"),
@@ -70,12 +70,12 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
       "share of the transcription work relative to other environments",
       parseWeight,
     )
-    .option("--yes", "set --keep also where videos are deleted for it at once")
+    .option("--yes", "set --keep even if it deletes videos at once")
     .action(async (wanted: string, options: Change, command: Command) => {
       const { transcription, origins, keep, deletes, weight, yes = false } = options;
       const isEmpty = [transcription, origins, keep, weight].every((option) => option === undefined);
       if (isEmpty) {
-        command.error("error: say what to set: --transcription, --origins, --keep or --weight", {
+        command.error("error: specify what to set: --transcription, --origins, --keep or --weight", {
           code: "commander.nothingToSet",
         });
       }

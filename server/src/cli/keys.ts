@@ -6,7 +6,7 @@ import { ask, type Terminal } from "./context.ts";
 import { properties, table, time } from "./text.ts";
 
 export function addKeys(program: Command, terminal: Terminal): void {
-  const group = program.command("keys").description("API keys: each opens one environment");
+  const group = program.command("keys").description("API keys: each gives access to one environment");
 
   group
     .command("list")
@@ -39,7 +39,7 @@ export function addKeys(program: Command, terminal: Terminal): void {
 
   group
     .command("create")
-    .description("make a key; it is shown this once")
+    .description("create a key; it is shown only once")
     .addOption(environmentOption().makeOptionMandatory())
     .option("--name <name>", "what it is for")
     .option("--permissions <list>", `of ${PERMISSIONS.join(", ")}`, listOf(PERMISSIONS))
@@ -70,7 +70,7 @@ export function addKeys(program: Command, terminal: Terminal): void {
               ["name", key.name],
               ["permissions", key.permissions.join(", ")],
               ["expires", key.expiresAt === null ? "never" : time(key.expiresAt)],
-              ["note", "The key is shown this once; only its hash is kept."],
+              ["note", "The key is shown only once; only its hash is stored."],
             ]),
         );
       },
@@ -78,7 +78,7 @@ export function addKeys(program: Command, terminal: Terminal): void {
 
   group
     .command("revoke <id>")
-    .description("make a key useless, at once")
+    .description("revoke a key")
     .action(async (id: string, _options: object, command: Command) => {
       await ask(
         terminal,

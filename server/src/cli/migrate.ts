@@ -7,7 +7,7 @@ export function addMigrate(program: Command, terminal: Terminal): void {
   program
     .command("migrate")
     .description(
-      "bring the tables of an installation up to date and end, as every start does; for a job before a roll-out",
+      "update the tables of an installation and exit; every start does this too, but a job can do it before a rollout",
     )
     .action(async () => {
       const config = configOf(terminal);

@@ -15,7 +15,7 @@ export async function openServiceFor(options: ServiceOptions): Promise<Service> 
     if (setting !== null) throw new Error(`The service does not open. ${setting}.`, { cause: error });
     if (error instanceof AppError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`The service does not open: ${reason}. To see which part is at fault: subtext doctor`, {
+    throw new Error(`The service does not open: ${reason}. To find the cause, run: subtext doctor`, {
       cause: error,
     });
   }

@@ -7,8 +7,8 @@ export function addOperator(program: Command, terminal: Terminal): void {
 
   group
     .command("reset-password")
-    .description("make a new password, shown this once; every session ends")
-    .option("--email <email>", "of the operator; may be left out where there is one alone")
+    .description("set a new password, shown only once; ends every session")
+    .option("--email <email>", "the operator's email; optional if there is only one operator")
     .action(async ({ email }: { email?: string }, command: Command) => {
       await ask(
         terminal,
@@ -18,7 +18,7 @@ export function addOperator(program: Command, terminal: Terminal): void {
           properties([
             ["email", email],
             ["password", password],
-            ["note", "The password is shown this once; only its hash is kept."],
+            ["note", "The password is shown only once; only its hash is stored."],
           ]),
       );
     });

@@ -8,13 +8,13 @@ import { properties, time } from "./text.ts";
 export function addRestore(program: Command, terminal: Terminal): void {
   program
     .command("restore <folder>")
-    .description("make the data folder of a backup, where DATA_DIR is empty")
+    .description("restore a backup into an empty DATA_DIR")
     .action(async (folder: string, _options: object, command: Command) => {
       const { out, err, errColumns } = terminal;
       const { dataFolder, databaseUrl } = configOf(terminal);
       if (databaseUrl !== null) {
         throw new Error(
-          "A backup holds an embedded database: unset DATABASE_URL. docs/backup.md tells of PostgreSQL.",
+          "A backup contains an embedded database: unset DATABASE_URL. For PostgreSQL, see docs/backup.md.",
         );
       }
       await actAsOwner(dataFolder);

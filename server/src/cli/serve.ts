@@ -79,7 +79,7 @@ async function requirePort(config: Config): Promise<void> {
 async function requireDecoder({ role, ffmpegPath }: Config): Promise<void> {
   if (role === "api" || ffmpegPath === null) return;
   const fault = await faultOfNamedFfmpeg({ ffmpegPath });
-  if (fault !== null) throw new Error(`FFMPEG_PATH=${ffmpegPath} can not be used: ${fault}`);
+  if (fault !== null) throw new Error(`FFMPEG_PATH=${ffmpegPath} cannot be used: ${fault}`);
 }
 
 /**
@@ -103,7 +103,7 @@ function stopSignal(): Promise<void> {
 function greeting({ role, publicUrl, dataFolder, bucket }: Config, setUpToken: string | null): string {
   if (role === "worker") return "This Subtext worker runs.\n";
   const place = bucket === null ? dataFolder : `the bucket ${bucket.name}`;
-  if (setUpToken === null) return `Subtext runs at ${publicUrl}; its data lies in ${place}.\n`;
+  if (setUpToken === null) return `Subtext runs at ${publicUrl}; its data is in ${place}.\n`;
   const facts = properties([
     ["  Address", publicUrl],
     ["  Data", place],
@@ -127,7 +127,7 @@ function explain(error: unknown, { host, port }: Config): unknown {
     EADDRINUSE: `Port ${port} on ${host} is in use already. Set PORT to another one.`,
     EACCES: `Port ${port} may not be used by this user. Set PORT to one above 1023.`,
     EADDRNOTAVAIL: `This machine has no address ${host}. Set HOST to one that it has.`,
-    ENOTFOUND: `The host ${host} can not be resolved. Set HOST to an address of this machine.`,
+    ENOTFOUND: `The host ${host} cannot be resolved. Set HOST to an address of this machine.`,
   };
   const reason = code === undefined ? undefined : reasons[code];
   return reason === undefined ? error : new Error(reason, { cause: error });

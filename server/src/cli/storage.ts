@@ -16,7 +16,7 @@ export function addStorage(program: Command, terminal: Terminal): void {
     .description(
       "show what would be deleted from a store that another or a newer database used; with --yes, resume deletions",
     )
-    .option("--yes", "make the store this database's own, and delete again")
+    .option("--yes", "accept the store for this database, and resume deletions")
     .action(async ({ yes = false }: { yes?: boolean }, command: Command) => {
       await ask(
         terminal,

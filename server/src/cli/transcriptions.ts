@@ -8,11 +8,11 @@ import { ask, type Terminal } from "./context.ts";
 import { length, properties, table, time } from "./text.ts";
 
 export function addTranscriptions(program: Command, terminal: Terminal): void {
-  const group = program.command("transcriptions").description("transcriptions: how they stand");
+  const group = program.command("transcriptions").description("transcriptions and their status");
 
   group
     .command("list")
-    .description("the latest of an environment")
+    .description("list the latest transcriptions of an environment")
     .addOption(environmentOption())
     .addOption(new Option("--status <status>", "only these").choices(TRANSCRIPTION_STATUSES))
     .action(async ({ env, status }: { env?: string; status?: TranscriptionStatus }, command: Command) => {
@@ -44,7 +44,7 @@ export function addTranscriptions(program: Command, terminal: Terminal): void {
 
   group
     .command("show <id>")
-    .description("everything about one; takes a video's id as well")
+    .description("show one transcription; also takes a video's id")
     .action(async (id: string, _options: object, command: Command) => {
       await ask(
         terminal,
@@ -56,7 +56,7 @@ export function addTranscriptions(program: Command, terminal: Terminal): void {
 
   program
     .command("reprocess <id>")
-    .description("try a failed transcription again; takes a video's id as well")
+    .description("reprocess a failed transcription; also takes a video's id")
     .action(async (id: string, _options: object, command: Command) => {
       await ask(
         terminal,

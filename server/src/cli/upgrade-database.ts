@@ -8,11 +8,11 @@ import { properties } from "./text.ts";
 export function addUpgradeDatabase(program: Command, terminal: Terminal): void {
   program
     .command("upgrade-database")
-    .description("carry the embedded database over from an older PostgreSQL; the old folder is kept")
+    .description("upgrade the embedded database from an older PostgreSQL; the old folder is kept")
     .action(async (_options: object, command: Command) => {
       const { dataFolder, databaseUrl } = configOf(terminal);
       if (databaseUrl !== null) {
-        throw new Error("DATABASE_URL names a server, which is upgraded by PostgreSQL's own pg_upgrade.");
+        throw new Error("DATABASE_URL names a server; upgrade it with PostgreSQL's own pg_upgrade.");
       }
       await actAsOwner(dataFolder);
       await requireEmbeddedDatabase(join(dataFolder, "database"));

@@ -6,7 +6,7 @@ import { ask, type Terminal } from "./context.ts";
 import { properties, table, time } from "./text.ts";
 
 export function addWebhooks(program: Command, terminal: Terminal): void {
-  const group = program.command("webhooks").description("webhook endpoints: URLs that are told of events");
+  const group = program.command("webhooks").description("webhook endpoints: URLs that receive events");
 
   group
     .command("list")
@@ -32,10 +32,10 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
 
   group
     .command("create")
-    .description("subscribe a URL; its signing secret is shown this once")
+    .description("subscribe a URL; its signing secret is shown only once")
     .addOption(environmentOption().makeOptionMandatory())
     .requiredOption("--url <url>", "where events are sent")
-    .option("--metadata <json>", "an object that is sent back with every event", parseJsonObject)
+    .option("--metadata <json>", "a JSON object that every event contains", parseJsonObject)
     .option("--events <list>", `of ${EVENT_TYPES.join(", ")}; all of them by default`, listOf(EVENT_TYPES), [
       ...EVENT_TYPES,
     ])
@@ -64,7 +64,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
               ["id", endpoint.id],
               ["url", endpoint.url],
               ["events", shortNames(endpoint.eventTypes)],
-              ["note", "The secret signs every delivery; it is shown this once."],
+              ["note", "The secret signs every delivery; it is shown only once."],
             ]),
         );
       },
@@ -72,7 +72,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
 
   group
     .command("delete <id>")
-    .description("forget an endpoint and what was sent to it")
+    .description("delete an endpoint and its deliveries")
     .action(async (id: string, _options: object, command: Command) => {
       await ask(
         terminal,
@@ -106,7 +106,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
               lastAnswer(each),
               time(each.nextAttemptAt),
             ]),
-            "Nothing was sent to it yet.",
+            "Nothing has been sent yet.",
           ),
       );
     });

@@ -36,7 +36,7 @@ export function readBucket(settings: SettingsReader): BucketConfig | null {
   if (name === null) {
     for (const setting of OF_A_BUCKET) {
       if (settings.isGiven(setting)) {
-        settings.refuse(setting, "…", "it tells of a bucket that S3_BUCKET does not name");
+        settings.refuse(setting, "…", "it requires S3_BUCKET");
       }
     }
     return null;
@@ -75,10 +75,10 @@ function readCredentials(settings: SettingsReader): BucketConfig["credentials"] 
   const secretAccessKey = settings.text("S3_SECRET_ACCESS_KEY");
   if (accessKeyId !== null && secretAccessKey !== null) return { accessKeyId, secretAccessKey };
   if (accessKeyId !== null) {
-    settings.refuse("S3_ACCESS_KEY_ID", "…", "it goes together with S3_SECRET_ACCESS_KEY");
+    settings.refuse("S3_ACCESS_KEY_ID", "…", "it requires S3_SECRET_ACCESS_KEY");
   }
   if (secretAccessKey !== null) {
-    settings.refuse("S3_SECRET_ACCESS_KEY", "…", "it goes together with S3_ACCESS_KEY_ID");
+    settings.refuse("S3_SECRET_ACCESS_KEY", "…", "it requires S3_ACCESS_KEY_ID");
   }
   return null;
 }

@@ -16,7 +16,7 @@ export class ConfigError extends Error {
     super(
       lines.length === 1
         ? lines[0]
-        : `${lines.length} settings can not be used:\n${lines.map((line) => `  ${line}`).join("\n")}`,
+        : `${lines.length} settings cannot be used:\n${lines.map((line) => `  ${line}`).join("\n")}`,
     );
     this.name = "ConfigError";
     this.faults = faults;
@@ -24,5 +24,5 @@ export class ConfigError extends Error {
 }
 
 function describeFault({ name, value, expected }: SettingFault): string {
-  return `${name}=${value} can not be used: ${expected}.`;
+  return `${name}=${value} cannot be used: ${expected}.`;
 }

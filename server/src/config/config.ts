@@ -159,10 +159,10 @@ function readAll(settings: SettingsReader): Config {
 function readRole(settings: SettingsReader): Role {
   const role = settings.oneOf("ROLE", ROLES);
   if (role !== "all" && !settings.isGiven("DATABASE_URL")) {
-    settings.refuse("ROLE", role, "processes that share the work share a PostgreSQL: set DATABASE_URL");
+    settings.refuse("ROLE", role, "processes with separate roles need a shared PostgreSQL: set DATABASE_URL");
   }
   if (role !== "all" && !settings.isGiven("S3_BUCKET")) {
-    settings.refuse("ROLE", role, "processes that share the work share their files: set S3_BUCKET");
+    settings.refuse("ROLE", role, "processes with separate roles need shared files: set S3_BUCKET");
   }
   return role;
 }
@@ -172,7 +172,7 @@ function readPublicUrl(settings: SettingsReader, { host, port }: { host: string;
   const url = settings.url("PUBLIC_URL", ["http:", "https:"]);
   if (url === null) return `http://${urlHost(host)}:${port}`;
   if (new URL(url).pathname !== "/") {
-    settings.refuse("PUBLIC_URL", url, "the service can not live below a path");
+    settings.refuse("PUBLIC_URL", url, "the service cannot live below a path");
   }
   return new URL(url).origin;
 }

@@ -106,7 +106,7 @@ export class SettingsReader {
       this.#refuseFile(name, path, "the file is empty");
     } catch (error) {
       const reason = (error as NodeJS.ErrnoException).code ?? "unknown error";
-      this.#refuseFile(name, path, `the file can not be read (${reason})`);
+      this.#refuseFile(name, path, `the file cannot be read (${reason})`);
     }
     // Do not also report it as missing.
     this.#unread.add(name);

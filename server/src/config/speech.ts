@@ -35,18 +35,14 @@ function readSpeechServers(settings: SettingsReader): SpeechServers | null {
     if (address?.protocol !== "http:" && address?.protocol !== "https:") {
       settings.refuse("SPEECH_SERVERS", url, "it must be addresses that begin with http: or https:");
     } else if (address.username || address.password) {
-      const expected = "it must be addresses without a password; SPEECH_SERVER_KEYS says who asks";
+      const expected = "it must be addresses without a password; use SPEECH_SERVER_KEYS for credentials";
       settings.refuse("SPEECH_SERVERS", url, expected);
     }
   }
   if (urls.length === 0) {
     for (const name of ["SPEECH_SERVER_KEYS", "SPEECH_SERVER_MODEL"] as const) {
       if (settings.isGiven(name)) {
-        settings.refuse(
-          name,
-          settings.text(name) ?? "",
-          "it tells of servers that SPEECH_SERVERS does not name",
-        );
+        settings.refuse(name, settings.text(name) ?? "", "it requires SPEECH_SERVERS");
       }
     }
     return null;
@@ -78,7 +74,7 @@ export function readWhisperModel(settings: SettingsReader): string {
 export function readModelHubUrl(settings: SettingsReader): string {
   const url = settings.url("MODEL_HUB_URL", ["http:", "https:"]) ?? "";
   if (/^\w+:\/\/[^/]*@|[?#]/.test(url)) {
-    settings.refuse("MODEL_HUB_URL", url, "it must be an address alone; MODEL_HUB_TOKEN says who asks");
+    settings.refuse("MODEL_HUB_URL", url, "it must be an address alone; use MODEL_HUB_TOKEN for credentials");
   }
   return url.replace(/\/+$/, "");
 }

@@ -28,7 +28,7 @@ export function readTraces(settings: SettingsReader): TracesConfig | null {
   if (endpoint === null) return null;
   const { username, password, search, hash } = new URL(endpoint);
   if (username || password || search || hash) {
-    const expected = "it must be an address alone; OTEL_EXPORTER_OTLP_HEADERS says who asks";
+    const expected = "it must be an address alone; use OTEL_EXPORTER_OTLP_HEADERS for credentials";
     settings.refuse("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint, expected);
   }
   const ratio = settings.text("OTEL_TRACES_SAMPLER_ARG") ?? "";

@@ -37,7 +37,7 @@ export function findUnknown(
     if (meant !== null) {
       faults.push({ name, value: "…", expected: `there is no such setting; ${meant} is one` });
     } else if (isOurs) {
-      const expected = `there is no such setting, and ${file.path} is for settings of Subtext alone`;
+      const expected = `there is no such setting, and ${file.path} is only for settings of Subtext`;
       faults.push({ name, value: "…", expected });
     }
   }

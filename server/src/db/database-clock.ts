@@ -43,7 +43,7 @@ export async function openDatabaseClock({
   await ask();
   const timer = setInterval(() => {
     // During an outage nothing is written either, and the database watch reports it.
-    ask().catch((error) => log.debug({ err: error }, "the database could not be asked for its time"));
+    ask().catch((error) => log.debug({ err: error }, "the database's time could not be queried"));
   }, askEveryMs).unref();
   return {
     now: () => new Date(zero! + performance.now()),

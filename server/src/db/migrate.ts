@@ -45,7 +45,7 @@ export async function requireTables(db: Kysely<Schema>): Promise<void> {
   }
   throw new AppError(
     "database_version_mismatch",
-    "The tables were made by an older version of Subtext. Start the service, or run `npx subtext migrate`, to bring them up to date.",
+    "The tables were created by an older version of Subtext. Start the service, or run `npx subtext migrate`, to bring them up to date.",
   );
 }
 
@@ -76,6 +76,6 @@ function tooNew(migration: string): AppError {
   return new AppError(
     "database_version_mismatch",
     `The database was brought up to date by a newer version of Subtext (${migration}), ` +
-      "whose tables this one can not work with. Start that version again, or restore a backup from before the upgrade.",
+      "whose tables this version cannot use. Start that version again, or restore a backup from before the upgrade.",
   );
 }

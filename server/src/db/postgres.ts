@@ -98,7 +98,7 @@ function explain(error: unknown, databaseUrl: string): unknown {
   if (!(error instanceof AppError) || error.code !== "service_unavailable") return error;
   const where = URL.canParse(databaseUrl) ? ` at ${new URL(databaseUrl).host}` : "";
   const said = error.cause instanceof Error ? `: ${error.cause.message}` : "";
-  const message = `The database${where} can not be used${said}. See that DATABASE_URL is right.`;
+  const message = `The database${where} cannot be used${said}. Check that DATABASE_URL is correct.`;
   return new AppError("service_unavailable", message, { cause: error.cause });
 }
 

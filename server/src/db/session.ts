@@ -117,7 +117,7 @@ export async function openSession({
       } catch (error) {
         log[isLostConnection(error) ? "debug" : "warn"](
           { err: error },
-          "the connection for locks can not be made",
+          "the connection for locks could not be opened",
         );
         if (!closed) reconnect(Math.min(afterMs * 2, LAST_RECONNECT_MS));
       }
@@ -130,7 +130,7 @@ export async function openSession({
     { patient = false } = {},
   ): Promise<T> {
     const asked = client;
-    if (!asked) throw databaseUnavailable(new Error("the connection for locks is being made anew"));
+    if (!asked) throw databaseUnavailable(new Error("the connection for locks is being reopened"));
     // Ends the connection: with a pending response, it is unknown which locks it has.
     const impatience = patient ? undefined : setTimeout(() => asked.end().catch(() => {}), ANSWER_TIMEOUT_MS);
     try {

@@ -23,7 +23,7 @@ export class TransactionScope {
     if (this.#running.getStore()?.open) {
       throw new AppError(
         "query_outside_transaction",
-        "inside a transaction, a query was made on another handle than the transaction's own",
+        "inside a transaction, a query used another handle than the transaction",
       );
     }
   }

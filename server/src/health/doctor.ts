@@ -112,7 +112,7 @@ async function examine(name: string, ask: () => Promise<string>, remedy: string)
 function engineRemedy({ engine, modelsFolder }: Config): string {
   if (engine === "auto" || engine === "moonshine") return "Run `npm ci` again; the model comes with it.";
   return engine === "openai"
-    ? "See that SPEECH_SERVERS, SPEECH_SERVER_KEYS and SPEECH_SERVER_MODEL are right."
+    ? "Check SPEECH_SERVERS, SPEECH_SERVER_KEYS and SPEECH_SERVER_MODEL."
     : `See what \`npx subtext models verify\` says of ${modelsFolder}.`;
 }
 
@@ -147,7 +147,7 @@ async function examineMemory({ engine, whisperModel }: Config, { memory }: Healt
     return { name, status: "warning", detail: text, remedy: `${raise}, if recordings wait for long.` };
   } catch (error) {
     if (!lacksMemory(error)) {
-      return { name, status: "warning", detail: "Unknown: no engine can be chosen.", remedy: "See engine." };
+      return { name, status: "warning", detail: "Unknown: no engine is available.", remedy: "See engine." };
     }
     const smaller = `, or name a smaller model than ${whisperModel} in WHISPER_MODEL, or set ENGINE=moonshine`;
     const remedy = `${raise}${engine === "moonshine" ? "" : smaller}.`;
@@ -166,11 +166,11 @@ async function examineModel({ engine, modelHubUrl }: Config, { model }: HealthCh
       return ok(name, `all that ${wanted} knows, ${folder}`);
     case "downloading": {
       const far = progress === null ? "" : `: ${describeProgress(progress)}`;
-      return ok(name, `English until ${wanted} is downloaded from ${modelHubUrl}${far}`);
+      return ok(name, `only English until ${wanted} is downloaded from ${modelHubUrl}${far}`);
     }
     case "missing":
     case "failed": {
-      const detail = `${engine === "whisper" ? "none" : "English alone"}: ${error ?? `${wanted} is not installed.`}`;
+      const detail = `${engine === "whisper" ? "none" : "only English"}: ${error ?? `${wanted} is not installed.`}`;
       return { name, status: engine === "whisper" ? "missing" : "warning", detail, remedy: hint };
     }
   }
@@ -180,7 +180,7 @@ function examineNode(): Finding {
   const detail = `Node.js ${process.versions.node}`;
   if (process.features.typescript) return ok("node", detail);
   const remedy = "Start it through npm or npx, which bring Node.js 24 with them.";
-  return { name: "node", status: "missing", detail: `${detail} can not run TypeScript`, remedy };
+  return { name: "node", status: "missing", detail: `${detail} cannot run TypeScript`, remedy };
 }
 
 async function examineDecoders(config: Config): Promise<Finding> {
@@ -196,21 +196,21 @@ async function examineDecoders(config: Config): Promise<Finding> {
   return {
     name: "decoder",
     status: "missing",
-    detail: "Recordings can not be decoded on this machine.",
+    detail: "Recordings cannot be decoded on this machine.",
     remedy: decoders.flatMap(({ name, advice }) => (advice === null ? [] : [`${name}: ${advice}`])).join(" "),
   };
 }
 
 function databaseRemedy({ databaseUrl, dataFolder }: Config): string {
   return databaseUrl === null
-    ? `See that ${dataFolder} is writable and that no other process uses it.`
-    : "See that DATABASE_URL is right and that the database answers there.";
+    ? `Check that ${dataFolder} is writable and that no other process uses it.`
+    : "Check that DATABASE_URL is correct and that the database responds there.";
 }
 
 function storageRemedy({ bucket, dataFolder }: Config): string {
   return bucket === null
     ? `Make ${dataFolder} writable and see that its disk has space.`
-    : `See that the bucket ${bucket.name} is there, that the S3_… settings are right, and that the key may list, read, write and delete.`;
+    : `Check that the bucket ${bucket.name} exists, that the S3_… settings are correct, and that the key may list, read, write and delete.`;
 }
 
 async function examineDataFolder(config: Config): Promise<Finding> {
@@ -279,7 +279,7 @@ async function examineWorkers({ workers }: HealthChecks): Promise<Finding> {
   if (!state)
     return { name, status: "warning", detail: "Not checked: the database did not answer.", remedy: null };
   const { running, waiting } = state;
-  if (running === null) return ok(name, "A single process does all the work.");
+  if (running === null) return ok(name, "A single process runs everything.");
   if (running > 0) return ok(name, `${running} ${running === 1 ? "runs" : "run"}.`);
   const queue = waiting === 0 ? "" : ` Waiting: ${waiting} ${waiting === 1 ? "video" : "videos"}.`;
   return {
@@ -302,7 +302,7 @@ async function examineFiles({ files }: HealthChecks): Promise<Finding> {
     missing.recording > 0 && `the recordings of ${missing.recording}`,
     missing.transcript > 0 && `the transcripts of ${missing.transcript}`,
   ].filter(Boolean);
-  const when = lookedAt === null ? "not all of them looked at yet" : `looked at by ${lookedAt.toISOString()}`;
+  const when = lookedAt === null ? "not all of them checked yet" : `checked by ${lookedAt.toISOString()}`;
   if (counts.length === 0) return ok(name, `None that a video has is known to be missing; ${when}.`);
   return {
     name,
@@ -361,7 +361,7 @@ function examinePublicUrl({ publicUrl, host, trustProxy }: Config): Finding {
   const warning = (remedy: string): Finding => ({ name, status: "warning", detail: publicUrl, remedy });
   const { protocol, hostname } = new URL(publicUrl);
   if (isLoopback(hostname)) {
-    if (isLoopback(host)) return ok(name, `${publicUrl}, for this machine alone`);
+    if (isLoopback(host)) return ok(name, `${publicUrl}, for this machine only`);
     return warning("Others may connect, but file URLs lead them to their own machine: set PUBLIC_URL.");
   }
   if (protocol === "http:") {
@@ -381,7 +381,7 @@ function examinePublicUrl({ publicUrl, host, trustProxy }: Config): Finding {
 async function examineTraces({ endpoint, headers }: TracesConfig): Promise<Finding> {
   const name = "traces";
   const warning = (detail: string): Finding => {
-    const remedy = "See that OTEL_EXPORTER_OTLP_… are right; without a collector traces are dropped.";
+    const remedy = "Check OTEL_EXPORTER_OTLP_…; without a collector, traces are dropped.";
     return { name, status: "warning", detail, remedy };
   };
   try {
@@ -396,7 +396,7 @@ async function examineTraces({ endpoint, headers }: TracesConfig): Promise<Findi
     return warning(`${endpoint} answered ${response.status}.`);
   } catch (error) {
     const { cause } = error as { cause?: unknown };
-    return warning(`${endpoint} can not be reached: ${messageOf(cause ?? error)}`);
+    return warning(`${endpoint} cannot be reached: ${messageOf(cause ?? error)}`);
   }
 }
 

@@ -161,7 +161,7 @@ function measureAtTimes({ db, config, clock, log }: SystemDeps): () => DiskUseVi
     const at = performance.now();
     if (at - lastAt >= MEASURE_DISK_EVERY_MS) {
       lastAt = at;
-      measure().catch((error) => log.warn({ err: error }, "the use of the disk could not be measured"));
+      measure().catch((error) => log.warn({ err: error }, "the disk usage could not be measured"));
     }
     return known;
   };

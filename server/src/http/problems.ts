@@ -89,7 +89,7 @@ function toAppError(error: unknown): AppError {
   if (error instanceof Error && status !== null) {
     const code = CODES_OF_STATUS[status] ?? (status < 500 ? "invalid_request" : null);
     if (code !== null) {
-      const detail = status < 500 ? detailOf(error) : "The service can not answer now.";
+      const detail = status < 500 ? detailOf(error) : "The service cannot answer now.";
       return new AppError(code, detail, { cause: error });
     }
   }

@@ -188,7 +188,7 @@ export class JobStream {
     } catch (error) {
       this.#log[logLevelOf(error, "warn")](
         { err: error, queue: this.#name },
-        "the queue could not be told what is running",
+        "the heartbeats of running jobs could not be sent",
       );
     }
   }

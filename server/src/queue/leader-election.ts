@@ -33,13 +33,13 @@ export function lead(
 
   const look = async () => {
     if (stopped || office || !(await session.tryLock(name))) return;
-    log.info({ office: name }, "this process does it for all now");
+    log.info({ office: name }, "this process is now the leader");
     office = begin();
   };
   const lookSoon = () => {
     looking = looking
       .then(look)
-      .catch((error) => log[logLevelOf(error, "warn")]({ err: error }, "a lock can not be asked for"));
+      .catch((error) => log[logLevelOf(error, "warn")]({ err: error }, "a lock could not be requested"));
   };
   const resign = async () => {
     const left = office;

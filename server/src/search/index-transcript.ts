@@ -52,7 +52,7 @@ export async function indexTranscript(deps: IndexDeps, job: HandedJob, shutdown:
     log.info({ transcriptionId, passages: passages.length }, "transcript indexed for search");
   } catch (error) {
     if (signal.aborted || isOutage(error) || job.cameBack + 1 < MOST_TRIES) throw error;
-    log.error({ err: error, transcriptionId }, "a transcript can not be indexed; it can not be searched");
+    log.error({ err: error, transcriptionId }, "a transcript cannot be indexed; it cannot be searched");
   }
   await finishDocument(db, document.number, clock.now());
 }
@@ -83,7 +83,7 @@ async function writePassages(
 /** Returns no words if the file is missing or damaged, because a retry would not help. */
 async function readWords({ transcripts, log }: IndexDeps, document: Unindexed): Promise<Word[]> {
   const unreadable = (err: unknown, what: string) => {
-    log.warn({ err, transcriptionId: document.transcription_id }, `${what}; it can not be searched`);
+    log.warn({ err, transcriptionId: document.transcription_id }, `${what}; it cannot be searched`);
     return [];
   };
   let json: string;

@@ -98,7 +98,7 @@ export function createModels({
   /** Whether a download starts as soon as the disk has been checked. */
   let isDue = downloadable !== undefined;
   /** Whether all listeners have been notified of the installed model. */
-  let isTold = false;
+  let isAnnounced = false;
   /** When the wait for the model began. */
   let missingSince = clock.now().getTime();
   let current: ModelsState = {
@@ -138,7 +138,7 @@ export function createModels({
     if (installed === null) return;
     log.warn({ model: installed.name, folder: installed.folder }, "the speech model is gone");
     installed = null;
-    isTold = false;
+    isAnnounced = false;
     isDue = downloadable !== undefined;
     missingSince = clock.now().getTime();
   }
@@ -146,7 +146,7 @@ export function createModels({
   async function run(signal: AbortSignal): Promise<void> {
     let failures = 0;
     let nextTry = 0;
-    isTold = installed !== null;
+    isAnnounced = installed !== null;
     for (;;) {
       await look();
       if (installed === null && downloadable && (isDue || clock.now().getTime() >= nextTry)) {
@@ -162,8 +162,8 @@ export function createModels({
           tell();
         }
       }
-      if (installed !== null && !isTold) {
-        isTold = true;
+      if (installed !== null && !isAnnounced) {
+        isAnnounced = true;
         failures = 0;
         log.info({ model: installed.name, folder: installed.folder }, "the speech model is installed");
         tell();
@@ -232,7 +232,7 @@ export function createModels({
     start() {
       if (name === null) return;
       running ??= run(shutdown.signal).catch((error) => {
-        if (!shutdown.signal.aborted) log.error({ err: error }, "the speech model is looked after no more");
+        if (!shutdown.signal.aborted) log.error({ err: error }, "the speech model is no longer monitored");
       });
     },
     async stop() {

@@ -73,6 +73,6 @@ function explain(error: unknown, { name, endpoint }: BucketConfig): unknown {
   if (!(error instanceof AppError) || error.code !== "storage_unavailable") return error;
   const where = endpoint === null ? "" : ` at ${endpoint}`;
   const said = error.cause instanceof Error ? `: ${error.cause.message}` : "";
-  const message = `The bucket ${name}${where} can not be used${said}. See that the S3_… settings are right.`;
+  const message = `The bucket ${name}${where} cannot be used${said}. Check the S3_… settings.`;
   return new AppError("storage_unavailable", message, { cause: error.cause });
 }

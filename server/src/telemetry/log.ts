@@ -2,7 +2,7 @@ import { type DestinationStream, type Logger, pino } from "pino";
 import type { LogLevel } from "../config/config.ts";
 
 /** Safe properties of an error. Others may contain data: of the failed query, of its row, of response headers. */
-const TOLD_OF_ERRORS = [
+const LOGGED_ERROR_FIELDS = [
   ...["type", "message", "stack", "code", "errno", "syscall", "address", "port", "path"],
   // PostgreSQL's fields that name the location, not the values.
   ...["severity", "routine", "schema", "table", "column", "constraint"],
@@ -22,21 +22,21 @@ export function createLog(level: LogLevel, destination?: DestinationStream): Log
         path: request.url.replace(/\?.*$/s, ""),
       }),
       res: (reply: { statusCode: number }) => ({ status: reply.statusCode }),
-      err: tellError,
+      err: serializeError,
     },
   };
   return destination ? pino(options, destination) : pino(options);
 }
 
-function tellError(error: unknown): unknown {
+function serializeError(error: unknown): unknown {
   if (!isErrorLike(error)) return String(error);
   const shown = error instanceof Error ? pino.stdSerializers.err(error) : error;
   const told = Object.entries(shown)
-    .filter(([name, value]) => TOLD_OF_ERRORS.includes(name) && typeof value !== "object")
+    .filter(([name, value]) => LOGGED_ERROR_FIELDS.includes(name) && typeof value !== "object")
     .map(([name, value]) => [name, name === "message" ? messageOf(error) : value])
     .map(([name, value]) => [name, typeof value === "string" ? withoutValues(value, error) : value]);
   // For a connection that was tried at several addresses, the message does not name a cause.
-  const errors = error instanceof AggregateError ? error.errors.map(tellError) : [];
+  const errors = error instanceof AggregateError ? error.errors.map(serializeError) : [];
   return { ...Object.fromEntries(told), ...(errors.length > 0 && { errors }) };
 }
 

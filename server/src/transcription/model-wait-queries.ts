@@ -7,7 +7,7 @@ import type { Failure } from "./attempt-queries.ts";
 /** Failures that the model being downloaded may fix. Without it, no later attempt would succeed, so none is scheduled. */
 const MENDED_BY_MODEL = ["language_unsupported", "model_not_found"];
 
-export function isMendedByModel(failure: Failure): boolean {
+export function isFixedByModel(failure: Failure): boolean {
   return MENDED_BY_MODEL.includes(failure.code);
 }
 
@@ -17,7 +17,7 @@ export function waitsForModel(row: { status: TranscriptionStatus; failure_code: 
 }
 
 /** Records the failure that the model is expected to fix, for a transcription that is PENDING again under this job. */
-export async function noteWait(tx: Tx, jobId: string, failure: Failure): Promise<void> {
+export async function recordWait(tx: Tx, jobId: string, failure: Failure): Promise<void> {
   await tx
     .updateTable("transcription")
     .set({ failure_code: failure.code, failure_message: failure.message })

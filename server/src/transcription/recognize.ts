@@ -58,7 +58,7 @@ export async function recognize(deps: RecognizeDeps, attempt: RecognitionAttempt
   const { row, lease, log, signal, replaced } = attempt;
   const kept = await readCheckpoints(deps.db, row.id);
   attempt.resumes = kept.length > 0;
-  if (kept.length > 0) log.info({ stretches: kept.length }, "what was heard before is gone on from");
+  if (kept.length > 0) log.info({ stretches: kept.length }, "transcription resumes from its checkpoints");
   const source = await deps.recordings.open(row.video_id, signal);
   attempt.fetchedAt = deps.clock.now();
   const work = new WorkProgress();

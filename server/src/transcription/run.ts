@@ -14,10 +14,10 @@ import type { TranscriptStore } from "../storage/transcript-store.ts";
 import { emitEvent } from "../webhooks/emit.ts";
 import { classifyFailure, WorkerLostError } from "./attempt-failure.ts";
 import { hasEndedAs } from "./attempt-queries.ts";
-import { type AttemptReport, couldBeginAt, lostAttempt, type ReportedOutcome } from "./attempt-report.ts";
+import { type AttemptReport, lostAttempt, type ReportedOutcome, startableAt } from "./attempt-report.ts";
 import { removeCheckpoints } from "./checkpoint-queries.ts";
 import { type ClaimDeps, claimTranscription } from "./claim.ts";
-import { isMendedByModel, noteWait } from "./model-wait-queries.ts";
+import { isFixedByModel, recordWait } from "./model-wait-queries.ts";
 import {
   completeTranscription,
   failTranscription,
@@ -78,7 +78,7 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
   if (claim.lostSince) {
     deps.onAttempt?.(lostAttempt(row, claim.lostSince));
     const lost = { lostAttempt: row.attempt - 1, lostStartedAt: claim.lostSince, workersLost: row.losses };
-    log.warn(lost, "the worker of the attempt before was lost; this attempt takes over");
+    log.warn(lost, "the worker of the previous attempt was lost; this attempt takes over");
   }
   const replaced = new AbortController();
   const yields = new AbortController();
@@ -87,7 +87,7 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
     row,
     tag: job.tag ?? null,
     resumes: false,
-    queuedAt: claim.lostSince ? row.started_at : couldBeginAt(row),
+    queuedAt: claim.lostSince ? row.started_at : startableAt(row),
     lease,
     log,
     signal,
@@ -226,7 +226,7 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
   const { row, lease, log, modelWasComing } = attempt;
   const { failure, retryable } = classifyFailure(error);
   const modelIsComing = deps.modelIsComing();
-  const waitsForModel = isMendedByModel(failure) && (modelWasComing || modelIsComing);
+  const waitsForModel = isFixedByModel(failure) && (modelWasComing || modelIsComing);
   const modelBackoffSeconds = modelIsComing
     ? Math.min(LONGEST_MODEL_BACKOFF_SECONDS, FIRST_MODEL_BACKOFF_SECONDS * 2 ** (row.attempt - 1))
     : 0;
@@ -249,7 +249,7 @@ async function settleFault(deps: PipelineDeps, attempt: Attempt, error: unknown)
       if (!(await returnToPending(tx, lease, { jobId, failure, counts, retryAfterMs, now }))) {
         return await movedBefore(tx, attempt, "returned");
       }
-      if (waitsForModel && modelIsComing) await noteWait(tx, jobId, failure);
+      if (waitsForModel && modelIsComing) await recordWait(tx, jobId, failure);
       const job = {
         jobId,
         transcriptionId: row.id,
@@ -329,5 +329,5 @@ async function giveUp(deps: PipelineDeps, attempt: Attempt): Promise<void> {
 }
 
 function dropWork({ log }: Attempt): void {
-  log.info("another attempt has taken over; the work of this one is dropped");
+  log.info("another attempt has taken over; this one's work is discarded");
 }

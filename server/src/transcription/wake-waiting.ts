@@ -34,6 +34,6 @@ async function wake({ db, queue, log }: WakeDeps, wait: WaitForModel): Promise<v
   await db.transaction().execute(async (tx) => {
     if (!(await endWaitForModel(tx, wait))) return;
     await bringForward({ tx, queue }, { jobId, transcriptionId, environmentId });
-    log.info({ transcriptionId }, "a transcription waits for the speech model no longer");
+    log.info({ transcriptionId }, "a transcription no longer waits for the speech model");
   });
 }

@@ -33,7 +33,8 @@ export function createUploadLocker({ timeoutMs }: { timeoutMs: number }): Locker
 
         async unlock() {
           const queue = queues.get(id);
-          if (!mine || queue?.[0] !== mine) throw new Error("an upload was unlocked by one who had no lock");
+          if (!mine || queue?.[0] !== mine)
+            throw new Error("an upload was unlocked by a request that had no lock");
           queue.shift();
           const [next, another] = queue;
           if (!next) queues.delete(id);

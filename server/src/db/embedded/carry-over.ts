@@ -56,7 +56,7 @@ export async function carryOver(folder: string, options: CarryOverOptions): Prom
     if (await stat(kept).catch(() => null)) {
       throw new AppError(
         "database_version_mismatch",
-        `${kept} is there already, and the old folder would go there; move it away`,
+        `${kept} already exists, and the old folder would be moved there; move it away`,
       );
     }
     const parent = dirname(folder);
@@ -130,7 +130,7 @@ async function migrateAs(old: PGlite, made: PGlite): Promise<void> {
   if (names.length === 0 || names.some((name, index) => name !== known[index])) {
     throw new AppError(
       "database_version_mismatch",
-      "The database was brought up to date by another version of Subtext; carry it over with that one.",
+      "The database was migrated by another version of Subtext; upgrade it with that version.",
     );
   }
   const kysely = new Kysely<unknown>({ dialect: new PGliteDialect({ pglite: made }) });
@@ -173,7 +173,7 @@ async function copyTable(old: PGlite, made: PGlite, name: string): Promise<numbe
   const [before, after] = await Promise.all(
     [old, made].map((pglite) => single<number>(pglite, `select count(*)::integer from ${table}`)),
   );
-  if (before !== after) throw new Error(`of ${before} rows of ${name}, ${after} were carried over`);
+  if (before !== after) throw new Error(`of ${before} rows of ${name}, ${after} were copied`);
   return after!;
 }
 

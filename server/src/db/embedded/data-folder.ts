@@ -28,7 +28,7 @@ export async function prepareDataFolder(folder: string, onLog: (line: string) =>
   if (version === null) {
     throw new AppError(
       "database_version_mismatch",
-      `${folder} holds files, but no database; name an empty folder or one that this service made`,
+      `${folder} contains files but no database; choose an empty folder or one that this service created`,
     );
   }
   if (version.trim() !== POSTGRES_MAJOR) {

@@ -60,7 +60,7 @@ const DENIED = ["EACCES", "EPERM"];
 export function unavailable(cause: unknown): AppError {
   return FULL.includes(codeOf(cause) ?? "")
     ? new AppError("storage_full", "There is no space left to store files.", { cause })
-    : new AppError("storage_unavailable", "The storage can not be read or written now.", { cause });
+    : new AppError("storage_unavailable", "The storage cannot be read or written now.", { cause });
 }
 
 /**

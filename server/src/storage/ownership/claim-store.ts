@@ -34,7 +34,7 @@ export interface ClaimDeps {
 export async function claimStore({ db, place, home, log }: ClaimDeps): Promise<void> {
   const known = await readStoreRecord(db);
   if (known && !isSameHome(known.home, home)) {
-    log.warn("this database was copied, restored or moved, and takes a new identity");
+    log.warn("this database was copied, restored or moved, and gets a new identity");
     await deleteStoreRecord(db);
   }
   const written: string[] = [];
@@ -95,7 +95,7 @@ export async function checkStore(db: Db, place: StorePlace): Promise<boolean> {
 function otherStore({ name, setting }: StorePlace): AppError {
   return new AppError(
     "data_folder_mismatch",
-    `The files of this database are not in ${name}. Point ${setting} at the place that was used before, and copy ` +
+    `The files of this database are not in ${name}. Point ${setting} at the previous location, and copy ` +
       "`installation` and `store.json` along if you moved the files. Processes can share a database only if they " +
       "share the files too: set S3_BUCKET.",
   );

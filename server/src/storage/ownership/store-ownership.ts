@@ -75,7 +75,7 @@ export class StoreOwnership {
     if (!record || (mark?.token ?? null) !== seen) {
       throw new AppError(
         "storage_changed",
-        "The store was written to meanwhile: another service still uses it. Stop that service and try again.",
+        "The store was changed meanwhile: another service still uses it. Stop that service and try again.",
       );
     }
     await restartUploadExpiry(this.#db);

@@ -2,7 +2,7 @@ import { Gauge, type Registry } from "prom-client";
 import type { Connections } from "../../db/database.ts";
 
 /** This process's database connections, without those of pg-boss. */
-export function tellConnections(registry: Registry): (connections: Connections) => void {
+export function reportConnections(registry: Registry): (connections: Connections) => void {
   const registers = [registry];
   const connections = new Gauge({
     name: "subtext_database_connections",

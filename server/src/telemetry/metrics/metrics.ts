@@ -12,7 +12,7 @@ import { queueDepth } from "../../queue/queue-depth.ts";
 import type { StoreOwnership } from "../../storage/ownership/store-ownership.ts";
 import type { AttemptReport } from "../../transcription/attempt-report.ts";
 import type { DeliveryReport } from "../../webhooks/deliver.ts";
-import { tellConnections } from "./database-metrics.ts";
+import { reportConnections } from "./database-metrics.ts";
 import { countDeliveries } from "./delivery-metrics.ts";
 import { LookedUp } from "./looked-up.ts";
 import { registerMetricsRoute } from "./metrics-route.ts";
@@ -77,7 +77,7 @@ export function openMetrics(deps: MetricsDeps): Metrics {
   const onDelivery = countDeliveries(registry);
   const measure = measureRequests(registry);
   const setQueue = tellQueue(registry);
-  const setConnections = tellConnections(registry);
+  const setConnections = reportConnections(registry);
   const own = watchProcess(registry, () => describeProcesses(process.pid), dataFolder);
   const depth = new LookedUp({
     look: async () => ({
