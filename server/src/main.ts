@@ -337,7 +337,7 @@ async function wire(
       };
       leader = session ? lead({ session, log }, "sweep", leadTasks) : leadTasks();
       await listening.listen({ host: config.host, port: config.port });
-      if (config.role === "worker") log.info({ port: config.port }, "this worker tells here how it is");
+      if (config.role === "worker") log.info({ port: config.port }, "the worker serves its health checks");
       else {
         await writeServiceFile(config.dataFolder, {
           url: localUrl(app),

@@ -27,7 +27,7 @@ interface Watch {
   /** Time of the last poll, by the database's clock; null before the first is done. */
   lookedAt: Date | null;
   /** The last sent state of each video that the next poll may return again. */
-  told: Map<string, string>;
+  sent: Map<string, string>;
   /** Deletions that were sent and will be returned again. */
   gone: Set<string>;
   /** When subscribers were last told to reload, by `performance.now`; and whether another reload is due. */
@@ -74,7 +74,7 @@ export class VideoChanges {
       listeners: new Set(),
       begun: Promise.resolve(),
       lookedAt: null,
-      told: new Map(),
+      sent: new Map(),
       gone: new Set(),
       reloadedAt: Number.NEGATIVE_INFINITY,
       owesReload: false,
@@ -121,7 +121,7 @@ export class VideoChanges {
     const views = await viewVideos(this.#deps, await findVideos(db, [...ids]), places);
     const viewed = Map.groupBy(views, ({ environmentId }) => environmentId);
     for (const [environmentId, watch] of watches) {
-      tellNews(watch, { seen: seen.get(environmentId) ?? [], views: viewed.get(environmentId) ?? [] });
+      publishNews(watch, { seen: seen.get(environmentId) ?? [], views: viewed.get(environmentId) ?? [] });
       watch.lookedAt = now;
     }
   }
@@ -140,15 +140,15 @@ function watchedPlaces(
   });
 }
 
-function tellNews(watch: Watch, { seen, views }: { seen: FoundChange[]; views: VideoView[] }): void {
+function publishNews(watch: Watch, { seen, views }: { seen: FoundChange[]; views: VideoView[] }): void {
   const deleted = seen.filter(({ kind }) => kind === "deleted").map(({ id }) => id);
-  const told = new Map(views.map((view) => [view.id, JSON.stringify(view)]));
+  const sent = new Map(views.map((view) => [view.id, JSON.stringify(view)]));
   const news = {
-    videos: views.filter((view) => watch.told.get(view.id) !== told.get(view.id)),
+    videos: views.filter((view) => watch.sent.get(view.id) !== sent.get(view.id)),
     deleted: deleted.filter((id) => !watch.gone.has(id)),
   };
   const isFirst = watch.lookedAt === null;
-  watch.told = told;
+  watch.sent = sent;
   watch.gone = new Set(deleted);
   if (isFirst) return;
   const changed = seen.filter(({ kind }) => kind === "changed");
@@ -157,8 +157,8 @@ function tellNews(watch: Watch, { seen, views }: { seen: FoundChange[]; views: V
   if (watch.owesReload && performance.now() - watch.reloadedAt >= RELOAD_EVERY_MS) {
     watch.reloadedAt = performance.now();
     watch.owesReload = false;
-    for (const tell of watch.listeners) tell(null);
+    for (const send of watch.listeners) send(null);
   } else if (!isTooMuch && (news.videos.length > 0 || news.deleted.length > 0)) {
-    for (const tell of watch.listeners) tell(news);
+    for (const send of watch.listeners) send(news);
   }
 }

@@ -45,13 +45,13 @@ export function addServe(program: Command, terminal: Terminal): void {
         terminal: drawable ? { write: err, columns: () => errColumns() ?? 80 } : null,
         onCrash: (error) => exitOver(error, "the embedded database crashed; a restart recovers it"),
       });
-      const toldToStop = stopSignal();
+      const stopRequested = stopSignal();
       try {
         // Before anyone can consider the service ready: later errors are not startup errors.
         const setUpToken = config.role === "worker" ? null : await service.parts.operators.newSetUpToken();
         await service.start();
         out(greeting(config, setUpToken));
-        await toldToStop;
+        await stopRequested;
       } catch (error) {
         throw explain(error, config);
       } finally {

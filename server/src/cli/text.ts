@@ -8,9 +8,9 @@ export function table(headings: readonly string[], rows: readonly string[][], no
 
 /** One record, one property per line, without those that are null. */
 export function properties(pairs: readonly (readonly [string, string | null])[]): string {
-  const told = pairs.filter((pair): pair is [string, string] => pair[1] !== null);
-  const width = Math.max(...told.map(([name]) => name.length));
-  return told.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join("\n");
+  const shown = pairs.filter((pair): pair is [string, string] => pair[1] !== null);
+  const width = Math.max(...shown.map(([name]) => name.length));
+  return shown.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join("\n");
 }
 
 /** `2026-11-21 02:23 UTC` */

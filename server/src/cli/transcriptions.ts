@@ -88,7 +88,7 @@ function describe(transcription: TranscriptionView): string {
     ["words", transcription.wordCount === null ? null : String(transcription.wordCount)],
     ["incomplete", transcription.incomplete ? "damaged parts of the recording are missing" : null],
     ["engine", transcription.engine],
-    ...(transcription.stretches ?? []).map((stretch): [string, string] => ["heard", stretchText(stretch)]),
+    ...(transcription.stretches ?? []).map((stretch): [string, string] => ["segment", stretchText(stretch)]),
     ["decoder", transcription.decoder],
     ["took", stages === null ? null : stageTimes(stages)],
     ["uploaded", time(video.uploadedAt)],

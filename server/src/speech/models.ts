@@ -115,7 +115,7 @@ export function createModels({
     const cleared = { folder: null, progress: null, error: null, hint: null, nextTryAt: null };
     current = { ...current, ...cleared, ...changes };
   };
-  const tell = () => {
+  const notify = () => {
     for (const listener of listeners) listener(installed);
   };
 
@@ -159,14 +159,14 @@ export function createModels({
           const nextTryAt = new Date(nextTry).toISOString();
           change({ state: "failed", error: messageOf(failed), hint: hintFor(downloadable.name), nextTryAt });
           log.warn({ err: failed, model: name, nextTryAt }, "the speech model could not be downloaded");
-          tell();
+          notify();
         }
       }
       if (installed !== null && !isAnnounced) {
         isAnnounced = true;
         failures = 0;
         log.info({ model: installed.name, folder: installed.folder }, "the speech model is installed");
-        tell();
+        notify();
       }
       // Another process may install or remove it meanwhile.
       await pause(LOOK_EVERY_MS, signal);

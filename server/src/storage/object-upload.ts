@@ -117,7 +117,7 @@ export async function appendToUpload(
   // A repeated completion without more bytes.
   if (state.whole && state.sizeBytes === offset && sizeBytes === offset) return offset;
   if (state.whole || state.sizeBytes !== offset) {
-    throw new AppError("upload_conflict", `${state.sizeBytes} bytes have come.`);
+    throw new AppError("upload_conflict", `${state.sizeBytes} bytes have been received.`);
   }
   const writing = { ...state, parts: [...state.parts] };
   const part = openPartBuffer(buffers, videoId, signal);
@@ -196,7 +196,7 @@ async function withContent(
  */
 async function assertNobodyElseWrote(objects: ObjectStore, videoId: string, bytes: number): Promise<void> {
   const { sizeBytes } = (await readUpload(objects, videoId)) ?? NOTHING;
-  if (sizeBytes !== bytes) throw new AppError("upload_conflict", `${sizeBytes} bytes have come.`);
+  if (sizeBytes !== bytes) throw new AppError("upload_conflict", `${sizeBytes} bytes have been received.`);
 }
 
 /**

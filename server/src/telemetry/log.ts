@@ -31,13 +31,13 @@ export function createLog(level: LogLevel, destination?: DestinationStream): Log
 function serializeError(error: unknown): unknown {
   if (!isErrorLike(error)) return String(error);
   const shown = error instanceof Error ? pino.stdSerializers.err(error) : error;
-  const told = Object.entries(shown)
+  const fields = Object.entries(shown)
     .filter(([name, value]) => LOGGED_ERROR_FIELDS.includes(name) && typeof value !== "object")
     .map(([name, value]) => [name, name === "message" ? messageOf(error) : value])
     .map(([name, value]) => [name, typeof value === "string" ? withoutValues(value, error) : value]);
   // For a connection that was tried at several addresses, the message does not name a cause.
   const errors = error instanceof AggregateError ? error.errors.map(serializeError) : [];
-  return { ...Object.fromEntries(told), ...(errors.length > 0 && { errors }) };
+  return { ...Object.fromEntries(fields), ...(errors.length > 0 && { errors }) };
 }
 
 /** The messages of an error and its causes, without duplicates. */

@@ -39,7 +39,7 @@ export interface Telemetry {
 export async function openTelemetry(deps: TelemetryDeps): Promise<Telemetry> {
   const metrics = await startMetrics(deps);
   const traces = await startTraces(deps);
-  const tell = (how: (metrics: Metrics | null, traces: Traces | null) => void) => {
+  const report = (how: (metrics: Metrics | null, traces: Traces | null) => void) => {
     try {
       how(metrics, traces);
     } catch (error) {
@@ -48,17 +48,17 @@ export async function openTelemetry(deps: TelemetryDeps): Promise<Telemetry> {
     }
   };
   return {
-    onAccepted: (accepted) => tell((_metrics, traces) => traces?.onAccepted(accepted)),
+    onAccepted: (accepted) => report((_metrics, traces) => traces?.onAccepted(accepted)),
     onAttempt(attempt) {
-      tell((metrics) => metrics?.onAttempt(attempt));
-      tell((_metrics, traces) => traces?.onAttempt(attempt));
+      report((metrics) => metrics?.onAttempt(attempt));
+      report((_metrics, traces) => traces?.onAttempt(attempt));
     },
     onDelivery(delivery) {
-      tell((metrics) => metrics?.onDelivery(delivery));
-      tell((_metrics, traces) => traces?.onDelivery(delivery));
+      report((metrics) => metrics?.onDelivery(delivery));
+      report((_metrics, traces) => traces?.onDelivery(delivery));
     },
-    onSpeechProcess: () => tell((metrics) => metrics?.onSpeechProcess()),
-    onItemFailed: (task) => tell((metrics) => metrics?.onItemFailed(task)),
+    onSpeechProcess: () => report((metrics) => metrics?.onSpeechProcess()),
+    onItemFailed: (task) => report((metrics) => metrics?.onItemFailed(task)),
     register: (app) => metrics?.register(app),
     async close() {
       metrics?.close();

@@ -9,7 +9,7 @@ export function classifyFailure(error: unknown): { failure: Failure; retryable: 
   }
   const failure = {
     code: "internal_error",
-    message: "The service met an error of its own; its log tells more.",
+    message: "An internal error occurred; see the log of the service.",
   };
   return { failure, retryable: true };
 }

@@ -5,15 +5,15 @@ import type { NamedJob } from "../queue/lost-job-queries.ts";
 import type { Failure } from "./attempt-queries.ts";
 
 /** Failures that the model being downloaded may fix. Without it, no later attempt would succeed, so none is scheduled. */
-const MENDED_BY_MODEL = ["language_unsupported", "model_not_found"];
+const FIXED_BY_MODEL = ["language_unsupported", "model_not_found"];
 
 export function isFixedByModel(failure: Failure): boolean {
-  return MENDED_BY_MODEL.includes(failure.code);
+  return FIXED_BY_MODEL.includes(failure.code);
 }
 
 /** Whether a transcription waits for the speech model instead of its turn. */
 export function waitsForModel(row: { status: TranscriptionStatus; failure_code: string | null }): boolean {
-  return row.status === "PENDING" && row.failure_code !== null && MENDED_BY_MODEL.includes(row.failure_code);
+  return row.status === "PENDING" && row.failure_code !== null && FIXED_BY_MODEL.includes(row.failure_code);
 }
 
 /** Records the failure that the model is expected to fix, for a transcription that is PENDING again under this job. */
@@ -41,7 +41,7 @@ export async function findWaitsForModel(
     .selectFrom("transcription")
     .select(["id", "job_id as jobId", "environment_id as environmentId", "created_at as createdAt"])
     .where("status", "=", "PENDING")
-    .where("failure_code", "in", MENDED_BY_MODEL)
+    .where("failure_code", "in", FIXED_BY_MODEL)
     .$if(after !== null, (query) =>
       query.where(sql<boolean>`(created_at, id) > (${after!.createdAt}, ${after!.id})`),
     )

@@ -108,10 +108,10 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
   try {
     if (row.losses > MAX_LOSSES) throw new WorkerLostError(MAX_LOSSES);
     log.info("transcription started");
-    const heard = await recognize(deps, attempt);
+    const recognized = await recognize(deps, attempt);
     attempt.transcribedAt = deps.clock.now();
-    if (heard.outcome === "skipped") await skip(deps, attempt, heard);
-    else await complete(deps, attempt, heard);
+    if (recognized.outcome === "skipped") await skip(deps, attempt, recognized);
+    else await complete(deps, attempt, recognized);
   } catch (error) {
     if (replaced.signal.aborted) await giveUp(deps, attempt);
     else if (shutdown.aborted || yields.signal.aborted) await handBack(deps, attempt);

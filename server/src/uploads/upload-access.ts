@@ -33,9 +33,9 @@ export async function authorizeByUrl(
   const query = new URL(request.url, "http://localhost").searchParams;
   if (uploadId === undefined || !isSigned(query)) return null;
   const claims = readUploadUrl(uploadId, query, secret);
-  if (!claims) throw new AppError("upload_url_invalid", "This is no upload URL of this service.");
+  if (!claims) throw new AppError("upload_url_invalid", "This is not an upload URL of this service.");
   const video = await findVideo(db, uploadId);
-  if (!video) throw new AppError("upload_not_found", "The upload was given up, or its video deleted.");
+  if (!video) throw new AppError("upload_not_found", "The upload was canceled, or its video was deleted.");
   const late = clock.now().getTime() >= claims.expires * 1000;
   if (late && video.uploaded_at === null && !(await recordings.inspect(uploadId))?.sizeBytes) {
     throw new AppError("upload_expired", "The upload was not begun while its URL was valid.");

@@ -46,7 +46,7 @@ export class DurableNodeFs extends NodeFS {
         return INPUT_OUTPUT_ERROR;
       }
     };
-    const mend = (module: unknown) => {
+    const patch = (module: unknown) => {
       const { NODEFS } = module as ModuleWithNodeFs;
       NODEFS.stream_ops.fsync = fsync;
       // Emscripten sets the mode of each file that it creates and ignores the umask of the process.
@@ -59,6 +59,6 @@ export class DurableNodeFs extends NodeFS {
           ...functions,
         );
     };
-    return { emscriptenOpts: { ...emscriptenOpts, preRun: [...(emscriptenOpts.preRun ?? []), mend] } };
+    return { emscriptenOpts: { ...emscriptenOpts, preRun: [...(emscriptenOpts.preRun ?? []), patch] } };
   }
 }

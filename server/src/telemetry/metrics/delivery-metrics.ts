@@ -23,7 +23,7 @@ export function countDeliveries(registry: Registry): (delivery: DeliveryReport) 
   });
   const delay = new Histogram({
     name: "subtext_webhook_first_attempt_delay_seconds",
-    help: "From the commit of an event to the first attempt to tell an endpoint of it.",
+    help: "From the commit of an event to the first attempt to deliver it.",
     buckets: DELAY_BUCKETS,
     registers,
   });

@@ -17,7 +17,7 @@ import { countDeliveries } from "./delivery-metrics.ts";
 import { LookedUp } from "./looked-up.ts";
 import { registerMetricsRoute } from "./metrics-route.ts";
 import { watchProcess } from "./process-metrics.ts";
-import { tellQueue } from "./queue-metrics.ts";
+import { createQueueMetrics } from "./queue-metrics.ts";
 import { measureRequests } from "./request-metrics.ts";
 import { reportStorage } from "./storage-metrics.ts";
 import { countTranscriptions } from "./transcription-metrics.ts";
@@ -63,7 +63,7 @@ export function openMetrics(deps: MetricsDeps): Metrics {
   const registry = new Registry();
   new Gauge({
     name: "subtext_build_info",
-    help: "1; the labels tell what runs.",
+    help: "1; the labels name the running version.",
     labelNames: ["version", "role", "database"],
     registers: [registry],
   }).set({ version, role, database: `${database.kind} ${database.version}` }, 1);
@@ -76,7 +76,7 @@ export function openMetrics(deps: MetricsDeps): Metrics {
   const onAttempt = countTranscriptions(registry);
   const onDelivery = countDeliveries(registry);
   const measure = measureRequests(registry);
-  const setQueue = tellQueue(registry);
+  const setQueue = createQueueMetrics(registry);
   const setConnections = reportConnections(registry);
   const own = watchProcess(registry, () => describeProcesses(process.pid), dataFolder);
   const depth = new LookedUp({

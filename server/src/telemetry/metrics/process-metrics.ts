@@ -66,14 +66,14 @@ export function watchProcess(
 
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delay.enable();
-  const told = process.cpuUsage();
+  const usage = process.cpuUsage();
   startTime.set(performance.timeOrigin / 1000);
 
   return {
     async look() {
-      const { user, system } = process.cpuUsage(told);
-      told.user += user;
-      told.system += system;
+      const { user, system } = process.cpuUsage(usage);
+      usage.user += user;
+      usage.system += system;
       cpu.inc((user + system) / 1e6);
       const { rss, heapUsed } = process.memoryUsage();
       resident.set(rss);

@@ -8,7 +8,7 @@ const WAITED_AT_LEAST_SECONDS = [0, 60, 600, 3600];
  * The queues in the database. Every scraped process reports the same values: use `max()` over them, not `sum()`.
  * @returns a function that sets the gauges; unknown values are left out of the scrape
  */
-export function tellQueue(
+export function createQueueMetrics(
   registry: Registry,
 ): (seen: { depth: (QueueDepth & { workers: number }) | null; failing: boolean }, now: Date) => void {
   const gauge = <T extends string>(name: string, help: string, ...labelNames: T[]) =>

@@ -26,13 +26,13 @@ export function createOtlpExporter({
   });
   let warnedAt = Number.NEGATIVE_INFINITY;
   return {
-    export(spans, told) {
+    export(spans, done) {
       otlp.export(spans, (result) => {
         if (result.error && performance.now() - warnedAt > WARN_EVERY_MS) {
           warnedAt = performance.now();
           log.warn({ err: result.error, spans: spans.length }, "spans could not be sent to the collector");
         }
-        told(result);
+        done(result);
       });
     },
     shutdown: () => otlp.shutdown(),
