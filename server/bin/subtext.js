@@ -4,8 +4,8 @@ import * as module from "node:module";
 import { join } from "node:path";
 
 // Compiling the sources takes a fifth of the startup time, so the result is cached next to the packages until the next
-// `npm ci`. A cache that is not writable, or was made by another version, is ignored. It is never in a folder that other
-// users can write to: they could run code in this process.
+// `npm ci`. A cache that is not writable, or was made by another version, is ignored. It is never in a folder that
+// other users can write to: they could run code in this process.
 module.enableCompileCache?.(join(import.meta.dirname, "../../node_modules/.cache/subtext"));
 
 if (process.features.typescript) {

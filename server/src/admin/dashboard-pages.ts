@@ -56,8 +56,8 @@ interface Asset {
 }
 
 /**
- * Serves the built dashboard: its pages, which are all the same document, and its assets below `/assets/`. Everything is
- * held in memory, some hundred kilobytes.
+ * Serves the built dashboard: its pages, which are all the same document, and its assets below `/assets/`. Everything
+ * is held in memory, some hundred kilobytes.
  */
 export async function registerDashboard(
   app: FastifyInstance,

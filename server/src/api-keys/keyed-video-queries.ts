@@ -43,8 +43,8 @@ export interface KeyAndVideoIds {
 }
 
 /**
- * Reads keys, each with the video that it requests, in one statement. Results are in the order of the requests; undefined
- * if there is no such key.
+ * Reads keys, each with the video that it requests, in one statement. Results are in the order of the requests;
+ * undefined if there is no such key.
  */
 export async function findKeysWithVideos(
   db: Db,
@@ -57,7 +57,8 @@ export async function findKeysWithVideos(
     return sql`(${sql.lit(place)}, ${keyId}::text, ${videoId}::text)`;
   });
   // No query builder: building this query takes as long as planning it. Each row is read by its id (`offset 0` is an
-  // optimization fence): for a small table the planner may prefer an environment's index, and that plan would be cached.
+  // optimization fence): for a small table the planner may prefer an environment's index, and that plan would be
+  // cached.
   const { rows } = await sql<FoundRow>`${prepared}
     select
       asked.place,

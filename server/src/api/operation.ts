@@ -32,7 +32,8 @@ export interface Call<O extends Operation> {
 }
 
 /**
- * Registers an operation of the contract: its route, authorization and validation. The handler returns the response body.
+ * Registers an operation of the contract: its route, authorization and validation. The handler returns the response
+ * body.
  */
 export function serve<const O extends Operation>(
   app: FastifyInstance,

@@ -7,9 +7,9 @@ import type { NamedFiles } from "./named-files.ts";
 const NO_LINKS = new Set(["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "ENOSYS"]);
 
 /**
- * Preserves the files that a video's rows name, under the same names in another folder: by a hard link if possible, else by
- * a copy. Skips recordings that are still growing (see `copyIfThere`). Replaces files that were preserved earlier under
- * these names.
+ * Preserves the files that a video's rows name, under the same names in another folder: by a hard link if possible,
+ * else by a copy. Skips recordings that are still growing (see `copyIfThere`). Replaces files that were preserved
+ * earlier under these names.
  * @returns the number of missing files
  */
 export async function keepFiles(from: string, to: string, named: NamedFiles): Promise<number> {

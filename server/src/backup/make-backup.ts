@@ -41,11 +41,11 @@ export const UNFINISHED = ".unfinished";
 export const STAGING_FOLDER = "backup.unfinished";
 
 /**
- * Writes a backup of the data folder while the service runs. First, every file that rows name gets a hard link. Then the
- * database is copied, and during its snapshot, files that were written since then get hard links too. Rows are deleted
- * before their files and written after them, so at any time all files that rows name exist. Unfinished uploads are copied
- * after the snapshot: they only grow, and copying gigabytes must not block anyone. The copy is written next to the target
- * and renamed when it is complete, durable and verified.
+ * Writes a backup of the data folder while the service runs. First, every file that rows name gets a hard link. Then
+ * the database is copied, and during its snapshot, files that were written since then get hard links too. Rows are
+ * deleted before their files and written after them, so at any time all files that rows name exist. Unfinished uploads
+ * are copied after the snapshot: they only grow, and copying gigabytes must not block anyone. The copy is written next
+ * to the target and renamed when it is complete, durable and verified.
  * @param target absolute path of a folder that is empty or does not exist
  * @throws AppError `backup_not_possible`, `backup_target_refused`, `storage_full`, `storage_unavailable`
  */

@@ -15,8 +15,8 @@ import { syncFileSystem } from "./make-backup.ts";
 import { DATA_FOLDER, hashFile, type Manifest, readManifest, readSums } from "./manifest.ts";
 
 /**
- * The database comes last: without it, the files belong to no database and no service starts on them. The store's mark is
- * not restored, because the restored files are a new store.
+ * The database comes last: without it, the files belong to no database and no service starts on them. The store's mark
+ * is not restored, because the restored files are a new store.
  */
 const PARTS = ["uploads", "files", "installation", "database"];
 const UNFINISHED = "restore.unfinished";
@@ -29,8 +29,8 @@ export interface RestoreProgress {
 }
 
 /**
- * Restores a data folder from a backup and verifies every file's checksum. If it is interrupted, no service starts on the
- * folder, and the restore can be started again.
+ * Restores a data folder from a backup and verifies every file's checksum. If it is interrupted, no service starts on
+ * the folder, and the restore can be started again.
  * @param dataFolder empty or nonexistent; may contain downloaded models
  * @throws Error with a readable message
  */

@@ -67,8 +67,8 @@ export function startSweeping(deps: SweepDeps, everyMs: number): Sweeper {
 
 /**
  * Repairs the inconsistencies that a crash can leave between a file, its row and its job, applies retention and records
- * missing files. Deletes expired idempotency keys. Safe during live traffic and while other processes sweep. If one part
- * fails, it is logged and the others still run.
+ * missing files. Deletes expired idempotency keys. Safe during live traffic and while other processes sweep. If one
+ * part fails, it is logged and the others still run.
  */
 export async function sweep(
   deps: SweepDeps,

@@ -19,9 +19,9 @@ const ONE_MISTAKE_FROM = 8;
 const TWO_MISTAKES_FROM = 12;
 
 /**
- * Finds misspelled settings. An environment is full of variables of other programs, so a name there counts as misspelled
- * only if it differs by one typo, or by the prefix `SUBTEXT_`, from a setting that is not set. In the settings file,
- * every unknown name is reported.
+ * Finds misspelled settings. An environment is full of variables of other programs, so a name there counts as
+ * misspelled only if it differs by one typo, or by the prefix `SUBTEXT_`, from a setting that is not set. In the
+ * settings file, every unknown name is reported.
  */
 export function findUnknown(
   env: Readonly<Record<string, string | undefined>>,

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from "kysely";
 
 /**
- * When bytes of an upload last arrived, by the database's clock. Existing rows get the time of the migration, and rows of
- * older processes the time of their insert: neither expires earlier than one expiry period after that.
+ * When bytes of an upload last arrived, by the database's clock. Existing rows get the time of the migration, and rows
+ * of older processes the time of their insert: neither expires earlier than one expiry period after that.
  */
 export async function uploadActivity(db: Kysely<unknown>): Promise<void> {
   await db.schema

@@ -19,8 +19,8 @@ import { turns } from "./migration-turns.ts";
 import { uploadActivity } from "./migration-upload-activity.ts";
 
 /**
- * The tables, in the order of their creation. A released migration is never edited. Each must be safe while processes of
- * the previous release are still running.
+ * The tables, in the order of their creation. A released migration is never edited. Each must be safe while processes
+ * of the previous release are still running.
  */
 export const MIGRATIONS: Record<string, Migration> = {
   "0001_first": { up: first },

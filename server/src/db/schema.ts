@@ -270,8 +270,8 @@ interface IdempotencyKeyTable {
 }
 
 /**
- * `installation` is not secret: it ties the database to its data folder. `set_up` is the hash of the setup link's token,
- * until the first operator exists.
+ * `installation` is not secret: it ties the database to its data folder. `set_up` is the hash of the setup link's
+ * token, until the first operator exists.
  */
 export type SecretName = "url_signing" | "session" | "installation" | "set_up";
 
@@ -355,8 +355,8 @@ interface SearchLanguageTable {
 }
 
 /**
- * Some thousand passages of one environment. Each passage has its shard's marker among its lexemes, so a search reads the
- * newest shards first and only as many as it needs, instead of every match.
+ * Some thousand passages of one environment. Each passage has its shard's marker among its lexemes, so a search reads
+ * the newest shards first and only as many as it needs, instead of every match.
  */
 interface SearchShardTable {
   /** Increases over all environments. */

@@ -87,8 +87,8 @@ export async function switchAiTranscription(db: Db, id: string, on: boolean): Pr
 }
 
 /**
- * Sets the origins of pages that may upload to the environment: `https://app.example`, or only `*` for any. An empty list
- * allows no page; programs other than browsers send no origin and are not affected.
+ * Sets the origins of pages that may upload to the environment: `https://app.example`, or only `*` for any. An empty
+ * list allows no page; programs other than browsers send no origin and are not affected.
  * @throws AppError `invalid_request`, `environment_not_found`
  */
 export async function setUploadOrigins(db: Db, id: string, origins: string[]): Promise<EnvironmentRow> {

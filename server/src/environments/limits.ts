@@ -3,8 +3,8 @@ import type { Db, Tx } from "../db/schema.ts";
 import { AppError } from "../lib/errors.ts";
 
 /**
- * Limits per environment. They protect against runaway programs, are far above normal use, and are not exact: concurrent
- * requests may exceed them slightly.
+ * Limits per environment. They protect against runaway programs, are far above normal use, and are not exact:
+ * concurrent requests may exceed them slightly.
  */
 
 /** Each is a file and a row until it expires, and every sweep checks it. */

@@ -76,7 +76,8 @@ export async function findAllowedOrigins(db: Db, id: string): Promise<string[]> 
 }
 
 /**
- * The toggle, locked until the transaction ends: a change happens before or after the upload's completion, never during.
+ * The toggle, locked until the transaction ends: a change happens before or after the upload's completion, never
+ * during.
  */
 export async function lockAiTranscription(tx: Tx, environmentId: string): Promise<boolean> {
   const { ai_transcription } = await tx

@@ -17,8 +17,8 @@ export interface BodyFloor {
 }
 
 /**
- * Closes the connection if a streamed body arrives too slowly, as for an idle one. Received bytes are kept, and the client
- * can resume. A response would end the upload in most clients.
+ * Closes the connection if a streamed body arrives too slowly, as for an idle one. Received bytes are kept, and the
+ * client can resume. A response would end the upload in most clients.
  */
 export function limitBodySlowness(app: FastifyInstance, { bytes, everyMs }: BodyFloor): void {
   app.addHook("onRequest", async (request) => {
@@ -42,8 +42,8 @@ export function limitBodySlowness(app: FastifyInstance, { bytes, everyMs }: Body
 }
 
 /**
- * Answers `request_timeout` if a body that is read as a whole does not arrive in time. Otherwise, single bytes could keep a
- * connection busy forever.
+ * Answers `request_timeout` if a body that is read as a whole does not arrive in time. Otherwise, single bytes could
+ * keep a connection busy forever.
  */
 export function limitBodyTime(app: FastifyInstance, timeoutMs: number): void {
   /** Bodies that are being read, by their source. */

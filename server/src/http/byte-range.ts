@@ -5,8 +5,8 @@ export interface ByteRange {
 }
 
 /**
- * What a Range header requests from a file of `size` bytes (RFC 9110, section 14): one range, `"unsatisfiable"`, or null
- * for the whole file: no header, another unit, several ranges, or an invalid range.
+ * What a Range header requests from a file of `size` bytes (RFC 9110, section 14): one range, `"unsatisfiable"`, or
+ * null for the whole file: no header, another unit, several ranges, or an invalid range.
  */
 export function parseByteRange(header: string | undefined, size: number): ByteRange | "unsatisfiable" | null {
   // An empty file has no valid range; clients that always send one get an empty response.

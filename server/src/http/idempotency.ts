@@ -17,9 +17,9 @@ interface JsonAnswer {
 }
 
 /**
- * Runs an operation in a transaction, once for each `Idempotency-Key`. The response is recorded in the same transaction,
- * so a crash leaves both or neither; for 24 hours the same request gets the recorded response. A failed operation records
- * nothing and may be retried with the same key.
+ * Runs an operation in a transaction, once for each `Idempotency-Key`. The response is recorded in the same
+ * transaction, so a crash leaves both or neither; for 24 hours the same request gets the recorded response. A failed
+ * operation records nothing and may be retried with the same key.
  *
  * @throws AppError `invalid_request`, `idempotency_key_reused`, `idempotency_key_in_use`
  */

@@ -75,8 +75,8 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
 }
 
 /**
- * The page that explains an error, relative to the service that answers: its own documentation is the one for its version,
- * wherever it is installed.
+ * The page that explains an error, relative to the service that answers: its own documentation is the one for its
+ * version, wherever it is installed.
  */
 export function problemType(code: AppErrorCode): string {
   return `/docs/errors#${code}`;

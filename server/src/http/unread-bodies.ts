@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 
 /**
- * For routes whose body Fastify must not read: no media type is a reason to refuse the request. If the body is still unread
- * at the end, the connection is closed, because it could be reused only after reading it.
+ * For routes whose body Fastify must not read: no media type is a reason to refuse the request. If the body is still
+ * unread at the end, the connection is closed, because it could be reused only after reading it.
  *
  * @param keptType the media type that the routes check themselves
  */

@@ -17,8 +17,8 @@ export interface InvitationDeps {
 }
 
 /**
- * Creates a link with which one person creates an account, once, so that nobody else ever knows the password. Revokes an
- * earlier invitation to the same email.
+ * Creates a link with which one person creates an account, once, so that nobody else ever knows the password. Revokes
+ * an earlier invitation to the same email.
  * @returns the link, which is shown only this once
  * @throws AppError `invalid_request`, `operator_email_taken`
  */

@@ -281,8 +281,8 @@ export function authOptions({ db, log, secret, publicUrl }: OperatorsOptions) {
       // Explicit, because better-auth disables both if it detects a test environment.
       disableCSRFCheck: false,
       disableOriginCheck: false,
-      // better-auth creates no rows here except sessions. A test checks that the tables match: a check at every start would slow
-      // down every command.
+      // better-auth creates no rows here except sessions. A test checks that the tables match: a check at every start
+      // would slow down every command.
       database: { generateId: () => newId("session"), validateSchema: false },
     },
     telemetry: { enabled: false },

@@ -2,15 +2,15 @@ import { sql } from "kysely";
 import type { Db, Tx } from "../db/schema.ts";
 
 /**
- * Start-time fair queueing between environments (Goyal, Vin and Cheng, 1996). Each job has a start tag, and workers claim
- * the job with the smallest one. The job's priority is the negative of its start tag, so that a plain fetch of pg-boss,
- * which reads one index entry, finds it.
+ * Start-time fair queueing between environments (Goyal, Vin and Cheng, 1996). Each job has a start tag, and workers
+ * claim the job with the smallest one. The job's priority is the negative of its start tag, so that a plain fetch of
+ * pg-boss, which reads one index entry, finds it.
  *
  * Tags count work: 1000 units are one second of work of an environment of weight 1. Priorities count seconds from
  * `queue_clock.base`, because they are 32 bits wide.
  *
- * Locks, in this order: video, transcription, `environment_queue`, `queue_clock`. Code that needs the base locks the clock
- * for key share, which conflicts with `rebase` but not with `advanceVirtualTime`.
+ * Locks, in this order: video, transcription, `environment_queue`, `queue_clock`. Code that needs the base locks the
+ * clock for key share, which conflicts with `rebase` but not with `advanceVirtualTime`.
  */
 export interface JobTag {
   start: number;
@@ -270,8 +270,8 @@ async function lockEnvironmentQueue(tx: Tx, environmentId: string): Promise<Envi
 }
 
 /**
- * Places the environment's next queued jobs one behind the other. A job that was enqueued in the present does not start in
- * the past: its environment would get service for a time when it had no work.
+ * Places the environment's next queued jobs one behind the other. A job that was enqueued in the present does not start
+ * in the past: its environment would get service for a time when it had no work.
  * @param finish finish tag of the previous job; null to leave the first one where it is
  * @returns `last`: the old start tag of the last job of a full batch; null if no job is left
  */

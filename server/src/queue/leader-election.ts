@@ -10,8 +10,8 @@ export interface LeaderTask {
 }
 
 /**
- * Runs the work in one process at a time: in the one that holds the lock of this name, and in another one soon after that
- * process ends or loses the database.
+ * Runs the work in one process at a time: in the one that holds the lock of this name, and in another one soon after
+ * that process ends or loses the database.
  */
 export function lead(
   {

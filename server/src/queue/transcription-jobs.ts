@@ -33,8 +33,8 @@ export async function requeue(
 }
 
 /**
- * Makes a delayed job due, with a new tag: otherwise jobs that have waited for long would all come before those of other
- * environments.
+ * Makes a delayed job due, with a new tag: otherwise jobs that have waited for long would all come before those of
+ * other environments.
  */
 export async function bringForward(
   { tx, queue }: { tx: Tx; queue: Queue },

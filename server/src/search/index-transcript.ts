@@ -37,8 +37,9 @@ const BATCH = 250;
 const MOST_TRIES = 20;
 
 /**
- * Makes a completed transcript searchable, from its stored words, which never change. When it runs again after a crash, it
- * skips existing passages and writes the rest. If a transcript repeatedly cannot be indexed, it is logged and skipped.
+ * Makes a completed transcript searchable, from its stored words, which never change. When it runs again after a crash,
+ * it skips existing passages and writes the rest. If a transcript repeatedly cannot be indexed, it is logged and
+ * skipped.
  */
 export async function indexTranscript(deps: IndexDeps, job: HandedJob, shutdown: AbortSignal): Promise<void> {
   const { db, clock, log } = deps;

@@ -21,8 +21,8 @@ const MOST_CANDIDATES = 2_000;
 /** Shards per query; between two, the embedded database can run other queries. */
 const MOST_SHARDS_AT_ONCE = 16;
 /**
- * After this time, no older shards are searched. Otherwise words that nearly every passage contains, in an order that few
- * passages have, would cause a scan of all shards.
+ * After this time, no older shards are searched. Otherwise words that nearly every passage contains, in an order that
+ * few passages have, would cause a scan of all shards.
  */
 const LONGEST_LOOK_MS = 1_000;
 /** Passages that are returned for one video. */

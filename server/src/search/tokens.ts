@@ -14,9 +14,9 @@ export interface Token {
 }
 
 /**
- * Scripts that do not separate words by spaces or, like Korean, whose words contain more than people search for. Their runs
- * are split into overlapping pairs of characters, so that a search matches independently of word segmentation. Accents
- * (U+0300 …) belong to all scripts and stay with the words of other scripts.
+ * Scripts that do not separate words by spaces or, like Korean, whose words contain more than people search for. Their
+ * runs are split into overlapping pairs of characters, so that a search matches independently of word segmentation.
+ * Accents (U+0300 …) belong to all scripts and stay with the words of other scripts.
  */
 const UNSPACED = String.raw`[[[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Bopomofo}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]&&[\p{L}\p{M}\p{N}]]--[\u0300-\u036f]]`;
 const RUN = new RegExp(String.raw`(${UNSPACED}+)|([[\p{L}\p{M}\p{N}\u200c\u200d]--${UNSPACED}]+)`, "gv");

@@ -40,8 +40,8 @@ export interface Models {
   /** The result of the last check; null until the model is installed. */
   installed(): FoundModel | null;
   /**
-   * Returns the model if its files still exist, for an engine that is about to read them. If they were removed, the model
-   * counts as missing from then on, and is downloaded again if downloads are enabled.
+   * Returns the model if its files still exist, for an engine that is about to read them. If they were removed, the
+   * model counts as missing from then on, and is downloaded again if downloads are enabled.
    */
   stillInstalled(): FoundModel | null;
   /**

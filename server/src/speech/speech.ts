@@ -31,8 +31,8 @@ export function openModels(options: {
 }
 
 /**
- * Speech to text with the configured engines that are installed. Processes start with the first recording; a model that is
- * installed later is used from the next recording on.
+ * Speech to text with the configured engines that are installed. Processes start with the first recording; a model that
+ * is installed later is used from the next recording on.
  * @param onProcess called whenever a process is started
  */
 export function openSpeech(config: Config, models: Models, log: Logger, onProcess = () => {}): Speech {

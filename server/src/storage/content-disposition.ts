@@ -7,8 +7,8 @@ const SHOWN_TYPES = /^(?:text\/vtt|text\/plain|application\/json|(?:audio|video)
 export const DOWNLOAD_TYPE = "application/octet-stream";
 
 /**
- * A name that every file system accepts: without path separators, control and bidirectional-override characters, at most
- * 150 UTF-16 units, with its extension. Never empty.
+ * A name that every file system accepts: without path separators, control and bidirectional-override characters, at
+ * most 150 UTF-16 units, with its extension. Never empty.
  */
 export function safeFileName(name: string): string {
   const clean = name

@@ -17,8 +17,8 @@ import type { RecordingStore } from "./recording-store.ts";
 const MOST_BREAKS = 3;
 
 /**
- * Recordings in a bucket. A decoder needs the whole file on this machine, because a recording's index can be at its end.
- * So each attempt downloads it into `scratchFolder` and removes it afterwards.
+ * Recordings in a bucket. A decoder needs the whole file on this machine, because a recording's index can be at its
+ * end. So each attempt downloads it into `scratchFolder` and removes it afterwards.
  */
 export function openObjectRecordingStore(
   objects: ObjectStore,

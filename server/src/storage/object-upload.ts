@@ -189,8 +189,8 @@ async function withContent(
 }
 
 /**
- * A writer that was paused may find that another one has continued. It may write a part again, because parts have one size
- * and contain the same bytes. But its tail could replace a longer one that was acknowledged.
+ * A writer that was paused may find that another one has continued. It may write a part again, because parts have one
+ * size and contain the same bytes. But its tail could replace a longer one that was acknowledged.
  * @param bytes the size of the upload as this writer left it
  * @throws AppError `upload_conflict`
  */

@@ -35,8 +35,8 @@ export interface Claim {
 const CAP_BACKOFF_MS = 2_000;
 
 /**
- * PENDING → PROCESSING for the job's transcription. A transcription that is PROCESSING under this job is one whose worker
- * crashed: it is taken over, and the crash is counted.
+ * PENDING → PROCESSING for the job's transcription. A transcription that is PROCESSING under this job is one whose
+ * worker crashed: it is taken over, and the crash is counted.
  * @param shutdown aborted when this process must hand its work back
  * @returns undefined if this job has nothing to do (any more)
  */
@@ -59,9 +59,9 @@ export async function claimTranscription(
 }
 
 /**
- * Whether a claim was committed although its response was lost. Without this check it would count as the work of a crashed
- * worker, and the number of crashes is limited. If another worker has taken it over as such by now, that crash is
- * reverted.
+ * Whether a claim was committed although its response was lost. Without this check it would count as the work of a
+ * crashed worker, and the number of crashes is limited. If another worker has taken it over as such by now, that crash
+ * is reverted.
  */
 async function wasMade({ db, log }: ClaimDeps, { row }: Claim, shutdown: AbortSignal): Promise<boolean> {
   const lease = { transcriptionId: row.id, attempt: row.attempt };

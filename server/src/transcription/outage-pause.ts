@@ -5,8 +5,8 @@ const FIRST_MS = 5_000;
 const LONGEST_MS = 60_000;
 
 /**
- * Prevents a process from claiming one transcription after the other while the storage is unavailable or its own disk is
- * full. If attempts at two different transcriptions end this way, it claims nothing for a while, longer each time. A
+ * Prevents a process from claiming one transcription after the other while the storage is unavailable or its own disk
+ * is full. If attempts at two different transcriptions end this way, it claims nothing for a while, longer each time. A
  * single transcription may itself be the cause, and does not delay the others.
  */
 export class OutagePause {

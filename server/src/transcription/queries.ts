@@ -217,8 +217,8 @@ export async function returnToPending(
 }
 
 /**
- * Uncounts the crash of an attempt that another one took over although its worker was alive and only could not report it.
- * Does so once, and does nothing if it was not taken over.
+ * Uncounts the crash of an attempt that another one took over although its worker was alive and only could not report
+ * it. Does so once, and does nothing if it was not taken over.
  */
 export async function revertCrash(
   tx: Tx,

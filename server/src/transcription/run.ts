@@ -64,9 +64,9 @@ interface Attempt extends RecognitionAttempt {
 }
 
 /**
- * The pipeline of one video, from its finished upload to its announced transcript. It can run again after a crash at any
- * line: each attempt has its own files, every transition is fenced by the attempt's lease, and an attempt that was taken
- * over discards its work.
+ * The pipeline of one video, from its finished upload to its announced transcript. It can run again after a crash at
+ * any line: each attempt has its own files, every transition is fenced by the attempt's lease, and an attempt that was
+ * taken over discards its work.
  * @param shutdown aborted when this process must hand its work back
  */
 export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: AbortSignal): Promise<void> {
@@ -313,8 +313,8 @@ async function handBack({ db, queue, clock }: PipelineDeps, attempt: Attempt): P
 }
 
 /**
- * Whether a transition that changes nothing now was already made: its transaction was committed, and only the response was
- * lost. If instead another attempt took over while the database was unavailable, that does not count as a crash.
+ * Whether a transition that changes nothing now was already made: its transaction was committed, and only the response
+ * was lost. If instead another attempt took over while the database was unavailable, that does not count as a crash.
  */
 async function movedBefore(tx: Tx, { lease, metOutage }: Attempt, outcome: AttemptOutcome): Promise<boolean> {
   if (await hasEndedAs(tx, lease, outcome)) return true;

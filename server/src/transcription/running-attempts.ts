@@ -11,9 +11,9 @@ interface RunningAttempt {
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * The attempts that run in this process, so that one whose video is deleted ends at once, or, if another process deleted
- * it, at the next check. An attempt is identified by the job that it runs under: a transcription names one job, which may
- * not be the one that was created for it.
+ * The attempts that run in this process, so that one whose video is deleted ends at once, or, if another process
+ * deleted it, at the next check. An attempt is identified by the job that it runs under: a transcription names one job,
+ * which may not be the one that was created for it.
  */
 export class RunningAttempts {
   readonly #running = new Set<RunningAttempt>();

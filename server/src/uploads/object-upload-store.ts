@@ -17,8 +17,8 @@ export interface ObjectUploadStoreOptions {
 }
 
 /**
- * The tus store in an object store: multipart uploads, without a second record that could disagree with the row. At most
- * one part of each upload is buffered on this machine until it is sent.
+ * The tus store in an object store: multipart uploads, without a second record that could disagree with the row. At
+ * most one part of each upload is buffered on this machine until it is sent.
  */
 class ObjectUploadStore extends DataStore implements UploadStore {
   readonly #options: ObjectUploadStoreOptions;

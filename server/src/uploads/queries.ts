@@ -20,8 +20,8 @@ export async function findUpload(
 }
 
 /**
- * Passes on the bytes of an upload and records their arrival: first at once, then once a minute. An unavailable database
- * does not delay the bytes; the stream waits for it at its end.
+ * Passes on the bytes of an upload and records their arrival: first at once, then once a minute. An unavailable
+ * database does not delay the bytes; the stream waits for it at its end.
  */
 export async function* recordActivity(
   db: Db,

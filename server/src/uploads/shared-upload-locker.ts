@@ -6,9 +6,9 @@ import { AppError } from "../lib/errors.ts";
 const LOOK_AGAIN_MS = 1_000;
 
 /**
- * Serializes requests for an upload across processes: in turn within this process, and between processes with a lock in the
- * database, whose holder is asked to release it. A process that loses its connection to the database has lost its locks,
- * so it aborts its writers.
+ * Serializes requests for an upload across processes: in turn within this process, and between processes with a lock in
+ * the database, whose holder is asked to release it. A process that loses its connection to the database has lost its
+ * locks, so it aborts its writers.
  *
  * If `lock` gives up, it rejects with AppError `upload_locked`, or with the reason of its signal.
  */

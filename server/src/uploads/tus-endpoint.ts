@@ -297,11 +297,12 @@ function checkProtocol(request: FastifyRequest): void {
 }
 
 /**
- * Handles an upload that one POST created and filled, but that could not be accepted, for example during a short database
- * outage. After an error, the client would send everything again and create a second video, while the sweep accepts the
- * first. The response 201 is correct: all bytes are durable at this URL, the client has nothing left to do, and the sweep
- * accepts the upload. After a PATCH, an error is harmless, because the client then asks for the offset of the same upload.
- * The first upload cannot be undone here: its acceptance may have been committed although the response was lost.
+ * Handles an upload that one POST created and filled, but that could not be accepted, for example during a short
+ * database outage. After an error, the client would send everything again and create a second video, while the sweep
+ * accepts the first. The response 201 is correct: all bytes are durable at this URL, the client has nothing left to do,
+ * and the sweep accepts the upload. After a PATCH, an error is harmless, because the client then asks for the offset of
+ * the same upload. The first upload cannot be undone here: its acceptance may have been committed although the response
+ * was lost.
  */
 async function answerStored(
   { id, sizeBytes }: { id: string; sizeBytes: number },

@@ -8,8 +8,8 @@ interface Turn {
 }
 
 /**
- * Serializes requests for an upload within this process, in the order of their arrival. The locker of `@tus/server` polls
- * at every turn of the event loop; here, the holder wakes the next caller when it releases the lock.
+ * Serializes requests for an upload within this process, in the order of their arrival. The locker of `@tus/server`
+ * polls at every turn of the event loop; here, the holder wakes the next caller when it releases the lock.
  *
  * If `lock` gives up, it rejects with AppError `upload_locked`, or with the reason of its signal.
  */

@@ -10,8 +10,8 @@ export async function databaseTime(db: Db): Promise<Date> {
 }
 
 /**
- * Ids of the environments' videos that changed, or whose transcription did, since then; of running uploads, newest first;
- * and of deleted videos. Each kind is limited for each environment.
+ * Ids of the environments' videos that changed, or whose transcription did, since then; of running uploads, newest
+ * first; and of deleted videos. Each kind is limited for each environment.
  */
 export async function findVideoChanges(
   db: Db,

@@ -17,9 +17,9 @@ export interface DeleteVideoDeps {
 }
 
 /**
- * Deletes a video and everything about it. The rows are deleted first, in one transaction: from then on the video does not
- * exist, and a crash leaves only orphaned files, which the sweep removes. Work in progress is ended: an upload releases
- * its file, an attempt in this process stops at once, one in another process within a second or two.
+ * Deletes a video and everything about it. The rows are deleted first, in one transaction: from then on the video does
+ * not exist, and a crash leaves only orphaned files, which the sweep removes. Work in progress is ended: an upload
+ * releases its file, an attempt in this process stops at once, one in another process within a second or two.
  * @param also runs in the same transaction
  * @returns false if the environment has no such video
  */

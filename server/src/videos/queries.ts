@@ -136,8 +136,8 @@ export async function declareVideoSize(db: Db, id: string, sizeBytes: number): P
 }
 
 /**
- * The row of an open upload, locked until the transaction ends: of several completions of one upload, only the first finds
- * it open.
+ * The row of an open upload, locked until the transaction ends: of several completions of one upload, only the first
+ * finds it open.
  * @returns undefined if it is complete or deleted
  */
 export async function lockOpenUpload(tx: Tx, id: string): Promise<VideoRow | undefined> {

@@ -20,8 +20,8 @@ export interface DuePosition {
 }
 
 /**
- * Videos of an environment whose transcription ended before that time or, if they have none, whose upload did; in upload
- * order.
+ * Videos of an environment whose transcription ended before that time or, if they have none, whose upload did; in
+ * upload order.
  * @param hasRecording selects videos that still have their recording, or those whose recording an earlier retention
  *   deleted
  */

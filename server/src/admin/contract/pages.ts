@@ -1,6 +1,6 @@
 /**
- * The paths of the dashboard's pages, in Fastify's syntax. The server answers each of them with the same document, so that
- * deep links and reloads work. Other paths remain 404.
+ * The paths of the dashboard's pages, in Fastify's syntax. The server answers each of them with the same document, so
+ * that deep links and reloads work. Other paths remain 404.
  */
 export const PAGE_PATHS = [
   "/",

@@ -6,8 +6,8 @@ import type { AttemptOutcome } from "../../db/enums.ts";
 import type { TranscriptionSummaryView, VideoView } from "./video.ts";
 
 /**
- * All data of one video: `GET /internal/environments/{environment}/videos/{video}`. `DELETE` at the same path deletes it
- * (204); `POST …/reprocess` restarts a failed transcription and answers 202 with this view.
+ * All data of one video: `GET /internal/environments/{environment}/videos/{video}`. `DELETE` at the same path deletes
+ * it (204); `POST …/reprocess` restarts a failed transcription and answers 202 with this view.
  */
 export interface VideoDetailView extends VideoView {
   metadata: VideoMetadata;
@@ -20,13 +20,13 @@ export interface VideoDetailView extends VideoView {
 
 export interface MediaView {
   /**
-   * `…/media` of this service: accepts Range, needs the session cookie, may redirect to the storage. With `?download`, the
-   * browser always downloads it.
+   * `…/media` of this service: accepts Range, needs the session cookie, may redirect to the storage. With `?download`,
+   * the browser always downloads it.
    */
   url: string;
   /**
-   * Detected from the file's first bytes, whatever its name is: `video/mp4`. Null if it is not a known media type: then no
-   * browser plays it, and `url` downloads it.
+   * Detected from the file's first bytes, whatever its name is: `video/mp4`. Null if it is not a known media type: then
+   * no browser plays it, and `url` downloads it.
    */
   contentType: string | null;
 }
@@ -133,8 +133,8 @@ export interface TranscriptWordsView {
   /** Of the whole recording, in seconds. */
   language: string;
   /**
-   * As written, including a preceding space if there is one: the concatenated words of a paragraph are its text. The first
-   * word of a paragraph has no preceding space.
+   * As written, including a preceding space if there is one: the concatenated words of a paragraph are its text. The
+   * first word of a paragraph has no preceding space.
    */
   words: string[];
   /** Whole milliseconds since the end of the previous word (for the first: since 0), ≥ 0. */
@@ -148,16 +148,17 @@ export interface TranscriptWordsView {
 }
 
 /**
- * Loudness of a recording and its speech segments: `GET …/videos/{video}/waveform`, with an ETag; 404 `waveform_not_found`
- * if it was never decoded. Exists for COMPLETED, SKIPPED and, if the audio could be decoded, FAILED transcriptions.
+ * Loudness of a recording and its speech segments: `GET …/videos/{video}/waveform`, with an ETag; 404
+ * `waveform_not_found` if it was never decoded. Exists for COMPLETED, SKIPPED and, if the audio could be decoded,
+ * FAILED transcriptions.
  */
 export interface WaveformView {
   /** Seconds of the media. */
   duration: number;
   peaksPerSecond: number;
   /**
-   * Base64 of one byte for about each tenth of a second of the media: 255 times the square root of the amplitude, from 0 for
-   * silence to 255 for full scale. Shorter than the duration if only the beginning could be read.
+   * Base64 of one byte for about each tenth of a second of the media: 255 times the square root of the amplitude, from
+   * 0 for silence to 255 for full scale. Shorter than the duration if only the beginning could be read.
    */
   peaks: string;
   /** Speech segments, `[start, end]` in seconds of the media, in order, not overlapping. */

@@ -25,8 +25,8 @@ const WIDE_COLUMNS = 4;
 const ROW_NAME = /^[A-Za-z]\w*$/;
 
 /**
- * Renders a page of `docs/`. Anchors of headings are those of GitHub. A table row whose first cell is one name in backticks
- * gets that name as its anchor. Raw HTML is shown as text; comments are removed.
+ * Renders a page of `docs/`. Anchors of headings are those of GitHub. A table row whose first cell is one name in
+ * backticks gets that name as its anchor. Raw HTML is shown as text; comments are removed.
  */
 export function renderMarkdown(markdown: string, targetOf: (href: string) => Target): MarkdownPage {
   const marked = new Marked();

@@ -30,8 +30,8 @@ interface DocsOptions {
 }
 
 /**
- * Serves `/api/openapi.json` for programs and, below `/docs`, the pages of `docs/`, the reference that is generated from the
- * contract, and a search over both. Each file has its own route, so no other file can be requested.
+ * Serves `/api/openapi.json` for programs and, below `/docs`, the pages of `docs/`, the reference that is generated
+ * from the contract, and a search over both. Each file has its own route, so no other file can be requested.
  */
 export function registerDocs(
   app: FastifyInstance,

@@ -39,8 +39,8 @@ export interface CarryOverOptions {
 
 /**
  * Upgrades a database folder of an older PostgreSQL major version: creates the tables with the same migrations, copies
- * their rows, then swaps the folders. A crash leaves either the old folder or the complete new one in place. Jobs of the
- * queue are not copied; the sweep at the next start creates them again.
+ * their rows, then swaps the folders. A crash leaves either the old folder or the complete new one in place. Jobs of
+ * the queue are not copied; the sweep at the next start creates them again.
  *
  * @returns null if the folder already has the current major version
  * @throws AppError `data_folder_in_use`, `database_version_mismatch`

@@ -82,8 +82,8 @@ async function create(folder: string, onLog: (line: string) => void): Promise<vo
 }
 
 /**
- * The template databases: two thirds of all files. Every start after a crash syncs each file again, and old transactions
- * cannot be vacuumed in databases that nobody connects to.
+ * The template databases: two thirds of all files. Every start after a crash syncs each file again, and old
+ * transactions cannot be vacuumed in databases that nobody connects to.
  */
 export async function dropTemplates(pglite: PGlite): Promise<void> {
   await pglite.exec("update pg_database set datistemplate = false where datname <> current_database()");

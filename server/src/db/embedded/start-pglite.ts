@@ -99,8 +99,8 @@ export async function startPglite(folder: string, hooks: PgliteHooks): Promise<P
 
 /**
  * PostgreSQL ends its process if it cannot continue safely, for example because the disk is full and the log cannot be
- * written. PGlite catches that, sends the next message to the dead server, and may loop forever or report a failed commit
- * as successful. After the crash, everything that PGlite calls therefore throws.
+ * written. PGlite catches that, sends the next message to the dead server, and may loop forever or report a failed
+ * commit as successful. After the crash, everything that PGlite calls therefore throws.
  */
 function refuseAfterCrash(pglite: PGlite, toCrash: (error: unknown) => AppError): void {
   const module = pglite.Module as unknown as PgliteModule;

@@ -10,8 +10,8 @@ export async function diskSpace(folder: string): Promise<{ totalBytes: number; f
 }
 
 /**
- * Disk usage of each folder in this folder, largest first. `du` reads every file in a separate process, so that hundreds
- * of thousands of files do not block the service.
+ * Disk usage of each folder in this folder, largest first. `du` reads every file in a separate process, so that
+ * hundreds of thousands of files do not block the service.
  */
 export async function diskUse(folder: string): Promise<{ name: string; bytes: number }[]> {
   const entries = await readdir(folder, { withFileTypes: true });

@@ -26,7 +26,8 @@ const LOOK_VALID_MS = 10_000;
  * Whether files of the store may be deleted. Store and database each hold a generation, which the process that sweeps
  * advances whenever anything changes: the database first, then the store. So in normal operation the store is never
  * ahead, whatever crashes. A store that is ahead has been used by a newer state of this database. A store that names
- * another owner has been used by another database. In both cases nothing is deleted until an operator accepts the store.
+ * another owner has been used by another database. In both cases nothing is deleted until an operator accepts the
+ * store.
  */
 export class StoreOwnership {
   readonly #db: Db;

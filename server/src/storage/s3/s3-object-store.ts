@@ -38,7 +38,8 @@ export function openS3ObjectStore(config: BucketConfig, log: Logger | null = nul
     name: "the bucket",
     log,
     probe: () => probe(client, { Bucket: name, Key: fullKey(PROBES + randomUUID()) }),
-    // Only what the storage reported: the probe's own classification would repeat the message and name the probe object.
+    // Only what the storage reported: the probe's own classification would repeat the message and name the probe
+    // object.
     toError: (error) => storageUnavailable(error instanceof AppError ? error.cause : error),
   });
   const run: S3Bucket["run"] = async (operation, signal) => {
@@ -177,8 +178,8 @@ const DENIED_STATUSES = [401, 403];
 const BUSY_STATUSES = [408, 425, 429];
 
 /**
- * Translates an error of the SDK. Aborts are returned unchanged. The cause is for the log: it contains keys and statuses,
- * never credentials.
+ * Translates an error of the SDK. Aborts are returned unchanged. The cause is for the log: it contains keys and
+ * statuses, never credentials.
  */
 function storageError(error: unknown): unknown {
   if (error instanceof AppError || !(error instanceof Error)) return error;

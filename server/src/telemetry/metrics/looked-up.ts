@@ -13,8 +13,8 @@ export interface LookedUpOptions<T> {
 }
 
 /**
- * Caches an expensive value for scrapes, which must always be fast. At most one query runs at a time, and no caller waits
- * longer than `patienceMs`. If the query fails or hangs, callers get the last value for a while, then none.
+ * Caches an expensive value for scrapes, which must always be fast. At most one query runs at a time, and no caller
+ * waits longer than `patienceMs`. If the query fails or hangs, callers get the last value for a while, then none.
  */
 export class LookedUp<T> {
   readonly #options: LookedUpOptions<T>;

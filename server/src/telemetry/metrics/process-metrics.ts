@@ -15,8 +15,8 @@ export interface ProcessMetrics {
 }
 
 /**
- * This process and its children. This process's metrics have the names of Prometheus' client libraries, so that standard
- * Node.js dashboards work.
+ * This process and its children. This process's metrics have the names of Prometheus' client libraries, so that
+ * standard Node.js dashboards work.
  */
 export function watchProcess(
   registry: Registry,

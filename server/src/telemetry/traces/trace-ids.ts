@@ -9,9 +9,9 @@ export interface TraceIds {
 }
 
 /**
- * A transcription's id contains a UUID, which is also the trace id. Every process that has the transcription's job or the
- * delivery of its event therefore continues the same trace. The second half of a UUIDv7 is random except for two bits
- * that are never both zero, as trace ids and their sampling require.
+ * A transcription's id contains a UUID, which is also the trace id. Every process that has the transcription's job or
+ * the delivery of its event therefore continues the same trace. The second half of a UUIDv7 is random except for two
+ * bits that are never both zero, as trace ids and their sampling require.
  */
 export function traceIdsOf(transcriptionId: string): TraceIds {
   const traceId = Buffer.from(TypeID.fromString(transcriptionId).toUUIDBytes()).toString("hex");
