@@ -1,23 +1,23 @@
 /** A piece of text with its position in the media, in milliseconds. */
 export interface Span {
   text: string;
-  /** Milliseconds; NaN where unknown. */
+  /** Milliseconds; NaN if unknown. */
   start: number;
-  /** Milliseconds; NaN where unknown. */
+  /** Milliseconds; NaN if unknown. */
   end: number;
   /** 0 … 1. */
   confidence?: number | undefined;
 }
 
-/** Maximum share of a gap for a word without times. */
-const UNKNOWN_WORD_MS = 500;
+/** Longest duration assigned to an untimed word. */
+const MAX_UNTIMED_WORD_MS = 500;
 
 /**
- * Gives every span times that are whole milliseconds, ordered, without overlap and inside [0, limitMs]. Keeps
- * the order of the spans. Trusts the largest set of starts that agrees with that order (a longest
- * non-decreasing subsequence, by patience sorting); a span whose start contradicts it or is not a number is
- * placed in the gap between its neighbors. If an end is after the next start, the end is moved, because
- * engines know starts better than ends.
+ * Ensures that span times are integer milliseconds, ordered, non-overlapping, and within [0, limitMs]. The order of
+ * the spans does not change. If only one time of a span is known, it is used for both. Starts in a longest
+ * non-decreasing subsequence (found by patience sorting) are trusted; other spans, and spans without times, are placed
+ * in the gap between their trusted neighbors. An end past the next start is clamped to it; engines report starts more
+ * reliably.
  */
 export function repairTimes(spans: readonly Span[], limitMs: number): Span[] {
   const repaired = spans.map((span): Span => {
@@ -37,13 +37,13 @@ export function repairTimes(spans: readonly Span[], limitMs: number): Span[] {
     const previous = repaired[placed - 1];
     if (previous && next) previous.end = Math.min(previous.end, next.start);
     placedEnd = previous?.end ?? 0;
-    const unknown = index - placed;
-    if (unknown > 0) {
+    const untimedCount = index - placed;
+    if (untimedCount > 0) {
       const gapEnd = next?.start ?? limitMs;
-      const share = Math.min((gapEnd - placedEnd) / unknown, UNKNOWN_WORD_MS);
-      // Words before the first known word are close to it, not at the beginning of the media.
-      const from = previous ? placedEnd : next ? gapEnd - share * unknown : 0;
-      for (let k = 0; k < unknown; k++) {
+      const share = Math.min((gapEnd - placedEnd) / untimedCount, MAX_UNTIMED_WORD_MS);
+      // Untimed words before the first timed word directly precede it; they do not start at 0.
+      const from = previous ? placedEnd : next ? gapEnd - share * untimedCount : 0;
+      for (let k = 0; k < untimedCount; k++) {
         const span = repaired[placed + k]!;
         span.start = Math.round(from + share * k);
         span.end = Math.round(from + share * (k + 1));
@@ -54,11 +54,11 @@ export function repairTimes(spans: readonly Span[], limitMs: number): Span[] {
   return repaired;
 }
 
-/** Indexes of a longest non-decreasing subsequence, without NaN. */
+/** Indexes of a longest non-decreasing subsequence, ignoring NaN. */
 function longestNonDecreasing(values: readonly number[]): number[] {
-  /** tails[k]: the index at which a subsequence of length k + 1 ends with the smallest value. */
+  /** tails[k]: index of the smallest value that ends a subsequence of length k + 1. */
   const tails: number[] = [];
-  const before = new Int32Array(values.length).fill(-1);
+  const predecessor = new Int32Array(values.length).fill(-1);
   values.forEach((value, index) => {
     if (Number.isNaN(value)) return;
     let low = 0;
@@ -68,11 +68,11 @@ function longestNonDecreasing(values: readonly number[]): number[] {
       if (values[tails[middle]!]! <= value) low = middle + 1;
       else high = middle;
     }
-    if (low > 0) before[index] = tails[low - 1]!;
+    if (low > 0) predecessor[index] = tails[low - 1]!;
     tails[low] = index;
   });
   const indices: number[] = [];
-  for (let index = tails.at(-1) ?? -1; index >= 0; index = before[index]!) indices.push(index);
+  for (let index = tails.at(-1) ?? -1; index >= 0; index = predecessor[index]!) indices.push(index);
   return indices.reverse();
 }
 

@@ -27,7 +27,7 @@ const OUTER_SPACE = /^[\p{Z}\u200c\u200d]+|[\p{Z}]+$/gu;
 
 /**
  * Normalizes an engine's words for the JSON file: non-empty text in NFC without control characters; whole
- * milliseconds; each start ≥ the end before it, each end ≥ its start; all inside the media. Text with several
+ * milliseconds; each start ≥ the end before it, each end ≥ its start; all within the media. Text with several
  * words, by white space or in a script without spaces, is split and its time distributed; free-standing
  * punctuation joins a word. The order is preserved.
  *
@@ -66,7 +66,7 @@ function cleanSpans({ word, start, end, confidence }: Word): Span[] {
   }
 }
 
-/** The last whole millisecond inside the media. */
+/** The last whole millisecond within the media. */
 function limitMilliseconds(durationSeconds: number): number {
   if (Number.isNaN(durationSeconds)) return Number.MAX_SAFE_INTEGER;
   const rounded = Math.min(Math.max(Math.round(durationSeconds * 1000), 0), Number.MAX_SAFE_INTEGER);

@@ -17,9 +17,9 @@ export interface SubtextOptions {
   baseUrl: string;
   /** `subtext_…`, of one environment. Null if your own proxy adds it. Never expose it to a web page. */
   apiKey: string | null | undefined;
-  /** Instead of the global `fetch`. */
+  /** Used instead of the global `fetch`. */
   fetch?: Fetch | undefined;
-  /** For each request including its response; 30 s by default. */
+  /** Timeout of each request including its response; 30 s by default. */
   timeoutMs?: number | undefined;
   /** Four retries within about 10 s by default. */
   retry?: Partial<RetryPolicy> | undefined;
@@ -27,7 +27,7 @@ export interface SubtextOptions {
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** A client of a Subtext service, for one API key. */
+/** A client for a Subtext service that uses one API key. */
 export class Subtext {
   readonly videos: Videos;
   readonly transcriptions: Transcriptions;
@@ -39,7 +39,7 @@ export class Subtext {
     const { baseUrl, apiKey, fetch, timeoutMs = DEFAULT_TIMEOUT_MS, retry } = options;
     const { username, password, search, hash, pathname } = requireHttpUrl(baseUrl, "baseUrl");
     const isBare = !(username || password || search || hash || /\/api\/v1\/?$/.test(pathname));
-    requireArgument(isBare, "baseUrl", "an address without password, query, fragment and `/api/v1`");
+    requireArgument(isBare, "baseUrl", "a URL without password, query, fragment or `/api/v1`");
     const isKey = apiKey === null || (typeof apiKey === "string" && /^[!-~]+$/.test(apiKey));
     requireArgument(isKey, "apiKey", "an API key, or null if your own proxy adds it");
     requireDuration(timeoutMs, "timeoutMs");

@@ -7,12 +7,12 @@ import type { Problem } from "./types.ts";
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface ExchangeOptions {
-  /** Of one request including its response body. */
+  /** Timeout of one request including its response body. */
   timeoutMs: number;
   signal?: AbortSignal | undefined;
 }
 
-/** Statuses of proxies and gateways, without one of the service's codes, that are worth a retry. */
+/** Retryable statuses of responses from proxies and gateways, which have none of the service's error codes. */
 const RETRYABLE_STATUSES = [408, 425, 429, 500, 502, 503, 504];
 
 /**

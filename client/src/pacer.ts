@@ -121,7 +121,7 @@ export class Pacer {
   }
 }
 
-/** Of several limits, the one with the least left. */
+/** Returns the limit with the fewest requests remaining. */
 function readRateLimit(headers: Headers): { limit: Limit; remaining: number } | null {
   const policies = new Map(readItems(headers.get("ratelimit-policy")));
   let tightest: { limit: Limit; remaining: number } | null = null;

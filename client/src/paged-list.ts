@@ -1,6 +1,6 @@
 export interface Page<Item> {
   data: Item[];
-  /** Asks for the next page as `cursor`; null on the last page. */
+  /** The `cursor` of the next page; null on the last page. */
   nextCursor: string | null;
 }
 
@@ -14,7 +14,7 @@ export class PagedList<Item> implements AsyncIterable<Item> {
     this.#cursor = cursor;
   }
 
-  /** One page: the first, or that of the given `cursor`. */
+  /** The first page, or the page at the given `cursor`. */
   page(): Promise<Page<Item>> {
     return this.#readPage(this.#cursor);
   }

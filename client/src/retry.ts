@@ -2,13 +2,13 @@ import { SubtextError } from "./errors.ts";
 import { sleep } from "./timers.ts";
 
 export interface RetryPolicy {
-  /** Retries of a failed request. Waiting for a rate limit does not count; 0 turns that off too. */
+  /** Retries of a failed request. Waiting for a rate limit does not count, but 0 disables it too. */
   maxRetries: number;
-  /** Before the first retry; doubles with every further retry. */
+  /** Delay before the first retry; doubles with each further retry. */
   firstDelayMs: number;
   /** The longest backoff. */
   maxDelayMs: number;
-  /** If `Retry-After` asks for a longer wait, the error is thrown at once. */
+  /** If `Retry-After` exceeds this, the error is thrown immediately. */
   maxRetryAfterMs: number;
 }
 
@@ -57,14 +57,14 @@ export class Retries {
   }
 
   /**
-   * Sleeps before the next attempt. Waiting for a rate limit is not a retry: it lasts as long as the service says.
+   * Sleeps before the next attempt. Waiting for a rate limit is not a retry: it lasts as long as `Retry-After` says.
    * @throws the error itself if no attempt is left, the signal's reason if it is aborted
    */
   async pause(error: unknown): Promise<void> {
     this.#signal?.throwIfAborted();
     const { maxRetries } = this.#policy;
     if (!(error instanceof SubtextError) || !error.retryable || maxRetries === 0) throw error;
-    // A resource that does not exist yet takes longer than a transient failure.
+    // Waiting for a resource that does not exist yet takes longer than retries last.
     if (error.status === 404) throw error;
     const isRateLimited = error.status === 429 && error.retryAfterMs !== null;
     if (isRateLimited) this.#rateLimits += 1;

@@ -24,7 +24,7 @@ export const ROUTES: { [Id in keyof Operations]: `${Operations[Id]["method"]} ${
 };
 
 /**
- * Fills in the variables of a path and appends the query.
+ * Fills in the path parameters and appends the query.
  * @throws SubtextError `invalid_argument` for an identifier that would lead to another path
  */
 export function fillRoute(

@@ -59,10 +59,10 @@ export type TranscriptionSummary =
   | OtherSummary<"FAILED">
   | OtherSummary<"SKIPPED">;
 
-/** A video whose bytes have not all arrived. */
+/** A video whose upload is not finished. */
 export type UploadingVideo = contract.Video & { status: "uploading"; uploadedAt: null; transcription: null };
 
-/** A video whose bytes have arrived; `transcription` is null if AI Transcription was off at that time. */
+/** A video whose upload has finished; `transcription` is null if AI Transcription was off at that time. */
 export type UploadedVideo = Omit<contract.Video, "transcription"> & {
   status: "uploaded";
   uploadedAt: string;
@@ -73,5 +73,5 @@ export type UploadedVideo = Omit<contract.Video, "transcription"> & {
 /** A video, discriminated by `status`. */
 export type Video = UploadingVideo | UploadedVideo;
 
-/** A new video, and where its bytes go. */
+/** A new video and its upload URL. */
 export type CreatedVideo = contract.CreatedVideo & { video: UploadingVideo };

@@ -18,10 +18,10 @@ export interface WaitOptions extends RequestOptions {
 const POLL_MS = 2_000;
 /** Limits for the `Retry-After` of the service or a proxy. */
 const [MIN_POLL_MS, MAX_POLL_MS] = [500, 60_000];
-/** The longer a wait lasts, the less often it polls: it notices the end at most 10% late. */
+/** Polling slows down over time: the end is detected at most 10% late. */
 const [BACKOFF_SHARE, MAX_BACKOFF_MS] = [0.1, 30_000];
 
-/** `subtext.transcriptions`. Everything needs `get_video`. */
+/** `subtext.transcriptions`. All methods require the `get_video` permission. */
 export class Transcriptions {
   readonly #transport: Transport;
 
@@ -31,7 +31,7 @@ export class Transcriptions {
 
   /**
    * The transcription of a video, in any state. URLs of `files` expire within minutes: fetch them at once.
-   * @throws SubtextError `video_not_found`; `upload_incomplete`; `transcription_not_found` if there will be none
+   * @throws SubtextError `video_not_found`; `upload_incomplete`; `transcription_not_found` if the video will not be transcribed
    */
   async get(videoId: string, options: RequestOptions = {}): Promise<Transcription> {
     const transcription = await this.#transport.call("getTranscription", { params: { videoId } }, options);
@@ -41,7 +41,7 @@ export class Transcriptions {
   /**
    * Polls until the transcription has ended, first waiting for the upload. If your program is reachable, a
    * webhook reports the end sooner and at lower cost.
-   * @throws SubtextError `wait_timed_out`, and whatever `get` throws except `upload_incomplete`
+   * @throws SubtextError `wait_timed_out`, and the errors of `get` except `upload_incomplete`
    */
   async wait(videoId: string, options: WaitOptions = {}): Promise<EndedTranscription> {
     requireObject(options, "options");

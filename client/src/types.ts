@@ -8,8 +8,8 @@ import type * as webhook from "./contract/webhook.ts";
 import type * as endpoint from "./contract/webhook-endpoint.ts";
 
 /*
- * Everything that the SDK derives from the schemas of the contract. The published package contains this file as plain
- * types (see `client/build`), so that it needs no schema library; a test compares the two.
+ * Types that the SDK derives from the schemas of the contract. The build flattens this file to plain types; a test
+ * checks that they match the schemas.
  */
 
 /** Input and output of each operation of the API, by its id. */

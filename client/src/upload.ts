@@ -21,7 +21,7 @@ export interface UploadOptions {
   onProgress?: ((progress: UploadProgress) => void) | undefined;
   signal?: AbortSignal | undefined;
   fetch?: Fetch | undefined;
-  /** The count of retries restarts whenever more of the file has arrived. */
+  /** The retry count resets whenever the upload progresses. */
   retry?: Partial<RetryPolicy> | undefined;
   /** The largest chunk per request, if a proxy limits the size of requests; 64 MiB by default. */
   maxPieceBytes?: number | undefined;

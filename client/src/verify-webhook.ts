@@ -12,7 +12,7 @@ export interface RawWebhook {
 }
 
 export interface VerifyOptions {
-  /** The maximum age of a webhook, or distance into the future; 300 s by default. */
+  /** The maximum difference between the timestamp of a webhook and now; 300 s by default. */
   toleranceSeconds?: number | undefined;
   now?: Date | undefined;
 }

@@ -25,7 +25,7 @@ export class Videos {
     this.#transport = transport;
   }
 
-  /** The videos of the key's environment, newest first. Needs `get_video`. */
+  /** Lists the videos in the key's environment, newest first. Requires `get_video`. */
   list(query: Operations["listVideos"]["query"] = {}, options: RequestOptions = {}): PagedList<Video> {
     requireObject(query, "query");
     return new PagedList(async (cursor) => {
@@ -34,27 +34,27 @@ export class Videos {
     }, query.cursor);
   }
 
-  /** Needs `get_video`. */
+  /** Requires `get_video`. */
   async get(videoId: string, options: RequestOptions = {}): Promise<Video> {
     return (await this.#transport.call("getVideo", { params: { videoId } }, options)) as Video;
   }
 
   /**
    * Creates a video with a URL to which a browser may upload without a key, using `uploadTo`, tus-js-client or
-   * Uppy. Needs `create_video`.
+   * Uppy. Requires `create_video`.
    */
   async create(video: NewVideo, options: PostOptions = {}): Promise<CreatedVideo> {
     requireObject(video, "video");
     return (await this.#transport.call("createVideo", { body: video }, options)) as CreatedVideo;
   }
 
-  /** Deletes the recording, its transcription and files. Needs `delete_video`. */
+  /** Deletes the recording, its transcription and files. Requires `delete_video`. */
   async delete(videoId: string, options: RequestOptions = {}): Promise<void> {
     await this.#transport.call("deleteVideo", { params: { videoId } }, options);
   }
 
   /**
-   * Creates a video and uploads its file, resuming after broken connections. Needs `create_video`.
+   * Creates a video and uploads its file, resuming after broken connections. Requires `create_video`.
    *
    * @param input a `File`; a `Blob`, e.g. of Node's `openAsBlob`, which does not read the file into memory; or bytes
    * @returns the id of the video, which is now queued for transcription

@@ -12,7 +12,7 @@ import type {
   WebhookEndpointWithSecret,
 } from "./types.ts";
 
-/** `subtext.webhookEndpoints`. Everything needs `manage_webhooks`. */
+/** `subtext.webhookEndpoints`. All methods require the `manage_webhooks` permission. */
 export class WebhookEndpoints {
   readonly #transport: Transport;
 
@@ -98,7 +98,10 @@ export class WebhookEndpoints {
     return this.#transport.call("redeliver", { params: { endpointId, deliveryId } }, options);
   }
 
-  /** Resends deliveries since then that failed, were canceled or wait for a retry; repeat while `hasMore`. */
+  /**
+   * Resends deliveries created since `since` that failed, were canceled, or are awaiting retry. Repeat while
+   * `hasMore` is true.
+   */
   async redeliverFailed(
     endpointId: string,
     since: RedeliverFailed,

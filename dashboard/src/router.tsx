@@ -38,7 +38,7 @@ export function isSignedOutError(error: unknown): boolean {
   return error instanceof ProblemError && error.status === 401 && error.code !== "sign_in_failed";
 }
 
-/** The search parameters of the sign-in page that lead back to a page. */
+/** Search parameters that make the sign-in page redirect to `href` afterwards. */
 export function returnTo(href: string): { next?: string } {
   return href === "/" ? {} : { next: href };
 }
@@ -243,7 +243,7 @@ declare module "@tanstack/react-router" {
     router: ReturnType<typeof createAppRouter>;
   }
   interface StaticDataRouteOption {
-    /** The page's name, for the message that is shown if it throws. */
+    /** Page name, shown in the error message if the page throws. */
     page: string;
   }
 }

@@ -98,7 +98,7 @@ test("a viewer sees the keys and cannot change them", async () => {
   await signInBy(page, dashboard, viewer);
   await page.getByRole("link", { name: "API keys" }).click();
   await row(page, "Nightly export").waitFor();
-  await page.getByText("Only an owner can create and revoke keys.").waitFor();
+  await page.getByText("Only owners can create or revoke keys.").waitFor();
   expect(await page.getByRole("button", { name: /New key|Revoke/ }).count()).toBe(0);
   expect(await accessibilityFaults(page)).toEqual([]);
 });

@@ -248,7 +248,7 @@ export const PROVOCATIONS: Record<ApiErrorCode, Provoke | null> = {
     if (operation.id === "createUpload") {
       return await ask(operation, world, { headers: { "upload-length": String(Number.MAX_SAFE_INTEGER) } });
     }
-    if (operation.id === "uploadPiece") return await ask(operation, world, { body: "0123456789+" });
+    if (operation.id === "uploadChunk") return await ask(operation, world, { body: "0123456789+" });
     return await ask(operation, world, { body: JSON.stringify({ url: "x".repeat(300 * KIB) }) });
   },
   headers_too_large: (operation, world) =>
@@ -284,7 +284,7 @@ export const PROVOCATIONS: Record<ApiErrorCode, Provoke | null> = {
     return await ask(operation, world);
   },
   upload_locked: async (operation, world) => {
-    if (operation.insteadOfFault) return await askInTrouble(operation, world);
+    if (operation.serverErrorReplacement) return await askInTrouble(operation, world);
     // Each of these stalls and yields half a second after the next one waits; the last ones wait too long.
     const { url, init } = requestOf(operation, world);
     const headers = { ...Object.fromEntries(init.headers as Headers), "content-length": "5" };
@@ -304,7 +304,7 @@ export const PROVOCATIONS: Record<ApiErrorCode, Provoke | null> = {
   upload_rejected: async (operation, world) => {
     if (operation.id === "createUpload")
       return await ask(operation, world, { headers: { "upload-length": null } });
-    if (operation.id === "uploadPiece")
+    if (operation.id === "uploadChunk")
       return await ask(operation, world, { headers: { "upload-offset": null } });
     const finished = await ask(OPERATIONS.createVideo, world, { body: '{"sizeBytes":1}' });
     const { upload } = (await finished.json()) as { upload: { url: string } };

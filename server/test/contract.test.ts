@@ -65,7 +65,7 @@ describe.each(operations.map((operation) => [operation.id, operation] as const))
   test.each(provoked)("answers %s", { timeout: 60_000 }, async (code) => {
     const provoke = PROVOCATIONS[code]!;
     const its = RUINOUS.includes(code) ? await makeWorld(service, clock) : world;
-    if (code === "storage_full" && operation.id === "uploadPiece") {
+    if (code === "storage_full" && operation.id === "uploadChunk") {
       await expectFullDiskAtPiece(operation, its);
     } else {
       expect(await outcome(operation, await provoke(operation, its))).toEqual(expected(operation, code));
@@ -200,7 +200,7 @@ test("a service that is stopping says so on open connections, in every operation
     const [head = "", body = ""] = last.split("\r\n\r\n");
     expect([operation.id, head.slice(0, 3)]).toEqual([
       operation.id,
-      operation.insteadOfFault ? "423" : "503",
+      operation.serverErrorReplacement ? "423" : "503",
     ]);
     expect(head.toLowerCase()).toContain("retry-after: 5");
     if (operation.method !== "HEAD") expect(JSON.parse(body)).toMatchObject({ code: "service_unavailable" });

@@ -1,16 +1,16 @@
 /**
- * Every error that the public API gives by name: its HTTP status, its title for people, and whether the same
- * request may succeed later. The code is stable; `detail` of a problem is for people and may change.
+ * All errors of the public API: HTTP status, human-readable title, and whether the same request may succeed later.
+ * Codes are stable; the `detail` of a problem is for humans and may change.
  */
 export const API_ERRORS = {
   missing_api_key: { status: 401, retryable: false, title: "No API key was sent" },
   invalid_api_key: { status: 401, retryable: false, title: "The API key is not valid" },
   insufficient_permission: { status: 403, retryable: false, title: "The API key lacks a permission" },
-  video_not_found: { status: 404, retryable: false, title: "There is no such video" },
+  video_not_found: { status: 404, retryable: false, title: "The video was not found" },
   transcription_not_found: { status: 404, retryable: false, title: "The video has no transcription" },
   upload_incomplete: { status: 404, retryable: true, title: "The video is still uploading" },
-  route_not_found: { status: 404, retryable: false, title: "There is nothing at this address" },
-  method_not_allowed: { status: 405, retryable: false, title: "The method is not allowed here" },
+  route_not_found: { status: 404, retryable: false, title: "There is no route at this path" },
+  method_not_allowed: { status: 405, retryable: false, title: "The method is not allowed for this path" },
   invalid_request: { status: 400, retryable: false, title: "The request is malformed" },
   invalid_metadata: { status: 400, retryable: false, title: "The metadata is invalid" },
   request_timeout: { status: 408, retryable: true, title: "The request took too long to arrive" },
@@ -18,7 +18,7 @@ export const API_ERRORS = {
   headers_too_large: { status: 431, retryable: false, title: "The request's headers are too large" },
   unsupported_media_type: { status: 415, retryable: false, title: "The content type is not supported" },
   rate_limited: { status: 429, retryable: true, title: "Too many requests" },
-  internal_error: { status: 500, retryable: true, title: "Something went wrong on our side" },
+  internal_error: { status: 500, retryable: true, title: "Internal server error" },
   service_unavailable: { status: 503, retryable: true, title: "The service is unavailable" },
 
   idempotency_key_reused: {
@@ -29,42 +29,42 @@ export const API_ERRORS = {
   idempotency_key_in_use: {
     status: 409,
     retryable: true,
-    title: "A request with this idempotency key is running",
+    title: "A request with this idempotency key is still running",
   },
 
-  upload_not_found: { status: 404, retryable: false, title: "There is no such upload" },
+  upload_not_found: { status: 404, retryable: false, title: "The upload was not found" },
   upload_expired: { status: 410, retryable: false, title: "The upload has expired" },
-  upload_conflict: { status: 409, retryable: true, title: "The upload is at another offset" },
+  upload_conflict: { status: 409, retryable: true, title: "The offset does not match the upload" },
   open_upload_limit_reached: {
     status: 409,
     retryable: true,
-    title: "The limit of unfinished uploads is reached",
+    title: "The limit for unfinished uploads was reached",
   },
-  upload_locked: { status: 423, retryable: true, title: "The upload is being written to" },
+  upload_locked: { status: 423, retryable: true, title: "Another request is writing to the upload" },
   upload_rejected: { status: 400, retryable: false, title: "The upload request is not valid tus 1.0" },
   upload_version_unsupported: { status: 412, retryable: false, title: "Only tus 1.0.0 is supported" },
   upload_url_invalid: { status: 403, retryable: false, title: "The upload URL was altered" },
-  origin_not_allowed: { status: 403, retryable: false, title: "Pages of this origin may not do this" },
+  origin_not_allowed: { status: 403, retryable: false, title: "The origin is not allowed" },
   storage_full: { status: 507, retryable: true, title: "No storage space is left" },
-  storage_unavailable: { status: 503, retryable: true, title: "The storage is unavailable" },
-  storage_object_denied: { status: 503, retryable: true, title: "The storage denies access to the file" },
-  storage_object_unusable: { status: 503, retryable: true, title: "The storage cannot serve the file" },
+  storage_unavailable: { status: 503, retryable: true, title: "Storage is unavailable" },
+  storage_object_denied: { status: 503, retryable: true, title: "Storage denied access to the file" },
+  storage_object_unusable: { status: 503, retryable: true, title: "Storage cannot serve the file" },
 
   file_url_invalid: { status: 403, retryable: false, title: "The file URL was altered" },
   file_url_expired: { status: 403, retryable: false, title: "The file URL has expired" },
-  file_not_found: { status: 404, retryable: false, title: "There is no such file" },
+  file_not_found: { status: 404, retryable: false, title: "The file was not found" },
   range_not_satisfiable: { status: 416, retryable: false, title: "The range is outside the file" },
 
-  webhook_endpoint_not_found: { status: 404, retryable: false, title: "There is no such webhook endpoint" },
+  webhook_endpoint_not_found: { status: 404, retryable: false, title: "The webhook endpoint was not found" },
   webhook_endpoint_limit_reached: {
     status: 409,
     retryable: false,
-    title: "The limit of webhook endpoints is reached",
+    title: "The limit for webhook endpoints was reached",
   },
   webhook_endpoint_disabled: { status: 409, retryable: false, title: "The webhook endpoint is disabled" },
-  webhook_url_rejected: { status: 400, retryable: false, title: "The webhook URL is not acceptable" },
-  delivery_not_found: { status: 404, retryable: false, title: "There is no such delivery" },
+  webhook_url_rejected: { status: 400, retryable: false, title: "The webhook URL is not allowed" },
+  delivery_not_found: { status: 404, retryable: false, title: "The delivery was not found" },
 } as const satisfies Record<string, { status: number; retryable: boolean; title: string }>;
 
-/** The code of an error of the public API. */
+/** An error code of the public API. */
 export type ApiErrorCode = keyof typeof API_ERRORS;

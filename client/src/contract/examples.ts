@@ -145,7 +145,7 @@ const withoutFiles = {
   completedAt: null,
 };
 
-/** By the event's type. */
+/** Keyed by event type. */
 export const EVENTS = {
   "transcriptions.transcription.completed": {
     type: "transcriptions.transcription.completed",

@@ -35,7 +35,7 @@ export function openApi({ version, serverUrl }: { version: string; serverUrl: st
       title: "Subtext",
       version,
       description:
-        "Every video that finishes uploading is transcribed: captions, words with their times, and text, announced by a signed webhook. What is unknown in a query is ignored; fields may be added to answers within v1.",
+        "Every video that finishes uploading is transcribed: captions, word timings, and plain text, announced by a signed webhook. Unknown query parameters are ignored; v1 may add fields to responses.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: serverUrl }],
@@ -49,13 +49,14 @@ export function openApi({ version, serverUrl }: { version: string; serverUrl: st
         apiKey: {
           type: "http",
           scheme: "bearer",
-          description: "An API key, `subtext_…`, of one environment, with its permissions",
+          description:
+            "An API key (`subtext_…`), which belongs to one environment and has its own permissions",
         },
         uploadUrl: {
           type: "apiKey",
           in: "query",
           name: "signature",
-          description: "The upload URL of `POST /api/v1/videos`, unchanged",
+          description: "Part of the upload URL that `POST /api/v1/videos` returns; use the URL as is",
         },
       },
     },
@@ -116,7 +117,7 @@ function describeOperation(operation: Operation, components: Map<string, Json>):
 }
 
 function describePermission({ description, permission }: Operation): string {
-  return permission === null ? description : `${description}\n\nNeeds the permission \`${permission}\`.`;
+  return permission === null ? description : `${description}\n\nRequires the \`${permission}\` permission.`;
 }
 
 function describeQuery(query: TSchema | undefined, components: Map<string, Json>): Json[] {
@@ -153,7 +154,7 @@ function describeHeaders(operation: Operation): Json[] {
       in: "header",
       required: false,
       description:
-        "Up to 255 printable ASCII characters, new for every operation. For 24 hours, the same request with the same key returns the first response and does nothing.",
+        "Up to 255 printable ASCII characters, unique for each operation. For 24 hours, repeating the request with the same key returns the first response without running the operation again.",
       schema: { type: "string", minLength: 1, maxLength: 255 },
     },
   ];
@@ -223,11 +224,11 @@ function describeEvent(type: SentEventType, schema: TSchema, components: Map<str
     description: `Sent according to Standard Webhooks, at least once, in no guaranteed order. Only 2xx within ${WEBHOOK_TIMEOUT_SECONDS} seconds counts as success; redirects are not followed.`,
     security: [],
     parameters: [
-      header("webhook-id", "The event's id; the same at every attempt"),
-      header("webhook-timestamp", "When this attempt was made, Unix seconds"),
+      header("webhook-id", "Event ID; the same for every attempt"),
+      header("webhook-timestamp", "Time of this attempt, in Unix seconds"),
       header(
         "webhook-signature",
-        "`v1,` and HMAC-SHA256 in base64, one for each secret in force, parted by spaces",
+        "`v1,` followed by a base64 HMAC-SHA256; one for each active secret, separated by spaces",
       ),
     ],
     requestBody: {
@@ -243,8 +244,8 @@ function describeEvent(type: SentEventType, schema: TSchema, components: Map<str
 }
 
 /**
- * The schema of responses and events. Later releases of v1 may add fields, so clients must accept unknown ones;
- * the service's own tests require its responses to have exactly the declared fields.
+ * The schema of responses and events. Later releases of v1 may add fields, so clients must accept unknown ones.
+ * The service's own tests require exactly the declared fields.
  */
 function referOpen(schema: TSchema, components: Map<string, Json>): Json {
   return refer(withoutClosedObjects(schema) as TSchema, components);
@@ -260,18 +261,18 @@ function withoutClosedObjects(value: unknown): unknown {
   );
 }
 
-/** A schema with an id becomes a component, which is referenced. */
+/** Replaces a schema that has an `$id` with a reference to a component. */
 function refer(schema: TSchema, components: Map<string, Json>): Json {
   const { $id, ...rest } = schema as TSchema & { $id?: string };
-  if ($id === undefined) return inside(rest, components);
+  if ($id === undefined) return convertMembers(rest, components);
   if (!components.has($id)) {
     components.set($id, {});
-    components.set($id, inside(rest, components));
+    components.set($id, convertMembers(rest, components));
   }
   return { $ref: `#/components/schemas/${$id}` };
 }
 
-function inside(schema: Json, components: Map<string, Json>): Json {
+function convertMembers(schema: Json, components: Map<string, Json>): Json {
   const convert = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(convert);
     if (typeof value !== "object" || value === null) return value;

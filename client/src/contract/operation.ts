@@ -2,14 +2,14 @@ import type { Static, TSchema } from "typebox";
 import type { ApiErrorCode } from "./api-errors.ts";
 import type { Permission } from "./permission.ts";
 
-/** Authentication: `key` in `Authorization: Bearer`, `key or url` also by a signed URL, `url` only by a signed URL. */
+/** Authentication: `key` (`Authorization: Bearer`), `url` (a signed URL), or `key or url` (either one). */
 export type Access = "key" | "key or url" | "url";
 
 /** An operation of the public API, from which the server's route, OpenAPI and the client's call are derived. */
 export interface Operation {
   id: string;
   method: "GET" | "HEAD" | "POST" | "PATCH" | "DELETE";
-  /** With `{name}` for variables, whose values are looked up as text, never parsed. */
+  /** Path parameters are written `{name}`; their values are opaque strings and are never parsed. */
   path: string;
   group: "Videos" | "Transcriptions" | "Uploads" | "Webhook endpoints" | "Files";
   summary: string;
@@ -17,11 +17,11 @@ export interface Operation {
   access: Access;
   /** Null if no key is required. */
   permission: Permission | null;
-  /** Descriptions of the path's variables. */
+  /** Descriptions of the path parameters. */
   params?: Record<string, string>;
   query?: TSchema;
   body?: TSchema;
-  /** An example that is valid for `body`. */
+  /** A valid example of `body`. */
   bodyExample?: unknown;
   /** For bodies that are not JSON. */
   bodyMediaType?: string;
@@ -31,16 +31,16 @@ export interface Operation {
     description: string;
     body: TSchema | null;
     example?: unknown;
-    /** For a body that is a file: its schema by media type. */
+    /** Schemas by media type, if the body is a file. */
     files?: Record<string, TSchema>;
     headers?: Record<string, string>;
   };
-  /** The operation's own errors; `errorCodesOf` adds those of every request. */
+  /** Errors specific to the operation; `errorCodesOf` adds the common ones. */
   errors: readonly ApiErrorCode[];
   /** Whether it counts toward the key's rate limit. */
   rateLimited: boolean;
-  /** Replaces any 5xx, because stock clients give up on one. */
-  insteadOfFault?: ApiErrorCode;
+  /** Returned instead of any 5xx, because stock tus clients give up on one. */
+  serverErrorReplacement?: ApiErrorCode;
 }
 
 type SchemaOf<T> = T extends TSchema ? Static<T> : undefined;
@@ -57,7 +57,7 @@ export function isIdempotent({ method }: Operation): boolean {
 
 /** All errors of an operation, without duplicates. */
 export function errorCodesOf(operation: Operation): ApiErrorCode[] {
-  const { access, permission, body, errors, insteadOfFault } = operation;
+  const { access, permission, body, errors, serverErrorReplacement } = operation;
   const codes: ApiErrorCode[] = [];
   if (access !== "url") codes.push("missing_api_key", "invalid_api_key", "rate_limited");
   if (permission !== null) codes.push("insufficient_permission");
@@ -67,6 +67,10 @@ export function errorCodesOf(operation: Operation): ApiErrorCode[] {
   if (isIdempotent(operation)) codes.push("idempotency_key_reused", "idempotency_key_in_use");
   codes.push(...errors);
   codes.push("headers_too_large");
-  codes.push(...(insteadOfFault ? [insteadOfFault] : (["internal_error", "service_unavailable"] as const)));
+  codes.push(
+    ...(serverErrorReplacement
+      ? [serverErrorReplacement]
+      : (["internal_error", "service_unavailable"] as const)),
+  );
   return [...new Set(codes)];
 }

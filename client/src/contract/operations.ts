@@ -31,7 +31,7 @@ import {
 } from "./webhook-endpoint.ts";
 
 const video = { access: "key", rateLimited: true, group: "Videos" } as const;
-const videoId = { videoId: "Identifier of the video" };
+const videoId = { videoId: "Video ID" };
 
 const endpoint = {
   access: "key",
@@ -39,9 +39,9 @@ const endpoint = {
   rateLimited: true,
   group: "Webhook endpoints",
 } as const;
-const endpointId = { endpointId: "Identifier of the endpoint" };
+const endpointId = { endpointId: "Webhook endpoint ID" };
 
-/** The JSON operations, by their ids. */
+/** The JSON operations, keyed by ID. */
 export const OPERATIONS = {
   listVideos: {
     ...video,
@@ -49,7 +49,7 @@ export const OPERATIONS = {
     method: "GET",
     path: "/api/v1/videos",
     summary: "List videos",
-    description: "The videos of the key's environment, newest first.",
+    description: "Lists the videos in the key's environment, newest first.",
     permission: "get_video",
     query: VideoListQuery,
     success: { status: 200, description: "A page of videos", body: VideoPage, example: VIDEO_PAGE },
@@ -62,7 +62,7 @@ export const OPERATIONS = {
     path: "/api/v1/videos",
     summary: "Create a video for a direct upload",
     description:
-      "Returns a short-lived upload URL that a browser can use without a key: pass it to tus-js-client or Uppy as `uploadUrl`. It accepts exactly `sizeBytes` bytes of this video. The upload must start before `expiresAt`; after that it may take as long as any other.",
+      "Returns a short-lived upload URL that a browser can use without a key: pass it to tus-js-client or Uppy as `uploadUrl`. It accepts exactly `sizeBytes` bytes of this video. The upload must start before `expiresAt`; once started, it may continue past that time.",
     permission: "create_video",
     body: NewVideo,
     bodyExample: NEW_VIDEO,
@@ -81,7 +81,7 @@ export const OPERATIONS = {
     path: "/api/v1/videos/{videoId}",
     summary: "Get a video",
     description:
-      "A video with the state of its transcription: why it failed or was skipped, and whether it is incomplete.",
+      "Returns a video with the state of its transcription: why it failed or was skipped, and whether it is incomplete.",
     permission: "get_video",
     params: videoId,
     success: { status: 200, description: "The video", body: Video, example: VIDEO },
@@ -107,7 +107,7 @@ export const OPERATIONS = {
     group: "Transcriptions",
     summary: "Get the transcription of a video",
     description:
-      "Responds with 200 in every state. Every call returns new file URLs, which are valid for 5 minutes. While PENDING or PROCESSING, `Retry-After` says when to poll again.",
+      "Responds with 200 in every state. Every call returns new file URLs, which are valid for 5 minutes. While PENDING or PROCESSING, poll again after `Retry-After` seconds.",
     access: "key",
     permission: "get_video",
     rateLimited: true,
@@ -117,7 +117,10 @@ export const OPERATIONS = {
       description: "The transcription in any state",
       body: Transcription,
       example: TRANSCRIPTION,
-      headers: { "Retry-After": "Seconds; while PENDING or PROCESSING, and with `upload_incomplete`" },
+      headers: {
+        "Retry-After":
+          "Seconds until the next poll; sent while PENDING or PROCESSING, and with `upload_incomplete`",
+      },
     },
     errors: ["video_not_found", "transcription_not_found", "upload_incomplete"],
   },
@@ -127,7 +130,7 @@ export const OPERATIONS = {
     method: "GET",
     path: "/api/v1/webhook-endpoints",
     summary: "List webhook endpoints",
-    description: "The endpoints of the key's environment, newest first.",
+    description: "Lists the webhook endpoints in the key's environment, newest first.",
     query: WebhookEndpointListQuery,
     success: {
       status: 200,
@@ -160,7 +163,7 @@ export const OPERATIONS = {
     method: "GET",
     path: "/api/v1/webhook-endpoints/{endpointId}",
     summary: "Get a webhook endpoint",
-    description: "An endpoint and its health.",
+    description: "Returns an endpoint and its health.",
     params: endpointId,
     success: { status: 200, description: "The endpoint", body: WebhookEndpoint, example: ENDPOINT },
     errors: ["webhook_endpoint_not_found"],
@@ -172,7 +175,7 @@ export const OPERATIONS = {
     path: "/api/v1/webhook-endpoints/{endpointId}",
     summary: "Update a webhook endpoint",
     description:
-      "Changes the given fields. Pending deliveries go to the new URL. A re-enabled endpoint receives events from then on; use `redeliver-failed` for earlier ones.",
+      "Updates the given fields. Pending deliveries go to the new URL. A re-enabled endpoint receives events from then on; use `redeliver-failed` for earlier ones.",
     params: endpointId,
     body: WebhookEndpointChange,
     bodyExample: { enabled: true },
@@ -202,7 +205,7 @@ export const OPERATIONS = {
     path: "/api/v1/webhook-endpoints/{endpointId}/rotate-secret",
     summary: "Rotate the signing secret",
     description:
-      "Creates a new secret, shown only once. For 24 hours both secrets sign every delivery, so a receiver with either one can verify it. A second rotation within that time ends the oldest secret immediately.",
+      "Creates a new secret, shown only once. For 24 hours both secrets sign every delivery, so a receiver with either one can verify it. A second rotation within that time invalidates the oldest secret immediately.",
     params: endpointId,
     success: {
       status: 200,
@@ -235,7 +238,7 @@ export const OPERATIONS = {
     method: "GET",
     path: "/api/v1/webhook-endpoints/{endpointId}/deliveries",
     summary: "List deliveries",
-    description: "The deliveries to an endpoint with their responses, newest first.",
+    description: "Lists the deliveries to an endpoint with their attempts, newest first.",
     params: endpointId,
     query: DeliveryListQuery,
     success: { status: 200, description: "A page of deliveries", body: DeliveryPage, example: DELIVERY_PAGE },
@@ -246,10 +249,10 @@ export const OPERATIONS = {
     id: "redeliver",
     method: "POST",
     path: "/api/v1/webhook-endpoints/{endpointId}/deliveries/{deliveryId}/redeliver",
-    summary: "Redeliver one event",
+    summary: "Redeliver an event",
     description:
-      "Resends the event now with the same `webhook-id` and a new retry schedule, whatever the state of the delivery.",
-    params: { ...endpointId, deliveryId: "Identifier of the delivery" },
+      "Resends the event now with the same `webhook-id` and a new retry schedule, regardless of the state of the delivery.",
+    params: { ...endpointId, deliveryId: "Delivery ID" },
     success: { status: 202, description: "The updated delivery", body: Delivery, example: NEW_DELIVERY },
     errors: ["webhook_endpoint_not_found", "delivery_not_found", "webhook_endpoint_disabled"],
   },
@@ -258,15 +261,15 @@ export const OPERATIONS = {
     id: "redeliverFailed",
     method: "POST",
     path: "/api/v1/webhook-endpoints/{endpointId}/redeliver-failed",
-    summary: "Redeliver all that failed",
+    summary: "Redeliver failed events",
     description:
-      "Resends every event of the endpoint whose delivery failed, was canceled or is waiting for a retry.",
+      "Resends deliveries created since `since` that failed, were canceled, or are awaiting retry. Repeat the call while `hasMore` is true.",
     params: endpointId,
     body: RedeliverFailed,
     bodyExample: { since: "2026-01-01T00:00:00.000Z" },
     success: {
       status: 202,
-      description: "The number of deliveries that are resent",
+      description: "The number of deliveries to resend",
       body: Redelivering,
       example: { count: 12, hasMore: false },
     },

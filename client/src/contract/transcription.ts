@@ -40,8 +40,8 @@ export type SkipReason = (typeof SKIP_REASONS)[number];
 
 export const TranscriptionFailure = Type.Object(
   {
-    code: oneOfKnown(FAILURE_CODES, "Stable; see the failure reasons"),
-    message: Type.String({ description: "A message for humans; may change" }),
+    code: oneOfKnown(FAILURE_CODES, "Stable code; later releases may add more"),
+    message: Type.String({ description: "Human-readable message; may change" }),
   },
   { $id: "TranscriptionFailure", additionalProperties: false },
 );
@@ -57,16 +57,16 @@ export const TranscriptWord = Type.Object(
     word: Type.String({ minLength: 1, description: "As written, with punctuation" }),
     start: Type.Number({
       minimum: 0,
-      description: "In seconds; not before the previous word's end",
+      description: "Seconds; at or after the end of the previous word",
     }),
-    end: Type.Number({ minimum: 0, description: "In seconds; not before `start`" }),
+    end: Type.Number({ minimum: 0, description: "Seconds; at or after `start`" }),
   },
   { $id: "TranscriptWord", additionalProperties: false },
 );
 
 /**
- * The formats of a transcript. `content` describes the file and `name` is for menus. Transcripts made before a format was
- * added do not have it, so a new format is optional in `TranscriptionFiles`.
+ * The formats of a transcript: `content` describes the file, `name` is its label in menus. Transcripts created before a
+ * format was added lack it, so a new format is optional in `TranscriptionFiles`.
  */
 export const TRANSCRIPT_FORMATS = {
   vtt: {
@@ -91,8 +91,11 @@ export const FILE_FORMATS = Object.keys(TRANSCRIPT_FORMATS) as FileFormat[];
 const TranscriptionFile = <Format extends FileFormat>(format: Format) =>
   Type.Object(
     {
-      url: Type.String({ format: "uri", description: "Downloads the file without a key, for 5 minutes" }),
-      expiresAt: timestamp("When the URL ends, ISO 8601 UTC with milliseconds"),
+      url: Type.String({
+        format: "uri",
+        description: "Downloads the file without a key; valid for 5 minutes",
+      }),
+      expiresAt: timestamp("When the URL expires, ISO 8601 UTC with milliseconds"),
       contentType: Type.Literal<(typeof TRANSCRIPT_FORMATS)[Format]["contentType"]>(
         TRANSCRIPT_FORMATS[format].contentType,
       ),
@@ -105,12 +108,12 @@ export const TranscriptionFiles = Type.Object(
   { $id: "TranscriptionFiles", additionalProperties: false },
 );
 
-/** What `GET /api/v1/videos/{videoId}/transcription` answers with: exactly ten fields, all of them always present. */
+/** The response of `GET /api/v1/videos/{videoId}/transcription`: exactly ten fields, all always present. */
 export const Transcription = Type.Object(
   {
-    id: Type.String({ description: "Identifier of the transcription" }),
-    videoId: Type.String({ description: "Identifier of the video" }),
-    environmentId: Type.String({ description: "Identifier of the environment that owns the video" }),
+    id: Type.String({ description: "Transcription ID" }),
+    videoId: Type.String({ description: "Video ID" }),
+    environmentId: Type.String({ description: "ID of the environment that owns the video" }),
     status: oneOf(TRANSCRIPTION_STATUSES),
     language: nullable(
       Type.String(),
@@ -118,9 +121,9 @@ export const Transcription = Type.Object(
     ),
     wordCount: nullable(Type.Integer({ minimum: 0 }), "Words in the transcript; null until COMPLETED"),
     duration: nullable(Type.Number({ minimum: 0 }), "Duration of the media in seconds; null until probed"),
-    files: nullable(TranscriptionFiles, "Null except in state COMPLETED"),
+    files: nullable(TranscriptionFiles, "Null unless COMPLETED"),
     createdAt: timestamp(),
-    completedAt: nullable(timestamp(), "Null except in state COMPLETED"),
+    completedAt: nullable(timestamp(), "Null unless COMPLETED"),
   },
   { $id: "Transcription", additionalProperties: false },
 );

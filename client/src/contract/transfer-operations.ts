@@ -1,8 +1,8 @@
 import type { Operation } from "./operation.ts";
 import { TRANSCRIPT_FORMATS } from "./transcription.ts";
 
-const TUS = { "Tus-Resumable": { description: "The protocol version", required: true, example: "1.0.0" } };
-const uploadId = { uploadId: "Identifier of the upload, which is the video's" };
+const TUS = { "Tus-Resumable": { description: "tus protocol version", required: true, example: "1.0.0" } };
+const uploadId = { uploadId: "Upload ID; same as the video ID" };
 
 const upload = {
   group: "Uploads",
@@ -13,11 +13,11 @@ const upload = {
   requestHeaders: TUS,
 } as const;
 
-const EXPIRY = "When the upload is removed unless more of it comes, HTTP date";
+const EXPIRY = "HTTP date when the upload expires if no more data arrives";
 
-/** Errors of the whole storage, and of one stored file. */
-const ofStorage = ["storage_unavailable", "storage_object_denied", "storage_object_unusable"] as const;
-const ofUpload = [
+/** Storage errors, backend-wide or for one file. */
+const storageErrors = ["storage_unavailable", "storage_object_denied", "storage_object_unusable"] as const;
+const uploadErrors = [
   "upload_url_invalid",
   "origin_not_allowed",
   "upload_not_found",
@@ -33,13 +33,13 @@ export const UPLOAD_OPERATIONS = {
     path: "/api/v1/uploads",
     summary: "Create an upload (tus)",
     description:
-      "tus creation, with a key: `endpoint` of a tus client. The upload's id is the video's id. With an `Idempotency-Key`, a client that repeats its request gets the upload that the first one created, so no second video is created.",
+      "Use this as your tus client's `endpoint`; requires an API key. The upload ID is also the video ID. A request repeated with the same `Idempotency-Key` returns the existing upload instead of creating a second video.",
     access: "key",
     params: {},
     requestHeaders: {
       ...TUS,
       "Upload-Length": {
-        description: "Total size in bytes; or `Upload-Defer-Length: 1`",
+        description: "Total size in bytes; if unknown, send `Upload-Defer-Length: 1` instead",
         required: false,
         example: "18934221",
       },
@@ -53,7 +53,7 @@ export const UPLOAD_OPERATIONS = {
       status: 201,
       description: "The upload was created",
       body: null,
-      headers: { Location: "The upload's address, relative", "Upload-Expires": EXPIRY },
+      headers: { Location: "Relative URL of the upload", "Upload-Expires": EXPIRY },
     },
     errors: [
       "origin_not_allowed",
@@ -64,7 +64,7 @@ export const UPLOAD_OPERATIONS = {
       "unsupported_media_type",
       "open_upload_limit_reached",
       "storage_full",
-      ...ofStorage,
+      ...storageErrors,
     ],
   },
   getUploadOffset: {
@@ -72,23 +72,24 @@ export const UPLOAD_OPERATIONS = {
     id: "getUploadOffset",
     method: "HEAD",
     path: "/api/v1/uploads/{uploadId}",
-    summary: "Ask how far an upload is (tus)",
-    description: "With a key, or with the upload URL of `POST /api/v1/videos`. Error responses have no body.",
+    summary: "Get upload offset (tus)",
+    description:
+      "Requires an API key or the upload URL from `POST /api/v1/videos`. Error responses have no body.",
     success: {
       status: 200,
       description: "The offset of the upload",
       body: null,
-      headers: { "Upload-Offset": "Bytes that are here", "Upload-Length": "Bytes in all" },
+      headers: { "Upload-Offset": "Bytes received", "Upload-Length": "Total size in bytes" },
     },
-    errors: [...ofUpload, "upload_expired"],
-    insteadOfFault: "upload_locked",
+    errors: [...uploadErrors, "upload_expired"],
+    serverErrorReplacement: "upload_locked",
   },
-  uploadPiece: {
+  uploadChunk: {
     ...upload,
-    id: "uploadPiece",
+    id: "uploadChunk",
     method: "PATCH",
     path: "/api/v1/uploads/{uploadId}",
-    summary: "Upload a piece (tus)",
+    summary: "Upload a chunk (tus)",
     description:
       "Appends bytes at `Upload-Offset`. The last byte completes the upload and queues the transcription.",
     requestHeaders: {
@@ -100,10 +101,10 @@ export const UPLOAD_OPERATIONS = {
       status: 204,
       description: "The bytes were received",
       body: null,
-      headers: { "Upload-Offset": "Bytes that are here", "Upload-Expires": EXPIRY },
+      headers: { "Upload-Offset": "Bytes received", "Upload-Expires": EXPIRY },
     },
     errors: [
-      ...ofUpload,
+      ...uploadErrors,
       "upload_rejected",
       "upload_conflict",
       "upload_expired",
@@ -111,7 +112,7 @@ export const UPLOAD_OPERATIONS = {
       "payload_too_large",
       "unsupported_media_type",
       "storage_full",
-      ...ofStorage,
+      ...storageErrors,
     ],
   },
   deleteUpload: {
@@ -119,27 +120,27 @@ export const UPLOAD_OPERATIONS = {
     id: "deleteUpload",
     method: "DELETE",
     path: "/api/v1/uploads/{uploadId}",
-    summary: "Give an upload up (tus)",
+    summary: "Cancel an upload (tus)",
     description: "Cancels an unfinished upload. To delete an uploaded video, use `/api/v1/videos/{videoId}`.",
-    success: { status: 204, description: "Deleted", body: null },
-    errors: [...ofUpload, "upload_rejected", ...ofStorage],
+    success: { status: 204, description: "The upload was canceled", body: null },
+    errors: [...uploadErrors, "upload_rejected", ...storageErrors],
   },
 } as const satisfies Record<string, Operation>;
 
-/** File URLs. Their format depends on the storage: take them from a transcription, never build one. */
+/** File URLs. Their format depends on the storage backend: read them from a transcription, never construct them. */
 export const FILE_OPERATIONS = {
   getFile: {
     id: "getFile",
     method: "GET",
     path: "/files/{key}",
     group: "Files",
-    summary: "Fetch a transcript file",
+    summary: "Download a transcript file",
     description:
-      "The URLs in `files` of a transcription, used unchanged: without a key, for 5 minutes, from any origin, with ranges. If files are stored in a bucket, the bucket responds instead.",
+      "Use the URLs in `files` of a transcription as is. No key needed; valid 5 minutes; any origin; range requests supported. If files are stored in an S3 bucket, the URLs point to the bucket.",
     access: "url",
     permission: null,
     rateLimited: false,
-    params: { key: "Opaque, with slashes; the rest of the URL's path and query is signed" },
+    params: { key: "Opaque; may contain slashes" },
     success: {
       status: 200,
       description: `The file as UTF-8: ${new Intl.ListFormat("en-GB", { type: "disjunction" }).format(
@@ -149,8 +150,14 @@ export const FILE_OPERATIONS = {
       files: Object.fromEntries(
         Object.values(TRANSCRIPT_FORMATS).map(({ contentType, content }) => [contentType, content]),
       ),
-      headers: { ETag: "Of the file", "Content-Disposition": "A name to save it by" },
+      headers: { ETag: "The file's ETag", "Content-Disposition": "Suggested filename" },
     },
-    errors: ["file_url_invalid", "file_url_expired", "file_not_found", "range_not_satisfiable", ...ofStorage],
+    errors: [
+      "file_url_invalid",
+      "file_url_expired",
+      "file_not_found",
+      "range_not_satisfiable",
+      ...storageErrors,
+    ],
   },
 } as const satisfies Record<string, Operation>;

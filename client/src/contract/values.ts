@@ -14,7 +14,7 @@ export function oneOf<Word extends string>(words: readonly Word[], description?:
   return Type.Enum([...words], { type: "string", ...(description !== undefined && { description }) });
 }
 
-/** An open enum: later releases may add values, and a response with a new one is valid too. */
+/** An open enum: later releases may add values, so unknown values are valid. */
 export function oneOfKnown<Word extends string>(words: readonly Word[], description: string) {
   return Type.Unsafe<Word>({ type: "string", "x-extensible-enum": words, description });
 }

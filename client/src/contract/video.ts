@@ -3,18 +3,18 @@ import { PAGE_QUERY, pageOf } from "./page.ts";
 import { SkipReason, TRANSCRIPTION_STATUSES, Transcription, TranscriptionFailure } from "./transcription.ts";
 import { nullable, oneOf, timestamp } from "./values.ts";
 
-/** Metadata sent with the upload. Values are text as sent; null for a key without a value. */
+/** Metadata sent with the upload. Values are unmodified strings, or null for keys without a value. */
 export const VideoMetadata = Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
   $id: "VideoMetadata",
   description:
-    "What the uploader attached (tus `Upload-Metadata`, or `metadata` of `POST /api/v1/videos`); null where a key came without a value",
+    "Metadata sent with the upload (tus `Upload-Metadata`, or `metadata` of `POST /api/v1/videos`); null for a key without a value",
 });
 
 export const VIDEO_STATUSES = ["uploading", "uploaded"] as const;
 
 const { id, status, language, wordCount, duration, createdAt, completedAt } = Transcription.properties;
 
-/** A transcription as part of its video: without files, because their URLs expire within minutes, but with reasons. */
+/** A transcription as part of its video. It has reasons, but no files, because file URLs expire within minutes. */
 export const TranscriptionSummary = Type.Object(
   {
     id,
@@ -22,11 +22,10 @@ export const TranscriptionSummary = Type.Object(
     language,
     wordCount,
     duration,
-    failure: nullable(TranscriptionFailure, "Why it is FAILED; null in every other state"),
-    skipReason: nullable(SkipReason, "Why it is SKIPPED; null in every other state"),
+    failure: nullable(TranscriptionFailure, "Why the transcription failed; null unless FAILED"),
+    skipReason: nullable(SkipReason, "Why the transcription was skipped; null unless SKIPPED"),
     incomplete: Type.Boolean({
-      description:
-        "True if it is COMPLETED, but damaged parts of the recording are missing from the transcript",
+      description: "True if the transcription is COMPLETED but damaged parts of the recording are missing",
     }),
     createdAt,
     completedAt,
@@ -36,17 +35,17 @@ export const TranscriptionSummary = Type.Object(
 
 export const Video = Type.Object(
   {
-    id: Type.String({ description: "Identifier of the video, and of its upload" }),
-    environmentId: Type.String({ description: "Identifier of the environment that owns the video" }),
+    id: Type.String({ description: "Video ID; same as the upload ID" }),
+    environmentId: Type.String({ description: "ID of the environment that owns the video" }),
     status: oneOf(VIDEO_STATUSES, "`uploaded` once every byte has arrived"),
-    filename: nullable(Type.String(), "`filename` or `name` of the metadata"),
+    filename: nullable(Type.String(), "`filename` or `name` from the metadata"),
     metadata: VideoMetadata,
-    sizeBytes: nullable(Type.Integer({ minimum: 0 }), "Null until the uploader declares it"),
+    sizeBytes: nullable(Type.Integer({ minimum: 0 }), "Size of the file; null until the client declares it"),
     createdAt: timestamp("When the upload was created, ISO 8601 UTC with milliseconds"),
-    uploadedAt: nullable(timestamp(), "Null during the upload"),
+    uploadedAt: nullable(timestamp(), "When the upload finished; null until then"),
     transcription: nullable(
       TranscriptionSummary,
-      "Null during the upload, and if AI Transcription was off when it finished",
+      "Null until the upload finishes, and if AI Transcription was off at that time",
     ),
   },
   { $id: "Video", additionalProperties: false },
@@ -57,7 +56,7 @@ export const VideoPage = pageOf("VideoPage", Video);
 export const VideoListQuery = Type.Object({
   ...PAGE_QUERY,
   transcriptionStatus: Type.Optional(
-    oneOf(TRANSCRIPTION_STATUSES, "Only videos whose transcription is in this state"),
+    oneOf(TRANSCRIPTION_STATUSES, "Return only videos whose transcription has this status"),
   ),
 });
 
@@ -68,21 +67,21 @@ export const NewVideo = Type.Object(
     sizeBytes: Type.Integer({
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: "The exact size of the file; the upload URL accepts no more and no less",
+      description: "Exact size of the file in bytes; the upload must match it",
     }),
     filename: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
     metadata: Type.Optional(
       Type.Record(Type.String({ pattern: "^[!-+\\--~]{1,128}$" }), Type.String(), {
         additionalProperties: false,
         description:
-          "Comes back with the video and in every event; keys are printable ASCII without spaces and commas, 4 KB in all",
+          "Returned with the video and in every event. Keys are printable ASCII without spaces or commas; 4 KB in total",
       }),
     ),
     expiresInSeconds: Type.Optional(
       Type.Integer({
         minimum: 60,
         maximum: 86_400,
-        description: `How long the upload URL can be used to start the upload; ${DEFAULT_UPLOAD_URL_SECONDS} by default`,
+        description: `Time in seconds within which the upload must start; ${DEFAULT_UPLOAD_URL_SECONDS} by default`,
       }),
     ),
   },
@@ -95,9 +94,9 @@ export const UploadTicket = Type.Object(
     url: Type.String({
       format: "uri",
       description:
-        "A tus 1.0 resource; HEAD, PATCH and DELETE need no key. `uploadUrl` of tus-js-client and Uppy",
+        "A tus 1.0 resource; HEAD, PATCH and DELETE require no key. Pass it to tus-js-client or Uppy as `uploadUrl`",
     }),
-    expiresAt: timestamp("Until when the upload must begin; once begun it may take longer"),
+    expiresAt: timestamp("The upload must start before this time; once started, it may continue past it"),
   },
   { $id: "UploadTicket", additionalProperties: false },
 );

@@ -5,37 +5,37 @@ import { EVENT_TYPES, TEST_EVENT_TYPE } from "./webhook.ts";
 
 const url = Type.String({
   maxLength: 2048,
-  description: "https, without a password or fragment, and not in a private network",
+  description: "HTTPS URL with no password or fragment; private networks are not allowed",
 });
 const eventTypes = Type.Array(oneOf(EVENT_TYPES), {
   minItems: 1,
   uniqueItems: true,
-  description: "The types of events to send",
+  description: "Event types to send",
 });
 const metadata = Type.Record(Type.String(), Type.Unknown(), {
-  description: "Any JSON object of at most 4 KB; included with every event",
+  description: "Any JSON object of at most 4 KB; included in every event",
 });
 
 export const WebhookEndpoint = Type.Object(
   {
-    id: Type.String({ description: "Identifier of the endpoint" }),
-    environmentId: Type.String({ description: "Identifier of the environment whose events are sent" }),
+    id: Type.String({ description: "Webhook endpoint ID" }),
+    environmentId: Type.String({ description: "ID of the environment whose events are sent" }),
     url,
     eventTypes,
     metadata,
-    enabled: Type.Boolean({ description: "False if deliveries are stopped" }),
+    enabled: Type.Boolean({ description: "False if the endpoint receives no events" }),
     disabledAt: nullable(timestamp(), "Null while enabled"),
     disabledReason: nullable(
       Type.String(),
-      "A message for humans: who disabled it and why; null while enabled",
+      "Human-readable message: who disabled it and why; null while enabled",
     ),
     failingSince: nullable(
       timestamp(),
-      "The first failure since the last success; null if the last attempt succeeded",
+      "Time of the first failure since the last success; null if the last attempt succeeded",
     ),
     previousSecretExpiresAt: nullable(
       timestamp(),
-      "Until then, the previous secret signs too; null if there is none",
+      "Deliveries are also signed with the previous secret until then; null if there is none",
     ),
     createdAt: timestamp(),
   },
@@ -45,7 +45,7 @@ export const WebhookEndpoint = Type.Object(
 export const WebhookEndpointWithSecret = Type.Object(
   {
     ...WebhookEndpoint.properties,
-    secret: Type.String({ description: "`whsec_…`, signs every delivery; shown only once" }),
+    secret: Type.String({ description: "Signs every delivery (`whsec_…`); shown only once" }),
   },
   { $id: "WebhookEndpointWithSecret", additionalProperties: false },
 );
@@ -74,9 +74,7 @@ export const WebhookEndpointChange = Type.Object(
     url: Type.Optional(url),
     eventTypes: Type.Optional(eventTypes),
     metadata: Type.Optional(metadata),
-    enabled: Type.Optional(
-      Type.Boolean({ description: "True enables the endpoint again, false disables it" }),
-    ),
+    enabled: Type.Optional(Type.Boolean({ description: "True re-enables the endpoint; false disables it" })),
   },
   {
     $id: "WebhookEndpointChange",
@@ -94,41 +92,41 @@ export const DeliveryAttempt = Type.Object(
     attemptedAt: timestamp(),
     latencyMs: Type.Integer({
       minimum: 0,
-      description: "Until the response headers arrived, or the attempt failed",
+      description: "Time until response headers or failure",
     }),
-    statusCode: nullable(Type.Integer(), "Of the answer; null where none came"),
+    statusCode: nullable(Type.Integer(), "HTTP status; null if there was no response"),
     failure: nullable(
       Type.String(),
-      "Why no answer came, `<reason>: <message>` with a reason of `timeout`, `refused_address`, `dns`, `connection`, `tls`, `protocol`; null where one came",
+      "Why there was no response: `<reason>: <message>`, where the reason is `timeout`, `refused_address`, `dns`, `connection`, `tls`, or `protocol`; null if there was a response",
     ),
     responseStart: nullable(
       Type.String(),
-      "The first 1 KB of the answer's body as text; null where none came",
+      "First 1 KB of the response body as text; null if there was no response",
     ),
   },
   { $id: "DeliveryAttempt", additionalProperties: false },
 );
 
-/** A delivery that is resent repeatedly may have any number of attempts. */
+/** Caps the attempts returned; redelivery can add any number. */
 export const MAX_LISTED_ATTEMPTS = 50;
 
 export const Delivery = Type.Object(
   {
-    id: Type.String({ description: "Identifier of the delivery" }),
+    id: Type.String({ description: "Delivery ID" }),
     webhookEndpointId: Type.String(),
     eventId: Type.String({ description: "`webhook-id` of every attempt" }),
     eventType: oneOf([...EVENT_TYPES, TEST_EVENT_TYPE]),
     transcriptionId: nullable(Type.String(), "Null for a test event"),
     status: oneOf(
       DELIVERY_STATUSES,
-      "`failed` after the last attempt of the schedule; `canceled` where the endpoint was disabled before the next",
+      "`failed` after the last attempt of the schedule; `canceled` if the endpoint was disabled before the next attempt",
     ),
     createdAt: timestamp(),
     nextAttemptAt: nullable(timestamp(), "Null unless pending"),
     finishedAt: nullable(timestamp(), "Null while pending"),
     attempts: Type.Array(DeliveryAttempt, {
       maxItems: MAX_LISTED_ATTEMPTS,
-      description: `The latest ${MAX_LISTED_ATTEMPTS}, oldest first`,
+      description: `The latest ${MAX_LISTED_ATTEMPTS} attempts, oldest first`,
     }),
   },
   { $id: "Delivery", additionalProperties: false },
@@ -138,13 +136,13 @@ export const DeliveryPage = pageOf("DeliveryPage", Delivery);
 
 export const DeliveryListQuery = Type.Object({
   ...PAGE_QUERY,
-  status: Type.Optional(oneOf(DELIVERY_STATUSES, "Only deliveries in this state")),
+  status: Type.Optional(oneOf(DELIVERY_STATUSES, "Return only deliveries with this status")),
 });
 
 export const MAX_REDELIVERIES = 500;
 
 export const RedeliverFailed = Type.Object(
-  { since: timestamp("Of deliveries made at or after this moment, ISO 8601") },
+  { since: timestamp("Resend deliveries created at or after this time, ISO 8601") },
   { $id: "RedeliverFailed", additionalProperties: false },
 );
 

@@ -11,18 +11,18 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** The type of test events, which are sent only on demand. */
+/** The type of test events, which are sent only on request. */
 export const TEST_EVENT_TYPE = "webhooks.endpoint.test";
 export type SentEventType = EventType | typeof TEST_EVENT_TYPE;
 
-/** Of one attempt: DNS, connection, request and the response headers. */
+/** Per-attempt timeout, covering DNS, connect, request, and response headers. */
 export const WEBHOOK_TIMEOUT_SECONDS = 15;
 
 const EndpointMetadata = Type.Record(Type.String(), Type.Unknown(), {
-  description: "The endpoint's metadata",
+  description: "Metadata of the endpoint",
 });
 
-function eventOf<const Kind extends SentEventType, Data extends TProperties>(
+function eventSchema<const Kind extends SentEventType, Data extends TProperties>(
   id: string,
   kind: Kind,
   data: Data,
@@ -30,7 +30,7 @@ function eventOf<const Kind extends SentEventType, Data extends TProperties>(
   return Type.Object(
     {
       type: Type.Literal(kind),
-      timestamp: timestamp("When the event happened, ISO 8601 UTC with milliseconds"),
+      timestamp: timestamp("When the event occurred, ISO 8601 UTC with milliseconds"),
       data: Type.Object(data, { additionalProperties: false }),
       metadata: EndpointMetadata,
     },
@@ -40,25 +40,25 @@ function eventOf<const Kind extends SentEventType, Data extends TProperties>(
 
 const fields = { ...Transcription.properties, videoMetadata: VideoMetadata };
 
-export const TranscriptionCompletedEvent = eventOf("TranscriptionCompletedEvent", EVENT_TYPES[0], fields);
+export const TranscriptionCompletedEvent = eventSchema("TranscriptionCompletedEvent", EVENT_TYPES[0], fields);
 
-export const TranscriptionFailedEvent = eventOf("TranscriptionFailedEvent", EVENT_TYPES[1], {
+export const TranscriptionFailedEvent = eventSchema("TranscriptionFailedEvent", EVENT_TYPES[1], {
   ...fields,
   error: TranscriptionFailure,
 });
 
-export const TranscriptionSkippedEvent = eventOf("TranscriptionSkippedEvent", EVENT_TYPES[2], {
+export const TranscriptionSkippedEvent = eventSchema("TranscriptionSkippedEvent", EVENT_TYPES[2], {
   ...fields,
   reason: SkipReason,
 });
 
-export const WebhookTestEvent = eventOf("WebhookTestEvent", TEST_EVENT_TYPE, {
+export const WebhookTestEvent = eventSchema("WebhookTestEvent", TEST_EVENT_TYPE, {
   webhookEndpointId: Type.String(),
   environmentId: Type.String(),
 });
 
 /**
- * The bodies of webhooks, by their `type`. Every attempt creates a new body, so its file URLs are always fresh.
+ * Schemas of webhook bodies, keyed by `type`. Every attempt creates a new body with new file URLs.
  */
 export const WEBHOOK_EVENTS = {
   [EVENT_TYPES[0]]: TranscriptionCompletedEvent,
@@ -72,7 +72,7 @@ export type WebhookTestEvent = Static<typeof WebhookTestEvent>;
 /** The body of a webhook about a transcription. */
 export interface WebhookPayload {
   type: EventType;
-  /** When the event happened, ISO 8601 UTC with milliseconds. */
+  /** When the event occurred, ISO 8601 UTC with milliseconds. */
   timestamp: string;
   data: Transcription & {
     /** The metadata sent with the upload. */

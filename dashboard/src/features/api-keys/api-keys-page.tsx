@@ -48,7 +48,7 @@ function ActiveKeys({ environmentId, isOwner }: { environmentId: string; isOwner
   return (
     <Section title="Active keys">
       <KeyTable label="Active keys" keys={keys} now={now} {...(isOwner && { onRevoked: refetch })} />
-      {!isOwner && <p className={table.soft}>Only an owner can create and revoke keys.</p>}
+      {!isOwner && <p className={table.soft}>Only owners can create or revoke keys.</p>}
     </Section>
   );
 }

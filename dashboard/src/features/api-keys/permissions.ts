@@ -3,7 +3,7 @@ import type { Permission } from "@subtext/client/contract/permission";
 interface PermissionText {
   name: string;
   hint: string;
-  /** A request that needs it: the path below `/api/v1`, then further arguments of curl. */
+  /** A request that requires the permission: path under `/api/v1`, followed by curl arguments. */
   example: string;
 }
 
@@ -30,7 +30,7 @@ export const PERMISSION_TEXTS: Record<Permission, PermissionText> = {
   },
 };
 
-/** A command that the key may run; one that only reads, if possible. */
+/** Returns a command that the key permits, read-only if possible. */
 export function curlExample(key: string, permissions: readonly Permission[], serviceUrl: string): string {
   const examples = permissions.map((permission) => PERMISSION_TEXTS[permission].example);
   const example = examples.find((request) => !request.includes(" ")) ?? examples[0];

@@ -39,7 +39,7 @@ function Endpoints({ environmentId, isOwner }: { environmentId: string; isOwner:
   return (
     <Section title="Endpoints">
       <EndpointTable endpoints={endpoints} now={now} />
-      {!isOwner && <p className={table.soft}>Only an owner can create and change endpoints.</p>}
+      {!isOwner && <p className={table.soft}>Only owners can create or change endpoints.</p>}
     </Section>
   );
 }
