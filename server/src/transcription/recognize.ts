@@ -103,7 +103,7 @@ class SlicePace {
   /** When this attempt started work that no earlier one has done. */
   #sliceStartedAt: Date | null = null;
   #resumeSeconds = 0;
-  remainingSeconds: number | null = null;
+  #remainingSeconds: number | null = null;
 
   constructor(startedAt: Date, clock: Clock) {
     this.#startedAt = startedAt;
@@ -111,7 +111,7 @@ class SlicePace {
   }
 
   note(done: number, remainingSeconds: number | null): void {
-    this.remainingSeconds = remainingSeconds;
+    this.#remainingSeconds = remainingSeconds;
     this.#doneBefore ??= done;
     if (done > this.#doneBefore) this.#beginSlice();
   }
@@ -122,18 +122,18 @@ class SlicePace {
     this.#resumeSeconds = (this.#sliceStartedAt.getTime() - this.#startedAt.getTime()) / 1000;
   }
 
-  get sliceSeconds(): number {
-    return Math.max(MIN_SLICE_SECONDS, RESUME_COSTS_PER_SLICE * this.#resumeSeconds);
-  }
-
-  /** Work in this slice so far. Writing a checkpoint counts as new work. */
-  usedSeconds(): number {
+  /**
+   * Call when a checkpoint arrives, which counts as new work. Starts the next slice if this one is used up.
+   * @returns the used-up slice, or null
+   */
+  endSlice(): { usedSeconds: number; sliceSeconds: number; remainingSeconds: number } | null {
     this.#beginSlice();
-    return (this.#clock.now().getTime() - this.#sliceStartedAt!.getTime()) / 1000;
-  }
-
-  next(): void {
-    this.#sliceStartedAt = this.#clock.now();
+    const sliceSeconds = Math.max(MIN_SLICE_SECONDS, RESUME_COSTS_PER_SLICE * this.#resumeSeconds);
+    const now = this.#clock.now();
+    const usedSeconds = (now.getTime() - this.#sliceStartedAt!.getTime()) / 1000;
+    if (usedSeconds < sliceSeconds) return null;
+    this.#sliceStartedAt = now;
+    return { usedSeconds, sliceSeconds, remainingSeconds: this.#remainingSeconds ?? sliceSeconds };
   }
 }
 
@@ -146,21 +146,18 @@ function keeper(
   let number = 0;
   const keep = async (stretch: Checkpoint) => {
     number += 1;
+    // Before anything is awaited: writing the checkpoint is not work of the next slice.
+    const used = pace.endSlice();
     const faults = await saveCheckpoint(db, lease, number, stretch);
     if (faults === null) return replaced.abort();
     attempt.faults = faults;
-    const usedSeconds = pace.usedSeconds();
-    const { sliceSeconds, remainingSeconds } = pace;
-    if (usedSeconds < sliceSeconds) return;
-    pace.next();
+    if (!used) return;
     const slice = await db.transaction().execute((tx) =>
       startSlice(tx, {
         environmentId: row.environment_id,
-        usedSeconds,
         chargedSeconds: attempt.tag ? attempt.tag.charge / UNITS_PER_SECOND : 0,
-        remainingSeconds: remainingSeconds ?? sliceSeconds,
-        sliceSeconds,
         cap,
+        ...used,
       }),
     );
     attempt.tag = slice.tag;
