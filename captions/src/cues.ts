@@ -1,6 +1,6 @@
-import { lineWidth, type Measures, measure } from "./cue-costs.ts";
 import { type Direction, readingDirection } from "./direction.ts";
 import { joinWords, LINE_WIDTH, NARROW_WIDTH } from "./script.ts";
+import { lineWidth, type Measures, measure } from "./word-measures.ts";
 import type { Word } from "./words.ts";
 
 /** One caption on screen. */
@@ -26,7 +26,7 @@ const LONG_PAUSE_MS = 2000;
 /** Shorter gaps between captions would flicker, so the caption stays until the next one. */
 const FLICKER_MS = 250;
 
-/** Costs, in the points of `cue-costs.ts`. */
+/** Costs, in the points of `word-measures.ts`. */
 const CUE = 25;
 const FULLNESS = 25;
 const SECOND_LINE = 5;
