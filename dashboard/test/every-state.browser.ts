@@ -1,5 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { createEnvironment } from "../../server/src/environments/environments.ts";
+import { newJobId } from "../../server/src/queue/queue.ts";
+import { enqueue } from "../../server/src/queue/transcription-jobs.ts";
 import { emitEvent } from "../../server/src/webhooks/emit.ts";
 import { createWebhookEndpoint } from "../../server/src/webhooks/endpoints.ts";
 import { seedSearchable } from "../../server/test/support/seed-transcript.ts";
@@ -121,6 +123,8 @@ async function seed(name: string, state: State): Promise<Seeded> {
   } = dashboard.service.parts;
   const db = database.kysely;
   const now = clock.now();
+  // No worker claims the job of a PENDING one.
+  await queue.pause();
   const { id: environmentId } = await createEnvironment(
     { db, clock },
     { name: name.slice(0, 100), aiTranscription: true },
@@ -141,6 +145,15 @@ async function seed(name: string, state: State): Promise<Seeded> {
       .set({ language: state.language, ...state.transcription })
       .where("id", "=", transcriptionId)
       .execute();
+    if (state.transcription?.status === "PENDING") {
+      const jobId = newJobId();
+      await tx
+        .updateTable("transcription")
+        .set({ job_id: jobId })
+        .where("id", "=", transcriptionId)
+        .execute();
+      await enqueue({ tx, queue }, { jobId, transcriptionId, environmentId });
+    }
     if (state.video) await tx.updateTable("video").set(state.video).where("id", "=", videoId).execute();
   });
   if (state.isDeleted) {

@@ -1,13 +1,15 @@
 import { newId } from "../../server/src/lib/ids.ts";
 import type { Service } from "../../server/src/main.ts";
 import { newJobId } from "../../server/src/queue/queue.ts";
+import { enqueue } from "../../server/src/queue/transcription-jobs.ts";
 import { insertVideo } from "../../server/src/videos/queries.ts";
 
 type Fields = Record<string, unknown>;
 
-/** Inserts rows of videos in every state. No worker processes them. */
+/** Inserts rows of videos in every state. From then on, the service's worker claims no jobs, so that they stay as they are. */
 export async function seedEveryState({ parts }: Service, environmentId: string): Promise<void> {
   const db = parts.database.kysely;
+  await parts.queue.pause();
   const add = async (filename: string, sizeBytes: number, transcription: Fields | null, uploaded = true) => {
     const id = newId("video");
     const now = new Date();
@@ -29,6 +31,9 @@ export async function seedEveryState({ parts }: Service, environmentId: string):
       .insertInto("transcription")
       .values(row as never)
       .execute();
+    if (transcription.status !== "PENDING") return;
+    const job = { jobId: row.job_id, transcriptionId: row.id, environmentId };
+    await db.transaction().execute((tx) => enqueue({ tx, queue: parts.queue }, job));
   };
   const completed = { status: "COMPLETED", language: "en", progress: 1, file_prefix: "none" };
   await add("all-hands-2026-03.mp4", 812_000_000, { ...completed, duration: 3723.5, word_count: 9214 });

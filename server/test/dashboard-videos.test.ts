@@ -5,7 +5,6 @@ import type { UploadOfferView, VideoPageView, VideoView } from "../src/admin/con
 import { VIDEO_STATES } from "../src/db/enums.ts";
 import { setUploadOrigins } from "../src/environments/environments.ts";
 import { newId } from "../src/lib/ids.ts";
-import { enqueue } from "../src/queue/transcription-jobs.ts";
 import { insertVideo } from "../src/videos/queries.ts";
 import { codeOf, sendAsCommandLine } from "./operator-requests.ts";
 import { createTenant, shareService } from "./support/service.ts";
@@ -16,7 +15,6 @@ let environmentId: string;
 beforeAll(async () => {
   ({ environmentId } = await createTenant(subtext));
   await seedEveryState(subtext.service, environmentId);
-  await enqueuePending(environmentId);
 });
 
 async function list(query = "", environment = environmentId): Promise<VideoPageView> {
@@ -61,9 +59,7 @@ test("queue positions match the order in which workers claim: environments take 
   const { environmentId: one } = await createTenant(subtext);
   const { environmentId: other } = await createTenant(subtext);
   await seedEveryState(subtext.service, one);
-  await enqueuePending(one);
   await seedEveryState(subtext.service, other);
-  await enqueuePending(other);
 
   const waiting = async (environment: string) => {
     const { data } = await list("?state=pending", environment);
@@ -82,20 +78,6 @@ test("queue positions match the order in which workers claim: environments take 
     ["weekly.mp4", 3],
   ]);
 });
-
-async function enqueuePending(environment: string): Promise<void> {
-  const { database, queue } = subtext.service.parts;
-  const pending = await database.kysely
-    .selectFrom("transcription")
-    .select(["id as transcriptionId", "job_id as jobId", "environment_id as environmentId"])
-    .where("environment_id", "=", environment)
-    .where("status", "=", "PENDING")
-    .orderBy("created_at")
-    .execute();
-  for (const job of pending) {
-    await database.kysely.transaction().execute((tx) => enqueue({ tx, queue }, job));
-  }
-}
 
 test("each state lists exactly its own videos, across pages", async () => {
   const seen: string[] = [];
