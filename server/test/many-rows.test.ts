@@ -6,7 +6,7 @@ import { sweepUnindexed } from "../src/cleanup/reconcile-jobs.ts";
 import type { MomentQuery } from "../src/db/database.ts";
 import type { Db, Tx } from "../src/db/schema.ts";
 import { findDeliveriesWithoutJob } from "../src/queue/lost-job-queries.ts";
-import { insertMissingDocuments, nextStretch } from "../src/search/document-queries.ts";
+import { insertMissingDocuments, nextIdRange } from "../src/search/document-queries.ts";
 import { listTranscriptions } from "../src/transcription/queries.ts";
 import { pageOfDeliveries } from "../src/webhooks/queries.ts";
 import { rowsRead, rowsReadBy } from "./support/rows-read.ts";
@@ -125,7 +125,7 @@ describe("with many videos that were transcribed and announced long ago", () => 
     expect(found.map(({ transcription_id }) => transcription_id)).toEqual(missing);
 
     const read = await rowsRead(db, async (db) => {
-      const range = await nextStretch(db, missing[1]!, 100);
+      const range = await nextIdRange(db, missing[1]!, 100);
       expect(range).not.toBeNull();
       expect(await insertMissingDocuments(db as Tx, range!, 50)).toEqual([]);
     });

@@ -8,7 +8,7 @@ import { type VideoListDeps, viewVideos } from "./videos.ts";
 const LOOK_EVERY_MS = 1_000;
 /** Polls overlap, because a write becomes visible at its commit, later than its timestamp says. */
 const OVERLAP_MS = 10_000;
-/** With more changes of an environment at once, clients are told to reload the list, */
+/** With more changes of an environment at once, clients are asked to reload the list, */
 const MOST_CHANGES = 200;
 /** but not at every poll, because each of them loads everything that it shows. */
 const RELOAD_EVERY_MS = 5_000;
@@ -30,7 +30,7 @@ interface Watch {
   sent: Map<string, string>;
   /** Deletions that were sent and will be returned again. */
   gone: Set<string>;
-  /** When subscribers were last told to reload, by `performance.now`; and whether another reload is due. */
+  /** When subscribers were last asked to reload, by `performance.now`; and whether another reload is due. */
   reloadedAt: number;
   owesReload: boolean;
 }

@@ -13,10 +13,10 @@ import { newJobId, type Queue, type QueueName } from "../queue/queue.ts";
 import { enqueue } from "../queue/transcription-jobs.ts";
 import {
   findDocumentsWithoutJob,
+  type IdRange,
   insertMissingDocuments,
-  nextStretch,
+  nextIdRange,
   replaceDocumentJob,
-  type Stretch,
 } from "../search/document-queries.ts";
 
 export interface JobSweepDeps extends ItemDeps {
@@ -25,7 +25,7 @@ export interface JobSweepDeps extends ItemDeps {
 }
 
 /** Batch size. Small, like the next one, because on the embedded database all other queries wait meanwhile. */
-const UNINDEXED_STRETCH = 5_000;
+const UNINDEXED_RANGE = 5_000;
 const UNINDEXED_BATCH = 50;
 
 /** Creates jobs for rows whose job is missing, for example because a queue was emptied or not carried over. */
@@ -81,35 +81,35 @@ async function replaceJob(
 
 /** Indexes transcriptions that a release without search completed. */
 export async function sweepUnindexed(deps: JobSweepDeps, signal: AbortSignal): Promise<void> {
-  let stretch = await nextStretch(deps.db, "", UNINDEXED_STRETCH);
-  while (stretch && !signal.aborted) {
-    const all = stretch;
+  let range = await nextIdRange(deps.db, "", UNINDEXED_RANGE);
+  while (range && !signal.aborted) {
+    const all = range;
     const made = await indexMissing(deps, all).catch((error) => indexOneByOne(deps, all, { error, signal }));
-    if (made < UNINDEXED_BATCH) stretch = await nextStretch(deps.db, stretch.last, UNINDEXED_STRETCH);
+    if (made < UNINDEXED_BATCH) range = await nextIdRange(deps.db, range.last, UNINDEXED_RANGE);
   }
 }
 
 /** After an error that one of them may cause: indexes the others. @returns 0: none is left to try */
 async function indexOneByOne(
   deps: JobSweepDeps,
-  { after, last }: Stretch,
+  { after, last }: IdRange,
   { error, signal }: { error: unknown; signal: AbortSignal },
 ): Promise<number> {
   if (isOutage(error)) throw error;
-  let one = await nextStretch(deps.db, after, 1);
+  let one = await nextIdRange(deps.db, after, 1);
   while (one && one.last <= last && !signal.aborted) {
     const own = one;
     const item = { task: "unindexed", transcriptionId: own.last };
     await guardItem(deps, item, () => indexMissing(deps, own));
-    one = await nextStretch(deps.db, own.last, 1);
+    one = await nextIdRange(deps.db, own.last, 1);
   }
   return 0;
 }
 
 /** @returns how many rows it read, at most one batch */
-async function indexMissing({ db, queue, log }: JobSweepDeps, stretch: Stretch): Promise<number> {
+async function indexMissing({ db, queue, log }: JobSweepDeps, range: IdRange): Promise<number> {
   const documents = await db.transaction().execute(async (tx) => {
-    const made = await insertMissingDocuments(tx, stretch, UNINDEXED_BATCH);
+    const made = await insertMissingDocuments(tx, range, UNINDEXED_BATCH);
     for (const { id, jobId } of made) await queue.send(tx, "index", { id: jobId, subjectId: id });
     return made;
   });

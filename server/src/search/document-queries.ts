@@ -126,17 +126,17 @@ export async function finishDocument(db: Db, number: number, now: Date): Promise
 }
 
 /** A range of transcription ids: those after `after`, up to and including `last`. */
-export interface Stretch {
+export interface IdRange {
   after: string;
   last: string;
 }
 
 /** The range of the next `count` ids after this one, or of all that are left; null if there are none. */
-export async function nextStretch(db: Db, after: string, length: number): Promise<Stretch | null> {
+export async function nextIdRange(db: Db, after: string, length: number): Promise<IdRange | null> {
   const { rows } = await sql<{ last: string | null }>`
     select max(id) as last from (
       select id from transcription where id > ${after} order by id limit ${length}
-    ) as stretch`.execute(db);
+    ) as range`.execute(db);
   const last = rows[0]?.last ?? null;
   return last === null ? null : { after, last };
 }
@@ -144,7 +144,7 @@ export async function nextStretch(db: Db, after: string, length: number): Promis
 /** Creates documents for completed transcriptions without one, oldest first. The caller sends their jobs. */
 export async function insertMissingDocuments(
   tx: Tx,
-  { after, last }: Stretch,
+  { after, last }: IdRange,
   limit: number,
 ): Promise<{ id: string; jobId: string }[]> {
   // The range is given for both tables, so that no more of either is read.

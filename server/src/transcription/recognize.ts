@@ -58,7 +58,7 @@ export async function recognize(deps: RecognizeDeps, attempt: RecognitionAttempt
   const { row, lease, log, signal, replaced } = attempt;
   const kept = await readCheckpoints(deps.db, row.id);
   attempt.resumes = kept.length > 0;
-  if (kept.length > 0) log.info({ stretches: kept.length }, "transcription resumes from its checkpoints");
+  if (kept.length > 0) log.info({ checkpoints: kept.length }, "transcription resumes from its checkpoints");
   const source = await deps.recordings.open(row.video_id, signal);
   attempt.fetchedAt = deps.clock.now();
   const work = new WorkProgress();
@@ -68,7 +68,7 @@ export async function recognize(deps: RecognizeDeps, attempt: RecognitionAttempt
       maxDurationSeconds: deps.maxDurationSeconds,
       signal,
       checkpoints: kept,
-      onCheckpoint: keeper(deps, attempt, pace),
+      onCheckpoint: checkpointWriter(deps, attempt, pace),
       onProgress: (report) => {
         const { done, duration, remainingSeconds } = report;
         pace.note(done, remainingSeconds);
@@ -123,34 +123,43 @@ class SlicePace {
   }
 
   /**
-   * Call when a checkpoint arrives, which counts as new work. Starts the next slice if this one is used up.
+   * Call when a checkpoint arrives, which counts as new work.
+   * @returns the time
+   */
+  checkpointArrived(): Date {
+    this.#beginSlice();
+    return this.#clock.now();
+  }
+
+  /**
+   * Starts the next slice if this one was used up at that time.
    * @returns the used-up slice, or null
    */
-  endSlice(): { usedSeconds: number; sliceSeconds: number; remainingSeconds: number } | null {
+  endSlice(at: Date): { usedSeconds: number; sliceSeconds: number; remainingSeconds: number } | null {
     this.#beginSlice();
     const sliceSeconds = Math.max(MIN_SLICE_SECONDS, RESUME_COSTS_PER_SLICE * this.#resumeSeconds);
-    const now = this.#clock.now();
-    const usedSeconds = (now.getTime() - this.#sliceStartedAt!.getTime()) / 1000;
+    const usedSeconds = (at.getTime() - this.#sliceStartedAt!.getTime()) / 1000;
     if (usedSeconds < sliceSeconds) return null;
-    this.#sliceStartedAt = now;
+    this.#sliceStartedAt = at;
     return { usedSeconds, sliceSeconds, remainingSeconds: this.#remainingSeconds ?? sliceSeconds };
   }
 }
 
-function keeper(
+function checkpointWriter(
   { db, maxConcurrentPerEnvironment: cap }: RecognizeDeps,
   attempt: RecognitionAttempt,
   pace: SlicePace,
-): (stretch: Checkpoint) => void {
+): (checkpoint: Checkpoint) => void {
   const { row, lease, log, replaced, yields } = attempt;
   let number = 0;
-  const keep = async (stretch: Checkpoint) => {
+  const keep = async (checkpoint: Checkpoint) => {
     number += 1;
-    // Before anything is awaited: writing the checkpoint is not work of the next slice.
-    const used = pace.endSlice();
-    const faults = await saveCheckpoint(db, lease, number, stretch);
+    // Read before anything is awaited, so that the time for writing the checkpoint does not shift the slice.
+    const arrivedAt = pace.checkpointArrived();
+    const faults = await saveCheckpoint(db, lease, number, checkpoint);
     if (faults === null) return replaced.abort();
     attempt.faults = faults;
+    const used = pace.endSlice(arrivedAt);
     if (!used) return;
     const slice = await db.transaction().execute((tx) =>
       startSlice(tx, {
@@ -164,8 +173,8 @@ function keeper(
     if (slice.yields) yields.abort(new Error("others wait"));
   };
   // Without the checkpoint, a lost attempt has to recognize this part again; that is no reason to end it.
-  return (stretch) =>
-    void keep(stretch).catch((error) =>
-      log[logLevelOf(error, "warn")]({ err: error }, "a stretch could not be kept"),
+  return (checkpoint) =>
+    void keep(checkpoint).catch((error) =>
+      log[logLevelOf(error, "warn")]({ err: error }, "a checkpoint could not be written"),
     );
 }

@@ -23,7 +23,7 @@ export function drawBar(name: string, terminal: ProgressTerminal, now?: () => nu
 
 /** A line for each tenth, for logs and files. */
 export function writeLines(write: (line: string) => void): DownloadDisplay {
-  let told = -1;
+  let reportedStep = -1;
   return {
     show(progress) {
       const share = shareOf(progress);
@@ -31,8 +31,8 @@ export function writeLines(write: (line: string) => void): DownloadDisplay {
         share === null
           ? Math.floor(progress.receivedBytes / LINE_EVERY_BYTES)
           : Math.floor((share * 100) / LINE_EVERY_PERCENT);
-      if (step <= told) return;
-      told = step;
+      if (step <= reportedStep) return;
+      reportedStep = step;
       write(describeProgress(progress));
     },
     end() {},

@@ -30,7 +30,7 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
 }
 
 const NOTES = `
-A file without an audio track, or with a silent one, is told of and is no failure.
+A file without an audio track, or with a silent one, is reported and is not a failure.
 Exit codes: 0 done, 1 a file or a command failed, 2 used wrongly, 130 stopped by Ctrl-C.
 
 Environment: MODELS_DIR as --models-dir; SPEECH_SERVER_KEYS, the key for --server, or one for each, with commas

@@ -30,17 +30,17 @@ export async function inspectInstalled(name: string, folder: string): Promise<St
   const manifest = await readManifest(folder);
   if (manifest === null) return await inspectUnknown(name, folder);
   const damage = await Promise.all(manifest.files.map(({ path, bytes }) => wrongSize(folder, path, bytes)));
-  const told = damage.filter((line) => line !== null);
+  const damaged = damage.filter((line) => line !== null);
   const totalBytes = manifest.files.reduce((sum, { bytes }) => sum + bytes, 0);
-  const bytes = told.length === 0 ? totalBytes : await sizeOfFolder(folder);
+  const bytes = damaged.length === 0 ? totalBytes : await sizeOfFolder(folder);
   return {
     name,
     folder,
-    state: told.length ? "damaged" : "installed",
+    state: damaged.length ? "damaged" : "installed",
     bytes,
     totalBytes,
     manifest,
-    damage: told,
+    damage: damaged,
   };
 }
 

@@ -46,7 +46,7 @@ export function renderReference({ serverUrl }: { serverUrl: string }): ApiRefere
   ];
   const body = `<h1>API reference</h1>
 <p>Made from the same contract that the service validates with; programs read it at
-<a href="/api/openapi.json">/api/openapi.json</a> (OpenAPI 3.1). How the parts go together stands in
+<a href="/api/openapi.json">/api/openapi.json</a> (OpenAPI 3.1). How the parts fit together is described in
 <a href="/docs/api">The API</a>, what each error means in <a href="/docs/errors">Errors</a>.</p>
 ${conventions(serverUrl)}
 ${[...groups].map(([group, operations]) => `<h2>${group}</h2>\n${operations.map((operation) => renderOperation(operation)).join("\n")}`).join("\n")}
