@@ -181,7 +181,7 @@ test.skipIf(isElsewhere)(
     await once(command, "exit");
     expect(existsSync(target)).toBe(false);
     await expect(restoreBackup(`${target}.unfinished`, await temporaryFolder(), () => {})).rejects.toThrow(
-      "is no backup",
+      "is not a backup",
     );
 
     await truncate(join(service.dataFolder, "uploads", videoId), 1000);
@@ -229,7 +229,7 @@ test.skipIf(isElsewhere)(
 
     const used = await temporaryFolder();
     await writeFile(join(used, "holiday.mp4"), "x");
-    await expect(restoreBackup(target, used, () => {})).rejects.toThrow("holds holiday.mp4");
+    await expect(restoreBackup(target, used, () => {})).rejects.toThrow("it contains holiday.mp4");
 
     const newer = JSON.parse(manifest);
     newer.migrations.push("9999_later");

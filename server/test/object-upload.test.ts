@@ -89,7 +89,7 @@ describe.skipIf(!s3)("an upload into a bucket", () => {
         const id = newId("video");
         for (const { at, breaks } of chunks.sort((a, b) => a.at - b.at)) {
           const sent = send(id, at, { breaks });
-          if (breaks) await expect(sent).rejects.toThrow("the line broke");
+          if (breaks) await expect(sent).rejects.toThrow("the connection broke");
           else expect(await sent).toBe(at);
           expect(await openSources().inspect(id)).toMatchObject({ sizeBytes: at });
         }
