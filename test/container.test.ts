@@ -128,8 +128,9 @@ describe.each(["compose.yaml", "compose.scale.yaml"])("%s", (path) => {
       name === "id" && typeof value === "string" ? undefined : value,
     ) as Record<string, unknown>;
     const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });
-    // This edition of the schema is older than the name of a project.
+    // This edition of the schema is older than the name of a project and optional files of settings.
     const { name: _name, ...compose } = readCompose(path, GIVEN);
+    for (const service of Object.values(compose.services)) delete service.env_file;
     const valid = ajv.validate(schema, compose);
     expect(valid ? null : ajv.errorsText()).toBeNull();
     expect(ajv.validate(schema, { services: { a: { imaje: "x" } } })).toBe(false);
@@ -147,6 +148,7 @@ describe.each(["compose.yaml", "compose.scale.yaml"])("%s", (path) => {
       const role = command[2] ?? "all";
       expect(readConfig({ ...settings, ...environment, ROLE: role }).role).toBe(role);
       expect(service).toMatchObject({
+        env_file: [{ path: ".env", required: false }],
         image: `subtext:${packageJson.version}`,
         read_only: true,
         cap_drop: ["ALL"],

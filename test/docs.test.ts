@@ -20,6 +20,7 @@ const others = [
 
 /** Of PostgreSQL, proxies and other programs; and a misspelled setting that shows the error message. */
 const OTHERS_NAMES = new Set([
+  "env_file",
   "pg_dump",
   "pg_restore",
   "pg_stat_activity",
@@ -29,6 +30,8 @@ const OTHERS_NAMES = new Set([
   "OPENAI_BASE_URL",
   "DATABASE_URI",
   "hf_EXAMPLE",
+  // Computed by a metrics adapter.
+  "subtext_recordings",
 ]);
 
 describe("a code block of the README and the docs", () => {

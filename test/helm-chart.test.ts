@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ScaledObject } from "@kubernetes-models/keda/keda.sh/v1alpha1/ScaledObject";
 import { PodMonitor } from "@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor";
@@ -64,7 +64,10 @@ describe.skipIf(why !== null)(`the Helm chart${why ? ` (skipped: ${why})` : ""}`
   const variants = {
     "with the least values": LEAST,
     "with everything that there is": EVERYTHING,
-    "scaled by an external metric": { ...LEAST, autoscaling: { kind: "hpa" } },
+    "scaled by an external metric": {
+      ...LEAST,
+      autoscaling: { kind: "hpa", hpaMetric: "subtext_recordings" },
+    },
     "without what can be left out": {
       ...LEAST,
       migration: { enabled: false },
@@ -188,6 +191,9 @@ describe.skipIf(why !== null)(`the Helm chart${why ? ` (skipped: ${why})` : ""}`
     expect(query).toBe(
       'sum(max by (status) (subtext_queue_transcriptions{status=~"waiting|processing",namespace="media"}))',
     );
+    const documented = readFileSync(join(ROOT, "docs/deploy.md"), "utf8");
+    expect(documented).toContain(`metricsQuery: '${query.replace(',namespace="media"', "")}'`);
+    expect(() => chart.render({ ...LEAST, autoscaling: { kind: "hpa" } })).toThrow("hpaMetric");
     // A number of replicas would be set back at every upgrade.
     expect(find(chart.render(EVERYTHING), "Deployment", "-worker").spec.replicas).toBeUndefined();
     expect(find(chart.render(LEAST), "Deployment", "-worker").spec.replicas).toBe(1);

@@ -242,6 +242,7 @@ describe("without a running service", () => {
 
   test("commands open the data folder themselves, even after a service crashed", async () => {
     const made = await runJson<EnvironmentView>(["env", "create", "Staging"], options);
+    expect(made.aiTranscription).toBe(true);
     const gone = { token: "x".repeat(43), url: `http://127.0.0.1:${await freePort()}` };
     const child = spawn(process.execPath, ["--version"], { stdio: "ignore" });
     await new Promise((resolve) => child.once("close", resolve));

@@ -14,11 +14,25 @@ const run = promisify(execFile);
 interface Harness {
   command: string;
   args: string[];
+  /** The program that must be installed, if it is not the command. */
+  needs?: string;
   /** The block's file, then others that it needs. */
   file: string;
   after?: string;
   others?: Record<string, string>;
 }
+
+const SHELL_RUNNER = `
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+const cases = JSON.parse(readFileSync("cases.json", "utf8"));
+const name = (field) => "webhook-" + field;
+console.log(JSON.stringify(cases.map(({ secret, headers, body }) => {
+  const fields = ["id", "timestamp", "signature"].map((field) => headers[name(field)] ?? "");
+  const env = { ...process.env, SECRET: secret };
+  const { status } = spawnSync("sh", ["verify.sh", ...fields], { input: body, env });
+  return status === 2 ? "misconfigured" : status === 0;
+})));`;
 
 const HARNESSES: Record<string, Harness> = {
   ts: {
@@ -106,6 +120,13 @@ rescue ArgumentError
   "misconfigured"
 end
 puts JSON.generate(taken)`,
+  },
+  sh: {
+    command: process.execPath,
+    args: ["run.mjs"],
+    needs: "openssl",
+    file: "verify.sh",
+    others: { "run.mjs": SHELL_RUNNER },
   },
   php: {
     command: "php",
@@ -204,19 +225,19 @@ function makeCases(): Case[] {
 
 const blocks = blocksRunBy(import.meta.filename);
 
-test("the documentation verifies webhooks in five languages", () => {
+test("the documentation verifies webhooks in five languages and in the shell", () => {
   expect(blocks.map(({ language }) => language).sort()).toEqual(Object.keys(HARNESSES).sort());
 });
 
 for (const { language, text } of blocks) {
   test(`the documentation's ${language} accepts only what Subtext signed`, async ({ skip }) => {
-    const { command, args, file, after = "", others = {} } = HARNESSES[language]!;
-    const version = command === "go" ? "version" : "--version";
-    const isThere = await run(command, [version]).then(
+    const { command, args, file, needs = command, after = "", others = {} } = HARNESSES[language]!;
+    const version = needs === "go" || needs === "openssl" ? "version" : "--version";
+    const isThere = await run(needs, [version]).then(
       () => true,
       () => false,
     );
-    if (!isThere) skip(`${command} is not installed`);
+    if (!isThere) skip(`${needs} is not installed`);
     const folder = await temporaryFolder();
     const cases = makeCases();
     await mkdir(join(folder, "webhooks"));

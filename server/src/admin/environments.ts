@@ -25,7 +25,7 @@ export function environmentHandlers({ db, clock }: { db: Db; clock: Clock }) {
     },
 
     "POST /environments": async ({ body, auditActor, request }) => {
-      const { name, aiTranscription = false } = body;
+      const { name, aiTranscription = true } = body;
       const row = await db.transaction().execute(async (tx) => {
         const environment = await createEnvironment({ db: tx, clock }, { name, aiTranscription });
         const detail = { aiTranscription };

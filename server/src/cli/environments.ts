@@ -36,7 +36,7 @@ export function addEnvironments(program: Command, terminal: Terminal): void {
   group
     .command("create <name>")
     .description("create an environment")
-    .addOption(transcriptionSwitch().default("off"))
+    .addOption(transcriptionSwitch().default("on"))
     .action(async (name: string, { transcription }: Switch, command: Command) => {
       const body = { name, aiTranscription: transcription === "on" };
       await ask(terminal, command, (client) => client.send("POST /environments", { body }), describe);
