@@ -89,7 +89,7 @@ describe("environments", () => {
       weight: 1,
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     });
-    expect((await createEnvironment()).aiTranscription).toBe(false);
+    expect((await createEnvironment()).aiTranscription).toBe(true);
 
     const off = await ask("/environments/Production", { method: "PATCH", body: { aiTranscription: false } });
     expect(off.json()).toEqual({ ...production, aiTranscription: false });
