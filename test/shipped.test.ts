@@ -40,7 +40,7 @@ const shipped = Object.entries(lock.packages)
   .filter(([path, { dev, link }]) => path.includes("node_modules/") && !dev && !link)
   .map(([path, locked]) => ({ path, name: path.replace(/^.*node_modules\//, ""), ...locked }));
 
-test("every package that is shipped has a licence that a product of any kind may take", () => {
+test("every package that is shipped has a license that allows use in any product", () => {
   expect(shipped.length).toBeGreaterThan(100);
   const others = shipped
     .filter(({ name, license = "" }) => !TAKEN.has(license) && !(name in LICENSED_ELSEWHERE))

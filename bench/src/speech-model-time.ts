@@ -4,7 +4,7 @@ import type { InferenceSession } from "onnxruntime-node";
 
 /**
  * Loaded into every thread of a run (`--import`): adds up the processor time of the calls in which the runtime
- * computes. It computes on the thread that calls it, with one thread a lane, so this is what the thread used
+ * computes. It computes on the thread that calls it, with one thread per session, so this is what the thread used
  * from before the call until after it.
  */
 

@@ -24,7 +24,7 @@ export interface UploadOptions {
   /** The retry count resets whenever the upload progresses. */
   retry?: Partial<RetryPolicy> | undefined;
   /** The largest chunk per request, if a proxy limits the size of requests; 64 MiB by default. */
-  maxPieceBytes?: number | undefined;
+  maxChunkBytes?: number | undefined;
   /** For each request; by default 60 s for a chunk and 30 s to ask for the offset. */
   timeoutMs?: number | undefined;
   /** True if nothing was sent to this URL before, which saves a request. */
@@ -56,14 +56,14 @@ export async function uploadTo(
   const file = toBlob(input);
   requireObject(options, "options");
   requireSignal(options.signal);
-  const { onProgress, signal, timeoutMs, isNew = false, maxPieceBytes = MAX_CHUNK_BYTES } = options;
+  const { onProgress, signal, timeoutMs, isNew = false, maxChunkBytes = MAX_CHUNK_BYTES } = options;
   const retry = readRetryPolicy(options.retry);
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
   const totalBytes = file.size;
   // Asking for the offset completes the upload of an empty file.
   let offset = isNew && totalBytes > 0 ? 0 : null;
   let furthest = 0;
-  let chunkBytes = Math.min(FIRST_CHUNK_BYTES, maxPieceBytes);
+  let chunkBytes = Math.min(FIRST_CHUNK_BYTES, maxChunkBytes);
   const retries = new Retries(retry, signal);
   for (;;) {
     try {
@@ -83,7 +83,7 @@ export async function uploadTo(
         signal,
       });
       const durationMs = performance.now() - startMs;
-      if (durationMs < FAST_CHUNK_MS) chunkBytes = Math.min(chunkBytes * 2, maxPieceBytes);
+      if (durationMs < FAST_CHUNK_MS) chunkBytes = Math.min(chunkBytes * 2, maxChunkBytes);
       else if (durationMs > SLOW_CHUNK_MS) chunkBytes = halved(chunkBytes);
     } catch (error) {
       await retries.pause(error);

@@ -14,7 +14,7 @@ export interface VideoUploadOptions
   /** Receives the upload URL, with which `uploadTo` can resume the upload after a restart of the program. */
   onCreated?: ((created: CreatedVideo) => void) | undefined;
   /** The largest chunk per request, if a proxy limits the size of requests. */
-  maxPieceBytes?: number | undefined;
+  maxChunkBytes?: number | undefined;
 }
 
 /** `subtext.videos` */
@@ -63,7 +63,7 @@ export class Videos {
     const file = toBlob(input);
     requireObject(options, "options");
     const { filename = nameOf(file), metadata, expiresInSeconds, onCreated, ...rest } = options;
-    const { onProgress, maxPieceBytes, ...post } = rest;
+    const { onProgress, maxChunkBytes, ...post } = rest;
     const created = await this.create(
       {
         sizeBytes: file.size,
@@ -81,7 +81,7 @@ export class Videos {
       isNew: true,
       timeoutMs: post.timeoutMs ?? timeoutMs,
       ...(onProgress && { onProgress }),
-      ...(maxPieceBytes !== undefined && { maxPieceBytes }),
+      ...(maxChunkBytes !== undefined && { maxChunkBytes }),
       ...(post.signal && { signal: post.signal }),
     });
     return { videoId: created.video.id };

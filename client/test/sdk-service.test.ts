@@ -199,7 +199,7 @@ describe("an upload", () => {
     let url = "";
     const upload = subtext.videos.upload(file, {
       signal: given.signal,
-      maxPieceBytes: 1_000_000,
+      maxChunkBytes: 1_000_000,
       onCreated: (created) => {
         url = created.upload.url;
       },

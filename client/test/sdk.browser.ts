@@ -65,7 +65,7 @@ window.transcribe = async () => {
   const [file] = document.querySelector("input").files;
   const progress = [];
   const { videoId } = await subtext.videos.upload(file, {
-    maxPieceBytes: 500_000,
+    maxChunkBytes: 500_000,
     onProgress: ({ sentBytes, totalBytes }) => progress.push(sentBytes / totalBytes),
   });
   const { status } = await subtext.transcriptions.wait(videoId, { waitTimeoutMs: 50_000 });

@@ -266,14 +266,14 @@ describe("without a running service", () => {
       ...options.env,
       DATABASE_URL: `postgres://subtext:hunter2@127.0.0.1:${await freePort()}/x`,
     };
-    const unwell = await run(["doctor"], { env: nowhere });
-    expect(unwell.exitCode).toBe(1);
-    expect(unwell.err).toBe("");
-    expect(unwell.out).toMatch(/^database +MISSING/m);
-    expect(unwell.out).toMatch(/^storage +ok/m);
-    expect(unwell.out).toMatch(/^engine +/m);
-    expect(unwell.out).toMatch(/^DATABASE_URL +postgres:\/\/…@\S+ +environment$/m);
-    expect(unwell.out).not.toContain("hunter2");
+    const unhealthy = await run(["doctor"], { env: nowhere });
+    expect(unhealthy.exitCode).toBe(1);
+    expect(unhealthy.err).toBe("");
+    expect(unhealthy.out).toMatch(/^database +MISSING/m);
+    expect(unhealthy.out).toMatch(/^storage +ok/m);
+    expect(unhealthy.out).toMatch(/^engine +/m);
+    expect(unhealthy.out).toMatch(/^DATABASE_URL +postgres:\/\/…@\S+ +environment$/m);
+    expect(unhealthy.out).not.toContain("hunter2");
   });
 
   test("an unusable setting is named in one line", async () => {

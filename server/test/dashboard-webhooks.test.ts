@@ -228,7 +228,7 @@ test("an endpoint is changed in part, atomically", async () => {
 
 test("a URL is validated before it is used, and the reason of a rejection is shown", async () => {
   const checkUrl = async (url: string) =>
-    (await post("/webhook-url-verdicts", { url })).json<{ reason: string | null }>().reason;
+    (await post("/webhook-url-checks", { url })).json<{ reason: string | null }>().reason;
   expect(await checkUrl("https://receiver.example/hook")).toBeNull();
   expect(await checkUrl("receiver.example")).toBe("The text is not a URL.");
   expect(await checkUrl("https://169.254.169.254/")).toContain("Webhooks cannot be sent to the address");
@@ -290,7 +290,7 @@ test("a viewer can read everything but the secret, and change nothing", async ()
     ["POST", `${path}/test`],
     ["POST", `${path}/redeliver-failed`, { since: new Date(0).toISOString() }],
     ["POST", `${path}/deliveries/${id}/redeliver`],
-    ["POST", "/webhook-url-verdicts", { url: "https://receiver.example/" }],
+    ["POST", "/webhook-url-checks", { url: "https://receiver.example/" }],
     ["POST", `/environments/${environmentId}/api-keys`, {}],
   ];
   for (const [method, place, body] of changes) {

@@ -46,7 +46,7 @@ export function webhookEndpointHandlers({ db, clock, policy }: WebhookEndpointDe
       return representWebhookEndpointWithSecret(created, clock.now());
     },
 
-    "POST /webhook-url-verdicts": async ({ body }) => {
+    "POST /webhook-url-checks": async ({ body }) => {
       try {
         parseEndpointUrl(body.url, policy);
         return { reason: null };

@@ -91,16 +91,16 @@ export function addModelCommands(program: Command, options: ModelCommandsOptions
       const store = openStore(settings(command));
       const stored = await store.list();
       const checkable = stored.filter(({ manifest }) => manifest !== null).map((model) => model.name);
-      const verdicts: { name: string; damage: string[] }[] = [];
+      const checked: { name: string; damage: string[] }[] = [];
       for (const each of name === undefined ? checkable : [name]) {
-        verdicts.push({ name: each, damage: await store.verify(each, new AbortController().signal) });
+        checked.push({ name: each, damage: await store.verify(each, new AbortController().signal) });
       }
-      const lines = verdicts.flatMap(({ name, damage }) => [
+      const lines = checked.flatMap(({ name, damage }) => [
         `${name}  ${damage.length === 0 ? "ok" : "DAMAGED"}`,
         ...damage.map((line) => `  ${line}`),
       ]);
-      answer(command, verdicts, lines.join("\n") || "There is no model to check.");
-      if (verdicts.some(({ damage }) => damage.length > 0)) throw new CommanderError(1, DAMAGED, "");
+      answer(command, checked, lines.join("\n") || "There is no model to check.");
+      if (checked.some(({ damage }) => damage.length > 0)) throw new CommanderError(1, DAMAGED, "");
     });
 
   const rm = group.command("rm <model>").description("remove a model and its partial download");

@@ -13,7 +13,7 @@ import type { SpokenUtterance } from "../vad/utterances.ts";
  * English with 0 dB noise −0.61 and −0.75; other languages from 10 s on −0.75 … −2. The accuracy benchmark
  * repeats the measurement, also with languages and voices that were chosen after the limits.
  */
-export type EnglishVerdict = "english" | "other" | "unknown";
+export type EnglishClassification = "english" | "other" | "unknown";
 
 /** With less speech only very high scores prove anything: two seconds of French may pass for English. */
 const ENOUGH_SECONDS = 8;
@@ -123,7 +123,7 @@ export class EnglishEvidence {
    * Returns `unknown` if there is too little speech, if the score is between English and other languages, or
    * if noise may be the reason for it.
    */
-  verdict(): EnglishVerdict {
+  classify(): EnglishClassification {
     if (this.#seconds === 0) return "unknown";
     if (this.#seconds < ENOUGH_SECONDS) return this.score >= ENGLISH_SCORE_OF_LITTLE ? "english" : "unknown";
     if (this.score >= ENGLISH_SCORE || this.#findEnglishUtterances >= CLEARLY_ENGLISH_SHARE) return "english";

@@ -35,7 +35,7 @@ export interface DecodeEvidence {
  * differ between versions, and a truncated file ends with 0.
  * @throws SpeechError `undecodable_audio`
  */
-export function judge(evidence: DecodeEvidence): DecodeSummary {
+export function summarizeDecode(evidence: DecodeEvidence): DecodeSummary {
   const { samples, decodedSeconds, report, audioDuration } = evidence;
   const complained = report.failedPackets > 0 || report.damaged;
   const expected = audioDuration ?? 0;

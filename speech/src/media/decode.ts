@@ -2,7 +2,7 @@ import { open } from "node:fs/promises";
 import { SpeechError } from "../errors.ts";
 import { SAMPLE_RATE } from "./audio.ts";
 import type { AudioTrack, Backend, Inspection } from "./backend.ts";
-import { judge, roundToMs } from "./decode-summary.ts";
+import { roundToMs, summarizeDecode } from "./decode-summary.ts";
 import type { DecodedAudio, DecodeOptions, Decoder, DecodeSummary, Probe } from "./media.ts";
 import { MonoMixer } from "./mono.ts";
 import { Timeline } from "./timeline.ts";
@@ -130,7 +130,7 @@ async function* decodeChunks(
   }
   yield* mixer.flush();
   finish(
-    judge({
+    summarizeDecode({
       samples: timeline.samples,
       decodedSeconds: decodedSamples / SAMPLE_RATE,
       peak: mixer.peak,

@@ -67,7 +67,7 @@ async function collect(
   partialFolder: string,
   onBytes: OnBytes,
 ): Promise<{ source: Manifest["source"]; done: ManifestFile[] }> {
-  for (let anew = false; ; anew = true) {
+  for (let startedOver = false; ; startedOver = true) {
     try {
       const record = await describe(context, model, partialFolder);
       await requireSpace(partialFolder, await missingBytes(record, partialFolder));
@@ -82,7 +82,7 @@ async function collect(
       if (!(error instanceof SourceChanged)) throw error;
       // The hub may no longer have the older version of the partial download; start over once.
       await rm(partialFolder, { recursive: true, force: true });
-      if (anew) throw new SpeechError("model_download_failed", `${error.message}.`, { cause: error });
+      if (startedOver) throw new SpeechError("model_download_failed", `${error.message}.`, { cause: error });
       await makeFolder(partialFolder);
     }
   }

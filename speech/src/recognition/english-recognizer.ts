@@ -46,12 +46,12 @@ export class EnglishRecognizer {
 
   async finish(durationSeconds: number): Promise<RecognizedSpeech> {
     const speech = milliseconds(this.#speechSeconds);
-    const verdict = this.#evidence.verdict();
-    if (verdict === "other") throw this.#notEnglish();
-    const limit = verdict === "english" ? HALLUCINATION_SCORE : DOUBTFUL_SCORE;
+    const classification = this.#evidence.classify();
+    if (classification === "other") throw this.#notEnglish();
+    const limit = classification === "english" ? HALLUCINATION_SCORE : DOUBTFUL_SCORE;
     const kept = this.#recognized.filter(({ score }) => score > limit);
     const hasSpeech = this.#recognized.length > 0 || this.#evidence.hasSpeech;
-    const language = hasSpeech ? (verdict === "english" ? "en" : "und") : "zxx";
+    const language = hasSpeech ? (classification === "english" ? "en" : "und") : "zxx";
     const utterances = kept.map(({ utterance }) => ({ ...utterance, language }));
     return { ...transcriptOf(utterances, durationSeconds), language, speechSeconds: speech };
   }

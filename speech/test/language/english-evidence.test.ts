@@ -30,11 +30,11 @@ async function evidenceOf(names: readonly string[]): Promise<EnglishEvidence> {
 }
 
 test("English is classified as English", async () => {
-  expect((await evidenceOf(ENGLISH)).verdict()).toBe("english");
+  expect((await evidenceOf(ENGLISH)).classify()).toBe("english");
 });
 
 test.each(["es", "de", "fr"])("%s is classified as another language", async (name) => {
-  expect((await evidenceOf([name])).verdict()).toBe("other");
+  expect((await evidenceOf([name])).classify()).toBe("other");
 });
 
 function result(text: string, confidence: number, truncated = false): RecognitionResult {
@@ -60,9 +60,9 @@ const guessed = result("the city is on the ground of a new seniority for all of 
 
 test("nothing recognized, or two unsure seconds, report nothing", () => {
   const evidence = new EnglishEvidence();
-  expect(evidence.verdict()).toBe("unknown");
+  expect(evidence.classify()).toBe("unknown");
   evidence.add(guessed, sound(2));
-  expect(evidence.verdict()).toBe("unknown");
+  expect(evidence.classify()).toBe("unknown");
 });
 
 test("English between songs and noise is still English", () => {
@@ -71,14 +71,14 @@ test("English between songs and noise is still English", () => {
     evidence.add(clear, sound(5));
     evidence.add(result("", 1), sound(5));
   }
-  expect(evidence.verdict()).toBe("english");
+  expect(evidence.classify()).toBe("english");
 });
 
 test("a few English words do not make a foreign recording English", () => {
   const evidence = new EnglishEvidence();
   for (let i = 0; i < 8; i++) evidence.add(guessed, sound(5));
   for (let i = 0; i < 2; i++) evidence.add(clear, sound(5));
-  expect(evidence.verdict()).toBe("other");
+  expect(evidence.classify()).toBe("other");
 });
 
 test("a long foreign recording is given up after two minutes, an English one never", () => {
@@ -101,24 +101,24 @@ describe("if nothing is transcribed", () => {
   };
 
   test("although people surely speak, it is another language", () => {
-    expect(evidenceAfter(12).verdict()).toBe("other");
+    expect(evidenceAfter(12).classify()).toBe("other");
     expect(evidenceAfter(12).hasSpeech).toBe(true);
-    expect(evidenceAfter(4).verdict()).toBe("unknown");
+    expect(evidenceAfter(4).classify()).toBe("unknown");
   });
 
   test("in noise, people speak, who knows what", () => {
     const asAtThirteenDecibels = { loudnessRange: 18.5 };
-    expect(evidenceAfter(12, asAtThirteenDecibels).verdict()).toBe("unknown");
+    expect(evidenceAfter(12, asAtThirteenDecibels).classify()).toBe("unknown");
     expect(evidenceAfter(12, asAtThirteenDecibels).hasSpeech).toBe(true);
     expect(evidenceAfter(200, asAtThirteenDecibels).isHopeless()).toBe(false);
   });
 
   test("in little noise, it is another language", () => {
-    expect(evidenceAfter(12, { loudnessRange: 22.5 }).verdict()).toBe("other");
+    expect(evidenceAfter(12, { loudnessRange: 22.5 }).classify()).toBe("other");
   });
 
   test("and voice activity is not sure either, nobody speaks", () => {
-    expect(evidenceAfter(200, { sureSeconds: 1 }).verdict()).toBe("unknown");
+    expect(evidenceAfter(200, { sureSeconds: 1 }).classify()).toBe("unknown");
     expect(evidenceAfter(200, { sureSeconds: 1 }).hasSpeech).toBe(false);
     expect(evidenceAfter(200, { sureSeconds: 1 }).isHopeless()).toBe(false);
   });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SpeechError } from "../../src/errors.ts";
 import { isSilence } from "../../src/media/audio.ts";
-import { type DecodeEvidence, judge } from "../../src/media/decode-summary.ts";
+import { type DecodeEvidence, summarizeDecode } from "../../src/media/decode-summary.ts";
 import { DecoderLog } from "../../src/media/decoder-log.ts";
 import { downmixFilters } from "../../src/media/downmix.ts";
 import { readMatroskaBlocks } from "../../src/media/matroska-blocks.ts";
@@ -202,11 +202,16 @@ describe("the decode summary", () => {
     audioDuration: 60,
     report: { failedPackets: 0, damaged: false, complaint: null },
   };
-  const summarize = (change: Partial<DecodeEvidence>) => judge({ ...good, ...change });
+  const summarize = (change: Partial<DecodeEvidence>) => summarizeDecode({ ...good, ...change });
   const report = (failedPackets: number) => ({ failedPackets, damaged: false, complaint: "aac: broken" });
 
   test("reports a complete recording as complete", () => {
-    expect(judge(good)).toEqual({ samples: 960_000, duration: 60, nothing: null, incomplete: false });
+    expect(summarizeDecode(good)).toEqual({
+      samples: 960_000,
+      duration: 60,
+      nothing: null,
+      incomplete: false,
+    });
   });
 
   test("tolerates a bad packet at an end, but not many or a long loss", () => {

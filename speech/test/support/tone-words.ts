@@ -42,7 +42,7 @@ export function tones(words: readonly ToneWord[], seconds: number): Float32Array
 }
 
 /** What is said in the audio, and when, to 20 ms. */
-export function heardWords(samples: Float32Array): ToneWord[] {
+export function wordsOfTones(samples: Float32Array): ToneWord[] {
   const words: ToneWord[] = [];
   for (let at = 0; at + WINDOW <= samples.length; at += WINDOW) {
     const word = toneOf(samples.subarray(at, at + WINDOW));

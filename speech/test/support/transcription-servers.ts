@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { ENGLISH_WORDS, heardWords, JAPANESE_WORDS, SPANISH_WORDS, wavSamples } from "./tone-words.ts";
+import { ENGLISH_WORDS, JAPANESE_WORDS, SPANISH_WORDS, wavSamples, wordsOfTones } from "./tone-words.ts";
 import type { Manner, Question, RecognizedSpeech } from "./transcription-server-formats.ts";
 
 /**
@@ -108,7 +108,7 @@ async function answer(
   const fault = state.faults.shift() ?? state.fault;
   if (fault !== null && fault !== undefined) return goWrong(fault, request, response, send);
 
-  const words = heardWords(wavSamples(audio));
+  const words = wordsOfTones(wavSamples(audio));
   const count = (vocabulary: readonly string[]) =>
     words.filter(({ word }) => vocabulary.includes(word)).length;
   const languages = { english: ENGLISH_WORDS, spanish: SPANISH_WORDS, japanese: JAPANESE_WORDS };

@@ -4,7 +4,7 @@ import { faultsFor } from "./faults.ts";
 import { between, pickByShare, type Random, seeded } from "./seeded.ts";
 
 /** Faults that are on at the same time. */
-const LANES = 4;
+const RUNNERS = 4;
 /** Uploads that are on at the same time. */
 const UPLOADERS = 3;
 const LONGEST_REST_MS = 600;
@@ -42,7 +42,7 @@ export async function runCampaign(world: World, options: CampaignOptions): Promi
   let drawn = 0;
   let running = 0;
 
-  const lane = async () => {
+  const runner = async () => {
     while (!isOver() && tally.total + running < options.faults) {
       const fault = pickByShare(faults, plan);
       const { holds, member } = fault.draw(world.fleet, plan);
@@ -84,7 +84,10 @@ export async function runCampaign(world: World, options: CampaignOptions): Promi
       }
     }
   };
-  await Promise.all([...Array.from({ length: LANES }, lane), ...Array.from({ length: UPLOADERS }, uploader)]);
+  await Promise.all([
+    ...Array.from({ length: RUNNERS }, runner),
+    ...Array.from({ length: UPLOADERS }, uploader),
+  ]);
   console.log(`${tally.total} faults and ${world.uploads.length} videos`);
   return tally;
 }

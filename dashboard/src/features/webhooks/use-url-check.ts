@@ -13,7 +13,7 @@ export function useUrlCheck(url: string): string | null {
   }, [url]);
   const { data } = useQuery({
     queryKey: ["webhook-url-check", debounced],
-    queryFn: ({ signal }) => request("POST /webhook-url-verdicts", { body: { url: debounced }, signal }),
+    queryFn: ({ signal }) => request("POST /webhook-url-checks", { body: { url: debounced }, signal }),
     enabled: debounced !== "",
     staleTime: 60_000,
   });

@@ -39,7 +39,7 @@ import type { FindingView, SystemView } from "./system.ts";
 import type { TranscriptionView } from "./transcription.ts";
 import type { TranscriptionSummaryView, UploadOfferView, VideoCountsView, VideoPageView } from "./video.ts";
 import type { TranscriptWordsView, VideoDetailView, WaveformView } from "./video-detail.ts";
-import type { DeliveryDetailView, DeliveryPageView, UrlVerdictView, WebhookEndpointView } from "./webhook.ts";
+import type { DeliveryDetailView, DeliveryPageView, UrlCheckView, WebhookEndpointView } from "./webhook.ts";
 
 const strict = { additionalProperties: false } as const;
 /** PostgreSQL cannot store U+0000. */
@@ -216,10 +216,10 @@ export const OPERATIONS = {
     status: 201,
     response: json<WebhookEndpointWithSecret>(),
   },
-  "POST /webhook-url-verdicts": {
+  "POST /webhook-url-checks": {
     role: "owner",
     body: Type.Object({ url: Type.String() }, strict),
-    response: json<UrlVerdictView>(),
+    response: json<UrlCheckView>(),
   },
   "GET /webhook-endpoints/:id": { role: "viewer", response: json<WebhookEndpointView>() },
   "PATCH /webhook-endpoints/:id": {

@@ -47,7 +47,7 @@ export interface DeliveryPageView {
 export type DeliveryDetailView = DeliveryView & { requests: AttemptRequestView[] };
 
 /** Result of checking a URL before anything is sent to it. */
-export interface UrlVerdictView {
+export interface UrlCheckView {
   /** Why it is refused, for display; null if it is accepted. */
   reason: string | null;
 }

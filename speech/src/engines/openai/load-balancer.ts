@@ -40,7 +40,7 @@ export interface Place<Server> {
   succeeded(amount: number): void;
   /** @param restMs `Retry-After` of the server */
   failed(restMs: number | null): void;
-  /** Frees the slot without a verdict on the server: it works but rejected this request, or was not called. */
+  /** Frees the slot without counting for or against the server: it works but rejected this request, or was not called. */
   left(): void;
 }
 

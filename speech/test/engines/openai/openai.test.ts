@@ -24,7 +24,7 @@ const pausingWords = ["The", "The", "fine!", "fine!"].map((word, index) => {
 const pausing: Utterance = { samples: tones(pausingWords, 9), start: 0 };
 
 /** That the middle of each word is where it is said; its ends may lie anywhere in the pauses beside it. */
-async function expectMiddlesHeard(engine: Engine): Promise<void> {
+async function expectMiddlesRecognized(engine: Engine): Promise<void> {
   const [result] = await engine.recognize([pausing], { signal });
   expect(texts(result!)).toEqual(pausingWords.map(({ word }) => word));
   for (const [index, { start, end }] of pausingWords.entries()) {
@@ -82,14 +82,14 @@ describe("every server's words come back as they are written, when they are said
       manner: ({ words }) => ({ text: words.map(({ word }) => word).join(" ") }),
     });
     const engine = await engineOf([server.origin]);
-    await expectMiddlesHeard(engine);
+    await expectMiddlesRecognized(engine);
     const [result] = await engine.recognize([pausing], { signal });
     expect(result!.language).toBeNull();
   });
 
   test("words of a segment share the time in which it is loud", async () => {
     const server = await started({ manner: vllm });
-    await expectMiddlesHeard(await engineOf([server.origin]));
+    await expectMiddlesRecognized(await engineOf([server.origin]));
   });
 
   test("if nothing is said there are no words and no language", async () => {

@@ -29,7 +29,7 @@ const answers = [openAi, speaches, whisperCpp, vllm, localAi].flatMap((manner) =
   }),
 );
 
-function heardIn(answer: unknown, language: string | null = null) {
+function recognizedIn(answer: unknown, language: string | null = null) {
   return recognitionResult(parseResponse(JSON.stringify(answer), SECONDS), utterance, language);
 }
 
@@ -55,7 +55,7 @@ function expectSensible({ words, ...result }: ReturnType<typeof recognitionResul
 /** Words in order inside the utterance, or an error with a code: never anything else. */
 function expectSensibleOrRefused(answer: unknown): void {
   try {
-    expectSensible(heardIn(answer));
+    expectSensible(recognizedIn(answer));
   } catch (error) {
     if (!(error instanceof SpeechError)) throw error;
     expect(error.code).toBe("engine_answer_invalid");
@@ -98,7 +98,7 @@ function* placesIn(value: unknown): Generator<{ parent: Record<string, unknown>;
 describe("whatever a server answers, words are in order inside the utterance, or an error has a code", () => {
   test("for answers of real servers", () => {
     for (const answer of answers) {
-      const result = heardIn(answer);
+      const result = recognizedIn(answer);
       expectSensible(result);
       expect(result.words.length).toBeGreaterThan(5);
     }
@@ -143,8 +143,8 @@ describe("whatever a server answers, words are in order inside the utterance, or
 
 describe("times that cannot be are made right", () => {
   const text = "One two three four";
-  const heardTimes = (words: { word: string; start: unknown; end: unknown }[]) =>
-    heardIn({ text, words }).words.map(({ word, start, end }) => [word, start - START, end - START]);
+  const recognizedTimes = (words: { word: string; start: unknown; end: unknown }[]) =>
+    recognizedIn({ text, words }).words.map(({ word, start, end }) => [word, start - START, end - START]);
   const right = [
     { word: "One", start: 1, end: 1.5 },
     { word: "two", start: 2, end: 2.5 },
@@ -156,13 +156,13 @@ describe("times that cannot be are made right", () => {
 
   test("numbers as text", () => {
     const words = right.map(({ word, start, end }) => ({ word, start: `${start}`, end: `${end}` }));
-    expect(heardTimes(words)).toEqual(rightTimes);
+    expect(recognizedTimes(words)).toEqual(rightTimes);
   });
 
   for (const unit of [1e3, 1e9]) {
     test(`units of which a second has ${unit}`, () => {
       const words = right.map(({ word, start, end }) => ({ word, start: start * unit, end: end * unit }));
-      expect(heardTimes(words)).toEqual(rightTimes);
+      expect(recognizedTimes(words)).toEqual(rightTimes);
     });
   }
 
@@ -174,7 +174,7 @@ describe("times that cannot be are made right", () => {
   ] as const) {
     test(`one that is ${name} does not move the others`, () => {
       const words = right.with(2, { word: "three", start: start as number, end: 3.5 });
-      const [one, two, three, four] = heardTimes(words);
+      const [one, two, three, four] = recognizedTimes(words);
       expect([one, two, four]).toEqual([rightTimes[0], rightTimes[1], rightTimes[3]]);
       expect(three![1]).toBeGreaterThanOrEqual(2.5);
       expect(three![2]).toBeLessThanOrEqual(4);
@@ -188,13 +188,13 @@ describe("times that cannot be are made right", () => {
       right[2]!,
       { word: "four", start: 4, end: 4 },
     ];
-    const times = heardTimes(words);
+    const times = recognizedTimes(words);
     expect(times[1]).toEqual(["two", close(2), close(3)]);
     expect(times[3]![2]).toBeGreaterThan(times[3]![1] as number);
   });
 
   test("a word without a time is placed between its neighbors", () => {
-    const [, two] = heardTimes([right[0]!, right[2]!, right[3]!]);
+    const [, two] = recognizedTimes([right[0]!, right[2]!, right[3]!]);
     expect(two).toEqual(["two", close(1.5), close(1.86)]);
   });
 
@@ -205,7 +205,7 @@ describe("times that cannot be are made right", () => {
       { word: "?", start: 1.5, end: 2.4 },
       { word: " Sí", start: 2.5, end: 3 },
     ];
-    const { words } = heardIn({ text: "¿Qué? Sí", words: pieces });
+    const { words } = recognizedIn({ text: "¿Qué? Sí", words: pieces });
     expect(words.map(({ word, start, end }) => [word, start - START, end - START])).toEqual([
       ["¿Qué?", close(0.9), close(1.5)],
       ["Sí", close(2.5), close(3)],
@@ -214,7 +214,7 @@ describe("times that cannot be are made right", () => {
 
   test("figures that were said as words, and words that were written as figures, keep their times", () => {
     const words = [right[0]!, { word: "2", start: 2, end: 2.5 }, right[2]!, right[3]!];
-    expect(heardTimes(words)).toEqual(rightTimes);
+    expect(recognizedTimes(words)).toEqual(rightTimes);
   });
 });
 

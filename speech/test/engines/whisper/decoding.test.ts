@@ -41,7 +41,10 @@ const utterance = (script = 0, scripts = 1, seconds = 3) => ({
   start: 0,
 });
 
-async function heardBy(engine: Engine, options: Partial<RecognizeOptions> = {}): Promise<RecognitionResult> {
+async function recognizedBy(
+  engine: Engine,
+  options: Partial<RecognizeOptions> = {},
+): Promise<RecognitionResult> {
   const [result] = await engine.recognize([utterance()], { signal, ...options });
   return result as RecognitionResult;
 }
@@ -58,7 +61,7 @@ const hello = steps([" Hello", " there", "."], 0.9);
 describe("a text", () => {
   test("comes with the confidence of each word and of the whole text", async () => {
     const engine = await made({ scripts: [{ says: steps([" Hello", " there"], 0.6) }] });
-    const result = await heardBy(engine);
+    const result = await recognizedBy(engine);
     expect(result.words.map(({ word }) => word)).toEqual(["Hello", "there"]);
     for (const { confidence } of result.words) expect(confidence).toBeCloseTo(0.6, 2);
     expect(result.meanLogProbability).toBeCloseTo((2 * Math.log(0.6) + Math.log(0.99)) / 3, 2);
@@ -105,7 +108,7 @@ describe("a text", () => {
   test("comes from an English-only model without a language", async () => {
     const engine = await made({ englishOnly: true, promptTokens: 2, scripts: [{ says: hello }] });
     expect([engine.languages, engine.detectLanguages]).toEqual([["en"], undefined]);
-    const result = await heardBy(engine, { languages: ["es"] });
+    const result = await recognizedBy(engine, { languages: ["es"] });
     expect([textOf(result), result.language]).toEqual(["Hello there.", null]);
   });
 });
@@ -183,7 +186,7 @@ describe("word times", () => {
     ["a window of 10 s", { windowSeconds: 10 }],
   ])("come out of attention: %s", async (_, options) => {
     const engine = await made({ scripts: [{ says }], ...options });
-    const { words } = await heardBy(engine);
+    const { words } = await recognizedBy(engine);
     expect(words.map(({ word }) => word)).toEqual(["Hello", "there", "again"]);
     for (const [index, { start, end }] of words.entries()) {
       const at = says[index]?.at ?? 0;
@@ -204,7 +207,7 @@ describe("word times", () => {
       ],
     });
     expect(engine.warnings).toHaveLength(1);
-    const { words } = await heardBy(engine);
+    const { words } = await recognizedBy(engine);
     expect(words.map(({ word }) => word)).toEqual(["Hello", "there", "again"]);
     const [first, second, third] = words;
     expect(first?.start).toBeCloseTo(0.4, 1);
@@ -215,7 +218,7 @@ describe("word times", () => {
 
   test("are shares of the utterance if there are no timestamps either", async () => {
     const engine = await made({ attention: "fused", timestamps: false, scripts: [{ says }] });
-    const { words } = await heardBy(engine);
+    const { words } = await recognizedBy(engine);
     let earliest = 0;
     for (const { start, end } of words) {
       expect(start).toBeGreaterThanOrEqual(earliest);
@@ -259,7 +262,7 @@ describe("a bad result is decoded again with sampling", () => {
 
   test("and the best result is used", async () => {
     const engine = await made({ scripts: [{ says: steps([" mumble", " on"], 0.2) }] });
-    const result = await heardBy(engine);
+    const result = await recognizedBy(engine);
     expect(textOf(result)).toBe("mumble on");
     expect(result.meanLogProbability).toBeCloseTo((2 * Math.log(0.2) + Math.log(0.99)) / 3, 2);
   });
@@ -275,21 +278,21 @@ describe("a bad result is decoded again with sampling", () => {
         },
       ],
     });
-    const result = await heardBy(engine);
+    const result = await recognizedBy(engine);
     expect([textOf(result), result.truncated]).toEqual(["so", true]);
   });
 
   test("but not where nobody speaks", async () => {
     const detects = { "<|nospeech|>": 0.8 };
     const engine = await made({ scripts: [{ detects, says: steps([" mumble", " on"], 0.2) }] });
-    const result = await heardBy(engine, { languages: ["en"] });
+    const result = await recognizedBy(engine, { languages: ["en"] });
     expect(result.words).toEqual([]);
     expect(result.noSpeechProbability).toBeCloseTo(0.8, 2);
   });
 
   test("unless the model is confident about the words", async () => {
     const engine = await made({ scripts: [{ detects: { "<|nospeech|>": 0.8 }, says: hello }] });
-    expect(textOf(await heardBy(engine))).toBe("Hello there.");
+    expect(textOf(await recognizedBy(engine))).toBe("Hello there.");
   });
 });
 
@@ -302,7 +305,7 @@ test("a hundred languages are distinguished", async () => {
     generation: { lang_to_id: undefined },
   });
   expect(engine.languages).toHaveLength(100);
-  expect((await heardBy(engine)).language).toBe("yi");
+  expect((await recognizedBy(engine)).language).toBe("yi");
 });
 
 describe("a model that is damaged", () => {

@@ -86,17 +86,17 @@ describe("whatever tokens are chosen", () => {
       fc.property(vocabulary, fc.constantFrom(null, "ja", "th", "en"), (tokenBytes, language) => {
         const tokens = [...tokenBytes.keys()];
         const words = wordsOfTokens(tokens, tokenBytes, language);
-        let heardUntil = 0;
+        let coveredUntil = 0;
         let spelledUntil = 0;
         for (const { firstToken, endToken, spoken } of words) {
           expect(endToken).toBeGreaterThan(firstToken);
           expect(firstToken).toBeGreaterThanOrEqual(spelledUntil - 1);
           spelledUntil = endToken;
           const { from, to } = spoken ?? { from: firstToken, to: endToken };
-          expect(from).toBeGreaterThanOrEqual(Math.max(firstToken, heardUntil));
+          expect(from).toBeGreaterThanOrEqual(Math.max(firstToken, coveredUntil));
           expect(to).toBeGreaterThan(from);
           expect(to).toBeLessThanOrEqual(endToken);
-          heardUntil = to;
+          coveredUntil = to;
         }
         for (const [token, piece] of tokenBytes.entries()) {
           if (!piece || !/[\p{L}\p{N}]/u.test(new TextDecoder().decode(piece))) continue;

@@ -132,7 +132,7 @@ def disturbed(samples, tokens, phonemes, rng):
 
 
 def masked(log_mels, rng):
-    """Another tone colour, and stripes taken out of time and frequency."""
+    """Another timbre, and stripes taken out of time and frequency."""
     for each in log_mels:
         if rng.random() < 0.6:
             bends = np.interp(np.arange(MEL_BINS), np.linspace(0, MEL_BINS - 1, 5), rng.uniform(-0.7, 0.7, 5))
