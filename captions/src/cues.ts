@@ -5,19 +5,19 @@ import type { Word } from "./words.ts";
 
 /** One caption on screen. */
 export interface Cue {
-  /** Seconds: the start of its first word. */
+  /** Seconds; the start of the first word. */
   start: number;
   /** Seconds, > `start`, ≤ the start of the next cue. */
   end: number;
   /** One or two lines of plain text. */
   lines: string[];
-  /** The base direction of its text. */
+  /** Base direction of the text. */
   direction: Direction;
 }
 
 const MIN_CUE_MS = 1000;
 const MAX_CUE_MS = 7000;
-/** Reading speed: 20 characters per second, or as many full-width characters as take the same width. */
+/** Maximum reading speed: 20 characters per second, or the same width in full-width characters. */
 const WIDTH_PER_MS = (20 * NARROW_WIDTH) / 1000;
 /** A caption stays at most this long after its last word. */
 const MAX_LINGER_MS = 1000;
@@ -26,7 +26,7 @@ const LONG_PAUSE_MS = 2000;
 /** Shorter gaps between captions would flicker, so the caption stays until the next one. */
 const FLICKER_MS = 250;
 
-/** Costs, in the points of `word-measures.ts`. */
+/** Costs, in the same points as those of `word-measures.ts`. */
 const CUE = 25;
 const FULLNESS = 25;
 const SECOND_LINE = 5;
@@ -43,19 +43,19 @@ const PAUSE_WITHIN_PER_MS = 0.06;
 const FREE_PAUSE_MS = 300;
 
 /**
- * Divides words into captions of at most two lines. Finds the cheapest of all divisions by dynamic
- * programming over the words (as Knuth and Plass break paragraphs into lines). The cost of a caption depends
- * on where it ends, how its lines are broken and balanced, and how short or fast it is. A word wider than a
- * line gets its own line. Time is linear in the number of words.
+ * Divides words into captions of at most two lines. Dynamic programming over the words finds the division with the
+ * lowest cost, like the Knuth–Plass line-breaking algorithm. The cost of a caption depends on where it ends, how its
+ * lines are broken and balanced, and how short or fast it is. A word that is wider than a line gets a line to itself.
+ * The running time is linear in the number of words.
  *
  * @param words as returned by `normalizeWords`
- * @param options.language ISO 639 code; decides the direction of text in mixed scripts
+ * @param options.language ISO 639 code; determines the direction of text in mixed scripts
  */
 export function layOutCues(words: readonly Word[], options: { language: string }): Cue[] {
   const measures = measure(words);
-  const pieces = cheapestDivision(measures);
-  const times = cueTimes(measures, pieces);
-  return pieces.map(({ from, lineBreak, to }, index) => {
+  const cueRanges = cheapestDivision(measures);
+  const times = cueTimes(measures, cueRanges);
+  return cueRanges.map(({ from, lineBreak, to }, index) => {
     const ranges =
       lineBreak === to
         ? [[from, to]]
@@ -68,17 +68,20 @@ export function layOutCues(words: readonly Word[], options: { language: string }
   });
 }
 
-/** Words `from` … `to − 1`; the second line begins at `lineBreak`, which equals `to` if there is only one. */
-interface Piece {
+/**
+ * The words `from` … `to − 1` of a caption. The second line begins at `lineBreak`, or `lineBreak` equals `to` if the
+ * caption has one line.
+ */
+interface CueRange {
   from: number;
   lineBreak: number;
   to: number;
 }
 
-function cheapestDivision(measures: Measures): Piece[] {
+function cheapestDivision(measures: Measures): CueRange[] {
   const { count } = measures;
   const costs = new Float64Array(count + 1).fill(Number.POSITIVE_INFINITY);
-  const froms = new Int32Array(count + 1);
+  const cheapestFroms = new Int32Array(count + 1);
   const lineBreaks = new Int32Array(count + 1);
   costs[0] = 0;
   for (let from = 0; from < count; from++) {
@@ -89,23 +92,25 @@ function cheapestDivision(measures: Measures): Piece[] {
       const cost = costs[from]! + lines.cost + cueCost(measures, from, lines.lineBreak, to);
       if (cost < costs[to]!) {
         costs[to] = cost;
-        froms[to] = from;
+        cheapestFroms[to] = from;
         lineBreaks[to] = lines.lineBreak;
       }
     }
   }
-  const pieces: Piece[] = [];
-  for (let to = count; to > 0; to = froms[to]!)
-    pieces.push({ from: froms[to]!, lineBreak: lineBreaks[to]!, to });
-  return pieces.reverse();
+  const cueRanges: CueRange[] = [];
+  for (let to = count; to > 0; to = cheapestFroms[to]!)
+    cueRanges.push({ from: cheapestFroms[to]!, lineBreak: lineBreaks[to]!, to });
+  return cueRanges.reverse();
 }
 
-/** Whether the last word may join those before it; if it may not, no later word may either. */
+/**
+ * Returns whether the last word may be in the same caption as the words before it. If not, no later word may be either.
+ */
 function mayShareCue({ starts, ends }: Measures, from: number, to: number): boolean {
   return ends[to - 1]! - starts[from]! <= MAX_CUE_MS && starts[to - 1]! - ends[to - 2]! < LONG_PAUSE_MS;
 }
 
-/** One line if the words fit, else the best two; null if two are not enough. */
+/** Returns one line if the words fit, otherwise the cheapest two lines, or null if the words need more than two. */
 function cheapestLines(
   measures: Measures,
   from: number,
@@ -114,7 +119,7 @@ function cheapestLines(
   if (fitsLine(measures, from, to)) return { lineBreak: to, cost: 0 };
   let lineBreak = 0;
   let cheapest = Number.POSITIVE_INFINITY;
-  // Backward: the first line gets shorter, the second longer until it does not fit.
+  // Going backward, the second line grows until it no longer fits.
   for (let at = to - 1; at > from && fitsLine(measures, at, to); at--) {
     if (!fitsLine(measures, from, at)) continue;
     const difference = Math.abs(lineWidth(measures, from, at) - lineWidth(measures, at, to));
@@ -151,7 +156,10 @@ function cueCost(measures: Measures, from: number, lineBreak: number, to: number
   return cost;
 }
 
-/** When the caption disappears: after its last word, or later if it is short or fast and the next one permits. */
+/**
+ * Returns when the caption disappears: after its last word, or later if it is short or fast and the next caption
+ * permits.
+ */
 function cueEnd(measures: Measures, from: number, to: number, start: number): number {
   const spoken = measures.ends[to - 1]!;
   const next = to < measures.count ? measures.starts[to]! : Number.POSITIVE_INFINITY;
@@ -162,14 +170,14 @@ function cueEnd(measures: Measures, from: number, to: number, start: number): nu
 }
 
 /**
- * Times of the cues in seconds. Starts move only if an engine placed the words of several captions at one
- * instant: WebVTT requires every cue to last, so such a cue gets one millisecond.
+ * Returns the times of the cues in seconds. WebVTT requires an end after the start. If an engine gave the words of
+ * several captions the same time, each of these cues therefore lasts one millisecond, and the next ones start later.
  */
-function cueTimes(measures: Measures, pieces: readonly Piece[]): { start: number; end: number }[] {
-  let free = 0;
-  return pieces.map(({ from, to }) => {
-    const start = Math.max(measures.starts[from]!, free);
-    free = Math.max(cueEnd(measures, from, to, start), start + 1);
-    return { start: start / 1000, end: free / 1000 };
+function cueTimes(measures: Measures, cueRanges: readonly CueRange[]): { start: number; end: number }[] {
+  let earliestStart = 0;
+  return cueRanges.map(({ from, to }) => {
+    const start = Math.max(measures.starts[from]!, earliestStart);
+    earliestStart = Math.max(cueEnd(measures, from, to, start), start + 1);
+    return { start: start / 1000, end: earliestStart / 1000 };
   });
 }

@@ -6,7 +6,7 @@ const CLAUSE_END = /[,;:،؛、，；：､､፣፤፥፦·՝\u2013\u2014]$/u;
 const OPENS_PHRASE = /^[\p{Ps}\p{Pi}¿¡\u2013\u2014]/u;
 /** `J.`, `U.S.`, `z.B.` */
 const INITIALS = /^([\p{Lu}\p{Ll}]\p{M}*\.)+$/u;
-/** `Mr.`, `Dr.`, `St.`, `Nr.`: a short Latin word without a vowel, which ends no sentence. */
+/** `Mr.`, `Dr.`, `St.`, `Nr.`: a short Latin word without a vowel does not end a sentence. */
 const CONTRACTION = /^\p{Script=Latin}{1,4}\.$/u;
 const VOWEL = /[aeiouy]/i;
 
@@ -14,30 +14,30 @@ const OPENING_ONLY = /^[\p{Ps}\p{Pi}¿¡]+$/u;
 const CLOSING_ONLY = /^(?:[\p{Pe}\p{Pf}.,!?;:…‥%‰、。，．！？；：･｡､・؟،؛۔।॥።၊။។៕ฯๆ]|")+$/u;
 
 /**
- * Whether the word ends with a full stop, question or exclamation mark of any script, ignoring closing
- * quotes.
+ * Returns whether the word ends with a period, question mark or exclamation mark of any script. Closing quotes are
+ * ignored.
  */
 export function endsSentence(word: string): boolean {
   const bare = word.replace(CLOSERS, "");
   return SENTENCE_END.test(bare) && !isAbbreviation(bare);
 }
 
-/** Whether the word ends with a comma, colon, semicolon or dash of any script, ignoring closing quotes. */
+/** Returns whether the word ends with a comma, colon, semicolon or dash of any script. Closing quotes are ignored. */
 export function endsClause(word: string): boolean {
   return CLAUSE_END.test(word.replace(CLOSERS, ""));
 }
 
-/** Whether the word begins with a bracket, an opening quote or `¿`. */
+/** Returns whether the word begins with a bracket, an opening quote or `¿`. */
 export function opensPhrase(word: string): boolean {
   return OPENS_PHRASE.test(word);
 }
 
-/** Whether the text consists only of marks that belong to the word after them. */
+/** Returns whether the text consists only of punctuation that belongs to the next word. */
 export function isOpeningPunctuation(text: string): boolean {
   return OPENING_ONLY.test(text);
 }
 
-/** Whether the text consists only of marks that belong to the word before them. */
+/** Returns whether the text consists only of punctuation that belongs to the previous word. */
 export function isClosingPunctuation(text: string): boolean {
   return CLOSING_ONLY.test(text);
 }

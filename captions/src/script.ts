@@ -3,7 +3,7 @@
  * counted in grapheme clusters (UAX #29).
  */
 
-/** Han, Kana, Bopomofo, with their punctuation and full-width forms. */
+/** Han, Kana and Bopomofo, with their punctuation and full-width forms. */
 const IDEOGRAPHS = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\u3001-\u303f\u30fb\u30fc\uff01-\uff60\uffe0-\uffe6`;
 /** Scripts without spaces for which `Intl.Segmenter` has dictionaries. */
 const UNSPACED = String.raw`${IDEOGRAPHS}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}`;
@@ -14,22 +14,22 @@ const FIRST_SPOKEN = /[\p{L}\p{N}]/u;
 const LAST_SPOKEN = /[\p{L}\p{N}](?=[^\p{L}\p{N}]*$)/u;
 const DIGIT = /^\p{Nd}$/u;
 
-/** Whether the text contains a letter or punctuation of a script without spaces. */
+/** Returns whether the text contains a letter or punctuation of a script without spaces. */
 export function holdsUnspacedScript(text: string): boolean {
   return HAS_UNSPACED.test(text);
 }
 
-/** Whether the character (code point) belongs to a script without spaces, or is its punctuation. */
+/** Returns whether the code point is a letter or punctuation of a script without spaces. */
 export function isUnspaced(character: string): boolean {
   return IS_UNSPACED.test(character);
 }
 
 /**
- * Whether two words are separated by a space: not if both sides are in a script without spaces, nor between
- * ideographs and a number (`2023` + `年`).
+ * Returns whether a space separates two words. No space separates words in scripts without spaces, or a number from
+ * ideographs (`2023` + `年`).
  */
 export function needsSpace(before: string, after: string): boolean {
-  // True for almost all words of most languages; the rest is slow.
+  // Fast path for almost all words of most languages; the regular expressions below are slow.
   if (!HAS_UNSPACED.test(before) && !HAS_UNSPACED.test(after)) return true;
   const left = LAST_SPOKEN.exec(before)?.[0] ?? lastCharacter(before);
   const right = FIRST_SPOKEN.exec(after)?.[0] ?? firstCharacter(after);
@@ -57,16 +57,16 @@ export function lastCharacter(text: string): string {
   return (tail.codePointAt(0) ?? 0) > 0xffff ? tail : text.slice(-1);
 }
 
-/** A line holds 42 characters, or 16 full-width ones, or a mixture in proportion: 42 × 8 = 16 × 21 = 336. */
+/** A line holds 42 characters, 16 full-width characters, or a proportional mixture: 42 × 8 = 16 × 21 = 336. */
 export const NARROW_WIDTH = 8;
 const WIDE_WIDTH = 21;
 export const LINE_WIDTH = 336;
 
-/** East Asian Width W and F (UAX #11), and emoji. */
+/** Characters with the East Asian Width W or F (UAX #11), and emoji. */
 const WIDE =
   /^[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{17000}-\u{18dff}\u{1b000}-\u{1b2ff}\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1faff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]|^.+\ufe0f/u;
 const NO_WIDE = /^[\0-\u10ff\u1160-\u2319\u2c00-\u2e7f\uff61-\uffdc]*$/;
-/** Without marks, joiners, vowel signs, jamo and surrogates, each UTF-16 unit is one cluster. */
+/** In text without marks, joiners, vowel signs, jamo and surrogates, each UTF-16 code unit is one cluster. */
 const MAY_CLUSTER =
   /[\p{M}\p{Cf}\p{Cc}\u0d4e\u0e33\u0eb3\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff\uff9e\uff9f\ud800-\udfff]|[^\0-\uffff]/u;
 
@@ -80,7 +80,7 @@ function countCharacters(text: string): number {
   return count;
 }
 
-/** Width of the text in units of `NARROW_WIDTH` and `WIDE_WIDTH`, one or the other for each cluster. */
+/** Returns the width of the text: `NARROW_WIDTH` or `WIDE_WIDTH` for each grapheme cluster. */
 export function displayWidth(text: string): number {
   if (NO_WIDE.test(text) && !text.includes("\ufe0f")) return countCharacters(text) * NARROW_WIDTH;
   let width = 0;

@@ -2,7 +2,7 @@ import { isClosingPunctuation, isOpeningPunctuation } from "./punctuation.ts";
 import { firstCharacter, holdsUnspacedScript, isUnspaced, lastCharacter, needsSpace } from "./script.ts";
 import type { Span } from "./spans.ts";
 
-/** A pause of this length is a word boundary, whatever the dictionary says. */
+/** A pause of this length is a word boundary even if the dictionary has a word that spans it. */
 const WORD_PAUSE_MS = 500;
 const CONTINUES_CHARACTER = /^\p{M}/u;
 const LEADING_MARKS = /^\p{M}+/u;
@@ -11,9 +11,9 @@ const SPOKEN = /[\p{L}\p{M}\p{N}]/u;
 const wordSegmenter = new Intl.Segmenter("und", { granularity: "word" });
 
 /**
- * Splits text in scripts without spaces into words. Engines return such text as phrases, words or single
- * characters; each uninterrupted run is joined and split again by `Intl.Segmenter`, and its time is
- * distributed over the characters. Other words are unchanged.
+ * Splits text in scripts without spaces into words. Engines return this text as phrases, words or single characters.
+ * Each run without a pause is joined, split by `Intl.Segmenter`, and its time distributed over the characters. Other
+ * words stay unchanged.
  */
 export function segmentUnspaced(spans: readonly Span[]): Span[] {
   const words: Span[] = [];
@@ -41,22 +41,25 @@ function segmentRun(run: readonly Span[]): Span[] {
   const clock = characterClock(run);
   const words: Span[] = [];
   let from = 0;
-  for (const word of cutWords(text)) {
+  for (const word of splitWords(text)) {
     const spoken = spokenRange(word);
     words.push({
-      // There may be a non-breaking space beside the cut.
+      // A non-breaking space may be next to the boundary.
       text: word.trim(),
       start: Math.round(clock.starts[from + spoken.from]!),
       end: Math.round(clock.ends[from + spoken.to - 1]!),
-      confidence: least(clock.confidences.slice(from + spoken.from, from + spoken.to)),
+      confidence: lowest(clock.confidences.slice(from + spoken.from, from + spoken.to)),
     });
     from += word.length;
   }
   return words;
 }
 
-/** Words with their punctuation: closing marks belong to the word before, opening ones to the word after. */
-function cutWords(text: string): string[] {
+/**
+ * Splits text into words with their punctuation: closing punctuation belongs to the previous word, opening punctuation
+ * to the next.
+ */
+function splitWords(text: string): string[] {
   const words: string[] = [];
   let word = "";
   for (const { segment, isWordLike } of wordSegmenter.segment(text)) {
@@ -73,12 +76,15 @@ function cutWords(text: string): string[] {
   return words;
 }
 
-function least(confidences: readonly (number | undefined)[]): number | undefined {
-  const known = confidences.filter((confidence) => confidence !== undefined);
-  return known.length === 0 ? undefined : Math.min(...known);
+function lowest(confidences: readonly (number | undefined)[]): number | undefined {
+  const values = confidences.filter((confidence) => confidence !== undefined);
+  return values.length === 0 ? undefined : Math.min(...values);
 }
 
-/** Start and end of each UTF-16 unit of a run, milliseconds: letters share the time, punctuation takes none. */
+/**
+ * Returns the start and end of each UTF-16 code unit of a run in milliseconds. Letters share the time; punctuation gets
+ * none.
+ */
 function characterClock(run: readonly Span[]) {
   const starts: number[] = [];
   const ends: number[] = [];
@@ -87,19 +93,19 @@ function characterClock(run: readonly Span[]) {
     const units = [...text].flatMap((character) =>
       new Array<boolean>(character.length).fill(SPOKEN.test(character)),
     );
-    const all = units.filter(Boolean).length;
-    let done = 0;
+    const spokenCount = units.filter(Boolean).length;
+    let spokenBefore = 0;
     for (const spoken of units) {
-      starts.push(start + ((end - start) * done) / Math.max(all, 1));
-      if (spoken) done++;
-      ends.push(start + ((end - start) * done) / Math.max(all, 1));
+      starts.push(start + ((end - start) * spokenBefore) / Math.max(spokenCount, 1));
+      if (spoken) spokenBefore++;
+      ends.push(start + ((end - start) * spokenBefore) / Math.max(spokenCount, 1));
       confidences.push(confidence);
     }
   }
   return { starts, ends, confidences };
 }
 
-/** Offsets of the spoken part of a word: a full stop that an engine timed separately adds no time. */
+/** Returns the offsets of the spoken part of a word, so that a period that an engine timed separately adds no time. */
 function spokenRange(word: string): { from: number; to: number } {
   const from = word.search(SPOKEN);
   if (from < 0) return { from: 0, to: word.length };
@@ -110,8 +116,8 @@ function spokenRange(word: string): { from: number; to: number } {
 }
 
 /**
- * Joins fragments: free-standing punctuation joins the word that it belongs to and its time is dropped; a
- * fragment that begins inside a character (a Thai vowel sign) continues the word before it.
+ * Joins fragments to words. Standalone punctuation joins the word that it belongs to, and its time is dropped. A
+ * fragment that begins inside a character (a Thai vowel sign) continues the previous word.
  */
 export function joinFragments(spans: readonly Span[]): Span[] {
   const joined: Span[] = [];

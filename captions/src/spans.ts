@@ -1,4 +1,4 @@
-/** A piece of text with its position in the media, in milliseconds. */
+/** Text with its position in the media. */
 export interface Span {
   text: string;
   /** Milliseconds; NaN if unknown. */
@@ -13,11 +13,11 @@ export interface Span {
 const MAX_UNTIMED_WORD_MS = 500;
 
 /**
- * Ensures that span times are integer milliseconds, ordered, non-overlapping, and within [0, limitMs]. The order of
- * the spans does not change. If only one time of a span is known, it is used for both. Starts in a longest
- * non-decreasing subsequence (found by patience sorting) are trusted; other spans, and spans without times, are placed
- * in the gap between their trusted neighbors. An end past the next start is clamped to it; engines report starts more
- * reliably.
+ * Ensures that span times are integer milliseconds, ordered, non-overlapping, and within [0, limitMs]. The order of the
+ * spans does not change. If a span has only a start or only an end, that time is used for both. Spans whose starts form
+ * a longest non-decreasing subsequence are trusted; all others, including spans without times, are distributed over the
+ * gap between their trusted neighbors. An end after the next start is clamped to that start, because engines report
+ * starts more reliably.
  */
 export function repairTimes(spans: readonly Span[], limitMs: number): Span[] {
   const repaired = spans.map((span): Span => {
@@ -54,7 +54,7 @@ export function repairTimes(spans: readonly Span[], limitMs: number): Span[] {
   return repaired;
 }
 
-/** Indexes of a longest non-decreasing subsequence, ignoring NaN. */
+/** Returns the indexes of a longest non-decreasing subsequence (patience sorting), ignoring NaN. */
 function longestNonDecreasing(values: readonly number[]): number[] {
   /** tails[k]: index of the smallest value that ends a subsequence of length k + 1. */
   const tails: number[] = [];

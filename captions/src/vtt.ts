@@ -18,8 +18,8 @@ function renderCue({ start, end, lines, direction }: Cue): string {
 }
 
 /**
- * Players treat every line as a paragraph with the direction of its first letter. If that is not the
- * direction of the caption, an invisible mark precedes it.
+ * Players give each line the direction of its first letter. If that is not the direction of the caption, an invisible
+ * direction mark precedes the line.
  */
 function directionMark(line: string, direction: Direction): string {
   if ((firstLetterDirection(line) ?? "ltr") === direction) return "";

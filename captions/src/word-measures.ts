@@ -3,14 +3,16 @@ import { displayWidth, NARROW_WIDTH, needsSpace } from "./script.ts";
 import type { Word } from "./words.ts";
 
 /**
- * What the layout needs of each word, in arrays by index so that twelve hours of words stay fast. Times are
- * whole milliseconds, widths are those of `displayWidth`.
+ * What the layout needs to know about each word, by index. Arrays of numbers keep the layout of twelve-hour recordings
+ * fast. Times are whole milliseconds; widths are those of `displayWidth`.
  */
 export interface Measures {
   count: number;
   starts: Float64Array;
   ends: Float64Array;
-  /** Width of all words and spaces before word i, as if on one line; width(i…j) is a difference. */
+  /**
+   * Width of all words and spaces before word i on a single line. The width of a range is a difference of two entries.
+   */
   offsets: Float64Array;
   widths: Float64Array;
   /** 1 if word i ends a sentence. */
@@ -19,20 +21,22 @@ export interface Measures {
   breakCosts: Float64Array;
 }
 
-/** Costs are points that are only compared with each other, tuned by reading captions of real speech. */
+/**
+ * Costs have no unit: they are only compared with each other. The values were tuned by reading captions of real speech.
+ */
 const NO_MARK = 60;
 const CLAUSE = 15;
 /**
- * Per character by which the word before is shorter than `SHORT_WORD_CHARACTERS`, minus the same for the word
- * after.
+ * Cost for each character by which the previous word is shorter than `SHORT_WORD_CHARACTERS`, minus the same for the
+ * next word.
  */
 const SHORT_WORD = 5;
 const BEFORE_SUFFIX = 25;
-/** A pause of this length is as good an end as a full stop. */
+/** A break at a pause of this length costs as little as one at a period. */
 const FULL_PAUSE_MS = 1000;
-/** Articles, prepositions and conjunctions are short in most languages; they belong to the following word. */
+/** Articles, prepositions and conjunctions are short in most languages. They belong to the next word. */
 const SHORT_WORD_CHARACTERS = 5;
-/** Japanese particles and endings, in Hiragana, belong to the preceding word. */
+/** Japanese particles and endings, written in Hiragana, belong to the previous word. */
 const SUFFIX = /^\p{Script=Hiragana}+\P{L}*$/u;
 
 export function measure(words: readonly Word[]): Measures {
@@ -69,7 +73,7 @@ function textBreakCost(word: string, next: string, spaced: boolean): number {
   return NO_MARK + SHORT_WORD * (shortness(word) - shortness(next));
 }
 
-/** Width of words i … j − 1 on one line. */
+/** Returns the width of words i … j − 1 on one line. */
 export function lineWidth(measures: Measures, i: number, j: number): number {
   return measures.offsets[j - 1]! + measures.widths[j - 1]! - measures.offsets[i]!;
 }

@@ -1,21 +1,21 @@
 import { joinFragments, segmentUnspaced } from "./segment.ts";
 import { repairTimes, type Span } from "./spans.ts";
 
-/** One spoken word; times are seconds of the media. */
+/** A spoken word with its times in the media. */
 export interface Word {
-  /** With its punctuation: `"Hello,"`. */
+  /** The word with its punctuation: `"Hello,"`. */
   word: string;
   /** Seconds. */
   start: number;
   /** Seconds, ≥ `start`. */
   end: number;
-  /** Confidence of the engine, 0 … 1; omitted if unknown. */
+  /** The engine's confidence, 0 … 1; omitted if unknown. */
   confidence?: number | undefined;
 }
 
-/** White space between words. Non-breaking spaces are not included: `1 000` and `Bonjour !` are one word. */
+/** White space between words. Non-breaking spaces are excluded, so `1 000` and `Bonjour !` are one word each. */
 const BREAKING_SPACE = /[\t-\r\u0020\u0085\u1680\u2000-\u2006\u2008-\u200b\u2028\u2029\u205f\u3000]+/u;
-/** French puts a space inside its quotes and before two-part punctuation; that is no boundary. */
+/** French puts a space inside quotes and before two-part punctuation marks. This space does not separate words. */
 const INNER_SPACE = /(?<=\S)[\t ]+(?=[!?;:»](?:\s|$))|(?<=(?:^|\s)«)[\t ]+(?=\S)/gu;
 /**
  * Control characters, and format characters that are invisible or would change the direction of text beyond
@@ -26,10 +26,10 @@ const BLANK = /^[\p{Z}\p{Cf}]*$/u;
 const OUTER_SPACE = /^[\p{Z}\u200c\u200d]+|[\p{Z}]+$/gu;
 
 /**
- * Normalizes an engine's words for the JSON file: non-empty text in NFC without control characters; whole
- * milliseconds; each start ≥ the end before it, each end ≥ its start; all within the media. Text with several
- * words, by white space or in a script without spaces, is split and its time distributed; free-standing
- * punctuation joins a word. The order is preserved.
+ * Normalizes an engine's words for the JSON file. Text becomes non-empty NFC without control characters. Times become
+ * whole milliseconds within the media, without overlaps. Text with several words, separated by white space or in a
+ * script without spaces, is split and its time distributed. Standalone punctuation joins a word. The order is
+ * preserved.
  *
  * @param durationSeconds length of the media; NaN means no limit
  */
@@ -51,16 +51,16 @@ function cleanSpans({ word, start, end, confidence }: Word): Span[] {
     .split(BREAKING_SPACE)
     .map((part) => part.replace(INVISIBLE, "").normalize("NFC").replace(OUTER_SPACE, ""))
     .filter((part) => !BLANK.test(part));
-  const all = texts.reduce((sum, text) => sum + text.length, 0);
-  let done = 0;
+  const totalLength = texts.reduce((sum, text) => sum + text.length, 0);
+  let lengthBefore = 0;
   return texts.map((text) => {
-    const from = done / all;
-    done += text.length;
-    return { text, start: at(from), end: at(done / all), confidence };
+    const from = lengthBefore / totalLength;
+    lengthBefore += text.length;
+    return { text, start: at(from), end: at(lengthBefore / totalLength), confidence };
   });
 
   function at(fraction: number): number {
-    // Written so that a fraction of 0 or 1 works even if the other time is NaN.
+    // The special cases for 0 and 1 give a valid time even if the other time is NaN.
     const seconds = fraction === 0 ? start : fraction === 1 ? end : start + (end - start) * fraction;
     return seconds * 1000;
   }

@@ -37,17 +37,17 @@ function page(name: string, language: string): string {
     <track default kind="captions" srclang="${language}" src="/${name}.vtt"></video>`;
 }
 
-/** Waits for the track of the page to load, or to fail, and gives its cues as the browser understood them. */
+/** Waits until the page's track has loaded and returns the cues that the browser parsed. */
 const READ_TRACK = `(async () => {
   const element = document.querySelector("track");
   const LOADED = 2;
   if (element.readyState < LOADED) {
     await new Promise((resolve, reject) => {
       element.addEventListener("load", resolve);
-      element.addEventListener("error", () => reject(new Error("the browser refused the track")));
+      element.addEventListener("error", () => reject(new Error("the browser rejected the track")));
     });
   }
-  if (element.readyState !== LOADED) throw new Error("the browser refused the track");
+  if (element.readyState !== LOADED) throw new Error("the browser rejected the track");
   return Array.from(element.track.cues, (cue) => ({
     start: cue.startTime,
     end: cue.endTime,
@@ -56,7 +56,7 @@ const READ_TRACK = `(async () => {
   }));
 })()`;
 
-test.each(Object.keys(EXAMPLES))("a browser reads the captions as they were laid out: %s", async (name) => {
+test.each(Object.keys(EXAMPLES))("a browser parses the captions as laid out: %s", async (name) => {
   const example = EXAMPLES[name]!;
   const tab = await browser.newPage();
   try {

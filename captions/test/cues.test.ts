@@ -9,7 +9,7 @@ const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 const FULL_WIDTH =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303f\uff01-\uff60]/u;
 
-/** The words of each line, found by reading the lines against the words; fails where a word is cut or lost. */
+/** Returns the words of each line by matching the lines with the words. Fails if a word is split or missing. */
 function wordsOfLines(cues: readonly Cue[], words: readonly Word[]): Word[][][] {
   let at = 0;
   const found = cues.map((cue) =>
@@ -35,15 +35,15 @@ function forAllSpeech(check: (words: Word[], cues: Cue[]) => void): void {
   );
 }
 
-describe("any speech", () => {
-  test("has every word once, in order, and none cut", () => {
+describe("captions of any speech", () => {
+  test("contain every word once, in order and unsplit", () => {
     forAllSpeech((words, cues) => {
       if (words.length > 0) wordsOfLines(cues, words);
       else expect(cues).toEqual([]);
     });
   });
 
-  test("has captions that follow each other, never overlap and always last", () => {
+  test("are in order, do not overlap, and end after they start", () => {
     forAllSpeech((_, cues) => {
       for (const [index, { start, end }] of cues.entries()) {
         expect(end).toBeGreaterThan(start);
@@ -53,7 +53,7 @@ describe("any speech", () => {
     });
   });
 
-  test("has one or two lines of at most 42 characters, 16 full-width ones, or a single word", () => {
+  test("have one or two lines, each with at most 42 characters, 16 full-width characters, or a single word", () => {
     forAllSpeech((words, cues) => {
       for (const lines of wordsOfLines(cues, words)) {
         expect([1, 2]).toContain(lines.length);
@@ -66,23 +66,23 @@ describe("any speech", () => {
     });
   });
 
-  test("has captions that begin with their first word and go with the last, or later to be read", () => {
+  test("begin with their first word, and end with their last word or shortly after it", () => {
     forAllSpeech((words, cues) => {
-      let free = 0;
+      let previousEnd = 0;
       for (const [index, lines] of wordsOfLines(cues, words).entries()) {
         const cue = cues[index]!;
         const spoken = lines.flat();
-        expect(cue.start).toBe(Math.max(spoken[0]!.start, free));
-        free = cue.end;
+        expect(cue.start).toBe(Math.max(spoken[0]!.start, previousEnd));
+        previousEnd = cue.end;
         const lastEnd = spoken.at(-1)!.end;
-        // Only a single word may last longer than a caption.
+        // Only a single word may be longer than the maximum duration of a caption.
         if (spoken.length > 1 || cue.end - cue.start < 6.999) expect(cue.end).toBeGreaterThanOrEqual(lastEnd);
         expect(cue.end - Math.max(lastEnd, cue.start)).toBeLessThanOrEqual(1.2501);
       }
     });
   });
 
-  test("has captions of at most seven seconds, and of less than one only where the next one follows", () => {
+  test("last at most seven seconds, and less than one second only if the next caption follows immediately", () => {
     forAllSpeech((_, cues) => {
       for (const [index, { start, end }] of cues.entries()) {
         expect(end - start).toBeLessThanOrEqual(7.0001);
@@ -93,7 +93,7 @@ describe("any speech", () => {
     });
   });
 
-  test("has no caption over a pause of two seconds", () => {
+  test("never span a pause of two seconds", () => {
     forAllSpeech((words, cues) => {
       for (const lines of wordsOfLines(cues, words)) {
         const spoken = lines.flat();
@@ -103,7 +103,7 @@ describe("any speech", () => {
   });
 });
 
-test("speech of a usual pace is never faster to read than 20 characters a second, nor shown under a second", () => {
+test("captions of speech at a normal pace have at most 20 characters per second and last at least a second", () => {
   const usual = fc.array(
     fc.tuple(
       fc.constantFrom("so", "the", "house", "again", "water,", "going", "there.", "yes.", "people"),
@@ -150,20 +150,20 @@ describe("English", () => {
     `);
   });
 
-  test("keeps short sentences together where they are too short alone", () => {
+  test("keeps sentences together that are too short for a caption of their own", () => {
     expect(linesOf(layOutCues(speak(["Yes. I know what you mean."], 0.25), en))).toEqual([
       ["Yes. I know what you mean."],
     ]);
   });
 
-  test("does not take a title or initials for the end of a sentence", () => {
+  test("does not treat the period of a title or of initials as the end of a sentence", () => {
     const words = speak([
       "The doors were opened to the guests by Mr. Smith and by J. F. Kennedy of the U.S. Senate.",
     ]);
     for (const lines of linesOf(layOutCues(words, en))) expect(lines.at(-1)).not.toMatch(/(Mr|J|F|U\.S)\.$/);
   });
 
-  test("breaks at a pause where there is no mark", () => {
+  test("breaks unpunctuated text at a pause", () => {
     const words = speak(["this is the first thing that was said", 0.9, "and this came after it"], 0.3);
     expect(linesOf(layOutCues(words, en))).toEqual([
       ["this is the first thing that was said"],
@@ -171,14 +171,14 @@ describe("English", () => {
     ]);
   });
 
-  test("stays on screen for a second after a short word, but not into the next caption", () => {
+  test("keeps a short caption on screen for a second, but not beyond the start of the next caption", () => {
     expect(layOutCues(speak(["Stop!", 5, "Go!"], 0.2), en).map(({ start, end }) => [start, end])).toEqual([
       [0, 1],
       [5.2, 6.2],
     ]);
   });
 
-  test("stays after fast speech until it can be read at 20 characters per second, for at most a second", () => {
+  test("extends a caption of fast speech to 20 characters per second, by at most a second", () => {
     const ends = (text: string, seconds: number) => {
       const each = seconds / text.split(" ").length;
       return layOutCues(speak([text], each), en).map(({ end }) => Math.round(end * 1000));
@@ -187,13 +187,13 @@ describe("English", () => {
     expect(ends("these are not more than forty characters", 0.5)).toEqual([1500]);
   });
 
-  test("does not end before its last word if words are long", () => {
+  test("does not end a caption before its last word if the words are long", () => {
     const cues = layOutCues(speak(["one two three"], 2.4), en);
     expect(linesOf(cues).flat().join(" ")).toBe("one two three");
     expect(cues.at(-1)!.end).toBeGreaterThanOrEqual(7.2);
   });
 
-  test("ends at a pause of two seconds, although the next caption is too short to read", () => {
+  test("ends a caption at a pause of two seconds, even if the next caption is then too short to read", () => {
     const words = [
       { word: "one", start: 0, end: 0.5 },
       { word: "two", start: 2.55, end: 2.65 },
@@ -202,19 +202,19 @@ describe("English", () => {
     expect(linesOf(layOutCues(words, en))).toEqual([["one"], ["two"], ["three"]]);
   });
 
-  test("stays until the next caption where the gap would only flicker", () => {
+  test("extends a caption to the next one if the gap is short enough to flicker", () => {
     const words = speak(["This is a whole sentence here.", 0.2, "And this is the next one."], 0.4);
     const [first, second] = layOutCues(words, en);
     expect(first!.end).toBe(second!.start);
     expect(second!.start).toBe(2.6);
   });
 
-  test("gives a word wider than a line its own line", () => {
+  test("gives a word that is wider than a line a line to itself", () => {
     const long = "https://example.com/a-very-long-address/that-nobody-reads/aloud";
     expect(linesOf(layOutCues(speak([`See ${long} today`]), en)).flat()).toEqual(["See", long, "today"]);
   });
 
-  test("shows what was all put at one instant, one caption after the other", () => {
+  test("shows captions with identical times one after another", () => {
     const words = speak([Array.from({ length: 40 }, () => "word").join(" ")], 0, 5);
     const cues = layOutCues(words, en);
     expect(cues.map((cue) => cue.start)).toEqual(cues.map((_, index) => 5 + index / 1000));
@@ -222,7 +222,7 @@ describe("English", () => {
 });
 
 describe("other writing", () => {
-  test("German compounds are not cut", () => {
+  test("German compounds are not split", () => {
     const words = speak([
       "Die Donaudampfschifffahrtsgesellschaft hat das Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz gelesen.",
     ]);
@@ -231,7 +231,7 @@ describe("other writing", () => {
     );
   });
 
-  test("Spanish breaks before an opening question mark", () => {
+  test("Spanish captions break before an opening question mark", () => {
     const words = speak([
       "Vamos a la casa de mi abuela mañana ¿quieres venir con nosotros a comer algo rico?",
     ]);
@@ -242,7 +242,7 @@ describe("other writing", () => {
     ).toBe(true);
   });
 
-  test("Japanese has no spaces, at most 16 characters a line, and begins no line with a particle", () => {
+  test("Japanese captions have no spaces, at most 16 characters per line, and no particle at the beginning of a line", () => {
     const words = normalizeWords(
       [
         {
@@ -267,7 +267,7 @@ describe("other writing", () => {
     `);
   });
 
-  test("Chinese has no spaces but around Latin words", () => {
+  test("Chinese captions have spaces only around Latin words", () => {
     const words = normalizeWords([{ word: "我用iPhone在2023年给北京大学打了电话。", start: 0, end: 5 }], 10);
     expect(linesOf(layOutCues(words, { language: "zh" }))).toMatchInlineSnapshot(`
       [
@@ -279,12 +279,12 @@ describe("other writing", () => {
     `);
   });
 
-  test("Thai has no spaces and counts a letter with its marks once", () => {
+  test("Thai captions have no spaces, and a letter with its marks counts as one character", () => {
     const words = normalizeWords([{ word: "น้ำ".repeat(42), start: 0, end: 6 }], 10);
     expect(linesOf(layOutCues(words, { language: "th" }))).toEqual([["น้ำ".repeat(42)]]);
   });
 
-  test("Korean keeps its spaces and has at most 16 characters a line", () => {
+  test("Korean captions keep their spaces and have at most 16 characters per line", () => {
     const words = speak(["안녕하세요 저는 서울에서 온 학생입니다 만나서 정말 반갑습니다."], 0.5);
     expect(linesOf(layOutCues(words, { language: "ko" }))).toMatchInlineSnapshot(`
       [
@@ -299,7 +299,7 @@ describe("other writing", () => {
     `);
   });
 
-  test("an emoji of several code points is one character", () => {
+  test("an emoji of several code points counts as one character", () => {
     const families = Array.from({ length: 10 }, () => "👩‍👩‍👧‍👦").join(" ");
     expect(linesOf(layOutCues(speak([families], 0.2), { language: "en" }))).toEqual([[families]]);
   });
@@ -311,7 +311,7 @@ describe("other writing", () => {
     ["English inside an Arabic recording", "ar", "Hello, world.", "ltr"],
     ["Hebrew inside an English recording", "en", "שלום עולם.", "rtl"],
     ["Persian digits alone in a Persian recording", "fa", "۱۲۳", "rtl"],
-    ["Hebrew first where the language is not known", "und", "שלום means peace.", "rtl"],
+    ["Hebrew first in an unknown language", "und", "שלום means peace.", "rtl"],
   ])("the direction of a caption is detected: %s", (_, code, text, direction) => {
     expect(layOutCues(speak([text]), { language: code }).map((cue) => cue.direction)).toEqual([direction]);
   });

@@ -1,7 +1,7 @@
 import { normalizeWords, type Word } from "@subtext/captions/words";
 import { speak } from "./speech.ts";
 
-/** Recordings in small, one for each kind of writing; the browser is shown these. */
+/** A short example for each kind of script, which the browser test renders. */
 export const EXAMPLES: Record<string, { language: string; words: Word[] }> = {
   english: {
     language: "en",

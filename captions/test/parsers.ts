@@ -12,7 +12,7 @@ interface StrictParser {
   };
 }
 
-// The package is CommonJS without types, and hides its exports from an import.
+// The package is CommonJS without types, and an import cannot see its exports.
 const { WebVTTParser } = createRequire(import.meta.url)("webvtt-parser") as {
   WebVTTParser: new (entities: Record<string, string>) => StrictParser;
 };
@@ -22,20 +22,20 @@ interface PlayerCue {
   endTime: number;
 }
 
-// Its types re-export by paths without extensions, which Node's resolution does not follow.
+// The package's types re-export from paths without extensions, which Node's module resolution rejects.
 const { parseText, tokenizeVTTCue } = player as unknown as {
   parseText(text: string, options: { type: "vtt"; strict: boolean }): Promise<{ cues: PlayerCue[] }>;
   tokenizeVTTCue(cue: PlayerCue): ({ type: "text"; data: string } | { type: "tag" })[];
 };
 
-/** What a parser made of a cue: times in seconds, its text with escapes undone. */
+/** A parsed cue: times in seconds, and unescaped text. */
 export interface ReadCue {
   start: number;
   end: number;
   text: string;
 }
 
-/** The W3C community's validating parser: cues, and every departure from the syntax. */
+/** Parses with the validating parser of the W3C community. Returns the cues and all syntax errors. */
 export function parseStrictly(vtt: string): { cues: ReadCue[]; errors: string[] } {
   const parser = new WebVTTParser({ "&amp;": "&", "&lt;": "<", "&gt;": ">" });
   const { cues, errors } = parser.parse(vtt, "captions");
@@ -49,7 +49,10 @@ export function parseStrictly(vtt: string): { cues: ReadCue[]; errors: string[] 
   };
 }
 
-/** The parser of a player (Vidstack); throws at the first error. It knows no hours beyond 99. */
+/**
+ * Parses with the parser of a player (Vidstack). Throws at the first error. The parser does not support times of 100
+ * hours or more.
+ */
 export async function parseAsPlayer(vtt: string): Promise<ReadCue[]> {
   const { cues } = await parseText(vtt, { type: "vtt", strict: true });
   return cues.map((cue) => ({

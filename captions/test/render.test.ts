@@ -8,13 +8,13 @@ import { describe, expect, test } from "vitest";
 import { parseAsPlayer, parseStrictly } from "./parsers.ts";
 import { brokenSpeech, language, speak, speech } from "./speech.ts";
 
-/** Direction marks are the only thing the file adds to a line. */
+/** Removes direction marks, which are all that the file adds to a line. */
 function withoutMarks(text: string): string {
   return text.replace(/^[\u200e\u200f]/gmu, "");
 }
 
 describe("WebVTT", () => {
-  test("is accepted by a strict parser, whatever was said", () => {
+  test("is valid for any words", () => {
     fc.assert(
       fc.property(fc.oneof(speech, brokenSpeech), language, (raw, code) => {
         const words = normalizeWords(raw, 400_000);
@@ -28,7 +28,7 @@ describe("WebVTT", () => {
     );
   });
 
-  test("gives a player's parser the same times and text", async () => {
+  test("gives a player the same times and text", async () => {
     await fc.assert(
       fc.asyncProperty(speech, language, async (raw, code) => {
         const words = normalizeWords(raw, 400_000).filter((word) => word.end < 359_000);
@@ -41,19 +41,19 @@ describe("WebVTT", () => {
     );
   });
 
-  test("without words is a file without cues", () => {
+  test("has no cues if there are no words", () => {
     expect(renderVtt([], { language: "zxx" })).toBe("WEBVTT\n");
     expect(parseStrictly(renderVtt([], { language: "zxx" }))).toEqual({ cues: [], errors: [] });
   });
 
-  test("looks like this", () => {
+  test("has a cue for each caption, with escaped text", () => {
     const words = speak(["Hello, world.", 3, "Tom & Jerry <3"], 0.75, 3599);
     expect(renderVtt(words, { language: "en" })).toBe(
       "WEBVTT\n\n00:59:59.000 --> 01:00:00.500\nHello, world.\n\n01:00:03.500 --> 01:00:06.500\nTom &amp; Jerry &lt;3\n",
     );
   });
 
-  test("writes more than 99 hours", () => {
+  test("writes times of more than 99 hours", () => {
     expect(renderVtt(speak(["Still here."], 1, 360_000), { language: "en" })).toContain(
       "100:00:00.000 --> 100:00:02.000",
     );
@@ -71,7 +71,7 @@ describe("WebVTT", () => {
     "REGION id:a",
     "12",
     "00:00:01.000",
-  ])("shows hostile text as it is: %s", async (text) => {
+  ])("renders malicious text literally: %s", async (text) => {
     const vtt = renderVtt(speak([text], 0.3), { language: "en" });
     const parsed = parseStrictly(vtt);
     expect(parsed.errors).toEqual([]);
@@ -79,12 +79,12 @@ describe("WebVTT", () => {
     expect((await parseAsPlayer(vtt)).map((cue) => cue.text.replace("\n", " "))).toEqual([text]);
   });
 
-  test("lets no line break or NUL out of a word that was never normalized", () => {
+  test("removes line breaks and NUL from words that were not normalized", () => {
     const vtt = renderVtt([{ word: "a\n\nb\r\0\u2028c", start: 0, end: 1 }], { language: "en" });
     expect(parseStrictly(vtt)).toEqual({ cues: [{ start: 0, end: 1, text: "a b c" }], errors: [] });
   });
 
-  test("marks the lines whose first letter would turn a player the wrong way", () => {
+  test("adds a direction mark to lines whose first letter has the other direction", () => {
     const hebrew = renderVtt(speak(["Windows היא מערכת הפעלה."]), { language: "he" });
     expect(hebrew).toContain("\n\u200fWindows היא");
     const arabic = renderVtt(speak(["2024 كانت سنة جيدة."]), { language: "ar" });
@@ -96,7 +96,7 @@ describe("WebVTT", () => {
 });
 
 describe("JSON", () => {
-  test("is the words and nothing else, one a line", () => {
+  test("contains only the words, one per line", () => {
     const words = [{ ...speak(["Hello"])[0]!, confidence: 0.9 }, ...speak(["“world”"], 0.5, 1)];
     expect(renderJson(words)).toBe(
       '[\n{"word":"Hello","start":0,"end":0.35},\n{"word":"“world”","start":1,"end":1.5}\n]\n',
@@ -104,7 +104,7 @@ describe("JSON", () => {
     expect(renderJson([])).toBe("[]\n");
   });
 
-  test("reads back as the words", () => {
+  test("parses to the same words", () => {
     fc.assert(
       fc.property(speech, (raw) => {
         const words = normalizeWords(raw, 400_000);
@@ -115,25 +115,25 @@ describe("JSON", () => {
 });
 
 describe("text", () => {
-  test("begins a paragraph after a sentence and a pause of two seconds", () => {
+  test("starts a paragraph after a sentence and a pause of two seconds", () => {
     const words = speak(["First one.", 2.5, "Second one", 2.5, "goes on.", 1, "Still second."]);
     expect(renderText(words)).toBe("First one.\n\nSecond one goes on. Still second.\n");
   });
 
-  test("begins a paragraph within a sentence only after five seconds", () => {
+  test("starts a paragraph within a sentence only after a pause of five seconds", () => {
     expect(renderText(speak(["and then", 5, "nothing"]))).toBe("and then\n\nnothing\n");
   });
 
-  test("is empty where nobody speaks", () => {
+  test("is empty if there are no words", () => {
     expect(renderText([])).toBe("");
   });
 
-  test("has no spaces in Japanese, and takes a pause in Thai for the end of a sentence", () => {
+  test("has no spaces in Japanese, and starts a paragraph in Thai at a pause", () => {
     expect(renderText(speak(["東京 に 行きました。 はい。"]))).toBe("東京に行きました。はい。\n");
     expect(renderText(speak(["สวัสดี ครับ", 2, "สวัสดี"]))).toBe("สวัสดีครับ\n\nสวัสดี\n");
   });
 
-  test("holds every word once, in order", () => {
+  test("contains every word once, in order", () => {
     fc.assert(
       fc.property(speech, (raw) => {
         const words = normalizeWords(raw, 400_000);

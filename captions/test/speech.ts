@@ -2,7 +2,7 @@ import type { Cue } from "@subtext/captions/cues";
 import type { Word } from "@subtext/captions/words";
 import fc from "fast-check";
 
-/** Words spoken one after the other; a number among them is a pause, seconds. */
+/** Returns words spoken one after another. A number in the script is a pause in seconds. */
 export function speak(script: readonly (string | number)[], secondsPerWord = 0.35, start = 0): Word[] {
   const words: Word[] = [];
   let at = start;
@@ -63,7 +63,7 @@ const anyWord = fc.oneof(
   { weight: 1, arbitrary: marked(fc.string({ unit: "grapheme", minLength: 1, maxLength: 60 })) },
 );
 
-/** Fast, usual and slow speech, seconds a word. */
+/** Fast, normal and slow speech, in seconds per word. */
 const pace = fc.constantFrom(0, 0.06, 0.15, 0.3, 0.45, 1.2, 9);
 const pause = fc.oneof(
   { weight: 12, arbitrary: fc.constant(0) },
@@ -88,9 +88,9 @@ function spoken(word: fc.Arbitrary<string>): fc.Arbitrary<Word[]> {
     });
 }
 
-/** Speech in order, its words from anywhere in Unicode, in one script or many, changing its pace. */
+/** Speech with words in chronological order, in any scripts and at changing pace. */
 export const speech = spoken(anyWord);
-/** The same, of words that people say. */
+/** Like `speech`, but with real words. */
 export const plausibleSpeech = spoken(knownWord);
 
 export const language = fc.constantFrom("en", "de", "ar", "he", "ja", "zh", "th", "ko", "und", "zxx", "yue");
@@ -100,7 +100,7 @@ const badTime = fc.oneof(
   fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -0, 1e300, 0.0005, 1.0015),
 );
 
-/** What a broken engine might return: random times, arbitrary text, extra fields. */
+/** What a faulty engine might return: random times and arbitrary text. */
 export const brokenSpeech: fc.Arbitrary<Word[]> = fc.array(
   fc.record({
     word: fc.oneof(

@@ -11,13 +11,13 @@ function texts(words: readonly Word[]): string[] {
   return words.map((entry) => entry.word);
 }
 
-describe("whatever an engine gives", () => {
+describe("words of any engine", () => {
   const duration = fc.oneof(
     fc.double({ min: 0, max: 300, noNaN: true }),
     fc.constantFrom(0, 10.0004, 10.9996),
   );
 
-  test("times are in order, without overlap, inside the media, of three decimals", () => {
+  test("times are whole milliseconds within the media, in order and without overlap", () => {
     fc.assert(
       fc.property(fc.oneof(brokenSpeech, speech), duration, (words, seconds) => {
         let previousEnd = 0;
@@ -33,7 +33,7 @@ describe("whatever an engine gives", () => {
     );
   });
 
-  test("text is NFC, trimmed, well formed, never empty, without controls or breaking spaces", () => {
+  test("text is non-empty, trimmed, well-formed NFC without control characters and breaking spaces", () => {
     fc.assert(
       fc.property(brokenSpeech, (words) => {
         for (const { word: text } of normalizeWords(words, 100)) {
@@ -47,7 +47,7 @@ describe("whatever an engine gives", () => {
     );
   });
 
-  test("words hold word, start, end and a confidence that the engine gave, and nothing else", () => {
+  test("words have only a word, a start, an end, and a confidence if the engine returned one", () => {
     fc.assert(
       fc.property(brokenSpeech, (words) => {
         const given = words.map((entry) => entry.confidence);
@@ -62,7 +62,7 @@ describe("whatever an engine gives", () => {
     );
   });
 
-  test("a word that is put together from pieces is as sure as the least sure of them", () => {
+  test("a word that is joined from fragments has their lowest confidence", () => {
     const pieces = [
       { ...word("東", 0, 0.2), confidence: 0.9 },
       { ...word("京", 0.2, 0.4), confidence: 0.5 },
@@ -74,7 +74,7 @@ describe("whatever an engine gives", () => {
     ]);
   });
 
-  test("normalizing twice changes nothing more", () => {
+  test("normalization is idempotent", () => {
     fc.assert(
       fc.property(plausibleSpeech, (words) => {
         const once = normalizeWords(words, 400_000);
@@ -83,7 +83,7 @@ describe("whatever an engine gives", () => {
     );
   });
 
-  test("no letter, digit or symbol is lost or moved", () => {
+  test("letters, digits and symbols stay complete and in order", () => {
     const visible = (text: string) => text.normalize("NFC").replace(/[\p{Z}\p{C}]/gu, "");
     fc.assert(
       fc.property(speech, (words) => {
@@ -95,29 +95,29 @@ describe("whatever an engine gives", () => {
 });
 
 describe("times", () => {
-  test("good times pass unchanged", () => {
+  test("valid times stay unchanged", () => {
     const words = speak(["I am sitting in a room", 1.5, "different from the one you are in now."]);
     expect(normalizeWords(words, 60)).toEqual(words);
   });
 
-  test("a word that runs into the next one ends where that begins", () => {
+  test("a word that overlaps the next one ends at its start", () => {
     expect(normalizeWords([word("one", 1, 2.5), word("two", 2, 3)], 10)).toEqual([
       word("one", 1, 2),
       word("two", 2, 3),
     ]);
   });
 
-  test("a word without times is placed between its neighbours", () => {
+  test("a word without times is placed between its neighbors", () => {
     const words = [word("in", 1, 1.2), word("2014", Number.NaN, Number.NaN), word("we", 1.6, 1.8)];
     expect(normalizeWords(words, 10)[1]).toEqual(word("2014", 1.2, 1.6));
   });
 
-  test("words without times at the beginning are placed next to the first that has them", () => {
+  test("words without times at the beginning directly precede the first word with times", () => {
     const words = [word("oh", Number.NaN, Number.NaN), word("well", 30, 30.4)];
     expect(normalizeWords(words, 60)).toEqual([word("oh", 29.5, 30), word("well", 30, 30.4)]);
   });
 
-  test("one wild time does not drag the words after it along", () => {
+  test("a single wrong time does not shift the words after it", () => {
     const words = [word("a", 1, 1.2), word("b", 58, 59), word("c", 1.5, 1.8), word("d", 2, 2.2)];
     expect(normalizeWords(words, 60)).toEqual([
       word("a", 1, 1.2),
@@ -127,16 +127,16 @@ describe("times", () => {
     ]);
   });
 
-  test("an end before its start is lifted to the start", () => {
+  test("an end before the start becomes the start", () => {
     expect(normalizeWords([word("a", 2, 1)], 10)).toEqual([word("a", 2, 2)]);
   });
 
-  test("times past the end of the media end with it, also where its length falls between milliseconds", () => {
+  test("times after the end of the media are clamped to it, even if its duration is not in whole milliseconds", () => {
     expect(normalizeWords([word("late", 9.9, 12)], 10.0006)).toEqual([word("late", 9.9, 10)]);
     expect(normalizeWords([word("late", 1, 12)], 1.001)).toEqual([word("late", 1, 1.001)]);
   });
 
-  test("without a known length no time is too late", () => {
+  test("times are not clamped if the duration is unknown", () => {
     expect(normalizeWords([word("late", 99_999, 99_999.5)], Number.NaN)).toEqual([
       word("late", 99_999, 99_999.5),
     ]);
@@ -144,7 +144,7 @@ describe("times", () => {
 });
 
 describe("words", () => {
-  test("a phrase given as one word is cut at its spaces", () => {
+  test("a phrase in one word is split at its spaces", () => {
     expect(normalizeWords([word(" Hello big\nworld ", 0, 1.3)], 10)).toEqual([
       word("Hello", 0, 0.5),
       word("big", 0.5, 0.8),
@@ -152,26 +152,26 @@ describe("words", () => {
     ]);
   });
 
-  test("marks that came alone join the word they belong to", () => {
+  test("standalone punctuation joins the word that it belongs to", () => {
     const words = speak(["Well , “ yes ” . ( Or no ? )"]);
     expect(texts(normalizeWords(words, 60))).toEqual(["Well,", "“yes”.", "(Or", "no?)"]);
   });
 
-  test("French keeps the space before its marks within the word", () => {
+  test("a French word keeps the space before its punctuation", () => {
     expect(texts(normalizeWords([word("Bonjour !", 0, 1), word("1\u202f000", 1, 2)], 10))).toEqual([
       "Bonjour\u00a0!",
       "1\u202f000",
     ]);
   });
 
-  test("a Japanese sentence is cut into its words, with marks at the word before and brackets at the next", () => {
+  test("a Japanese sentence is split into words, with punctuation on the previous word and opening brackets on the next", () => {
     const words = normalizeWords([word("東京に行きました。「今日」は、暑い！", 0, 3)], 10);
     expect(texts(words)).toEqual(["東京", "に", "行き", "ま", "した。", "「今日」", "は、", "暑い！"]);
     expect(words[0]).toEqual(word("東京", 0, 0.462));
     expect(words.at(-1)!.end).toBe(3);
   });
 
-  test("Japanese given character by character is put together to words", () => {
+  test("single Japanese characters are joined to words", () => {
     const words = normalizeWords(
       ["東", "京", "に", "行", "き", "ま", "す", "。"].map((text, i) => word(text, i / 10, (i + 1) / 10)),
       10,
@@ -180,7 +180,7 @@ describe("words", () => {
     expect(words.at(-1)).toEqual(word("ます。", 0.5, 0.7));
   });
 
-  test("a pause is a boundary between Chinese words whatever the dictionary says", () => {
+  test("a pause separates Chinese words even within a dictionary word", () => {
     expect(texts(normalizeWords([word("北", 0, 0.3), word("京", 0.8, 1)], 10))).toEqual(["北", "京"]);
     expect(texts(normalizeWords([word("北", 0, 0.3), word("京", 0.7, 1)], 10))).toEqual(["北京"]);
   });
@@ -191,17 +191,17 @@ describe("words", () => {
     ["Lao", "ສະບາຍດີເຈົ້າເປັນແນວໃດ", ["ສະບາຍດີ", "ເຈົ້າ", "ເປັນ", "ແນວ", "ໃດ"]],
     ["Khmer", "សួស្តីពិភពលោក", ["សួស្តី", "ពិភពលោក"]],
     ["Burmese", "မင်္ဂလာပါကမ္ဘာ", ["မင်္ဂလာ", "ပါ", "ကမ္ဘာ"]],
-  ])("%s without spaces is cut into its words", (_, text, expected) => {
+  ])("%s without spaces is split into words", (_, text, expected) => {
     expect(texts(normalizeWords([word(text, 0, 4)], 10))).toEqual(expected);
   });
 
-  test("Thai given in pieces that begin inside a character is put together", () => {
+  test("Thai fragments that begin inside a character are joined", () => {
     const words = ["น", "้", "ำ", "ดี"].map((text, i) => word(text, i / 10, (i + 1) / 10));
     expect(texts(normalizeWords(words, 10)).join("")).toBe("น้ำดี");
     expect(texts(normalizeWords(words, 10))[0]).toMatch(/^น้ำ/);
   });
 
-  test("Latin words inside Japanese stay whole", () => {
+  test("Latin words inside Japanese text are not split", () => {
     expect(texts(normalizeWords([word("私はWi-Fiが好き", 0, 2)], 10))).toEqual([
       "私",
       "は",
@@ -218,15 +218,15 @@ describe("words", () => {
     ["Arabic", "السلام"],
     ["emoji", "👩‍👩‍👧‍👦"],
     ["Catalan", "col·lecció"],
-  ])("a word of a script with spaces is not cut (%s)", (_, text) => {
+  ])("a word in a script with spaces is not split (%s)", (_, text) => {
     expect(texts(normalizeWords([word(text, 0, 1)], 10))).toEqual([text]);
   });
 
-  test("characters that turn the direction of what follows are taken out", () => {
+  test("characters that change the direction of the following text are removed", () => {
     expect(texts(normalizeWords([word("\u202eevil\u2066", 0, 1)], 10))).toEqual(["evil"]);
   });
 
-  test("a word of nothing that can be seen is dropped", () => {
+  test("a word of only invisible characters is dropped", () => {
     const words = ["", " ", "\0", "\u200b\u200d", "\u0301", "ok"].map((text, i) => word(text, i, i + 1));
     expect(texts(normalizeWords(words, 10))).toEqual(["ok"]);
   });
