@@ -127,6 +127,27 @@ describe("beside a running service", () => {
     expect(running).toEqual({ url, token: expect.any(String), pid: serve.pid });
   });
 
+  test("operators are listed, invited and removed, except for the last owner", async () => {
+    const emails = async () => {
+      type Listed = Record<"operators" | "invitations", { email: string; role: string }[]>;
+      const { operators, invitations } = await runJson<Listed>(["operators", "list"], options);
+      return [operators, invitations].map((list) => list.map(({ email, role }) => `${email} ${role}`));
+    };
+    const olive = "olive@subtext.example owner";
+    const invited = await run(["operators", "invite", "ann@subtext.example", "--role", "viewer"], options);
+    expect(invited.out).toMatch(/^link +http\S+\nemail +ann@subtext.example\nrole +viewer\nexpires /);
+    expect(await emails()).toEqual([[olive], ["ann@subtext.example viewer"]]);
+    expect((await run(["operators", "list"], options)).out).toMatch(
+      /^EMAIL .*\nolive@subtext.example +Olive +owner +active\nann@subtext.example +viewer +invited until /,
+    );
+    const removed = await run(["operators", "remove", "Ann@subtext.example"], options);
+    expect(removed.out).toBe("Ann@subtext.example was removed.\n");
+    expect(await emails()).toEqual([[olive], []]);
+    for (const email of ["ann@subtext.example", "olive@subtext.example"])
+      expect((await run(["operators", "remove", email], options)).exitCode).toBe(1);
+    expect(await emails()).toEqual([[olive], []]);
+  });
+
   test("commands create, list and delete resources, as text and as JSON", async () => {
     const created = await run(["env", "create", "Production", "--transcription", "on"], options);
     expect(created).toMatchObject({ exitCode: 0, err: "" });

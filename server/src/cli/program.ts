@@ -8,7 +8,7 @@ import { addEnvironments } from "./environments.ts";
 import { addKeys } from "./keys.ts";
 import { addMigrate } from "./migrate.ts";
 import { addModels } from "./models.ts";
-import { addOperator } from "./operator.ts";
+import { addOperators } from "./operators.ts";
 import { addRestore } from "./restore.ts";
 import { addServe } from "./serve.ts";
 import { addStorage } from "./storage.ts";
@@ -49,7 +49,7 @@ function createProgram(terminal: Terminal): Command {
   addWebhooks(program, terminal);
   addTranscriptions(program, terminal);
   addModels(program, terminal);
-  addOperator(program, terminal);
+  addOperators(program, terminal);
   addAudit(program, terminal);
   addDoctor(program, terminal);
   addMigrate(program, terminal);

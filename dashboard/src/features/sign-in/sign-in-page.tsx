@@ -58,7 +58,7 @@ export function SignInPage() {
         </Button>
       </Form>
       <p className={controls.hint}>
-        Forgot your password? Run <code>npx subtext operator reset-password</code> on the server.
+        Forgot your password? Run <code>npx subtext operators reset-password</code> on the server.
       </p>
     </SignedOutPage>
   );
