@@ -149,6 +149,8 @@ describe("beside a running service", () => {
   });
 
   test("commands create, list and delete resources, as text and as JSON", async () => {
+    const { next } = await runJson<{ next: string }>(["doctor"], options);
+    expect(next).toBe("Create an environment: npx subtext env create <name>");
     const created = await run(["env", "create", "Production", "--transcription", "on"], options);
     expect(created).toMatchObject({ exitCode: 0, err: "" });
     expect(created.out).toMatch(
@@ -242,7 +244,7 @@ describe("beside a running service", () => {
     await expect(stat(join(dataFolder, "service.json"))).rejects.toThrow("ENOENT");
 
     const again = start(["serve"], options);
-    await until(async () => again.seen.out.includes("Subtext runs") || again.exitCode !== null);
+    await until(async () => again.seen.out.includes("Subtext is running") || again.exitCode !== null);
     again.kill("SIGINT");
     const outcome = await ended(again);
     expect(outcome.exitCode).toBe(0);
@@ -278,8 +280,8 @@ describe("without a running service", () => {
   });
 
   test("the doctor exits with 0 if everything is fine, or with 1 and the name of what is missing", async () => {
-    type Diagnosis = { findings: Finding[]; settings: SettingInForce[] };
-    const { findings, settings } = await runJson<Diagnosis>(["doctor"], options);
+    type Diagnosis = { findings: Finding[]; settings: SettingInForce[]; next: string };
+    const { findings, settings, next } = await runJson<Diagnosis>(["doctor"], options);
     expect(settings).toContainEqual({ name: "DATA_DIR", value: dataFolder, from: "environment" });
     expect(findings.find(({ name }) => name === "database")).toMatchObject({ status: "ok" });
 
@@ -287,7 +289,9 @@ describe("without a running service", () => {
       ...options.env,
       DATABASE_URL: `postgres://subtext:hunter2@127.0.0.1:${await freePort()}/x`,
     };
+    expect(next).toBe("Start the service: npx subtext serve");
     const unhealthy = await run(["doctor"], { env: nowhere });
+    expect(unhealthy.out).toMatch(/\nNext: Fix the parts that are MISSING, then run this command again\.\n$/);
     expect(unhealthy.exitCode).toBe(1);
     expect(unhealthy.err).toBe("");
     expect(unhealthy.out).toMatch(/^database +MISSING/m);

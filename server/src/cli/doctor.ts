@@ -8,12 +8,14 @@ import { table } from "./text.ts";
 
 /** Ends the command with exit code 1 without another message. */
 const UNHEALTHY = "subtext.unhealthy";
+const FIX_FIRST = "Fix the parts that are MISSING, then run this command again.";
 const MARKS = { ok: "ok", warning: "warning", missing: "MISSING" };
 
 interface Diagnosis {
   findings: Finding[];
-  /** Checks by the service that runs on the data folder, if there is one. */
   settings: SettingInForce[];
+  /** What to do next. */
+  next: string;
 }
 
 export function addDoctor(program: Command, terminal: Terminal): void {
@@ -39,24 +41,39 @@ async function runChecks(config: Config, { files }: { files: boolean }): Promise
     client = running === null ? await openInProcess(config) : overHttp(running);
   } catch (error) {
     const { diagnoseFromOutside } = await import("./doctor-from-outside.ts");
-    return { findings: await diagnoseFromOutside(config, error), settings: config.settings };
+    const findings = await diagnoseFromOutside(config, error);
+    return { findings, settings: config.settings, next: FIX_FIRST };
   }
   try {
     if (files) await client.send("POST /file-check");
     const { data } = await client.send("GET /doctor");
     const settings = await client.send("GET /settings");
-    return { findings: data, settings: settings.data };
+    const next = data.some(({ status }) => status === "missing")
+      ? FIX_FIRST
+      : await nextStep(client, config, running !== null);
+    return { findings: data, settings: settings.data, next };
   } finally {
     await client.close();
   }
 }
 
-function render({ findings, settings }: Diagnosis): string {
+/** The first step to a transcript that has not been taken yet. */
+async function nextStep(client: InternalClient, config: Config, isRunning: boolean): Promise<string> {
+  if (!isRunning) return "Start the service: npx subtext serve";
+  const { data: operators } = await client.send("GET /operators");
+  const { data: environments } = await client.send("GET /environments");
+  if (operators.length === 0 && environments.length === 0)
+    return "Open the link that the service printed when it started. It makes you the owner.";
+  if (environments.length === 0) return "Create an environment: npx subtext env create <name>";
+  return `Upload a video at ${config.publicUrl}, or with the API: ${config.publicUrl}/docs`;
+}
+
+function render({ findings, settings, next }: Diagnosis): string {
   const rows = findings.flatMap(({ name, status, detail, remedy }) => [
     [name, MARKS[status], detail],
     ...(remedy === null ? [] : [["", "", `→ ${remedy}`]]),
   ]);
   const parts = `${table(["part", "state", "detail"], rows, "")}\n`;
   const inForce = settings.map(({ name, value, from }) => [name, value ?? "–", from]);
-  return `${parts}\n${table(["setting", "value", "from"], inForce, "")}\n`;
+  return `${parts}\n${table(["setting", "value", "from"], inForce, "")}\n\nNext: ${next}\n`;
 }

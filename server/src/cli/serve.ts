@@ -8,7 +8,6 @@ import { createLog } from "../telemetry/log.ts";
 import { actAsOwner } from "./act-as-owner.ts";
 import { configOf, type Terminal } from "./context.ts";
 import { openServiceFor } from "./open-service.ts";
-import { properties } from "./text.ts";
 
 /** npm forwards a signal that the terminal has already sent to this process; it does not count as a second one. */
 const SAME_SIGNAL_WITHIN_MS = 500;
@@ -101,21 +100,16 @@ function stopSignal(): Promise<void> {
 }
 
 function greeting({ role, publicUrl, dataFolder, bucket }: Config, setUpToken: string | null): string {
-  if (role === "worker") return "This Subtext worker runs.\n";
+  if (role === "worker") return "This Subtext worker is running.\n";
   const place = bucket === null ? dataFolder : `the bucket ${bucket.name}`;
-  if (setUpToken === null) return `Subtext runs at ${publicUrl}; its data is in ${place}.\n`;
-  const facts = properties([
-    ["  Address", publicUrl],
-    ["  Data", place],
-  ]);
+  if (setUpToken === null) return `Subtext is running at ${publicUrl}. Its data is in ${place}.\n`;
   return `
-Subtext runs.
+Subtext is running. Its data is in ${place}.
 
-${facts}
-
-Open this link to set it up. It works once, until the next start, and makes the person who opens it the owner:
-
-  ${publicUrl}${SET_UP_PATH}#${setUpToken}
+  1. Open this link. It makes you the owner, and works once, until the next start:
+     ${publicUrl}${SET_UP_PATH}#${setUpToken}
+  2. Drop a video onto the page, or upload it with the API: ${publicUrl}/docs
+  3. If something does not work, run: npx subtext doctor
 
 `;
 }
