@@ -4,21 +4,21 @@ import { join, relative } from "node:path";
 
 const ROOT = join(import.meta.dirname, "..");
 
-/** An entry of `.ci/allowed-skips.json`: a test or a part of CI that may be skipped. */
+/** An entry of `.ci/allowed-skips.json`: tests or a part of CI that may be skipped. */
 export interface AllowedSkip {
   /** A regular expression for `file > name` of tests, or the name of a part of `.ci/run`. */
   skip: string;
   reason: string;
-  /** A shell command. If it succeeds, the machine has what is missing elsewhere, and the skip is not allowed. */
+  /** A shell command. If it succeeds, this machine has what the tests need, and they may not be skipped. */
   unless?: string;
 }
 
-/** The parts of a vitest JSON report that this script reads. */
+/** The fields of a vitest JSON report that this script reads. */
 export interface Report {
   testResults: { name: string; assertionResults: { fullName: string; status: string }[] }[];
 }
 
-/** Tests that were skipped in at least one run and passed or failed in none, as `file > name`. */
+/** Returns the tests that were skipped in at least one run and ran in none, as `file > name`. */
 export function testsThatNeverRan(reports: readonly Report[], root: string): string[] {
   const names = { ran: new Set<string>(), skipped: new Set<string>() };
   for (const { name: file, assertionResults } of reports.flatMap(({ testResults }) => testResults)) {
@@ -31,7 +31,7 @@ export function testsThatNeverRan(reports: readonly Report[], root: string): str
   return [...names.skipped.difference(names.ran)];
 }
 
-/** The entry that allows a skip on this machine; undefined if none does. */
+/** Returns the entry that allows a skip on this machine, or undefined if there is none. */
 export function findAllowedSkip(
   name: string,
   allowed: readonly AllowedSkip[],
@@ -44,9 +44,9 @@ export function findAllowedSkip(
 }
 
 /**
- * Usage: `node scripts/check-skips.ts REPORT…` for the tests that ran in none of these runs, or
- * `node scripts/check-skips.ts --part NAME` for a part of CI. Prints a line for each, and exits with 1 if one is
- * not allowed.
+ * Usage: `node scripts/check-skips.ts REPORT…` checks the tests that ran in none of these runs, `node
+ * scripts/check-skips.ts --part NAME` checks a part of CI. Prints a line for each skip, and exits with 1 if one is not
+ * allowed.
  */
 if (import.meta.main) {
   const [first = "", ...rest] = process.argv.slice(2);

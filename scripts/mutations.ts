@@ -1,13 +1,13 @@
-/** A critical line, broken in a way that its tests must catch. */
+/** A change that breaks a critical line and that its tests must catch. */
 export interface Mutation {
   file: string;
-  /** Text that is in the file exactly once. */
+  /** The original text, which must occur in the file exactly once. */
   original: string;
   replacement: string;
   tests: string[];
 }
 
-/** Lines of one file and the tests that must catch each mutation: original text, then its replacement. */
+/** Creates the mutations of one file from pairs of original text and replacement. `tests` must catch each of them. */
 function of(file: string, tests: string[], pairs: [original: string, replacement: string][]): Mutation[] {
   return pairs.map(([original, replacement]) => ({ file, original, replacement, tests }));
 }
@@ -30,7 +30,7 @@ export const mutations: Mutation[] = [
     ["if (!key.permissions.includes(permission)) {", "if (false) {"],
   ]),
 
-  // What only the service's user may read
+  // Files that only the service's user may read
   ...of("server/src/cli.ts", FILE_ACCESS, [["process.umask(0o077);", ""]]),
   ...of("server/src/db/embedded/durable-node-fs.ts", FILE_ACCESS, [["mode & OWNER_ONLY", "mode"]]),
   ...of(

@@ -25,9 +25,9 @@ const TIMEOUT_MS = 240_000;
 
 const { values } = parseArgs({
   options: {
-    /** Only mutations whose file or text contains one of these. */
+    /** Runs only mutations whose file or text contains one of these strings. */
     only: { type: "string", multiple: true, default: [""] },
-    /** For example 2/5: the second of five equal parts. */
+    /** Runs one of several equal parts; 2/5 is the second of five. */
     part: { type: "string", default: "1/1" },
   },
 });
@@ -35,12 +35,12 @@ const [part = 1, parts = 1] = values.part.split("/").map(Number);
 const chosen = mutations
   .filter(({ file, original }) => values.only.some((text) => `${file} ${original}`.includes(text)))
   .filter((_mutation, index) => index % parts === part - 1);
-// Without file names vitest would run everything.
+// Without file names, vitest would run all tests.
 if (chosen.length === 0) throw new Error("no mutation is selected");
 
 /**
- * Breaks critical lines one at a time, each in a copy of the sources, and runs the tests that must catch it.
- * Fails if they pass, if a line is no longer found, or if the tests fail without a mutation.
+ * Breaks critical lines one at a time, each in a copy of the sources, and runs the tests that must catch it. Fails if
+ * the tests pass, if a line is not found, or if the tests fail without a mutation.
  */
 const folder = await mkdtemp(join(tmpdir(), "subtext-mutation-"));
 const problems: string[] = [];
@@ -52,7 +52,7 @@ try {
   const madeDataFolder = join(folder, "made-data-folder");
   const config = readConfig({ DATA_DIR: madeDataFolder });
   await (await openService({ config, log: createLog("silent") })).stop();
-  // Shared by all runs, because creating one takes seconds.
+  // All runs share this data folder, because creating one takes seconds.
   process.env.MADE_DATA_FOLDER = madeDataFolder;
   const tests = [...new Set(waiting.flatMap((mutation) => mutation.tests))];
   console.log(`${tests.length} test files without a mutation`);
@@ -78,7 +78,7 @@ async function testEach(copy: string, waiting: Mutation[]): Promise<void> {
     const startedAt = performance.now();
     const failures = await runTests(copy, tests);
     writeFileSync(path, source);
-    // A test that only hangs would also fail on a slow machine.
+    // A timeout does not count, because a slow machine may cause it too.
     const isNoticed = failures.some((message) => !message.includes("timed out"));
     console.log(
       `${isNoticed ? "noticed " : "SURVIVED"} ${secondsSince(startedAt)} ${file}: ${original.trim()} → ${replacement.trim() || "nothing"}`,

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes sample.mp4: espeak-ng reads sample.txt while its waveform moves. Needs espeak-ng and ffmpeg.
+# Creates sample.mp4: espeak-ng reads sample.txt, and the video shows the waveform. Needs espeak-ng and ffmpeg.
 set -eu
 cd "$(dirname "$0")"
 speech=$(mktemp --suffix=.wav)

@@ -42,7 +42,7 @@ async function startService(): Promise<string> {
     PORT: String(port),
     DATA_DIR: dataFolder,
     FFMPEG_PATH: process.env.FFMPEG_PATH,
-    // The sample is in English, so the multilingual model's hundreds of megabytes are not needed.
+    // The sample is in English, so the demo does not download the multilingual model (hundreds of megabytes).
     MODEL_DOWNLOAD: "off",
     LOG_LEVEL: process.env.LOG_LEVEL ?? "warn",
     // Webhooks to loopback addresses are blocked by default; the demo's receiver listens on this machine.
@@ -55,7 +55,7 @@ async function startService(): Promise<string> {
   return config.publicUrl;
 }
 
-/** Uses HTTP like an integrator, except to create the environment, the key and the endpoint. */
+/** Uses the HTTP API like an integrator. Only the environment, the key and the endpoint are created directly. */
 async function runDemo(baseUrl: string): Promise<void> {
   const { database, endpointPolicy: policy } = running().parts;
   const deps = { db: database.kysely, clock: systemClock, policy };
@@ -192,7 +192,7 @@ async function printTimings(videoId: string, total: { seconds: number }): Promis
   const seconds = (value: number) => `${value.toFixed(2)} s`;
   console.log();
   table(
-    ["where the time went", ""],
+    ["step", ""],
     [
       ["queued", seconds(queued)],
       ["probe", seconds(probe)],
@@ -210,7 +210,7 @@ async function printTimings(videoId: string, total: { seconds: number }): Promis
 }
 
 function running(): Service {
-  if (!service) throw new Error("the service is not running");
+  if (!service) throw new Error("The service is not running.");
   return service;
 }
 

@@ -11,8 +11,8 @@ export interface ReceivedWebhook {
 }
 
 /**
- * An integrator's server: receives webhooks at `/webhook`, verified with the package `standardwebhooks`, and serves a
- * page at `/` with the result.
+ * An integrator's server. It receives webhooks at `/webhook`, verifies them with the package `standardwebhooks`, and
+ * serves a page with the result at `/`.
  */
 export class Receiver {
   readonly #server: Server;

@@ -6,7 +6,7 @@ export function printStep(step: string, result: string): void {
   console.log(`✓ ${step}: ${result}`);
 }
 
-/** A progress bar; prints nothing if the output is not a terminal. */
+/** Prints a progress bar. Prints nothing if the output is not a terminal. */
 export function progressLine(label: string): { show(fraction: number, note?: string): void; end(): void } {
   return {
     show(fraction, note = "") {
@@ -21,7 +21,7 @@ export function progressLine(label: string): { show(fraction: number, note?: str
   };
 }
 
-/** Columns as wide as their widest cell. */
+/** Prints a table whose columns are as wide as their widest cell. */
 export function table(head: string[], rows: string[][]): void {
   const widths = head.map((_, column) =>
     Math.max(...[head, ...rows].map((row) => (row[column] ?? "").length)),

@@ -1,6 +1,6 @@
 import type { Word } from "@subtext/captions/words";
 
-/** A page with the video, its captions and its words, which highlights the spoken word. */
+/** Renders a page that plays the video with captions and highlights the spoken word in the transcript. */
 export function renderWatchPage({
   videoUrl,
   vttUrl,

@@ -1,17 +1,17 @@
 import { type ReceivedEvent, SubtextError, verifyWebhook } from "@subtext/client";
 import express from "express";
 
-/** The signing secret of your webhook endpoint; during a rotation, the new and the old one, separated by a space. */
+/** The signing secret of your webhook endpoint. During a rotation, the new and the old secret, separated by a space. */
 const secrets = process.env.SUBTEXT_WEBHOOK_SECRET?.split(" ");
 /** An event may arrive more than once. In production, use a table with a unique column. */
 const seen = new Set<string>();
 
 const app = express();
 
-// The signature covers the raw bytes: no `express.json()` may parse them first.
+// The signature covers the raw bytes, so `express.json()` must not parse them first.
 app.post("/webhooks/subtext", express.raw({ type: "application/json" }), async (request, response) => {
   const { id, event } = await verifyWebhook({ headers: request.headers, body: request.body }, secrets);
-  // Nothing is awaited in between, so a duplicate that arrives in the meantime finds the id.
+  // No `await` between the check and the insertion, so a concurrent duplicate finds the id.
   const isNew = !seen.has(id);
   seen.add(id);
   // Respond first: processing may take longer than the service waits.
@@ -27,16 +27,16 @@ app.post("/webhooks/subtext", express.raw({ type: "application/json" }), async (
 app.use(((error, _request, response, _next) => {
   const isInvalid = error instanceof SubtextError && error.code !== "webhook_secret_invalid";
   if (!isInvalid) console.error(error);
-  // Anything but 2xx makes the service retry later; 500 means that the fault is on this side.
+  // The service retries later unless the status is 2xx. 500 means that the error is on this side.
   response.sendStatus(isInvalid ? 400 : 500);
 }) satisfies express.ErrorRequestHandler);
 
 async function handleEvent(event: ReceivedEvent): Promise<void> {
   if (event.type !== "transcriptions.transcription.completed") return;
   const { videoId, language, files } = event.data;
-  // The URLs expire after five minutes: fetch the content now, and keep it.
+  // The URLs expire after five minutes, so fetch and store the content now.
   const file = await fetch(files.txt.url, { signal: AbortSignal.timeout(30_000) });
-  if (!file.ok) throw new Error(`The transcript's URL responded with ${file.status}.`);
+  if (!file.ok) throw new Error(`Fetching the transcript failed with status ${file.status}.`);
   console.log(JSON.stringify({ videoId, language, text: await file.text() }));
 }
 

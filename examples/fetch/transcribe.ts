@@ -1,4 +1,4 @@
-// The API without the client except for its types: any language with HTTP can do this.
+// Uses the API with plain `fetch`; only the types come from the client. Any language with HTTP can do this.
 // `SUBTEXT_URL=… SUBTEXT_API_KEY=… node transcribe.ts meeting.mp4`
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
@@ -32,7 +32,7 @@ const created = await check(
 );
 const { video, upload } = (await created.json()) as CreatedVideo;
 
-// 2. Upload the file (tus 1.0). After a broken connection, a HEAD returns the `Upload-Offset` to resume from.
+// 2. Upload the file (tus 1.0). After a connection error, a HEAD request returns the `Upload-Offset` to resume from.
 await check(
   await fetch(upload.url, {
     method: "PATCH",
@@ -57,7 +57,7 @@ for (;;) {
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
     continue;
   }
-  // 4. Fetch the files now: their URLs expire after five minutes, and need no key.
+  // 4. Fetch the files now. Their URLs expire after five minutes and do not require a key.
   const text = files
     ? await (await check(await fetch(files.txt.url, { signal: AbortSignal.timeout(TIMEOUT_MS) }))).text()
     : null;

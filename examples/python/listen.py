@@ -1,4 +1,4 @@
-"""Receives webhooks of Subtext, verified by the caller's function, and downloads the transcripts."""
+"""Receives webhooks from Subtext, verifies them with the caller's function, and downloads the transcripts."""
 
 import json
 import os
@@ -19,7 +19,7 @@ WORKERS = ThreadPoolExecutor(max_workers=4)
 
 
 def read_secrets():
-    """The signing secret of your webhook endpoint; during a rotation, the new and the old one, separated by a space."""
+    """Returns the signing secrets of your webhook endpoint: one, or the new and the old one during a rotation."""
     secrets = os.environ.get("SUBTEXT_WEBHOOK_SECRET", "").split()
     if not secrets:
         print("SUBTEXT_WEBHOOK_SECRET is missing: every webhook gets a 500 response", file=sys.stderr, flush=True)
@@ -27,7 +27,7 @@ def read_secrets():
 
 
 def listen(verify):
-    """Serves until it is stopped. `verify(headers, body)` returns the event, or None if the signature is invalid."""
+    """Serves requests forever. `verify(headers, body)` returns the event, or None if the signature is invalid."""
 
     class Receiver(BaseHTTPRequestHandler):
         # Applies to each read and write on the connection.
@@ -41,12 +41,12 @@ def listen(verify):
             length = self.headers.get("content-length", "")
             if not length.isdecimal() or int(length) > MAX_BODY_BYTES:
                 return 413
-            # The signature covers the raw bytes, so they are parsed only after verification.
+            # The signature covers the raw bytes, so they must be verified before they are parsed.
             body = self.rfile.read(int(length))
             try:
                 event = verify(self.headers, body)
             except Exception:
-                # Anything but 2xx makes the service retry later; 500 means that the fault is on this side.
+                # The service retries later unless the status is 2xx. 500 means that the error is on this side.
                 traceback.print_exc()
                 return 500
             if event is None:
@@ -55,7 +55,7 @@ def listen(verify):
             with SEEN_LOCK:
                 is_new = event_id not in SEEN
                 SEEN.add(event_id)
-            # In another thread: processing may take longer than the service waits.
+            # In another thread, because processing may take longer than the service waits.
             if is_new:
                 WORKERS.submit(handle_once, event_id, event)
             return 204
@@ -82,7 +82,7 @@ def handle_event(event):
     if event["type"] != "transcriptions.transcription.completed":
         return
     data = event["data"]
-    # The URLs expire after five minutes: fetch the content now, and keep that. An error status raises.
+    # The URLs expire after five minutes, so fetch and store the content now. urlopen raises on an error status.
     with urllib.request.urlopen(data["files"]["txt"]["url"], timeout=TIMEOUT_SECONDS) as response:
         text = response.read().decode()
     print(json.dumps({"videoId": data["videoId"], "language": data["language"], "text": text}), flush=True)

@@ -1,4 +1,4 @@
-"""Receives Subtext webhooks, verified with the Standard Webhooks library: pip install standardwebhooks"""
+"""Receives Subtext webhooks and verifies them with the Standard Webhooks library: pip install standardwebhooks"""
 
 from listen import listen, read_secrets
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError

@@ -1,4 +1,4 @@
-"""Receives webhooks of Subtext, verified according to Standard Webhooks with only Python's standard library."""
+"""Receives Subtext webhooks and verifies them (Standard Webhooks) with only Python's standard library."""
 
 import base64
 import binascii
@@ -25,10 +25,10 @@ def verify(headers, body):
     for token in (headers["webhook-signature"] or "").split(" "):
         version, _, encoded = token.partition(",")
         try:
-            given = base64.b64decode(encoded, validate=True)
+            signature = base64.b64decode(encoded, validate=True)
         except binascii.Error:
             continue
-        if version == "v1" and any(hmac.compare_digest(given, digest) for digest in expected):
+        if version == "v1" and any(hmac.compare_digest(signature, digest) for digest in expected):
             return json.loads(body)
     return None
 

@@ -21,7 +21,7 @@ interface Transcript {
   text: string;
 }
 
-/** Uploads and waits with plain fetch, as its own process. */
+/** Runs the plain-fetch example, which uploads a video and waits for its transcription. */
 async function transcribe({ key }: Tenant): Promise<Transcript & { status: string }> {
   const { stdout } = await run(process.execPath, [join(EXAMPLES, "fetch/transcribe.ts"), SAMPLE], {
     env: { ...process.env, SUBTEXT_URL: service.url, SUBTEXT_API_KEY: key },
@@ -29,7 +29,7 @@ async function transcribe({ key }: Tenant): Promise<Transcript & { status: strin
   return JSON.parse(stdout);
 }
 
-/** Reads a program's output line by line as JSON. */
+/** Parses each line of a program's output as JSON. */
 function linesOf(child: ChildProcess): () => Promise<Record<string, unknown>> {
   let errors = "";
   child.stderr?.on("data", (chunk) => {
@@ -38,14 +38,14 @@ function linesOf(child: ChildProcess): () => Promise<Record<string, unknown>> {
   const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
   return async () => {
     const { value, done } = await lines.next();
-    if (done) throw new Error(`the example ended: ${errors}`);
+    if (done) throw new Error(`the example exited: ${errors}`);
     return JSON.parse(value);
   };
 }
 
 interface Receiver {
   url: string;
-  /** The next printed line. */
+  /** Returns the next printed line. */
   next(): Promise<Record<string, unknown>>;
 }
 
@@ -60,7 +60,7 @@ async function startProgram(command: string, program: string, port: number, secr
   return next;
 }
 
-/** Replaces Next.js: passes the route's handler a `Request` and sends its `Response`. */
+/** Stands in for Next.js: passes a `Request` to the route handler and sends its `Response`. */
 async function startRoute(port: number, secret: string) {
   vi.stubEnv("SUBTEXT_WEBHOOK_SECRET", secret);
   const { promise, resolve } = Promise.withResolvers<Record<string, unknown>>();
@@ -80,7 +80,7 @@ async function startRoute(port: number, secret: string) {
   return () => promise;
 }
 
-/** Creates an endpoint of the tenant and starts its receiver. */
+/** Creates a webhook endpoint for the tenant and starts its receiver. */
 async function subscribe(
   tenant: Tenant,
   start: (port: number, secret: string) => Promise<Receiver["next"]>,
@@ -103,7 +103,7 @@ async function forge(url: string): Promise<number> {
   return (await fetch(url, { method: "POST", headers, body: "{}" })).status;
 }
 
-/** Expects each receiver to reject a forged webhook, and to print the transcript that plain fetch reads. */
+/** Expects each receiver to reject a forged webhook, and to print the same transcript as the plain-fetch example. */
 async function expectDelivered(tenant: Tenant, receivers: Receiver[]): Promise<void> {
   for (const { url } of receivers) expect(await forge(url)).toBe(400);
   const { status, ...transcript } = await transcribe(tenant);
@@ -118,7 +118,7 @@ const hasPython = (module: string) =>
   );
 
 describe("the examples", () => {
-  test("with Express, Fastify and a route of Next.js accept a real delivery and reject a forged one", async () => {
+  test("with Express, Fastify and a Next.js route accept a real delivery and reject a forged one", async () => {
     const tenant = await createTenant(service);
     const inNode = (program: string) =>
       subscribe(tenant, (...listen) => startProgram(process.execPath, program, ...listen));
@@ -135,7 +135,7 @@ describe("the examples", () => {
   ] as const)(
     "in Python with %s accept a real delivery and reject a forged one",
     async ([module, program], { skip }) => {
-      if (!(await hasPython(module))) skip(`there is no python3 with ${module}`);
+      if (!(await hasPython(module))) skip(`python3 with ${module} is not installed`);
       const tenant = await createTenant(service);
       const start = (port: number, secret: string) => startProgram("python3", program, port, secret);
       await expectDelivered(tenant, [await subscribe(tenant, start)]);

@@ -16,7 +16,7 @@ const SECRET = `whsec_${Buffer.from("a secret of thirty-two bytes, ok").toString
 
 interface Receiver {
   port: number;
-  /** What it has printed so far: one transcript per line. */
+  /** The output so far: one transcript per line. */
   printed(): string;
   errors(): string;
 }
@@ -47,7 +47,7 @@ async function startProgram(command: string, program: string, secret: string | u
   return { port, printed: () => printed, errors: () => errors };
 }
 
-/** Replaces Next.js: passes the route's handler a `Request` and sends its `Response`. */
+/** Stands in for Next.js: passes a `Request` to the route handler and sends its `Response`. */
 async function startRoute(secret: string | undefined): Promise<Receiver> {
   vi.stubEnv("SUBTEXT_WEBHOOK_SECRET", secret);
   let [printed, errors] = ["", ""];
@@ -72,11 +72,11 @@ const node = (program: string) => (secret?: string) => startProgram(process.exec
 const RECEIVERS: [string, (secret?: string) => Promise<Receiver>][] = [
   ["Express", node("express/receiver.ts")],
   ["Fastify", node("fastify/receiver.ts")],
-  ["a route of Next.js", startRoute],
+  ["a Next.js route", startRoute],
   ["Python", (secret) => startProgram("python3", "python/receiver_standard_library.py", secret)],
 ];
 
-/** Sends a signed event whose transcript is at this URL; returns the status of the response. */
+/** Sends a signed event with this transcript URL. Returns the status of the response. */
 async function send({ port }: Receiver, id: string, fileUrl: string): Promise<number> {
   const event = structuredClone(EVENTS["transcriptions.transcription.completed"]);
   event.data.files.txt.url = fileUrl;
@@ -96,9 +96,9 @@ const newId = () => `event_${randomUUID()}`;
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
 describe.each(RECEIVERS)("the receiver in %s", (name, start) => {
-  beforeEach(({ skip }) => skip(name === "Python" && !hasPython, "there is no python3"));
+  beforeEach(({ skip }) => skip(name === "Python" && !hasPython, "python3 is not installed"));
 
-  test("responds before it fetches, and handles an event once if it arrives again in the meantime", async () => {
+  test("responds before it fetches the transcript, and handles an event only once if a duplicate arrives meanwhile", async () => {
     const waiting: (() => void)[] = [];
     const port = await listen((_request, response) => waiting.push(() => response.end("the transcript")));
     const receiver = await start(SECRET);
@@ -114,7 +114,7 @@ describe.each(RECEIVERS)("the receiver in %s", (name, start) => {
     expect(receiver.printed().match(/the transcript/g)).toHaveLength(1);
   });
 
-  test("does not mistake an error page for a transcript, and handles the event when it is sent again", async () => {
+  test("does not treat an error page as a transcript, and handles the event when it is redelivered", async () => {
     const port = await listen(({ url }, response) =>
       response
         .writeHead(url === "/expired" ? 403 : 200)
@@ -131,7 +131,7 @@ describe.each(RECEIVERS)("the receiver in %s", (name, start) => {
     });
   });
 
-  test("reports a missing secret as its own fault", async () => {
+  test("responds with 500 if the secret is missing", async () => {
     for (const secret of [undefined, ""]) {
       const receiver = await start(secret);
       expect(await send(receiver, newId(), "http://127.0.0.1:9/")).toBe(500);
