@@ -1,7 +1,6 @@
 /**
- * Preloaded into a process of the service to verify that the campaign detects broken fencing: attempts are neither
- * notified nor check that another worker took over their job, which would end them before they write; and their
- * writes no longer check that they hold the lease.
+ * Preloaded into a process of the service to verify that the campaign detects broken fencing. Attempts no longer end
+ * when another worker takes over their job, and their writes no longer check that they hold the lease.
  */
 import { registerHooks } from "node:module";
 
@@ -20,12 +19,12 @@ const FENCES = [
 registerHooks({
   load(url, context, nextLoad) {
     const loaded = nextLoad(url, context);
-    const its = FENCES.filter(([file]) => url.endsWith(file));
-    if (its.length === 0) return loaded;
+    const fencesOfFile = FENCES.filter(([file]) => url.endsWith(file));
+    if (fencesOfFile.length === 0) return loaded;
     let source = String(loaded.source);
-    for (const [file, fence, instead] of its) {
-      if (!source.includes(fence)) throw new Error(`there is no ${fence} in ${file} to break`);
-      source = source.replace(fence, instead);
+    for (const [file, fence, replacement] of fencesOfFile) {
+      if (!source.includes(fence)) throw new Error(`${file} does not contain ${fence}`);
+      source = source.replace(fence, replacement);
     }
     return { ...loaded, source };
   },

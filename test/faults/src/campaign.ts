@@ -3,11 +3,11 @@ import type { Fault, World } from "./fault.ts";
 import { faultsFor } from "./faults.ts";
 import { between, pickByShare, type Random, seeded } from "./seeded.ts";
 
-/** Faults that are on at the same time. */
+/** Number of faults that run concurrently. */
 const RUNNERS = 4;
-/** Uploads that are on at the same time. */
+/** Number of concurrent uploads. */
 const UPLOADERS = 3;
-const LONGEST_REST_MS = 600;
+const MAX_PAUSE_MS = 600;
 
 export interface CampaignOptions {
   faults: number;
@@ -15,19 +15,22 @@ export interface CampaignOptions {
   seed: number;
   /** Name prefixes of the faults to run; empty for all. */
   only: string[];
-  /** No fault begins later than so long after the start. */
+  /** No fault starts after this duration. */
   withinMs: number;
 }
 
 export interface Tally {
-  /** By the fault's name. */
+  /** Number of times that each fault happened, by name. */
   times: Map<string, number>;
-  /** Drawn, but nothing was there to be hit: by the fault's name. */
+  /** Number of times that a fault was drawn but had no target, by name. */
   missed: Map<string, number>;
   total: number;
 }
 
-/** Lets faults happen, drawn from the seed, while videos come; ends when all of both have. */
+/**
+ * Draws faults from the seed and injects them while videos are uploaded. Resolves when all faults and uploads have
+ * ended.
+ */
 export async function runCampaign(world: World, options: CampaignOptions): Promise<Tally> {
   const faults = faultsFor(world.fleet).filter(
     ({ name }) => options.only.length === 0 || options.only.some((start) => name.startsWith(start)),
@@ -45,13 +48,13 @@ export async function runCampaign(world: World, options: CampaignOptions): Promi
   const runner = async () => {
     while (!isOver() && tally.total + running < options.faults) {
       const fault = pickByShare(faults, plan);
-      const { holds, member } = fault.draw(world.fleet, plan);
+      const { exclusive, member } = fault.draw(world.fleet, plan);
       drawn += 1;
       const random = seeded(options.seed * 100_003 + drawn);
       running += 1;
       try {
-        while (holds !== "" && held.has(holds)) await sleep(50);
-        held.add(holds);
+        while (exclusive !== "" && held.has(exclusive)) await sleep(50);
+        held.add(exclusive);
         const happened = await fault.apply(world, member, random);
         count(happened ? tally.times : tally.missed, fault);
         if (happened) {
@@ -59,13 +62,13 @@ export async function runCampaign(world: World, options: CampaignOptions): Promi
           if (tally.total % 20 === 0) console.log(`${tally.total} faults, ${world.uploads.length} videos`);
         }
       } catch (error) {
-        world.customer.complaints.push(`while "${fault.name}" (${member.name}): ${describe(error)}`);
+        world.customer.problems.push(`while "${fault.name}" (${member.name}): ${describe(error)}`);
         count(tally.missed, fault);
       } finally {
-        held.delete(holds);
+        held.delete(exclusive);
         running -= 1;
       }
-      await sleep(between(0, LONGEST_REST_MS, random));
+      await sleep(between(0, MAX_PAUSE_MS, random));
     }
   };
 
@@ -74,13 +77,13 @@ export async function runCampaign(world: World, options: CampaignOptions): Promi
     for (;;) {
       const next = upcoming.next();
       if (next.done) return;
-      // The queue is to have work until the last fault.
+      // Keeps work in the queue until the last fault.
       while (!isOver() && progress() < next.value.from) await sleep(100);
       const recording = pickByShare(world.recordings, next.value.random);
       try {
         world.uploads.push(await world.customer.upload(recording));
       } catch (error) {
-        world.customer.complaints.push(`an upload of "${recording.name}" was refused: ${describe(error)}`);
+        world.customer.problems.push(`an upload of "${recording.name}" failed: ${describe(error)}`);
       }
     }
   };
@@ -92,7 +95,7 @@ export async function runCampaign(world: World, options: CampaignOptions): Promi
   return tally;
 }
 
-/** When each video comes, as a share of the campaign, in bursts. */
+/** Yields the start of each upload as a share of the campaign. Uploads start in bursts. */
 function* uploadPlan({ videos, seed }: CampaignOptions): Generator<{ from: number; random: Random }> {
   const BURST = 8;
   for (let i = 0; i < videos; i++) {

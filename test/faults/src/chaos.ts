@@ -6,45 +6,47 @@ import { printTable } from "@subtext/bench/table";
 import { EVENT_TYPES } from "@subtext/client/contract/webhook";
 import { runCampaign, type Tally } from "./campaign.ts";
 import {
-  checkAnswers,
+  checkAfterSweep,
   checkFiles,
+  checkResponses,
   checkRows,
-  checkWhenSwept,
-  hurryDeliveries,
-  untilDelivered,
+  redeliverPending,
+  waitUntilDelivered,
 } from "./checks.ts";
 import type { World } from "./fault.ts";
 import { Fleet } from "./fleet.ts";
 import { Receiver } from "./receiver.ts";
 import { makeRecordings, transcribeBaseline } from "./recordings.ts";
-import { reprocessWhatFaultsFailed, untilAllEnded } from "./recovery.ts";
+import { reprocessFailed, waitUntilAllEnded } from "./recovery.ts";
 import { seeded } from "./seeded.ts";
 import { startSharedStores } from "./stores.ts";
 import { Customer } from "./uploads.ts";
 
 /**
- * The fault campaign: processes are killed and paused, stores go away and come back, disks fill and clocks jump
- * while videos are uploaded and transcribed; then it is looked at whether every one of them came to its right end.
+ * The fault campaign: while videos are uploaded and transcribed, it kills and pauses processes, makes stores
+ * unavailable, fills disks and shifts clocks. Then it checks that every video reached its expected state.
  */
 const { values } = parseArgs({
   options: {
-    /** Faults that must have happened; 320 by default, 2 with `--break`. */
+    /** Number of faults to inject; 320 by default, 2 with `--break`. */
     faults: { type: "string" },
-    /** Videos uploaded meanwhile, in addition to those of faults that upload; 200 by default, 4 with `--break`. */
+    /** Number of videos to upload, in addition to the uploads of faults; 200 by default, 4 with `--break`. */
     videos: { type: "string" },
     seed: { type: "string", default: "1" },
-    /** Name prefixes of faults, separated by commas; all by default, with `--break` those that need a fence. */
+    /**
+     * Name prefixes of faults, separated by commas. By default all faults, with `--break` those that require the fence.
+     */
     only: { type: "string" },
-    /** `fence`: the writes of workers are no longer fenced, which must be noticed. */
+    /** `fence` disables the fencing of the workers' writes, which the campaign must detect. */
     break: { type: "string" },
-    /** One process with everything inside, also where PostgreSQL and an S3 server could be had. */
+    /** Tests one process with the embedded database even if PostgreSQL and an S3 server are installed. */
     embedded: { type: "boolean", default: false },
     minutes: { type: "string", default: "20" },
   },
 });
-if (values.break !== undefined && values.break !== "fence") throw new Error("--break takes: fence");
+if (values.break !== undefined && values.break !== "fence") throw new Error("--break must be: fence");
 const {
-  faults: wanted,
+  faults: faultCount,
   videos,
   only,
 } = values.break === undefined
@@ -54,9 +56,9 @@ const seed = Number(values.seed);
 const WORKERS = 3;
 
 const folder = await mkdtemp(join(tmpdir(), "subtext-chaos-"));
-// PostgreSQL runs as another user where this runs as root.
+// If this script runs as root, PostgreSQL runs as another user, who needs access.
 await chmod(folder, 0o755);
-const beganAt = performance.now();
+const startedAt = performance.now();
 const started = new AsyncDisposableStack();
 let ending: Promise<void> | undefined;
 const endAll = () => (ending ??= started.disposeAsync());
@@ -66,7 +68,7 @@ for (const event of ["SIGINT", "SIGTERM", "uncaughtException", "unhandledRejecti
     void endAll().finally(() => process.exit(1));
   });
 }
-let faults: string[] = [];
+let problems: string[] = [];
 try {
   const stores = values.embedded ? null : await startSharedStores(join(folder, "stores"), started);
   if (!stores && !values.embedded) {
@@ -77,7 +79,7 @@ try {
   console.log(
     stores
       ? `1 api process and ${WORKERS} workers on PostgreSQL and an S3 server, seed ${seed}`
-      : `one process with everything inside, seed ${seed}`,
+      : `one process with the embedded database, seed ${seed}`,
   );
   const receiver = await Receiver.start(seed);
   started.defer(() => receiver.close());
@@ -91,98 +93,99 @@ try {
   started.defer(async () => await fleet.close());
   await fleet.open();
   const withoutDisk = fleet.members.filter(({ disk }) => disk === null).length;
-  if (withoutDisk > 0) console.log("Full disks are skipped. To enable them: run as root, where it may mount");
+  if (withoutDisk > 0)
+    console.log("Full disks are skipped. To enable them: run as root with permission to mount");
   const tenant = await fleet.front.service.createTenant(receiver.url, [...EVENT_TYPES]);
   receiver.trust(tenant.webhookSecret ?? "");
   await fleet.start();
   const recordings = await makeRecordings(folder);
-  const calm = await transcribeBaseline(fleet.front.service, tenant, recordings);
+  const baseline = await transcribeBaseline(fleet.front.service, tenant, recordings);
   const customer = new Customer(fleet.front.service, tenant);
   const world: World = {
     fleet,
     customer,
     recordings,
-    uploads: [...calm].map(([videoId, recording]) => ({ videoId, recording, deletion: "none" })),
+    uploads: [...baseline].map(([videoId, recording]) => ({ videoId, recording, deletion: "none" })),
   };
-  say("all is calm; now it begins");
+  log("the baseline is complete; the campaign starts");
   const tally = await runCampaign(world, {
-    faults: Number(wanted),
+    faults: Number(faultCount),
     videos: Number(videos),
     seed,
     only: only.split(",").filter(Boolean),
     withinMs: Number(values.minutes) * 60_000,
   });
 
-  await fleet.calm();
-  say("all is calm again; waiting for the queue to end");
-  const late = await untilAllEnded(world, tenant);
-  const failed = await reprocessWhatFaultsFailed(world, tenant);
-  if (failed.size > 0) late.push(...(await untilAllEnded(world, tenant)));
-  say("the queue is empty; restarting all processes, which sweeps");
+  await fleet.endFaults();
+  log("all faults are over; waiting for the queue to empty");
+  const late = await waitUntilAllEnded(world, tenant);
+  const failed = await reprocessFailed(world, tenant);
+  if (failed.size > 0) late.push(...(await waitUntilAllEnded(world, tenant)));
+  log("the queue is empty; restarting all processes, which runs the sweeps");
   await fleet.stop();
-  const hurried = await fleet.front.service.inside(hurryDeliveries);
+  const redelivered = await fleet.front.service.inside(redeliverPending);
   await fleet.start();
-  await untilDelivered(world, receiver);
-  const answers = await checkAnswers(world, tenant);
+  await waitUntilDelivered(world, receiver);
+  const answers = await checkResponses(world, tenant);
   if (stores === null) await fleet.stop();
   const { service } = fleet.front;
   const reprocessed = new Set(failed.keys());
   const rows = await service.inside((parts) => checkRows(parts, world, { received: receiver, reprocessed }));
-  const files = await checkWhenSwept(async () => await service.inside(checkFiles));
-  faults = [
+  const files = await checkAfterSweep(async () => await service.inside(checkFiles));
+  problems = [
     ...late.map(({ upload, status }) => `${upload.videoId} ("${upload.recording.name}") is still ${status}`),
     ...answers,
     ...rows,
     ...files,
-    ...receiver.complaints,
-    ...customer.complaints,
-    ...fleet.collapses,
-    ...fleet.orphans().map((orphan) => `left without its parent: ${orphan}`),
+    ...receiver.problems,
+    ...customer.problems,
+    ...fleet.unexpectedExits,
+    ...fleet.orphans().map((orphan) => `orphaned process: ${orphan}`),
     ...outages(failed),
   ];
   printTally(tally);
   printTable(
-    "What came of it",
+    "Results",
     ["", ""],
     [
       ["videos", String(world.uploads.length)],
-      ["of these deleted", String(world.uploads.filter(({ deletion }) => deletion === "done").length)],
-      ["failed by three hits, reprocessed", [...failed.values()].join(", ") || "0"],
-      ["webhook requests, refused on purpose", `${receiver.requests}, ${receiver.refused}`],
-      ["webhooks redelivered manually", String(hurried)],
-      ["starts that failed while a store was away", String(fleet.failedStarts)],
-      ["minutes", ((performance.now() - beganAt) / 60_000).toFixed(1)],
-      ["faults found", String(faults.length)],
+      ["videos deleted", String(world.uploads.filter(({ deletion }) => deletion === "done").length)],
+      ["failed after three crashes, reprocessed", [...failed.values()].join(", ") || "0"],
+      ["webhook requests, rejected on purpose", `${receiver.requests}, ${receiver.rejected}`],
+      ["webhooks redelivered manually", String(redelivered)],
+      ["starts that failed while a store was unavailable", String(fleet.failedStarts)],
+      ["minutes", ((performance.now() - startedAt) / 60_000).toFixed(1)],
+      ["problems found", String(problems.length)],
     ],
   );
 } finally {
   await endAll();
 }
-for (const fault of faults) console.error(`FOUND: ${fault}`);
+for (const problem of problems) console.error(`FOUND: ${problem}`);
 if (values.break !== undefined) {
-  console.log(faults.length > 0 ? "The broken fence was noticed." : "The broken fence was NOT noticed.");
+  console.log(problems.length > 0 ? "The broken fence was detected." : "The broken fence was NOT detected.");
 }
-if (faults.length === 0 && values.break === undefined) await rm(folder, { recursive: true, force: true });
+if (problems.length === 0 && values.break === undefined) await rm(folder, { recursive: true, force: true });
 else console.error(`The logs of all processes are in ${folder}`);
-process.exit((faults.length === 0) === (values.break === undefined) ? 0 : 1);
+process.exit((problems.length === 0) === (values.break === undefined) ? 0 : 1);
 
-function say(what: string): void {
-  console.log(`${((performance.now() - beganAt) / 1000).toFixed(0).padStart(5)} s  ${what}`);
+function log(what: string): void {
+  console.log(`${((performance.now() - startedAt) / 1000).toFixed(0).padStart(5)} s  ${what}`);
 }
 
-/** No attempt may be used up by what passes by itself. */
+/** Reports transcriptions that failed because of an outage. Outages must not use up attempts. */
 function outages(failed: Map<string, string>): string[] {
   const hits = ["engine_crashed", "engine_hung", "engine_out_of_memory", "decoder_crashed", "model_unusable"];
   return [...failed]
     .filter(([, code]) => !hits.includes(code))
-    .map(([videoId, code]) => `${videoId} was given up over an outage: ${code}`);
+    .map(([videoId, code]) => `${videoId} failed because of an outage: ${code}`);
 }
 
 function printTally({ times, missed, total }: Tally): void {
   const names = [...new Set([...times.keys(), ...missed.keys()])].sort();
   printTable(
     `Faults that happened, seed ${seed}`,
-    ["fault", "times", "nothing to hit"],
+    ["fault", "times", "no target"],
     [
       ...names.map((name) => [name, String(times.get(name) ?? 0), String(missed.get(name) ?? 0)]),
       ["all", String(total), ""],

@@ -26,18 +26,20 @@ const SWEPT_WITHIN_MS = 45_000;
 const DELIVERED_WITHIN_MS = 60_000;
 
 /** Checks what a client sees: states, words, and that deleted videos are gone. */
-export async function checkAnswers({ fleet, customer, uploads }: World, tenant: Tenant): Promise<string[]> {
+export async function checkResponses({ fleet, customer, uploads }: World, tenant: Tenant): Promise<string[]> {
   const wrong: string[] = [];
   for (const { videoId, recording, deletion } of uploads) {
     if (deletion !== "none") {
       const status = await customer.statusOf(`/api/v1/videos/${videoId}`);
-      if (status !== 404) wrong.push(`${videoId} was deleted and is answered ${status}`);
+      if (status !== 404) wrong.push(`${videoId} was deleted, but the response is ${status}`);
       continue;
     }
     const seen = await fleet.front.service.read(tenant, videoId);
-    if (seen?.status !== recording.ends) {
-      wrong.push(`${videoId} ("${recording.name}") is ${seen?.status} instead of ${recording.ends}`);
-    } else if (recording.ends === "COMPLETED") {
+    if (seen?.status !== recording.expectedStatus) {
+      wrong.push(
+        `${videoId} ("${recording.name}") is ${seen?.status} instead of ${recording.expectedStatus}`,
+      );
+    } else if (recording.expectedStatus === "COMPLETED") {
       const words = await readWords(seen.files!.json.url).catch((error: Error) => error.message);
       if (words !== recording.transcript)
         wrong.push(`${videoId} ("${recording.name}") has other words: ${words}`);
@@ -47,10 +49,10 @@ export async function checkAnswers({ fleet, customer, uploads }: World, tenant: 
 }
 
 /**
- * Redelivers webhooks that failed twice and would wait for minutes or hours by the schedule.
+ * Redelivers webhooks that would otherwise wait for minutes or hours until their next retry.
  * @returns the number of redelivered webhooks
  */
-export async function hurryDeliveries({ database, queue, clock }: Parts): Promise<number> {
+export async function redeliverPending({ database, queue, clock }: Parts): Promise<number> {
   const db = database.kysely;
   const waiting = await db
     .selectFrom("delivery")
@@ -65,16 +67,16 @@ export async function hurryDeliveries({ database, queue, clock }: Parts): Promis
   return waiting.length;
 }
 
-export async function untilDelivered({ uploads }: World, received: ReceivedEvents): Promise<void> {
-  const isIn = ({ videoId, deletion, recording }: World["uploads"][number]) =>
-    deletion !== "none" || received.taken.get(videoId)?.has(EVENT_OF[recording.ends]!);
-  const givesUpAt = performance.now() + DELIVERED_WITHIN_MS;
-  while (performance.now() < givesUpAt && !uploads.every(isIn)) await sleep(250);
+export async function waitUntilDelivered({ uploads }: World, received: ReceivedEvents): Promise<void> {
+  const isDelivered = ({ videoId, deletion, recording }: World["uploads"][number]) =>
+    deletion !== "none" || received.accepted.get(videoId)?.has(EVENT_OF[recording.expectedStatus]!);
+  const deadline = performance.now() + DELIVERED_WITHIN_MS;
+  while (performance.now() < deadline && !uploads.every(isDelivered)) await sleep(250);
 }
 
 /**
- * Compares the database with what the receiver got.
- * @param reprocessed videos whose transcription had failed before
+ * Compares the database with the events that the receiver accepted.
+ * @param reprocessed videos whose transcription failed before
  */
 export async function checkRows(
   { database }: Parts,
@@ -87,38 +89,43 @@ export async function checkRows(
   const attempts = await db.selectFrom("transcription_attempt").selectAll().execute();
   const videos = new Map((await db.selectFrom("video").selectAll().execute()).map((row) => [row.id, row]));
   const events = await db.selectFrom("event").selectAll().execute();
-  const known = new Map(uploads.map((upload) => [upload.videoId, upload]));
+  const uploadIds = new Set(uploads.map(({ videoId }) => videoId));
 
   for (const { videoId, deletion, recording } of uploads) {
-    const its = transcriptions.filter(({ video_id }) => video_id === videoId);
+    const transcriptionsOfVideo = transcriptions.filter(({ video_id }) => video_id === videoId);
     if (deletion === "done") {
-      if (videos.has(videoId)) wrong.push(`${videoId} was deleted and has a row`);
+      if (videos.has(videoId)) wrong.push(`${videoId} was deleted but has a row`);
       continue;
     }
-    if (its.length !== 1) wrong.push(`${videoId} has ${its.length} transcriptions`);
-    const type = EVENT_OF[recording.ends]!;
-    const emitted = events.filter(({ transcription_id }) => transcription_id === its[0]?.id);
+    if (transcriptionsOfVideo.length !== 1)
+      wrong.push(`${videoId} has ${transcriptionsOfVideo.length} transcriptions`);
+    const type = EVENT_OF[recording.expectedStatus]!;
+    const emitted = events.filter(
+      ({ transcription_id }) => transcription_id === transcriptionsOfVideo[0]?.id,
+    );
     const stored = emitted.filter((event) => event.type === type);
     for (const event of emitted) {
       if (event.type === type || (event.type === EVENT_OF.FAILED && reprocessed.has(videoId))) continue;
-      wrong.push(`${videoId} has an event ${event.type} but ended differently`);
+      wrong.push(`${videoId} has an event ${event.type} but a different status`);
     }
-    for (const row of its) {
-      const own = attempts.filter(({ transcription_id }) => transcription_id === row.id);
-      if (!endedByItsLast(row, own)) {
-        const outcomes = own.map(({ number, outcome }) => `${number} ${outcome}`).join(", ");
-        wrong.push(`${videoId} is ${row.status} and not by the last of its attempts: ${outcomes}`);
+    for (const row of transcriptionsOfVideo) {
+      const attemptsOfTranscription = attempts.filter(({ transcription_id }) => transcription_id === row.id);
+      if (!wasEndedByLastAttempt(row, attemptsOfTranscription)) {
+        const outcomes = attemptsOfTranscription
+          .map(({ number, outcome }) => `${number} ${outcome}`)
+          .join(", ");
+        wrong.push(`${videoId} is ${row.status}, which its last attempt did not cause: ${outcomes}`);
       }
     }
-    if (stored.length !== 1) wrong.push(`${videoId} has ${stored.length} events of its end`);
-    const ids = [...(received.taken.get(videoId)?.get(type) ?? [])];
+    if (stored.length !== 1) wrong.push(`${videoId} has ${stored.length} events of type ${type}`);
+    const ids = [...(received.accepted.get(videoId)?.get(type) ?? [])];
     if (ids.length !== 1 || ids[0] !== stored[0]?.id) {
       wrong.push(`${videoId}: the receiver has ${ids.length} ids of ${type}: ${ids.join(", ")}`);
     }
   }
   for (const { id, uploaded_at: uploadedAt } of videos.values()) {
-    if (uploadedAt !== null && !known.has(id))
-      wrong.push(`${id} is complete and was not uploaded by the campaign`);
+    if (uploadedAt !== null && !uploadIds.has(id))
+      wrong.push(`${id} is complete but was not uploaded by the campaign`);
   }
   return wrong;
 }
@@ -129,18 +136,18 @@ const OUTCOME_OF: Partial<Record<TranscriptionStatus, string>> = {
   SKIPPED: "skipped",
 };
 
-/** Whether its last attempt ended it, and nothing was written after that. */
-function endedByItsLast(
+/** Returns whether the last attempt ended the transcription and nothing was written afterward. */
+function wasEndedByLastAttempt(
   { status, attempt, finished_at }: TranscriptionRow,
   attempts: TranscriptionAttemptRow[],
 ): boolean {
   const last = attempts.find(({ number }) => number === attempt);
-  const enders = attempts.filter(({ outcome }) => outcome === "completed" || outcome === "skipped");
+  const endings = attempts.filter(({ outcome }) => outcome === "completed" || outcome === "skipped");
   return (
     last !== undefined &&
     last.outcome === OUTCOME_OF[status] &&
     last.ended_at?.getTime() === finished_at?.getTime() &&
-    enders.every((ender) => ender === last) &&
+    endings.every((ending) => ending === last) &&
     attempts.every(({ outcome, number }) => outcome !== null && number <= attempt)
   );
 }
@@ -170,17 +177,17 @@ export async function checkFiles({ database, recordings, config }: Parts): Promi
     if (!owned.has(key) && !isOpenUpload) wrong.push(`${key} has no row`);
   }
   for await (const id of recordings.list()) {
-    if (!videos.has(id)) wrong.push(`parts of a recording ${id} have no row`);
+    if (!videos.has(id)) wrong.push(`the recording ${id} has parts but no row`);
   }
   return [...new Set(wrong)];
 }
 
-/** Repeats the check while sweeps may still be running. */
-export async function checkWhenSwept(check: () => Promise<string[]>): Promise<string[]> {
-  const givesUpAt = performance.now() + SWEPT_WITHIN_MS;
+/** Repeats the check until it succeeds, as long as sweeps may still be running. */
+export async function checkAfterSweep(check: () => Promise<string[]>): Promise<string[]> {
+  const deadline = performance.now() + SWEPT_WITHIN_MS;
   for (;;) {
     const wrong = await check();
-    if (wrong.length === 0 || performance.now() > givesUpAt) return wrong;
+    if (wrong.length === 0 || performance.now() > deadline) return wrong;
     await sleep(3_000);
   }
 }
@@ -197,7 +204,7 @@ async function bucketKeys(config: NonNullable<Parts["config"]["bucket"]>): Promi
   }
 }
 
-/** Whether it is a probe that a recently ended process left behind. */
+/** Returns whether the object is a probe that a recently ended process left behind. */
 function isProbe({ key, writtenAt }: { key: string; writtenAt: Date }): boolean {
   return key.startsWith(PROBES) && Date.now() - writtenAt.getTime() < PROBE_MAY_STAY_MS;
 }

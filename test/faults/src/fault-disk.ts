@@ -12,7 +12,7 @@ export function diskFaults(): Fault[] {
           fleet.workers.filter(({ disk }) => disk !== null),
           random,
         );
-        return { holds: `disk of ${member.name}`, member };
+        return { exclusive: `disk of ${member.name}`, member };
       },
       async apply(_world, { disk }, random) {
         if (!disk) return false;

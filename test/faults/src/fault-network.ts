@@ -6,20 +6,20 @@ import { between, pickOne } from "./seeded.ts";
 
 type Store = "database" | "bucket";
 
-/** What may happen between a process and its stores, and to the stores themselves. */
+/** Faults of the connections between a process and its stores, and of the stores themselves. */
 export function networkFaults(): Fault[] {
   return [
     ...(["database", "bucket"] as const).flatMap((store): Fault[] => [
-      weather(store, "connections cut", 14, async (network) => network.cut()),
-      weather(store, "hung", 8, async (network, random) => {
+      connectionFault(store, "connections cut", 14, async (network) => network.cut()),
+      connectionFault(store, "hung", 8, async (network, random) => {
         await network.hang();
         await sleep(between(3_000, 20_000, random));
       }),
-      weather(store, "slow", 8, async (network, random) => {
+      connectionFault(store, "slow", 8, async (network, random) => {
         await network.slow(between(20, 250, random));
         await sleep(between(3_000, 8_000, random));
       }),
-      weather(store, "refused", 8, async (network, random) => {
+      connectionFault(store, "refused", 8, async (network, random) => {
         await network.refuse();
         await sleep(between(2_000, 12_000, random));
       }),
@@ -27,9 +27,9 @@ export function networkFaults(): Fault[] {
     restart("fast", 5),
     restart("immediate", 7),
     {
-      name: "bucket answers errors",
+      name: "bucket returns errors",
       share: 12,
-      draw: (fleet) => ({ holds: "bucket itself", member: fleet.front }),
+      draw: (fleet) => ({ exclusive: "bucket itself", member: fleet.front }),
       async apply({ fleet }, _member, random) {
         if (!fleet.unreliable) return false;
         fleet.unreliable.failing = between(0.2, 1, random);
@@ -41,25 +41,25 @@ export function networkFaults(): Fault[] {
   ];
 }
 
-/** Between one process and the store, or between all of them and it. */
-function weather(
+/** A fault of the connections between one process and a store. */
+function connectionFault(
   store: Store,
   what: string,
   share: number,
-  turnBad: (network: TcpProxy, random: () => number) => Promise<void>,
+  disrupt: (network: TcpProxy, random: () => number) => Promise<void>,
 ): Fault {
   return {
     name: `${store} ${what}`,
     share,
     draw(fleet, random) {
       const member = pickOne(fleet.members, random);
-      return { holds: `${store} of ${member.name}`, member };
+      return { exclusive: `${store} of ${member.name}`, member };
     },
     async apply(_world, member: Member, random) {
       const network = member[store];
       if (!network) return false;
       try {
-        await turnBad(network, random);
+        await disrupt(network, random);
       } finally {
         await network.pass();
       }
@@ -72,7 +72,7 @@ function restart(mode: "fast" | "immediate", share: number): Fault {
   return {
     name: mode === "fast" ? "database restarted" : "database crashed",
     share,
-    draw: (fleet) => ({ holds: "database itself", member: fleet.front }),
+    draw: (fleet) => ({ exclusive: "database itself", member: fleet.front }),
     async apply({ fleet }) {
       if (!fleet.stores) return false;
       await fleet.stores.restartDatabase(mode);

@@ -2,18 +2,18 @@ import type { Fault, World } from "./fault.ts";
 import { pickByShare, pickOne, type Random } from "./seeded.ts";
 import type { Customer, Upload } from "./uploads.ts";
 
-/** What clients do: all of it is allowed, and none of it may do harm. */
+/** Unusual client requests. All of them are allowed, and none may do harm. */
 export function requestFaults(): Fault[] {
   return [
-    upload("pieces sent twice", 12, (customer, recording) => customer.uploadTwice(recording)),
-    upload("pieces out of order", 12, (customer, recording) => customer.uploadOutOfOrder(recording)),
-    upload("deleted while it comes", 8, (customer, recording) => customer.uploadAndDelete(recording)),
+    upload("chunks sent twice", 12, (customer, recording) => customer.uploadTwice(recording)),
+    upload("chunks out of order", 12, (customer, recording) => customer.uploadOutOfOrder(recording)),
+    upload("deleted during upload", 8, (customer, recording) => customer.uploadAndDelete(recording)),
     {
-      name: "deleted while it waits or runs",
+      name: "deleted while pending or processing",
       share: 12,
-      draw: (fleet) => ({ holds: "", member: fleet.front }),
+      draw: (fleet) => ({ exclusive: "", member: fleet.front }),
       async apply({ customer, uploads }, _member, random) {
-        // The newest: the queue has not come far with them.
+        // The newest videos are probably still pending or processing.
         const newest = uploads.slice(-8).filter(({ deletion }) => deletion === "none");
         if (newest.length === 0) return false;
         await customer.delete(pickOne(newest, random));
@@ -31,7 +31,7 @@ function upload(
   return {
     name,
     share,
-    draw: (fleet) => ({ holds: "", member: fleet.front }),
+    draw: (fleet) => ({ exclusive: "", member: fleet.front }),
     async apply({ customer, recordings, uploads }, _member, random: Random) {
       uploads.push(await make(customer, pickByShare(recordings, random)));
       return true;

@@ -18,19 +18,19 @@ export interface Fault {
   name: string;
   /** Relative probability of being drawn. */
   share: number;
-  /** What it needs exclusively: no two faults hold the same at a time. Depends only on the seed. */
-  draw(fleet: Fleet, random: Random): { holds: string; member: Member };
-  /** @returns false if there was nothing to hit */
+  /** Chooses the member and the resource that the fault needs exclusively. The choice depends only on the seed. */
+  draw(fleet: Fleet, random: Random): { exclusive: string; member: Member };
+  /** @returns false if there was no target */
   apply(world: World, member: Member, random: Random): Promise<boolean>;
 }
 
 /** Polls until there is a value. Returns null after the timeout. */
-export async function soon<T>(look: () => T | null | undefined, withinMs: number): Promise<T | null> {
-  const givesUpAt = performance.now() + withinMs;
+export async function pollUntil<T>(look: () => T | null | undefined, withinMs: number): Promise<T | null> {
+  const deadline = performance.now() + withinMs;
   for (;;) {
     const found = look();
     if (found !== null && found !== undefined) return found;
-    if (performance.now() > givesUpAt) return null;
+    if (performance.now() > deadline) return null;
     await sleep(15);
   }
 }

@@ -15,7 +15,7 @@ const PRELOADS = {
   fence: new URL("broken-fence.ts", import.meta.url).href,
 };
 
-/** One process of the service, and the networks and the disk that are its own. */
+/** A process of the service with its proxies and its disk. */
 export interface Member {
   name: string;
   role: "api" | "worker" | "all";
@@ -26,30 +26,30 @@ export interface Member {
   bucket: TcpProxy | null;
   disk: SmallDisk | null;
   logFile: string;
-  /** Whether it is to run: one that ends though it should not is started again, as a supervisor would. */
-  wanted: boolean;
+  /** Whether the process should run. If it exits unexpectedly, the fleet restarts it, like a supervisor. */
+  shouldRun: boolean;
 }
 
 export interface FleetOptions {
   folder: string;
-  /** Null for one process with everything inside. */
+  /** Null for one process with the embedded database. */
   stores: SharedStores | null;
   workers: number;
   breakFence: boolean;
   random: () => number;
 }
 
-/** The processes under test with everything between them and their dependencies. */
+/** The processes under test, and the proxies between them and their stores. */
 export class Fleet {
   readonly members: Member[] = [];
   readonly stores: SharedStores | null;
-  /** Of the shared bucket; null without one. */
+  /** Proxy of the shared bucket; null without one. */
   unreliable: UnreliableBucket | null = null;
-  /** Unexpected exits of processes that had been ready. */
-  readonly collapses: string[] = [];
-  /** Starts that failed, as they may while a store is away. */
+  /** Unexpected exits of running processes. */
+  readonly unexpectedExits: string[] = [];
+  /** Number of failed starts. A start may fail while a store is unavailable. */
   failedStarts = 0;
-  /** Every child process seen so far, with its kind. */
+  /** Commands of all child processes seen so far, by pid. */
   readonly #children = new Map<number, string>();
   readonly #options: FleetOptions;
   #supervising = false;
@@ -59,7 +59,7 @@ export class Fleet {
     this.stores = options.stores;
   }
 
-  /** Makes the members; `start` starts them. What was made when it fails is for `close`. */
+  /** Creates the members, which `start` starts. Call `close` even if this fails. */
   async open(): Promise<void> {
     const { stores, random, workers } = this.#options;
     if (stores) this.unreliable = await startUnreliableBucket({ port: stores.bucketPort }, random);
@@ -71,7 +71,7 @@ export class Fleet {
     }
   }
 
-  /** The one that takes requests. */
+  /** The member that serves requests. */
   get front(): Member {
     return this.members[0]!;
   }
@@ -106,70 +106,70 @@ export class Fleet {
     };
     const preload = [PRELOADS.clock, ...(breakFence && role !== "api" ? [PRELOADS.fence] : [])];
     const service = new SpawnedService(dataFolder, await freePort(), settings, { preload, logFile });
-    return { name, role, service, database, bucket, disk, logFile, wanted: false };
+    return { name, role, service, database, bucket, disk, logFile, shouldRun: false };
   }
 
-  /** Starts all, and from then on again whichever ends by itself. */
+  /** Starts all members, and restarts each one that exits unexpectedly. */
   async start(): Promise<void> {
-    await Promise.all(this.members.map((member) => this.bringUp(member)));
+    await Promise.all(this.members.map((member) => this.startMember(member)));
     this.#supervising = true;
     void this.#supervise();
   }
 
-  /** Starts a member, again and again where its stores are away; resolves when it is ready. */
-  async bringUp(member: Member): Promise<void> {
-    const givesUpAt = performance.now() + START_WITHIN_MS;
+  /** Starts a member and retries while its stores are unavailable. Resolves when the member is ready. */
+  async startMember(member: Member): Promise<void> {
+    const deadline = performance.now() + START_WITHIN_MS;
     for (;;) {
       try {
         await member.service.start();
-        member.wanted = true;
+        member.shouldRun = true;
         return;
       } catch (error) {
         this.failedStarts += 1;
-        if (performance.now() > givesUpAt) throw error;
+        if (performance.now() > deadline) throw error;
         await sleep(500);
       }
     }
   }
 
-  /** Ends a member and prevents that it is restarted meanwhile. */
-  async takeDown(member: Member, signal: "SIGTERM" | "SIGKILL"): Promise<void> {
-    member.wanted = false;
+  /** Ends a member, which is then not restarted. */
+  async stopMember(member: Member, signal: "SIGTERM" | "SIGKILL"): Promise<void> {
+    member.shouldRun = false;
     await member.service.end(signal);
   }
 
-  /** All of a member's processes that run now, itself first. */
-  treeOf({ service }: Member): RunningProcess[] {
+  /** Returns the running processes of a member, starting with the member itself. */
+  processTreeOf({ service }: Member): RunningProcess[] {
     const tree = service.pid === undefined || !service.running ? [] : processTree(service.pid);
     for (const { pid, command } of tree.slice(1)) this.#children.set(pid, command);
     return tree;
   }
 
-  /** Whether a worker has begun with this video. */
-  isAt(member: Member, videoId: string): boolean {
-    // From a bucket, each attempt fetches its own copy; else the decoder names the recording.
+  /** Returns whether a worker has started to process this video. */
+  isWorkingOn(member: Member, videoId: string): boolean {
+    // With a bucket, each attempt downloads a copy. Otherwise the decoder's command contains the video id.
     if (!this.stores)
-      return this.treeOf(member).some((its) => isDecoder(its) && its.command.includes(videoId));
+      return this.processTreeOf(member).some((its) => isDecoder(its) && its.command.includes(videoId));
     const scratch = join(member.service.dataFolder, "scratch");
     try {
       return readdirSync(scratch, { recursive: true }).some((name) => String(name).includes(videoId));
     } catch {
-      // It has ended meanwhile and taken its folder along.
+      // The worker has just ended and deleted its folder.
       return false;
     }
   }
 
-  /** Children that live though the process that made them is gone. */
+  /** Returns child processes that are still running although their parent has ended. */
   orphans(): string[] {
-    const held = new Set(this.members.flatMap((member) => this.treeOf(member).map(({ pid }) => pid)));
+    const held = new Set(this.members.flatMap((member) => this.processTreeOf(member).map(({ pid }) => pid)));
     return [...this.#children].flatMap(([pid, command]) => {
       const [process] = held.has(pid) ? [] : processTree(pid);
       return process?.command === command ? [`${pid} ${command}`] : [];
     });
   }
 
-  /** Whatever was bad between them and their stores is good again; clocks are right, disks have room. */
-  async calm(): Promise<void> {
+  /** Ends all faults: connections work, clocks are right, disks have free space. */
+  async endFaults(): Promise<void> {
     if (this.unreliable) this.unreliable.failing = 0;
     for (const member of this.members) {
       await member.database?.pass();
@@ -181,13 +181,13 @@ export class Fleet {
 
   async stop(): Promise<void> {
     this.#supervising = false;
-    await Promise.all(this.members.map((member) => this.takeDown(member, "SIGTERM")));
+    await Promise.all(this.members.map((member) => this.stopMember(member, "SIGTERM")));
   }
 
   async close(): Promise<void> {
     this.#supervising = false;
     for (const member of this.members) {
-      await this.takeDown(member, "SIGKILL");
+      await this.stopMember(member, "SIGKILL");
       await member.database?.close();
       await member.bucket?.close();
       member.disk?.unmount();
@@ -198,11 +198,11 @@ export class Fleet {
   async #supervise(): Promise<void> {
     while (this.#supervising) {
       for (const member of this.members) {
-        if (!member.wanted || member.service.running) continue;
-        member.wanted = false;
-        this.collapses.push(`${member.name} ended by itself: ${member.service.howEnded}`);
-        console.log(`${member.name} ended by itself: ${member.service.howEnded}`);
-        void this.bringUp(member).catch((error) => this.collapses.push(`${member.name}: ${error}`));
+        if (!member.shouldRun || member.service.running) continue;
+        member.shouldRun = false;
+        this.unexpectedExits.push(`${member.name} exited unexpectedly: ${member.service.howEnded}`);
+        console.log(`${member.name} exited unexpectedly: ${member.service.howEnded}`);
+        void this.startMember(member).catch((error) => this.unexpectedExits.push(`${member.name}: ${error}`));
       }
       await sleep(LOOK_EVERY_MS);
     }

@@ -4,24 +4,24 @@ import { text } from "node:stream/consumers";
 import { Webhook } from "standardwebhooks";
 import { type Random, seeded } from "./seeded.ts";
 
-/** Of the events that come for the first time, how many meet a receiver that has a bad moment. */
+/** Share of first deliveries that the receiver rejects. */
 const BAD_SHARE = 0.2;
 
 export interface ReceivedEvents {
-  /** By the video's id and then by the type, the ids of the events that were taken. */
-  readonly taken: Map<string, Map<string, Set<string>>>;
-  /** Requests that no customer should ever see. */
-  readonly complaints: string[];
+  /** Ids of the accepted events, by video id and event type. */
+  readonly accepted: Map<string, Map<string, Set<string>>>;
+  /** Invalid requests, which a customer should never receive. */
+  readonly problems: string[];
   readonly requests: number;
-  readonly refused: number;
+  readonly rejected: number;
 }
 
-/** A customer's webhook receiver, which at times refuses, breaks off or dawdles when an event first comes. */
+/** A customer's webhook receiver, which rejects some events or closes the connection at their first delivery. */
 export class Receiver implements ReceivedEvents {
-  readonly taken = new Map<string, Map<string, Set<string>>>();
-  readonly complaints: string[] = [];
+  readonly accepted = new Map<string, Map<string, Set<string>>>();
+  readonly problems: string[] = [];
   requests = 0;
-  refused = 0;
+  rejected = 0;
   readonly #server: Server;
   readonly #random: Random;
   readonly #seen = new Set<string>();
@@ -37,7 +37,7 @@ export class Receiver implements ReceivedEvents {
       try {
         body = await text(request);
       } catch {
-        // The sender was killed in the middle.
+        // The sender was killed during the request.
         return;
       }
       try {
@@ -49,17 +49,17 @@ export class Receiver implements ReceivedEvents {
         const isNew = !this.#seen.has(id);
         this.#seen.add(id);
         if (isNew && this.#random() < BAD_SHARE) {
-          this.refused += 1;
+          this.rejected += 1;
           if (this.#random() < 0.5) response.writeHead(500).end();
           else request.socket.destroy();
           return;
         }
-        const types = this.taken.get(payload.data.videoId) ?? new Map<string, Set<string>>();
-        this.taken.set(payload.data.videoId, types);
+        const types = this.accepted.get(payload.data.videoId) ?? new Map<string, Set<string>>();
+        this.accepted.set(payload.data.videoId, types);
         types.set(payload.type, (types.get(payload.type) ?? new Set()).add(id));
         response.writeHead(204).end();
       } catch (error) {
-        this.complaints.push(`a webhook could not be verified: ${error}`);
+        this.problems.push(`a webhook could not be verified: ${error}`);
         response.writeHead(400).end();
       }
     });

@@ -11,10 +11,13 @@ const SAMPLE_TEXT = join(ROOT, "demo/sample/sample.txt");
 const MEDIA = join(ROOT, "speech/test/fixtures/media");
 
 const SILENCE_SECONDS = 1_200;
-/** Beyond one part of a multipart upload. */
+/** Makes the file larger than one part of a multipart upload. */
 const PADDING_BYTES = 6 * 1024 ** 2;
-/** Allows for the small engine on a synthetic voice; the baseline must still be this text, not any words. */
-const MOST_WRONG_SHARE = 0.4;
+/**
+ * High, because the small engine makes errors on a synthetic voice. The baseline must only be recognizable as the
+ * spoken text.
+ */
+const MAX_MISSING_SHARE = 0.4;
 
 const SENTENCES = [
   "The committee will meet again on Thursday morning to talk about the new library.",
@@ -23,25 +26,42 @@ const SENTENCES = [
   "She bought three apples and a loaf of bread at the market on the corner.",
 ];
 
-/** A recording whose transcription is known. */
+/** A recording and its expected transcription. */
 export interface Recording {
   name: string;
   path: string;
   sizeBytes: number;
-  ends: TranscriptionStatus;
+  expectedStatus: TranscriptionStatus;
   share: number;
-  /** The spoken text; null if there is no speech. */
-  said: string | null;
-  /** The transcript of the baseline run without faults; empty before it and without speech. */
+  /** The spoken text; null without speech. */
+  spokenText: string | null;
+  /** The transcript of the baseline run without faults; empty before that run or without speech. */
   transcript: string;
 }
 
-/** The sample, short clips of other words, and recordings that fail or are skipped. The clips need espeak-ng. */
+/**
+ * Creates the sample, short clips of other sentences, and recordings that fail or are skipped. The clips need
+ * espeak-ng.
+ */
 export async function makeRecordings(folder: string): Promise<Recording[]> {
   const recordings: Recording[] = [];
-  const add = async (name: string, path: string, ends: TranscriptionStatus, share: number, said?: string) => {
+  const add = async (
+    name: string,
+    path: string,
+    expectedStatus: TranscriptionStatus,
+    share: number,
+    spokenText?: string,
+  ) => {
     const { length: sizeBytes } = await readFile(path);
-    recordings.push({ name, path, sizeBytes, ends, share, said: said ?? null, transcript: "" });
+    recordings.push({
+      name,
+      path,
+      sizeBytes,
+      expectedStatus,
+      share,
+      spokenText: spokenText ?? null,
+      transcript: "",
+    });
   };
   const sampleText = await readFile(SAMPLE_TEXT, "utf8");
   await add("sample", SAMPLE, "COMPLETED", 8, sampleText);
@@ -76,7 +96,7 @@ export async function makeRecordings(folder: string): Promise<Recording[]> {
     // Slow to decode and quick to upload, so that faults hit running decoders.
     await add("silence", silence, "SKIPPED", 8);
   } catch {
-    console.log("ffmpeg is not installed: there is no long silence");
+    console.log("ffmpeg is not installed: the recording of silence is missing");
   }
   const garbage = join(folder, "garbage.mp4");
   await writeFile(garbage, "this is no video");
@@ -84,7 +104,7 @@ export async function makeRecordings(folder: string): Promise<Recording[]> {
   return recordings;
 }
 
-/** Uploads each recording once without faults; its transcript is the reference from then on. */
+/** Uploads each recording once without faults. The resulting transcripts are the reference for the campaign. */
 export async function transcribeBaseline(
   service: SpawnedService,
   tenant: Tenant,
@@ -94,28 +114,30 @@ export async function transcribeBaseline(
   for (const recording of recordings) uploaded.set(await service.upload(tenant, recording.path), recording);
   for (const [videoId, recording] of uploaded) {
     const { status, files } = await service.untilEnded(tenant, videoId);
-    if (status !== recording.ends) {
-      throw new Error(`"${recording.name}" ended ${status} instead of ${recording.ends} in the baseline run`);
+    if (status !== recording.expectedStatus) {
+      throw new Error(
+        `"${recording.name}" is ${status} instead of ${recording.expectedStatus} in the baseline run`,
+      );
     }
-    if (recording.said === null) continue;
+    if (recording.spokenText === null) continue;
     recording.transcript = await readWords(files!.json.url);
-    const wrong = wrongShare(recording.said, recording.transcript);
-    if (wrong > MOST_WRONG_SHARE) {
+    const wrong = missingShare(recording.spokenText, recording.transcript);
+    if (wrong > MAX_MISSING_SHARE) {
       throw new Error(`${Math.round(100 * wrong)} % of the words of "${recording.name}" are wrong`);
     }
   }
   return uploaded;
 }
 
-/** Retries if the connection breaks. */
+/** Fetches the words of a transcript. Retries if the connection fails. */
 export async function readWords(url: string): Promise<string> {
-  for (let tries = 1; ; tries++) {
+  for (let attempt = 1; ; attempt++) {
     const words = await fetch(url).then(
       async (response) => (response.ok ? ((await response.json()) as Word[]) : response.status),
       () => null,
     );
     if (Array.isArray(words)) return words.map(({ word }) => word).join(" ");
-    if (tries === 5) throw new Error(`the words cannot be read (${words ?? "no answer"})`);
+    if (attempt === 5) throw new Error(`the words cannot be read (${words ?? "no response"})`);
     await sleep(500);
   }
 }
@@ -128,16 +150,16 @@ async function padTo(path: string): Promise<Buffer> {
   return Buffer.concat([await readFile(path), box]);
 }
 
-/** Share of the spoken words that were not recognized, by word counts. */
-function wrongShare(said: string, recognized: string): number {
-  const left = plainWords(recognized);
-  const wanted = plainWords(said);
-  const missing = wanted.filter((word) => {
-    const place = left.indexOf(word);
-    if (place >= 0) left.splice(place, 1);
-    return place < 0;
+/** Returns the share of spoken words that are not in the recognized text, regardless of order. */
+function missingShare(spokenText: string, recognized: string): number {
+  const unmatched = plainWords(recognized);
+  const spokenWords = plainWords(spokenText);
+  const missing = spokenWords.filter((word) => {
+    const index = unmatched.indexOf(word);
+    if (index >= 0) unmatched.splice(index, 1);
+    return index < 0;
   });
-  return missing.length / wanted.length;
+  return missing.length / spokenWords.length;
 }
 
 function plainWords(text: string): string[] {

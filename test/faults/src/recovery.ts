@@ -4,23 +4,23 @@ import { readConfig } from "@subtext/server/config/config";
 import type { World } from "./fault.ts";
 import type { Upload } from "./uploads.ts";
 
-/** Beyond every wait between two attempts, with a queue that has grown long. */
+/** Longer than any delay between attempts plus the time for a long queue. */
 const END_WITHIN_MS = 8 * 60_000;
 
-/** Waits until every video that was not deleted has ended. @returns those that have not, with their status */
-export async function untilAllEnded(
+/** Waits until the transcriptions of all videos that were not deleted have ended. */
+export async function waitUntilAllEnded(
   { fleet, uploads }: World,
   tenant: Tenant,
 ): Promise<{ upload: Upload; status: string }[]> {
-  const givesUpAt = performance.now() + END_WITHIN_MS;
+  const deadline = performance.now() + END_WITHIN_MS;
   const late: { upload: Upload; status: string }[] = [];
   for (const upload of uploads) {
     if (upload.deletion !== "none") continue;
     for (;;) {
       const seen = await fleet.front.service.read(tenant, upload.videoId);
       if (seen && seen.status !== "PENDING" && seen.status !== "PROCESSING") break;
-      if (performance.now() > givesUpAt) {
-        late.push({ upload, status: seen?.status ?? "not to be read" });
+      if (performance.now() > deadline) {
+        late.push({ upload, status: seen?.status ?? "unreadable" });
         break;
       }
       await sleep(200);
@@ -30,19 +30,19 @@ export async function untilAllEnded(
 }
 
 /**
- * An operator's work after such a day: what failed because its engine or decoder was hit three times is tried again.
- * @returns by video, the code that it had failed with
+ * Reprocesses, like an operator, the transcriptions that failed because their engine or decoder crashed three times.
+ * @returns the failure codes by video id
  */
-export async function reprocessWhatFaultsFailed(
+export async function reprocessFailed(
   { fleet, uploads }: World,
   tenant: Tenant,
 ): Promise<Map<string, string>> {
   const running = await findRunning(readConfig({ DATA_DIR: fleet.front.service.dataFolder }).dataFolder);
-  if (!running) throw new Error("the service does not run");
+  if (!running) throw new Error("the service is not running");
   const client = overHttp(running);
   const failed = new Map<string, string>();
   for (const { videoId, deletion, recording } of uploads) {
-    if (deletion !== "none" || recording.ends === "FAILED") continue;
+    if (deletion !== "none" || recording.expectedStatus === "FAILED") continue;
     const seen = await fleet.front.service.read(tenant, videoId);
     if (seen?.status !== "FAILED") continue;
     const view = await client.send("GET /transcriptions/:id", { params: { id: videoId } });

@@ -12,14 +12,14 @@ const WAIT_FOR_ONE_MS = 30_000;
 /** A round-robin TCP load balancer for the processes whose /healthz returns 200, as docs/deploy.md describes. */
 export interface Balancer {
   readonly url: string;
-  /** The same processes, at the end of a slow line. */
+  /** The same processes over a slow connection. */
   readonly slowUrl: string;
-  /** Resolves when the process on this port gets connections. */
+  /** Resolves when the balancer considers the process on this port ready. */
   untilReady(port: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @param slowBytesPerSecond what the slow line carries from the client */
+/** @param slowBytesPerSecond upstream bandwidth of the slow connection */
 export async function startBalancer(
   ports: readonly number[],
   { slowBytesPerSecond }: { slowBytesPerSecond: number },
@@ -45,49 +45,52 @@ export async function startBalancer(
     }
   };
 
-  /** Null where none is ready in time. A process that does not take the connection is passed over. */
-  const reachOne = async (): Promise<Socket | null> => {
-    const givesUpAt = performance.now() + WAIT_FOR_ONE_MS;
-    while (performance.now() < givesUpAt && !isClosed) {
+  /**
+   * Connects to the next ready process, skipping processes that refuse the connection. Returns null if none is ready in
+   * time.
+   */
+  const connectToReady = async (): Promise<Socket | null> => {
+    const deadline = performance.now() + WAIT_FOR_ONE_MS;
+    while (performance.now() < deadline && !isClosed) {
       const candidates = [...ready];
       const port = candidates[turn++ % candidates.length];
       const upstream = port === undefined ? null : connect(port, "127.0.0.1");
       if (upstream) {
-        const reached = await once(upstream, "connect").then(
+        const isConnected = await once(upstream, "connect").then(
           () => true,
           () => false,
         );
-        if (reached) return upstream;
+        if (isConnected) return upstream;
       }
       await sleep(50);
     }
     return null;
   };
 
-  const take = async (client: Socket, bytesPerSecond: number) => {
+  const relay = async (client: Socket, bytesPerSecond: number) => {
     open.add(client);
     client.on("close", () => open.delete(client)).on("error", () => {});
-    const upstream = await reachOne();
+    const upstream = await connectToReady();
     if (!upstream) {
       client.destroy();
       return;
     }
     upstream.on("error", () => {});
-    const slowed = async function* (pieces: AsyncIterable<Buffer>) {
-      for await (const piece of pieces) {
-        await sleep((piece.length / bytesPerSecond) * 1000);
-        yield piece;
+    const slowed = async function* (chunks: AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
+        await sleep((chunk.length / bytesPerSecond) * 1000);
+        yield chunk;
       }
     };
     const up = Number.isFinite(bytesPerSecond)
       ? pipeline(client, slowed, upstream)
       : pipeline(client, upstream);
-    // If one side ends, the other ends too; the client reports the cause.
+    // If one side ends, the other side ends too. The client reports errors.
     await Promise.allSettled([up, pipeline(upstream, client)]);
   };
 
   const listen = async (bytesPerSecond: number): Promise<Server> => {
-    const server = createServer((client) => void take(client, bytesPerSecond)).listen(0, "127.0.0.1");
+    const server = createServer((client) => void relay(client, bytesPerSecond)).listen(0, "127.0.0.1");
     await once(server, "listening");
     return server;
   };

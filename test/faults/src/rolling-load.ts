@@ -13,15 +13,15 @@ export interface Reads {
 }
 
 export interface Uploads {
-  /** Of the uploads that the client knows are complete. */
+  /** Ids of the videos that were uploaded successfully. */
   videoIds: string[];
   failures: string[];
-  /** Requests that broke off and were made up for by the stock client. */
+  /** Number of failed requests that tus-js-client retried. */
   resumed: number;
 }
 
-/** Programs that read all the while, one request after the other each, on connections that they keep. */
-export async function readAllTheWhile(
+/** Sends read requests one after another over a keep-alive connection until the signal aborts. */
+export async function keepReading(
   { url, key, pauseMs, videoIds }: { url: string; key: string; pauseMs: number; videoIds: readonly string[] },
   reads: Reads,
   signal: AbortSignal,
@@ -48,8 +48,8 @@ export async function readAllTheWhile(
   }
 }
 
-/** Uploads one after the other, with the stock client as it comes. */
-export async function uploadAllTheWhile(
+/** Uploads one file after another with tus-js-client and its defaults until the signal aborts. */
+export async function keepUploading(
   { url, key, pauseMs, path }: { url: string; key: string; pauseMs: number; path: string },
   uploads: Uploads,
   signal: AbortSignal,

@@ -8,41 +8,41 @@ import { json } from "node:stream/consumers";
 import { freePort, SpawnedService, sleep } from "@subtext/bench/spawned-service";
 import { printTable } from "@subtext/bench/table";
 import { startBalancer } from "./rolling-balancer.ts";
-import { type Reads, readAllTheWhile, type Uploads, uploadAllTheWhile } from "./rolling-load.ts";
+import { keepReading, keepUploading, type Reads, type Uploads } from "./rolling-load.ts";
 import { startSharedStores } from "./stores.ts";
 
-// Every process of a set-up on PostgreSQL and S3 is stopped and started in turn, as an upgrade does it, while others
-// upload and read through a load balancer that probes /healthz. No request may fail, no job may be lost.
+// Stops and starts each process of a deployment on PostgreSQL and S3 in turn, as an upgrade does, while clients upload
+// and read through a load balancer that probes /healthz. No request may fail, and no job may be lost.
 // npm run bench:rolling -- [rounds]
 
 const ROUNDS = Number(process.argv[2] ?? 1);
-if (!Number.isInteger(ROUNDS) || ROUNDS < 1) throw new Error("rounds are a whole number from 1 on");
+if (!Number.isInteger(ROUNDS) || ROUNDS < 1) throw new Error("rounds must be a positive integer");
 const SAMPLE = resolve(import.meta.dirname, "../../../demo/sample/sample.mp4");
 const ROLES = ["api", "api", "worker", "worker", "worker"] as const;
 const READERS = 6;
-/** Each upload on the slow line takes longer than a process takes to stop, so that some are cut. */
+/** Each upload over the slow connection takes longer than a process takes to stop, so that some are interrupted. */
 const SLOW_BYTES_PER_SECOND = 256 * 1024;
 const SLOW_PADDING_BYTES = 5 * 1024 ** 2;
 const ENDED_WITHIN_MS = 300_000;
 
 const folder = await mkdtemp(join(tmpdir(), "subtext-rolling-"));
-// PostgreSQL runs as another user where this runs as root.
+// If this script runs as root, PostgreSQL runs as another user, who needs access.
 await chmod(folder, 0o755);
 const started = new AsyncDisposableStack();
 for (const end of ["SIGINT", "SIGTERM"] as const) {
   process.once(end, () => void started.disposeAsync().finally(() => process.exit(1)));
 }
-const beganAt = performance.now();
-let faults: string[] = [];
+const startedAt = performance.now();
+let problems: string[] = [];
 try {
   const stores = await startSharedStores(join(folder, "stores"), started);
-  if (stores === null) throw new Error("this wants PostgreSQL and python3-swift");
+  if (stores === null) throw new Error("this benchmark needs PostgreSQL and python3-swift");
   const ports = await Promise.all(ROLES.map(() => freePort()));
   const apiPorts = ports.filter((_port, index) => ROLES[index] === "api");
   const balancer = await startBalancer(apiPorts, { slowBytesPerSecond: SLOW_BYTES_PER_SECOND });
   started.defer(() => balancer.close());
   const members = ROLES.map((role, index) => {
-    const name = `${role} ${ROLES.slice(0, index + 1).filter((each) => each === role).length}`;
+    const name = `${role} ${ROLES.slice(0, index + 1).filter((other) => other === role).length}`;
     const dataFolder = join(folder, name.replace(" ", "-"));
     const settings = {
       ...stores.settings({ databasePort: stores.databasePort, bucketPort: stores.bucketPort }),
@@ -76,7 +76,7 @@ try {
   const tenant = await members[0]!.service.createTenant(webhookUrl);
   await Promise.all(members.map(({ service }) => service.start()));
   await Promise.all(apiPorts.map((port) => balancer.untilReady(port)));
-  say("all processes are ready; the load begins");
+  log("all processes are ready; the load starts");
 
   const reads: Reads = { requests: 0, failures: [], longestMs: 0 };
   const uploads: Uploads = { videoIds: [], failures: [], resumed: 0 };
@@ -87,14 +87,10 @@ try {
   const over = new AbortController();
   const load = [
     ...Array.from({ length: READERS }, () =>
-      readAllTheWhile(
-        { url: balancer.url, key, pauseMs: 40, videoIds: uploads.videoIds },
-        reads,
-        over.signal,
-      ),
+      keepReading({ url: balancer.url, key, pauseMs: 40, videoIds: uploads.videoIds }, reads, over.signal),
     ),
-    uploadAllTheWhile({ url: balancer.url, key, pauseMs: 2_000, path: SAMPLE }, uploads, over.signal),
-    uploadAllTheWhile({ url: balancer.slowUrl, key, pauseMs: 0, path: large }, slowUploads, over.signal),
+    keepUploading({ url: balancer.url, key, pauseMs: 2_000, path: SAMPLE }, uploads, over.signal),
+    keepUploading({ url: balancer.slowUrl, key, pauseMs: 0, path: large }, slowUploads, over.signal),
   ];
   await sleep(3_000);
 
@@ -104,65 +100,66 @@ try {
       const stopAt = performance.now();
       await service.end("SIGTERM");
       const startAt = performance.now();
-      if (service.howEnded !== "exit code 0") faults.push(`${name} ended by ${service.howEnded}`);
+      if (service.howEnded !== "exit code 0") problems.push(`${name} ended by ${service.howEnded}`);
       await service.start();
       if (role === "api") await balancer.untilReady(port);
       const seconds = (from: number, to: number) => ((to - from) / 1000).toFixed(1);
       restarts.push([name, seconds(stopAt, startAt), seconds(startAt, performance.now())]);
-      say(`${name} was restarted`);
+      log(`${name} was restarted`);
     }
   }
   over.abort();
   await Promise.all(load);
 
-  say("the load has ended; waiting for the queue to end");
+  log("the load has ended; waiting for the queue to empty");
   const videoIds = [...uploads.videoIds, ...slowUploads.videoIds];
-  const givesUpAt = performance.now() + ENDED_WITHIN_MS;
+  const deadline = performance.now() + ENDED_WITHIN_MS;
   const lost: string[] = [];
   for (const videoId of videoIds) {
     const { service } = members[0]!;
     let seen = await service.read(tenant, videoId);
-    while ((seen?.status !== "COMPLETED" || !notified.has(videoId)) && performance.now() < givesUpAt) {
+    while ((seen?.status !== "COMPLETED" || !notified.has(videoId)) && performance.now() < deadline) {
       await sleep(250);
       seen = await service.read(tenant, videoId);
     }
-    if (seen?.status !== "COMPLETED") lost.push(`${videoId} is ${seen?.status ?? "not there"}`);
-    else if (!notified.has(videoId)) lost.push(`${videoId}: no webhook came`);
+    if (seen?.status !== "COMPLETED") lost.push(`${videoId} is ${seen?.status ?? "missing"}`);
+    else if (!notified.has(videoId)) lost.push(`${videoId}: no webhook was received`);
   }
   await Promise.all(members.map(({ service }) => service.end("SIGTERM")));
 
-  printTable("Restarts, one after the other", ["", "seconds to stop", "seconds until ready"], restarts);
+  printTable("Rolling restarts", ["", "seconds to stop", "seconds until ready"], restarts);
   printTable(
-    "Meanwhile, through a balancer that asks /healthz",
+    "Meanwhile, through a balancer that probes /healthz",
     ["", ""],
     [
-      ["requests that read", String(reads.requests)],
-      ["of these failed", String(reads.failures.length)],
-      ["longest, ms", reads.longestMs.toFixed(0)],
-      ["uploads on a fast line", String(uploads.videoIds.length)],
-      ["of their requests cut and resumed", String(uploads.resumed)],
-      ["uploads on a slow line", String(slowUploads.videoIds.length)],
-      ["of their requests cut and resumed", String(slowUploads.resumed)],
+      ["read requests", String(reads.requests)],
+      ["read requests that failed", String(reads.failures.length)],
+      ["longest read request, ms", reads.longestMs.toFixed(0)],
+      ["uploads over a fast connection", String(uploads.videoIds.length)],
+      ["interrupted and resumed requests of these", String(uploads.resumed)],
+      ["uploads over a slow connection", String(slowUploads.videoIds.length)],
+      ["interrupted and resumed requests of these", String(slowUploads.resumed)],
       ["uploads that failed", String(uploads.failures.length + slowUploads.failures.length)],
       ["jobs", String(videoIds.length)],
-      ["of these lost, or without their webhook", String(lost.length)],
+      ["jobs lost or without a webhook", String(lost.length)],
     ],
   );
-  if (uploads.resumed > 0) faults.push(`${uploads.resumed} requests of uploads on a fast line were cut`);
-  faults = [...faults, ...reads.failures, ...uploads.failures, ...slowUploads.failures, ...lost];
+  if (uploads.resumed > 0)
+    problems.push(`${uploads.resumed} requests of uploads over a fast connection were interrupted`);
+  problems = [...problems, ...reads.failures, ...uploads.failures, ...slowUploads.failures, ...lost];
 } finally {
   await started.disposeAsync();
 }
-for (const fault of faults) console.error(`FOUND: ${fault}`);
-if (faults.length === 0) await rm(folder, { recursive: true });
+for (const problem of problems) console.error(`FOUND: ${problem}`);
+if (problems.length === 0) await rm(folder, { recursive: true });
 else console.error(`The logs of all processes are in ${folder}`);
-process.exit(faults.length === 0 ? 0 : 1);
+process.exit(problems.length === 0 ? 0 : 1);
 
-function say(what: string): void {
-  console.log(`${((performance.now() - beganAt) / 1000).toFixed(0).padStart(5)} s  ${what}`);
+function log(what: string): void {
+  console.log(`${((performance.now() - startedAt) / 1000).toFixed(0).padStart(5)} s  ${what}`);
 }
 
-/** The recording with an empty box at its end, which players pass over. */
+/** Returns the recording with an empty box appended, which players ignore. */
 async function padded(path: string): Promise<Buffer> {
   const box = Buffer.alloc(SLOW_PADDING_BYTES);
   box.writeUInt32BE(SLOW_PADDING_BYTES, 0);

@@ -1,7 +1,7 @@
-/** Numbers 0 ≤ x < 1. */
+/** Returns random numbers 0 ≤ x < 1. */
 export type Random = () => number;
 
-/** mulberry32: the same plan for the same seed; how it meets the processes depends on the machine's speed. */
+/** mulberry32. The same seed yields the same plan; when its faults hit the processes depends on the machine's speed. */
 export function seeded(seed: number): Random {
   let state = seed;
   return () => {
@@ -14,16 +14,16 @@ export function seeded(seed: number): Random {
 
 export function pickOne<T>(items: readonly T[], random: Random): T {
   const item = items[Math.floor(random() * items.length)];
-  if (item === undefined) throw new Error("there is nothing to pick from");
+  if (item === undefined) throw new Error("there are no items to pick from");
   return item;
 }
 
-/** Each as often as its share says. */
+/** Picks an item with a probability proportional to its share. */
 export function pickByShare<T extends { share: number }>(items: readonly T[], random: Random): T {
-  let left = random() * items.reduce((sum, { share }) => sum + share, 0);
+  let remaining = random() * items.reduce((sum, { share }) => sum + share, 0);
   for (const item of items) {
-    left -= item.share;
-    if (left < 0) return item;
+    remaining -= item.share;
+    if (remaining < 0) return item;
   }
   return items.at(-1)!;
 }

@@ -1,6 +1,6 @@
 /**
- * Loaded before a process of the service: its wall clock runs as far ahead of, or behind, the machine's as the file
- * named by `CHAOS_CLOCK_FILE` says, in milliseconds. What counts time from no date is not touched, as in life.
+ * Preloaded into a process of the service to shift its wall clock by the milliseconds in the file `CHAOS_CLOCK_FILE`.
+ * Monotonic clocks are not shifted, as on a real machine.
  */
 import { readFileSync } from "node:fs";
 
@@ -10,15 +10,15 @@ const RealDate = Date;
 const realNow = Date.now;
 let shiftMs = 0;
 
-const look = () => {
+const readShift = () => {
   try {
     shiftMs = Number(readFileSync(path, "utf8")) || 0;
   } catch {
     shiftMs = 0;
   }
 };
-look();
-setInterval(look, LOOK_EVERY_MS).unref();
+readShift();
+setInterval(readShift, LOOK_EVERY_MS).unref();
 
 const now = () => realNow() + shiftMs;
 globalThis.Date = new Proxy(RealDate, {

@@ -1,19 +1,19 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 
-/** A file system in memory, mounted over a folder, that can be made full and roomy again. */
+/** An in-memory file system, mounted over a folder, that can be filled and emptied. */
 export interface SmallDisk {
   fill(): void;
   makeRoom(): void;
   unmount(): void;
 }
 
-/** Room costs no memory until it is used. */
+/** Unused space does not occupy memory. */
 const ROOM = "2g";
-/** The least that holds anything: a page. */
+/** The smallest size that tmpfs accepts: one page. */
 const FULL = "4k";
 
-/** Null if file systems cannot be mounted. */
+/** Returns null if this user cannot mount file systems. */
 export function mountSmallDisk(folder: string): SmallDisk | null {
   mkdirSync(folder, { recursive: true });
   try {
@@ -27,7 +27,7 @@ export function mountSmallDisk(folder: string): SmallDisk | null {
     execFileSync("mount", ["-o", `remount,size=${size}`, folder], { stdio: "ignore" });
   return {
     fill() {
-      // A file system cannot shrink below its content: then that is its size.
+      // A file system cannot shrink below its content, so it gets the size of its content.
       const used = execFileSync("df", ["--output=used", "--block-size=1k", folder], { encoding: "utf8" });
       const usedKib = Number(used.trim().split("\n").at(-1));
       resize(usedKib === 0 ? FULL : `${usedKib}k`);

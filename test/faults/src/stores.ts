@@ -9,17 +9,17 @@ const SCRIPTS = resolve(import.meta.dirname, "../../../scripts");
 const DATABASE = "subtext_chaos";
 const BUCKET = "subtext-chaos";
 
-/** PostgreSQL and an S3 server of the campaign's own. */
+/** PostgreSQL and an S3 server for the campaign. */
 export interface SharedStores {
   databasePort: number;
   bucketPort: number;
-  /** The settings of a process that reaches them through these ports. */
+  /** Returns the settings of a process that connects through these ports. */
   settings(ports: { databasePort: number; bucketPort: number }): Record<string, string>;
-  /** `fast` ends its sessions, `immediate` is a crash. */
+  /** `fast` terminates the sessions; `immediate` simulates a crash. */
   restartDatabase(mode: "fast" | "immediate"): Promise<void>;
 }
 
-/** Null, with a message, if they are not installed. What was started is stopped with `started`. */
+/** Starts the servers, which `started` stops. Prints a message and returns null if they are not installed. */
 export async function startSharedStores(
   folder: string,
   started: AsyncDisposableStack,
@@ -56,7 +56,7 @@ export async function startSharedStores(
       const log = ["--log", join(postgresFolder, "log"), "restart"];
       const command = process.getuid?.() === 0 ? ["runuser", "-u", "postgres", "--"] : [];
       const [program, ...args] = [...command, ...restart, ...log];
-      // Its clients go on meanwhile.
+      // Asynchronous, because this process relays the connections of the database's clients.
       const restarting = spawn(program!, args, { stdio: "ignore" });
       const [code] = (await once(restarting, "exit")) as [number | null];
       if (code !== 0) throw new Error(`the database was not restarted (${code})`);

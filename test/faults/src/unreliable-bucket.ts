@@ -9,25 +9,25 @@ const INTERNAL_ERROR = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>Inter
 
 export interface UnreliableBucket {
   readonly port: number;
-  /** 0 … 1 of the requests are answered with an error; of those, half are carried out all the same. */
+  /** Share of requests that get an error response, 0 … 1. Half of these requests are carried out nevertheless. */
   failing: number;
   close(): void;
 }
 
-/** A proxy for a working S3 server that fails a given share of the requests. */
+/** Starts a proxy for a working S3 server that fails a given share of the requests. */
 export async function startUnreliableBucket(
   target: { port: number },
   random: Random,
 ): Promise<UnreliableBucket> {
-  const relay = (request: IncomingMessage, answered: (response: IncomingMessage) => void) => {
+  const relay = (request: IncomingMessage, onResponse: (response: IncomingMessage) => void) => {
     const { method, url, headers } = request;
-    const onward = forward(
+    const forwarded = forward(
       { host: "127.0.0.1", port: target.port, method, path: url, headers, agent: false },
-      answered,
+      onResponse,
     );
-    request.pipe(onward);
-    request.on("error", () => onward.destroy());
-    return onward;
+    request.pipe(forwarded);
+    request.on("error", () => forwarded.destroy());
+    return forwarded;
   };
   const fail = (response: ServerResponse) => {
     if (response.headersSent || response.destroyed) return;
@@ -38,17 +38,18 @@ export async function startUnreliableBucket(
   const server = createServer((request, response) => {
     response.on("error", () => {});
     if (random() >= bucket.failing) {
-      const onward = relay(request, (answer) => {
-        // The client is gone: killed or disconnected.
-        if (response.destroyed) return answer.destroy();
-        response.writeHead(answer.statusCode ?? 502, answer.headers);
-        pipeline(answer, response, () => {});
+      const forwarded = relay(request, (upstream) => {
+        // The client was killed or has disconnected.
+        if (response.destroyed) return upstream.destroy();
+        response.writeHead(upstream.statusCode ?? 502, upstream.headers);
+        pipeline(upstream, response, () => {});
       });
-      // Once there is a response, later errors do not count: some servers add a body to the response to a HEAD.
-      onward.on("error", () => response.headersSent || response.destroy());
+      // Errors after the response headers are ignored, because some servers add a body to the response to a HEAD
+      // request.
+      forwarded.on("error", () => response.headersSent || response.destroy());
     } else if (random() < 0.5) {
-      // The worst kind of error: the request succeeded.
-      relay(request, (answer) => answer.resume().on("end", () => fail(response))).on("error", () =>
+      // The worst kind of error: the request succeeds, but the client gets an error response.
+      relay(request, (upstream) => upstream.resume().on("end", () => fail(response))).on("error", () =>
         fail(response),
       );
     } else {

@@ -3,44 +3,46 @@ import { type SpawnedService, sleep, type Tenant } from "@subtext/bench/spawned-
 import type { Recording } from "./recordings.ts";
 
 const TUS = { "tus-resumable": "1.0.0" };
-const PIECE = { "content-type": "application/offset+octet-stream" };
-/** A client that waits longer than any fault lasts. */
-const PATIENCE_MS = 240_000;
+const CHUNK_HEADERS = { "content-type": "application/offset+octet-stream" };
+/** Longer than any fault lasts. */
+const RETRY_FOR_MS = 240_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** A recording that the service said it has, or is on its way to. */
+/** A recording that the service has accepted or is receiving. */
 export interface Upload {
   videoId: string;
   recording: Recording;
-  /** Deleted by its owner; `asked` until the response arrives. */
-  deletion: "none" | "asked" | "done";
+  /** Whether the owner has deleted the video; `requested` until the response arrives. */
+  deletion: "none" | "requested" | "done";
 }
 
-/** A customer's client: it retries requests without a response and fails on responses that no customer should get. */
+/**
+ * A customer's client. It retries requests without a response and records responses that a customer should never get.
+ */
 export class Customer {
   readonly #service: SpawnedService;
   readonly #tenant: Tenant;
-  readonly complaints: string[] = [];
+  readonly problems: string[] = [];
 
   constructor(service: SpawnedService, tenant: Tenant) {
     this.#service = service;
     this.#tenant = tenant;
   }
 
-  /** By the stock client. */
+  /** Uploads with tus-js-client. */
   async upload(recording: Recording): Promise<Upload> {
     const videoId = await this.#service.upload(this.#tenant, recording.path);
     return { videoId, recording, deletion: "none" };
   }
 
-  /** Sends every chunk twice at the same time, and completion twice more. */
+  /** Sends every chunk twice concurrently, and an empty request to the complete upload twice. */
   async uploadTwice(recording: Recording): Promise<Upload> {
     const { videoId, content } = await this.#begin(recording);
     const half = Math.floor(content.length / 2);
     for (const end of [half, content.length]) {
       await this.#untilOffset(videoId, end, async (from) => {
-        const piece = content.subarray(from, end);
-        await Promise.all([this.#patch(videoId, from, piece), this.#patch(videoId, from, piece)]);
+        const chunk = content.subarray(from, end);
+        await Promise.all([this.#patch(videoId, from, chunk), this.#patch(videoId, from, chunk)]);
       });
     }
     const nothing = Buffer.alloc(0);
@@ -48,26 +50,26 @@ export class Customer {
     return { videoId, recording, deletion: "none" };
   }
 
-  /** The second half first, which must be refused; then the first, the first again, and the second. */
+  /** Sends the second half first, which must be rejected; then the first half, the first half again, and the second. */
   async uploadOutOfOrder(recording: Recording): Promise<Upload> {
     const { videoId, content } = await this.#begin(recording);
     const half = Math.floor(content.length / 2);
-    const refusedAt = async (offset: number, piece: Buffer, what: string) => {
-      const status = await this.#patch(videoId, offset, piece);
-      if (status !== null && status < 400) this.complaints.push(`${videoId}: ${what} was taken (${status})`);
+    const expectRejection = async (offset: number, chunk: Buffer, what: string) => {
+      const status = await this.#patch(videoId, offset, chunk);
+      if (status !== null && status < 400) this.problems.push(`${videoId}: ${what} was accepted (${status})`);
     };
-    await refusedAt(half, content.subarray(half), "a piece from the middle of nothing");
+    await expectRejection(half, content.subarray(half), "a chunk after the current offset");
     await this.#untilOffset(videoId, half, (from) =>
       this.#patch(videoId, from, content.subarray(from, half)),
     );
-    await refusedAt(0, content.subarray(0, half), "a piece that is there already");
+    await expectRejection(0, content.subarray(0, half), "a chunk before the current offset");
     await this.#untilOffset(videoId, content.length, (from) =>
       this.#patch(videoId, from, content.subarray(from)),
     );
     return { videoId, recording, deletion: "none" };
   }
 
-  /** The first half comes; then the video is deleted while the second does. */
+  /** Uploads the first half, then deletes the video while uploading the second half. */
   async uploadAndDelete(recording: Recording): Promise<Upload> {
     const { videoId, content } = await this.#begin(recording);
     const half = Math.floor(content.length / 2);
@@ -80,7 +82,7 @@ export class Customer {
   }
 
   async delete(upload: Upload): Promise<void> {
-    upload.deletion = "asked";
+    upload.deletion = "requested";
     await this.#untilAnswered(`the deletion of ${upload.videoId}`, async () => {
       const response = await this.#send("DELETE", `/api/v1/videos/${upload.videoId}`);
       // 404: the response to an earlier request was lost.
@@ -89,10 +91,10 @@ export class Customer {
     upload.deletion = "done";
   }
 
-  /** Waits until the transcription has ended or its video is gone, but no longer than that. */
+  /** Waits until the transcription has ended or its video is deleted, for at most `withinMs`. */
   async untilEnded(videoId: string, withinMs: number): Promise<void> {
-    const givesUpAt = performance.now() + withinMs;
-    while (performance.now() < givesUpAt) {
+    const deadline = performance.now() + withinMs;
+    while (performance.now() < deadline) {
       if ((await this.statusOf(`/api/v1/videos/${videoId}`)) === 404) return;
       const seen = await this.#service.read(this.#tenant, videoId);
       if (seen && seen.status !== "PENDING" && seen.status !== "PROCESSING") return;
@@ -100,14 +102,14 @@ export class Customer {
     }
   }
 
-  /** Null while there is no response. */
+  /** Returns the status of a GET request; null without a response. */
   async statusOf(path: string): Promise<number | null> {
     return (await this.#send("GET", path))?.status ?? null;
   }
 
   async #begin(recording: Recording): Promise<{ videoId: string; content: Buffer }> {
     const content = await readFile(recording.path);
-    const location = await this.#untilAnswered("the beginning of an upload", async () => {
+    const location = await this.#untilAnswered("the creation of an upload", async () => {
       const headers = { ...TUS, "upload-length": String(content.length) };
       const response = await this.#send("POST", "/api/v1/uploads", headers);
       return response?.headers.get("location") ?? null;
@@ -115,7 +117,7 @@ export class Customer {
     return { videoId: location.split("/").at(-1) ?? "", content };
   }
 
-  /** Asks how far it is, and sends, until the upload is so far. */
+  /** Reads the upload's offset and sends data until the offset is reached. */
   async #untilOffset(
     videoId: string,
     offset: number,
@@ -125,17 +127,17 @@ export class Customer {
       const head = await this.#send("HEAD", `/api/v1/uploads/${videoId}`, TUS);
       if (head?.status !== 200) return null;
       const from = Number(head.headers.get("upload-offset"));
-      if (from > offset) throw new Error(`${videoId} has ${from} bytes, and only ${offset} were sent`);
+      if (from > offset) throw new Error(`${videoId} has ${from} bytes, but only ${offset} were sent`);
       if (from === offset) return true;
       await sendFrom(from);
       return null;
     });
   }
 
-  /** The status; null without a response. */
-  async #patch(videoId: string, offset: number, piece: Buffer): Promise<number | null> {
-    const headers = { ...TUS, ...PIECE, "upload-offset": String(offset) };
-    return (await this.#send("PATCH", `/api/v1/uploads/${videoId}`, headers, piece))?.status ?? null;
+  /** Returns the status of a PATCH request; null without a response. */
+  async #patch(videoId: string, offset: number, chunk: Buffer): Promise<number | null> {
+    const headers = { ...TUS, ...CHUNK_HEADERS, "upload-offset": String(offset) };
+    return (await this.#send("PATCH", `/api/v1/uploads/${videoId}`, headers, chunk))?.status ?? null;
   }
 
   async #send(
@@ -153,7 +155,7 @@ export class Customer {
       });
       await response.arrayBuffer();
       if (response.status === 401 || response.status === 403) {
-        this.complaints.push(`${method} ${path} was answered ${response.status} to a good key`);
+        this.problems.push(`${method} ${path} returned ${response.status} for a valid key`);
       }
       return response;
     } catch {
@@ -161,12 +163,13 @@ export class Customer {
     }
   }
 
-  async #untilAnswered<T>(what: string, ask: () => Promise<T | null>): Promise<T> {
-    const givesUpAt = performance.now() + PATIENCE_MS;
+  async #untilAnswered<T>(what: string, request: () => Promise<T | null>): Promise<T> {
+    const deadline = performance.now() + RETRY_FOR_MS;
     for (;;) {
-      const answer = await ask();
-      if (answer !== null) return answer;
-      if (performance.now() > givesUpAt) throw new Error(`${what} was not had in ${PATIENCE_MS / 1000} s`);
+      const result = await request();
+      if (result !== null) return result;
+      if (performance.now() > deadline)
+        throw new Error(`${what} did not succeed within ${RETRY_FOR_MS / 1000} s`);
       await sleep(300);
     }
   }
