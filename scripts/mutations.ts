@@ -122,8 +122,8 @@ export const mutations: Mutation[] = [
       ['    .where("attempt", "=", lease.attempt)\n', ""],
       ['    .where("status", "=", "PROCESSING");\n', ";\n"],
       ['    .where("status", "=", "FAILED")\n', ""],
-      ["      losses: 0,\n", ""],
-      ["      faults: 0,\n", ""],
+      ["      crash_count: 0,\n", ""],
+      ["      failure_count: 0,\n", ""],
     ],
   ),
   ...of(

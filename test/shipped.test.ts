@@ -60,7 +60,7 @@ const PACKED: Record<string, RegExp> = {
   captions: /^(README\.md|package\.json|src\/.*\.ts)$/,
   client: /^(README\.md|package\.json|src\/.*\.ts)$/,
   speech: /^(README\.md|package\.json|bin\/[\w-]+\.js|src\/.*\.ts)$/,
-  server: /^(README\.md|package\.json|bin\/[\w-]+\.js|src\/.*\.ts)$/,
+  server: /^(README\.md|package\.json|bin\/[\w-]+\.js|src\/.*\.ts|src\/db\/migrations\/\d{4}-[\w-]+\.sql)$/,
 };
 
 test.each(Object.entries(PACKED))(

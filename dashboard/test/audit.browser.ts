@@ -45,9 +45,9 @@ test("an owner's actions appear in the audit log, which can be filtered by actio
 test("a long log loads page by page", async () => {
   const { page } = await dashboard.visit();
   const { database } = dashboard.service.parts;
-  const [entry] = await database.kysely.selectFrom("audit_entry").selectAll().limit(1).execute();
+  const [entry] = await database.kysely.selectFrom("audit_event").selectAll().limit(1).execute();
   await database.kysely
-    .insertInto("audit_entry")
+    .insertInto("audit_event")
     .values(
       Array.from({ length: 60 }, (_, number) => ({
         ...entry!,

@@ -167,7 +167,7 @@ describe("an attempt", () => {
     while ((await read()).status !== "PROCESSING") await new Promise((resolve) => setTimeout(resolve, 5));
     // The queue assumed that the first worker was lost and gave the same job to a second one.
     const second = await run(async () => FAKE_TRANSCRIPT, { job });
-    expect(second).toMatchObject({ status: "COMPLETED", attempt: 2, losses: 1 });
+    expect(second).toMatchObject({ status: "COMPLETED", attempt: 2, crash_count: 1 });
     const lines = service
       .logged()
       .split("\n")
@@ -186,10 +186,10 @@ describe("an attempt", () => {
     expect(await run(crash)).toMatchObject({
       status: "PENDING",
       attempt: 1,
-      faults: 1,
+      failure_count: 1,
       failure_code: "engine_crashed",
     });
-    expect(await run(crash)).toMatchObject({ status: "PENDING", attempt: 2, faults: 2 });
+    expect(await run(crash)).toMatchObject({ status: "PENDING", attempt: 2, failure_count: 2 });
     expect(await run(crash)).toMatchObject({ status: "FAILED", attempt: 3, failure_code: "engine_crashed" });
     expect(await eventsOf()).toMatchObject([
       {
@@ -205,9 +205,14 @@ describe("an attempt", () => {
       const { run } = await pendingTranscription();
       const away: FakeRecognition = () => Promise.reject(new AppError(code, "It is away."));
       for (let attempt = 1; attempt <= 5; attempt++) {
-        expect(await run(away)).toMatchObject({ status: "PENDING", attempt, faults: 0, failure_code: null });
+        expect(await run(away)).toMatchObject({
+          status: "PENDING",
+          attempt,
+          failure_count: 0,
+          failure_code: null,
+        });
       }
-      expect(await run(async () => FAKE_TRANSCRIPT)).toMatchObject({ status: "COMPLETED", faults: 0 });
+      expect(await run(async () => FAKE_TRANSCRIPT)).toMatchObject({ status: "COMPLETED", failure_count: 0 });
     },
   );
 
@@ -220,7 +225,7 @@ describe("an attempt", () => {
       expect(await run(french, { modelIsComing: true })).toMatchObject({
         status: "PENDING",
         attempt,
-        faults: 0,
+        failure_count: 0,
         failure_code: "language_unsupported",
       });
       expect(await view()).toMatchObject({ state: "pending", waitsFor: "model" });
@@ -321,7 +326,7 @@ describe("an attempt", () => {
       },
       { shutdown: shutdown.signal },
     );
-    expect(stopped).toMatchObject({ status: "PENDING", faults: 0, losses: 0 });
+    expect(stopped).toMatchObject({ status: "PENDING", failure_count: 0, crash_count: 0 });
     expect(await run(async () => FAKE_TRANSCRIPT)).toMatchObject({ status: "COMPLETED" });
   });
 
@@ -336,12 +341,12 @@ describe("an attempt", () => {
     const successor = Promise.withResolvers<TranscribeResult>();
     const second = run(() => successor.promise, { job });
     while ((await read()).attempt !== 2) await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(await read()).toMatchObject({ status: "PROCESSING", losses: 1 });
+    expect(await read()).toMatchObject({ status: "PROCESSING", crash_count: 1 });
 
     asleep.reject(new AppError("service_unavailable", "The database does not answer now."));
-    expect(await first).toMatchObject({ status: "PROCESSING", attempt: 2, losses: 0, faults: 0 });
+    expect(await first).toMatchObject({ status: "PROCESSING", attempt: 2, crash_count: 0, failure_count: 0 });
     successor.resolve(FAKE_TRANSCRIPT);
-    expect(await second).toMatchObject({ status: "COMPLETED", attempt: 2, losses: 0 });
+    expect(await second).toMatchObject({ status: "COMPLETED", attempt: 2, crash_count: 0 });
     expect(await detail()).toMatchObject({
       attempts: [
         { outcome: "returned", failure: { code: "service_unavailable" } },
@@ -379,9 +384,9 @@ describe("an attempt", () => {
     const second = run(() => successor.promise, { job });
     while ((await read()).attempt !== 2) await new Promise((resolve) => setTimeout(resolve, 5));
     isAway = false;
-    expect(await first).toMatchObject({ status: "PROCESSING", attempt: 2, losses: 0 });
+    expect(await first).toMatchObject({ status: "PROCESSING", attempt: 2, crash_count: 0 });
     successor.resolve(FAKE_TRANSCRIPT);
-    expect(await second).toMatchObject({ status: "COMPLETED", attempt: 2, losses: 0 });
+    expect(await second).toMatchObject({ status: "COMPLETED", attempt: 2, crash_count: 0 });
   });
 
   describe("whose last commit succeeds although the connection breaks before the response", () => {
@@ -400,7 +405,7 @@ describe("an attempt", () => {
         db: breakingAtCommit(db, "after", { skip: 1 }),
         onAttempt: (report) => reports.push(report.outcome),
       });
-      expect(row).toMatchObject({ status, attempt: 1, losses: 0 });
+      expect(row).toMatchObject({ status, attempt: 1, crash_count: 0 });
       expect(reports).toEqual([outcome]);
       expect(await eventsOf()).toHaveLength(status === "PENDING" ? 0 : 1);
       expect((await detail()).attempts).toMatchObject([{ outcome }]);
@@ -436,11 +441,11 @@ describe("an attempt", () => {
         expect(await run(recognize, { job, db: overtaken })).toMatchObject({
           status: "PROCESSING",
           attempt: 2,
-          losses: 0,
+          crash_count: 0,
         });
         successor.resolve(FAKE_TRANSCRIPT);
         await second;
-        expect(await read()).toMatchObject({ status: "COMPLETED", attempt: 2, losses: 0 });
+        expect(await read()).toMatchObject({ status: "COMPLETED", attempt: 2, crash_count: 0 });
         expect(await eventsOf()).toHaveLength(1);
         expect((await detail()).attempts).toMatchObject([{ outcome: "returned" }, { outcome: "completed" }]);
       },
@@ -452,7 +457,7 @@ describe("an attempt", () => {
     const row = await read();
     await db
       .updateTable("transcription")
-      .set({ status: "PROCESSING", losses: 10 })
+      .set({ status: "PROCESSING", crash_count: 10 })
       .where("id", "=", row.id)
       .execute();
     expect(await run(async () => FAKE_TRANSCRIPT, { job: jobOf(row) })).toMatchObject({
@@ -468,14 +473,20 @@ describe("an attempt", () => {
       const { id } = await read();
       await db
         .updateTable("transcription")
-        .set({ status: "PROCESSING", losses, faults: losses })
+        .set({ status: "PROCESSING", crash_count: losses, failure_count: losses })
         .where("id", "=", id)
         .execute();
       return await run(async () => FAKE_TRANSCRIPT, { job: jobOf(await read()) });
     };
     expect(await loseWorkers(10)).toMatchObject({ status: "FAILED", failure_code: "worker_lost" });
-    expect(await reprocess({ db, queue, clock }, (await read()).id)).toMatchObject({ losses: 0, faults: 0 });
-    expect(await loseWorkers((await read()).losses)).toMatchObject({ status: "COMPLETED", losses: 1 });
+    expect(await reprocess({ db, queue, clock }, (await read()).id)).toMatchObject({
+      crash_count: 0,
+      failure_count: 0,
+    });
+    expect(await loseWorkers((await read()).crash_count)).toMatchObject({
+      status: "COMPLETED",
+      crash_count: 1,
+    });
     await expect(reprocess({ db, queue, clock }, (await read()).id)).rejects.toMatchObject({
       code: "transcription_not_failed",
     });

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import type { AuditEntryView } from "../src/admin/contract/audit.ts";
+import type { AuditEventView } from "../src/admin/contract/audit.ts";
 import { type AuditActor, type AuditEvent, recordAuditEvent } from "../src/audit/audit-events.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { runCommand } from "./support/run-command.ts";
@@ -28,10 +28,10 @@ beforeAll(async () => {
   expect(made).toMatchObject({ exitCode: 0, err: "" });
 });
 
-async function audit(...args: string[]): Promise<AuditEntryView[]> {
+async function audit(...args: string[]): Promise<AuditEventView[]> {
   const { exitCode, out, err } = await runCommand(subtext.dataFolder, ["audit", ...args]);
   expect({ exitCode, err }).toEqual({ exitCode: 0, err: "" });
-  return out.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as AuditEntryView]));
+  return out.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as AuditEventView]));
 }
 
 test("the audit log is printed as one JSON object per line, newest first, across all pages", async () => {

@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { NewApiKeyView } from "../src/admin/contract/api-key.ts";
-import type { AuditEntryView, AuditPageView } from "../src/admin/contract/audit.ts";
+import type { AuditEventView, AuditPageView } from "../src/admin/contract/audit.ts";
 import type { EnvironmentView } from "../src/admin/contract/environment.ts";
 import type { NewInvitationView } from "../src/admin/contract/operator.ts";
 import { SignInAudit } from "../src/admin/sign-in-audit.ts";
 import { recordAuditEvent } from "../src/audit/audit-events.ts";
-import { forgetAuditEntries, listAuditOperators } from "../src/audit/queries.ts";
+import { forgetAuditEvents, listAuditOperators } from "../src/audit/queries.ts";
 import { sweep } from "../src/cleanup/sweep.ts";
 import { AUDIT_ACTIONS } from "../src/db/enums.ts";
 import { newId } from "../src/lib/ids.ts";
@@ -35,19 +35,19 @@ let environment: EnvironmentView;
 const asOwner = (path: string, request: OperatorRequest = {}) =>
   send(subtext, path, { from: FROM, ...request, headers: owner });
 
-async function entries(query = ""): Promise<AuditEntryView[]> {
+async function entries(query = ""): Promise<AuditEventView[]> {
   return (await sendAsCommandLine(subtext, `/audit?limit=100${query}`)).json<AuditPageView>().data;
 }
 
 /** The audit entries that a function causes, oldest first. */
-async function auditedBy(run: () => Promise<unknown>): Promise<AuditEntryView[]> {
+async function auditedBy(run: () => Promise<unknown>): Promise<AuditEventView[]> {
   const before = (await entries())[0]?.id ?? "";
   await run();
   return (await entries()).filter(({ id }) => id > before).reverse();
 }
 
 async function countRows(): Promise<number> {
-  const rows = await subtext.service.parts.database.kysely.selectFrom("audit_entry").select("id").execute();
+  const rows = await subtext.service.parts.database.kysely.selectFrom("audit_event").select("id").execute();
   return rows.length;
 }
 
@@ -118,14 +118,14 @@ describe("audit entries of an operator's changes have actor, time, address and s
 
   test("are required: a change is rolled back if its entry cannot be written", async () => {
     const db = subtext.service.parts.database.kysely;
-    await db.schema.alterTable("audit_entry").renameTo("audit_entry_away").execute();
+    await db.schema.alterTable("audit_event").renameTo("audit_event_away").execute();
     try {
       const body = { aiTranscription: false };
       const path = `/environments/${environment.id}`;
       expect((await asOwner(path, { method: "PATCH", body })).statusCode).toBe(500);
       expect((await asOwner(`${path}/api-keys`, { method: "POST", body: {} })).statusCode).toBe(500);
     } finally {
-      await db.schema.alterTable("audit_entry_away").renameTo("audit_entry").execute();
+      await db.schema.alterTable("audit_event_away").renameTo("audit_event").execute();
     }
     const { data } = (await asOwner("/environments")).json<{ data: EnvironmentView[] }>();
     expect(data.find(({ id }) => id === environment.id)).toMatchObject({ aiTranscription: true });
@@ -258,6 +258,7 @@ test("videos that operators delete or reprocess are audited by id only", async (
     job_id: newJobId(),
     stages: "null",
     created_at: now,
+    queued_at: now,
   } as const;
   await db.insertInto("transcription").values(transcription).execute();
   const path = `/environments/${environment.id}/videos/${id}`;
@@ -346,7 +347,7 @@ describe("the log", () => {
   });
 
   test("is read in pages, newest first, and filtered by action and actor", async () => {
-    const seen: AuditEntryView[] = [];
+    const seen: AuditEventView[] = [];
     let cursor: string | null = null;
     do {
       const page: AuditPageView = (
@@ -375,7 +376,7 @@ describe("the log", () => {
   });
 
   test("contains no secret", async () => {
-    const rows = await subtext.service.parts.database.kysely.selectFrom("audit_entry").selectAll().execute();
+    const rows = await subtext.service.parts.database.kysely.selectFrom("audit_event").selectAll().execute();
     const all = JSON.stringify(rows);
     expect(secrets.length).toBeGreaterThan(6);
     for (const secret of [...secrets, "mistaken-secret"]) expect(all).not.toContain(secret);
@@ -408,6 +409,6 @@ describe("the log", () => {
     expect(await countRows()).toBe(before);
     await run(30);
     expect(await countRows()).toBe(before - 1);
-    expect(await forgetAuditEntries(db, new Date(now.getTime() - 30 * 86_400_000))).toBe(0);
+    expect(await forgetAuditEvents(db, new Date(now.getTime() - 30 * 86_400_000))).toBe(0);
   });
 });

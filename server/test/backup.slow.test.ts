@@ -236,6 +236,8 @@ test.skipIf(isElsewhere)(
     await writeFile(manifestPath, JSON.stringify(newer));
     const folder = await temporaryFolder();
     await expect(restoreBackup(target, folder, () => {})).rejects.toThrow("newer than this Subtext knows");
+    await writeFile(manifestPath, JSON.stringify({ ...newer, migrations: ["0001_first", "0002_operators"] }));
+    await expect(restoreBackup(target, folder, () => {})).rejects.toThrow("0023_file_formats once");
     await writeFile(manifestPath, manifest);
 
     const control = join(target, "data", "database", "global", "pg_control");

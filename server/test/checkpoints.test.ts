@@ -82,7 +82,7 @@ async function pendingTranscription({ sizeBytes = 1 } = {}) {
   const stored = async () => {
     const { id } = await read();
     const rows = await db
-      .selectFrom("transcription_stretch")
+      .selectFrom("transcription_checkpoint")
       .select("settled_seconds")
       .where("transcription_id", "=", id)
       .orderBy("attempt")
@@ -212,7 +212,7 @@ describe("checkpoints of a recording", () => {
     const { id } = await pending.read();
     await pending.db.deleteFrom("video").where("id", "=", pending.videoId).execute();
     const left = pending.db
-      .selectFrom("transcription_stretch")
+      .selectFrom("transcription_checkpoint")
       .selectAll()
       .where("transcription_id", "=", id);
     expect(await left.execute()).toEqual([]);
@@ -262,13 +262,13 @@ describe("failures and lost workers", () => {
     const { db, run, read } = pending;
     const fault = () => run(() => Promise.reject(crash()));
     await fault();
-    expect(await fault()).toMatchObject({ status: "PENDING", faults: 2 });
+    expect(await fault()).toMatchObject({ status: "PENDING", failure_count: 2 });
     const { id } = await read();
-    await db.updateTable("transcription").set({ losses: 10 }).where("id", "=", id).execute();
+    await db.updateTable("transcription").set({ crash_count: 10 }).where("id", "=", id).execute();
     expect(await run(writing(pending, [300], () => Promise.reject(crash())))).toMatchObject({
       status: "PENDING",
-      faults: 1,
-      losses: 0,
+      failure_count: 1,
+      crash_count: 0,
     });
   });
 
@@ -276,7 +276,7 @@ describe("failures and lost workers", () => {
     const pending = await pendingTranscription();
     const stuck = () => pending.run(writing(pending, [300], () => Promise.reject(crash())));
     await stuck();
-    expect(await stuck()).toMatchObject({ status: "PENDING", faults: 2 });
+    expect(await stuck()).toMatchObject({ status: "PENDING", failure_count: 2 });
     expect(await stuck()).toMatchObject({ status: "FAILED", failure_code: "engine_crashed" });
   });
 });
@@ -316,7 +316,7 @@ describe("a long recording", () => {
     const pending = await pendingTranscription({ sizeBytes: LONG });
     await enqueueOther(pending, (await createTenant(service)).environmentId, LONG);
     const row = await pending.run(working(pending, 60, untilAborted));
-    expect(row).toMatchObject({ status: "PENDING", faults: 0, losses: 0, failure_code: null });
+    expect(row).toMatchObject({ status: "PENDING", failure_count: 0, crash_count: 0, failure_code: null });
     const [attempt] = await listAttempts(pending.db, row.id);
     expect(attempt).toMatchObject({ outcome: "yielded", failure_code: null, retry_at: null });
     expect(await claimOrder(pending.db)).toEqual([expect.any(String), row.id]);

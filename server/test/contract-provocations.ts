@@ -65,6 +65,7 @@ export async function makeWorld(service: TestService, clock: MovableClock): Prom
       job_id: newJobId(),
       stages: "null",
       created_at: now,
+      queued_at: now,
     })
     .execute();
   const post = async (path: string, body: object) => {

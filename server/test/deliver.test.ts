@@ -56,6 +56,7 @@ async function emitted(options: { eventTypes?: ["transcriptions.transcription.fa
       language: "en",
       stages: "null",
       created_at: now,
+      queued_at: now,
       finished_at: now,
     })
     .execute();
@@ -144,7 +145,7 @@ describe("a delivery", () => {
     expect(await attempt()).toMatchObject({ status: "failed" });
     expect(await readEndpoint()).toMatchObject({ disabled_reason: "It responded with 410 Gone." });
     const audited = await db
-      .selectFrom("audit_entry")
+      .selectFrom("audit_event")
       .selectAll()
       .where("subject_id", "=", endpoint.id)
       .execute();

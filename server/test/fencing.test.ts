@@ -138,7 +138,7 @@ describe
       const second = await startWorker({ SAYS: "Second." });
       await until(async () => (await readDelivery())?.status === "succeeded");
       const row = await read();
-      expect(row).toMatchObject({ status: "COMPLETED", attempt: 2, losses: 1 });
+      expect(row).toMatchObject({ status: "COMPLETED", attempt: 2, crash_count: 1 });
 
       first.process.kill("SIGCONT");
       await until(async () => first.output().includes("another attempt has taken over"));

@@ -112,7 +112,7 @@ describe("environments", () => {
     expect(data.find((environment) => environment.id === id)?.weight).toBe(5);
     for (const weight of [0, 101, 1.5]) expect(codeOf(await set(weight))).toEqual([400, "invalid_request"]);
     const events = await subtext.service.parts.database.kysely
-      .selectFrom("audit_entry")
+      .selectFrom("audit_event")
       .select(["action", "detail"])
       .where("environment_id", "=", id)
       .where("action", "=", "environment.weight_changed")
@@ -260,7 +260,14 @@ describe("webhook endpoints", () => {
     await subtext.service.parts.database.kysely.transaction().execute(async (tx) => {
       const type = "transcriptions.transcription.completed";
       await insertEvent(tx, { id: eventId, environmentId, type, transcriptionId, detail: {}, now });
-      await insertDelivery(tx, { id: deliveryId, eventId, endpointId: endpoint.id, jobId, now });
+      await insertDelivery(tx, {
+        id: deliveryId,
+        eventId,
+        eventType: type,
+        endpointId: endpoint.id,
+        jobId,
+        now,
+      });
       const attempt = { number: 1, attemptedAt: now, latencyMs: 12, statusCode: 500, failure: null };
       const next = {
         status: "pending" as const,

@@ -67,7 +67,7 @@ describe("a transcript has the spoken language, the words and their times", () =
     expect(quantile(late, 0.5)).toBeLessThan(0.05);
     expect(Math.max(...late)).toBeLessThan(0.5);
     expect(vtt).toContain("-->");
-    expect(row.stretches?.map((segment) => segment.language)).toEqual([language]);
+    expect(row.language_segments?.map((segment) => segment.language)).toEqual([language]);
     expect(row.engine).toContain("model");
   });
 });
@@ -76,7 +76,7 @@ test("a recording that changes language has a segment for each language", async 
   const { transcription, row, words, spoken } = await transcribed("mixed");
   const { languages } = languageRecording("mixed");
   expect(languages.length).toBeGreaterThan(2);
-  expect(row.stretches?.map(({ language }) => language)).toEqual(languages);
+  expect(row.language_segments?.map(({ language }) => language)).toEqual(languages);
   expect(languages).toContain(transcription.language);
   expect(compared({ spoken, words }).errorRate).toBeLessThanOrEqual(0.05);
 });

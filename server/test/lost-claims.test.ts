@@ -37,7 +37,7 @@ test("a claim whose commit succeeded without a response is used by its worker an
   const claim = await claimOver(breakingAtCommit(db, "after"));
   expect(claim).toMatchObject({ row: { status: "PROCESSING", attempt: 1 }, metOutage: true });
   expect(await look()).toMatchObject({
-    row: { status: "PROCESSING", attempt: 1, losses: 0 },
+    row: { status: "PROCESSING", attempt: 1, crash_count: 0 },
     attempts: [null],
   });
 });
@@ -50,7 +50,7 @@ test("a claim whose commit succeeded without a response, and that another worker
     code: "service_unavailable",
   });
   expect(await look()).toMatchObject({
-    row: { status: "PROCESSING", attempt: 2, losses: 0 },
+    row: { status: "PROCESSING", attempt: 2, crash_count: 0 },
     attempts: ["returned", null],
   });
 });
@@ -60,7 +60,10 @@ test("a claim that did not commit changes nothing, also for another worker that 
   await expect(claimOver(breakingAtCommit(db, "before"))).rejects.toMatchObject({
     code: "service_unavailable",
   });
-  expect(await look()).toMatchObject({ row: { status: "PENDING", attempt: 0, losses: 0 }, attempts: [] });
+  expect(await look()).toMatchObject({
+    row: { status: "PENDING", attempt: 0, crash_count: 0 },
+    attempts: [],
+  });
 
   const other = breakingAtCommit(db, "before");
   const late = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
@@ -78,7 +81,7 @@ test("a claim that did not commit changes nothing, also for another worker that 
   });
   await expect(claimOver(overtaken)).rejects.toMatchObject({ code: "service_unavailable" });
   expect(await look()).toMatchObject({
-    row: { status: "PROCESSING", attempt: 1, losses: 0 },
+    row: { status: "PROCESSING", attempt: 1, crash_count: 0 },
     attempts: [null],
   });
 });

@@ -51,7 +51,7 @@ test("a transcription whose worker and job are both gone gets a new job, and ano
   await world.take(job!.id);
   await world.running.find(({ attempt }) => attempt === 2)!.end("complete");
   const [row] = (await world.rows()).values();
-  expect(row).toMatchObject({ status: "COMPLETED", attempt: 2, losses: 1 });
+  expect(row).toMatchObject({ status: "COMPLETED", attempt: 2, crash_count: 1 });
   await world.clear();
 });
 
@@ -89,8 +89,8 @@ test("an emptied queue is refilled by one sweep, however long it was", async () 
     insert into video (id, environment_id, metadata, created_at, uploaded_at)
     select ${idOf("video")}, ${environmentId}, '{}', now(), now() from ${numbers}`.execute(db);
   await sql`
-    insert into transcription (id, video_id, environment_id, status, job_id, created_at)
-    select ${idOf("transcription")}, ${idOf("video")}, ${environmentId}, 'PENDING', gen_random_uuid(), now()
+    insert into transcription (id, video_id, environment_id, status, job_id, created_at, queued_at)
+    select ${idOf("transcription")}, ${idOf("video")}, ${environmentId}, 'PENDING', gen_random_uuid(), now(), now()
     from ${numbers}`.execute(db);
   await sweepLostJobs({ db, queue, log }, new AbortController().signal);
   expect(await findTranscriptionsWithoutJob(db)).toEqual([]);

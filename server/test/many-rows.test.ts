@@ -31,9 +31,10 @@ describe("with many videos that were transcribed and announced long ago", () => 
       insert into video (id, environment_id, metadata, size_bytes, created_at, uploaded_at, ai_transcription)
       select ${idOf("video")}, ${environmentId}, '{}', 1, now(), now(), true from ${numbers}`.execute(db);
     await sql`
-      insert into transcription (id, video_id, environment_id, status, job_id, created_at, finished_at, file_prefix)
+      insert into transcription
+        (id, video_id, environment_id, status, job_id, created_at, queued_at, finished_at, file_prefix)
       select ${idOf("transcription")}, ${idOf("video")}, ${environmentId}, 'COMPLETED', gen_random_uuid(), now(),
-        now(), 'transcripts/' || number from ${numbers}`.execute(db);
+        now(), now(), 'transcripts/' || number from ${numbers}`.execute(db);
     await sql`
       insert into webhook_endpoint (id, environment_id, url, event_types, secret, metadata, created_at)
       values ('endpoint_many', ${environmentId}, 'https://example.com', '[]', '', '{}', now())`.execute(db);
@@ -43,10 +44,10 @@ describe("with many videos that were transcribed and announced long ago", () => 
         case when number <= ${PENDING}::int then ${RARE} else 'transcriptions.transcription.completed' end,
         ${idOf("transcription")}, '{}', now() from ${numbers}`.execute(db);
     await sql`
-      insert into delivery (id, event_id, endpoint_id, status, job_id, created_at)
-      select ${idOf("delivery")}, ${idOf("event")}, 'endpoint_many',
-        case when number <= ${PENDING}::int then 'pending' else 'succeeded' end, gen_random_uuid(), now()
-      from ${numbers}`.execute(db);
+      insert into delivery (id, event_id, event_type, endpoint_id, status, job_id, created_at)
+      select replace(id, 'event', 'delivery'), id, type, 'endpoint_many',
+        case when type = ${RARE} then 'pending' else 'succeeded' end, gen_random_uuid(), now()
+      from event where environment_id = ${environmentId}`.execute(db);
     await sql`analyze`.execute(db);
   });
 

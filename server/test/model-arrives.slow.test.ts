@@ -50,19 +50,19 @@ test("a Spanish video waits for the model that is being downloaded, an English o
   expect(await untilEnded(service, tenant, sample)).toMatchObject({ status: "COMPLETED", language: "en" });
 
   expect(await untilEnded(service, tenant, videoId)).toMatchObject({ status: "COMPLETED", language: "es" });
-  expect(await row()).toMatchObject({ faults: 0 });
-  expect((await row()).stretches).toMatchObject([{ language: "es", engine: TINY.name }]);
+  expect(await row()).toMatchObject({ failure_count: 0 });
+  expect((await row()).language_segments).toMatchObject([{ language: "es", engine: TINY.name }]);
   expect(models.state()).toMatchObject({ state: "installed" });
 
   const english = await upload(service, tenant, await readFile(languageRecording("english").path));
   expect(await untilEnded(service, tenant, english)).toMatchObject({ status: "COMPLETED", language: "en" });
   const recognized = await database.kysely
     .selectFrom("transcription")
-    .select("stretches")
+    .select("language_segments")
     .where("video_id", "=", english)
     .executeTakeFirstOrThrow();
-  expect(new Set(recognized.stretches?.map(({ language }) => language))).toEqual(new Set(["en"]));
-  expect(recognized.stretches?.map(({ engine }) => engine)).toContain("moonshine-tiny");
+  expect(new Set(recognized.language_segments?.map(({ language }) => language))).toEqual(new Set(["en"]));
+  expect(recognized.language_segments?.map(({ engine }) => engine)).toContain("moonshine-tiny");
 });
 
 test("if the model is unavailable, a Spanish video fails with an error that says what is missing and how to get it", async () => {

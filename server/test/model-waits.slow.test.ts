@@ -16,9 +16,11 @@ test("all transcriptions that wait for the model become due with new tags, even 
     insert into video (id, environment_id, metadata, created_at)
     select 'video_' || number, ${environmentId}, '{}', now() from ${numbers}`.execute(db);
   await sql`
-    insert into transcription (id, video_id, environment_id, status, job_id, created_at, due_at, failure_code)
+    insert into transcription
+      (id, video_id, environment_id, status, job_id, created_at, queued_at, due_at, failure_code)
     select 'transcription_' || number, 'video_' || number, ${environmentId}, 'PENDING', gen_random_uuid(),
-      date_trunc('second', now()) + number / 120 * interval '1 ms', now() + interval '1 hour', 'language_unsupported'
+      date_trunc('second', now()) + number / 120 * interval '1 ms', now(), now() + interval '1 hour',
+      'language_unsupported'
     from ${numbers}`.execute(db);
   await db.transaction().execute(async (tx) => {
     const rows = await tx.selectFrom("transcription").select(["id", "job_id"]).execute();

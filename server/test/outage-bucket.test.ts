@@ -100,10 +100,10 @@ describe.skipIf(!s3)("a bucket that becomes unavailable and recovers", () => {
       expect(await untilEnded(service, tenant, waiting)).toMatchObject({ status: "COMPLETED" });
       const row = await service.service.parts.database.kysely
         .selectFrom("transcription")
-        .select(["faults", "losses"])
+        .select(["failure_count", "crash_count"])
         .where("video_id", "=", waiting)
         .executeTakeFirstOrThrow();
-      expect(row).toEqual({ faults: 0, losses: 0 });
+      expect(row).toEqual({ failure_count: 0, crash_count: 0 });
     },
   );
 });

@@ -46,8 +46,8 @@ test("a transcript that finds the disk full waits for space, and completes witho
   expect(await untilEnded(service, tenant, videoId)).toMatchObject({ status: "COMPLETED" });
   const row = await service.service.parts.database.kysely
     .selectFrom("transcription")
-    .select(["attempt", "faults", "losses"])
+    .select(["attempt", "failure_count", "crash_count"])
     .where("video_id", "=", videoId)
     .executeTakeFirstOrThrow();
-  expect(row).toEqual({ attempt: 1, faults: 0, losses: 0 });
+  expect(row).toEqual({ attempt: 1, failure_count: 0, crash_count: 0 });
 });

@@ -104,8 +104,9 @@ describe.skipIf(!isPostgres)("what happens while something is deleted", () => {
         const eventId = newId("event");
         const about = { environmentId, transcriptionId, detail: {}, now };
         await db.transaction().execute(async (tx) => {
-          await insertEvent(tx, { id: eventId, type: "transcriptions.transcription.completed", ...about });
-          await insertDelivery(tx, { id, eventId, endpointId, jobId: newJobId(), now });
+          const type = "transcriptions.transcription.completed";
+          await insertEvent(tx, { id: eventId, type, ...about });
+          await insertDelivery(tx, { id, eventId, eventType: type, endpointId, jobId: newJobId(), now });
         });
       }
       const lock = async (tx: Tx, id: string) =>

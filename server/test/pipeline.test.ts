@@ -160,7 +160,7 @@ describe("a service that is stopped while it works", () => {
       .selectAll()
       .where("video_id", "=", videoId)
       .executeTakeFirstOrThrow();
-    expect(row).toMatchObject({ faults: 0, losses: 0 });
+    expect(row).toMatchObject({ failure_count: 0, crash_count: 0 });
     expect(await untilEnded(after, tenant, videoId)).toMatchObject({ status: "COMPLETED" });
   });
 

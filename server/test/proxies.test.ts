@@ -94,7 +94,7 @@ for (const { name, language, start } of PROXIES) {
       for (let n = 0; n < 5; n++) expect(await attempt(n)).toBe(401);
       expect(await attempt(5)).toBe(429);
       const entries = await subtext.service.parts.database.kysely
-        .selectFrom("audit_entry")
+        .selectFrom("audit_event")
         .select(["action", "address"])
         .execute();
       expect(entries).toEqual(

@@ -1,10 +1,8 @@
 import { createHmac } from "node:crypto";
 import { getMigrations } from "better-auth/db/migration";
 import type { LightMyRequestResponse } from "fastify";
-import type { Kysely } from "kysely";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { SessionView } from "../src/admin/contract/operator.ts";
-import { sessionHashes } from "../src/db/migration-security.ts";
 import { serviceSecret } from "../src/db/secrets.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { authOptions, type Credentials, openOperators } from "../src/operators/operators.ts";
@@ -64,15 +62,6 @@ test("a session token is neither in the database nor in a response body, and its
   expect((await send(subtext, "/environments", { headers: signed(token) })).statusCode).toBe(200);
   const forged = await send(subtext, "/environments", { headers: signed(rows[0]!.token) });
   expect(codeOf(forged)).toEqual([401, "sign_in_required"]);
-});
-
-test("a session of the previous release, whose token is in the database, stays valid after the migration", async () => {
-  const db = subtext.service.parts.database.kysely;
-  const { token, cookie } = tokenOf(await signIn(subtext, credentials));
-  await db.updateTable("operator_session").set({ token }).execute();
-  expect((await send(subtext, "/environments", { headers: { cookie } })).statusCode).toBe(401);
-  await sessionHashes(db as unknown as Kysely<unknown>);
-  expect((await send(subtext, "/environments", { headers: { cookie } })).statusCode).toBe(200);
 });
 
 test("a session is extended while it is used, and stays the same session", async () => {

@@ -104,7 +104,7 @@ export function verifyEnd(running: Running, how: End, before: Seen, after: Seen)
     complete: ["COMPLETED"],
     skip: ["SKIPPED"],
     fail: ["FAILED"],
-    fault: [was.faults < 2 ? "PENDING" : "FAILED"],
+    fault: [was.failure_count < 2 ? "PENDING" : "FAILED"],
     language: ["PENDING"],
     "hand back": ["PENDING"],
     yield: ["PENDING"],

@@ -191,10 +191,10 @@ async function expectOnlyThisToFail(
   });
   const row = await db
     .selectFrom("transcription")
-    .select(["failure_code", "faults"])
+    .select(["failure_code", "failure_count"])
     .where("video_id", "=", bad)
     .executeTakeFirstOrThrow();
-  expect(row).toEqual({ failure_code: code, faults: 2 });
+  expect(row).toEqual({ failure_code: code, failure_count: 2 });
 }
 
 const s3 = testS3();
@@ -245,9 +245,9 @@ describe.skipIf(!s3)("a service on a bucket (skipped without TEST_S3)", () => {
     }
     const counts = await service.service.parts.database.kysely
       .selectFrom("transcription")
-      .select("losses")
+      .select("crash_count")
       .execute();
-    expect(counts).toEqual([{ losses: 0 }, { losses: 0 }, { losses: 0 }]);
+    expect(counts).toEqual([{ crash_count: 0 }, { crash_count: 0 }, { crash_count: 0 }]);
   });
 });
 

@@ -49,6 +49,7 @@ async function insertVideo(status: TranscriptionStatus | null): Promise<string> 
       job_id: newJobId(),
       stages: "null",
       created_at: new Date("2026-01-02T03:04:05.006Z"),
+      queued_at: new Date("2026-01-02T03:04:05.006Z"),
       finished_at:
         status === "PENDING" || status === "PROCESSING" ? null : new Date("2026-01-02T03:05:00.000Z"),
       ...(completed && {

@@ -98,7 +98,7 @@ describe("the page of a completed video", () => {
     const { transcription } = view;
     expect(transcription?.engine).toMatch(/./);
     expect(transcription?.decoder).toMatch(/ffmpeg|node-av/);
-    expect(transcription?.stretches?.[0]).toMatchObject({ language: "en" });
+    expect(transcription?.languageSegments?.[0]).toMatchObject({ language: "en" });
     const { data } = (
       await sendAsCommandLine(subtext, `/environments/${tenant.environmentId}/videos`)
     ).json<VideoPageView>();

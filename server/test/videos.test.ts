@@ -155,7 +155,7 @@ describe("a deleted video", () => {
           decoder: "x",
           incomplete: false,
           stages: {},
-          stretches: [],
+          languageSegments: [],
           now: clock.now(),
         } as never),
       );

@@ -1,7 +1,7 @@
-import { listAuditOperators, pageOfAuditEntries } from "../audit/queries.ts";
-import type { AuditEntryRow, Db } from "../db/schema.ts";
+import { listAuditOperators, pageOfAuditEvents } from "../audit/queries.ts";
+import type { AuditEventRow, Db } from "../db/schema.ts";
 import { cutPage, readPageRequest } from "../http/cursor.ts";
-import type { AuditEntryView, AuditThingView } from "./contract/audit.ts";
+import type { AuditEventView, AuditThingView } from "./contract/audit.ts";
 import { handlersOf } from "./operation.ts";
 
 export function auditHandlers({ db }: { db: Db }) {
@@ -10,9 +10,9 @@ export function auditHandlers({ db }: { db: Db }) {
       const { action = null, actorKind = null, actorId = null, ...page } = query;
       const { before, limit } = readPageRequest(page);
       const filter = { action, actorKind, actorId };
-      const found = await pageOfAuditEntries(db, filter, { before, limit: limit + 1 });
+      const found = await pageOfAuditEvents(db, filter, { before, limit: limit + 1 });
       const { rows, nextCursor } = cutPage(found, limit);
-      return { data: rows.map(viewAuditEntry), nextCursor };
+      return { data: rows.map(viewAuditEvent), nextCursor };
     },
 
     "GET /audit/operators": async () => {
@@ -22,7 +22,7 @@ export function auditHandlers({ db }: { db: Db }) {
   });
 }
 
-function viewAuditEntry(row: AuditEntryRow): AuditEntryView {
+function viewAuditEvent(row: AuditEventRow): AuditEventView {
   return {
     id: row.id,
     at: row.at.toISOString(),

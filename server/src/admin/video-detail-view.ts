@@ -62,7 +62,7 @@ function viewTranscriptionDetail(
     audioTrack: row.audio_track,
     fileFormats: row.file_prefix === null ? [] : row.file_formats,
     incomplete: row.incomplete,
-    stretches: row.stretches,
+    languageSegments: row.language_segments,
     retryAt: hasRetryTime && row.status === "PENDING" && last?.retry_at ? last.retry_at.toISOString() : null,
     timeline: viewTimeline(row, known),
     attempts: attempts.map((attempt, index) => viewAttempt(attempt, attempts[index - 1])),
@@ -79,7 +79,7 @@ function viewTimeline(
   const finished = row.finished_at;
   const moments: [TimelineStep, Date | null | undefined][] = [
     ["uploaded", video.uploaded_at],
-    ["queued", running?.queued_at ?? row.queued_at ?? row.created_at],
+    ["queued", running?.queued_at ?? row.queued_at],
     ["started", running?.started_at ?? row.started_at],
     ["prepared", running && preparedAt(row, running)],
     ["decoded", running?.decoded_at],

@@ -3,7 +3,7 @@ import type { Db, EnvironmentRow, Tx, WebhookEndpointRow } from "../db/schema.ts
 import { findEnvironment } from "../environments/queries.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/ids.ts";
-import { insertAuditEntry } from "./queries.ts";
+import { insertAuditEvent } from "./queries.ts";
 
 /** Who caused an audit event, and from where. */
 export interface AuditActor {
@@ -37,7 +37,7 @@ export async function recordAuditEvent(
   actor: AuditActor,
   { action, environment, subject, detail = {} }: AuditEvent,
 ): Promise<void> {
-  await insertAuditEntry(tx, {
+  await insertAuditEvent(tx, {
     id: newId("audit"),
     at: clock.now(),
     action,

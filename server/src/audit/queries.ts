@@ -1,11 +1,11 @@
 import type { ActorKind, AuditAction } from "../db/enums.ts";
-import type { AuditEntryRow, Db, NewAuditEntry, Tx } from "../db/schema.ts";
+import type { AuditEventRow, Db, NewAuditEvent, Tx } from "../db/schema.ts";
 
 /** Rows per deletion, so that others are not blocked for long. */
 const FORGET_AT_ONCE = 5_000;
 
-export async function insertAuditEntry(tx: Db | Tx, row: NewAuditEntry): Promise<void> {
-  await tx.insertInto("audit_entry").values(row).execute();
+export async function insertAuditEvent(tx: Db | Tx, row: NewAuditEvent): Promise<void> {
+  await tx.insertInto("audit_event").values(row).execute();
 }
 
 export interface AuditFilter {
@@ -16,13 +16,13 @@ export interface AuditFilter {
 }
 
 /** Newest first, at most `limit`; `before` is an id. */
-export async function pageOfAuditEntries(
+export async function pageOfAuditEvents(
   db: Db,
   { action, actorKind, actorId }: AuditFilter,
   { before, limit }: { before: string | null; limit: number },
-): Promise<AuditEntryRow[]> {
+): Promise<AuditEventRow[]> {
   return await db
-    .selectFrom("audit_entry")
+    .selectFrom("audit_event")
     .selectAll()
     .$if(action !== null, (query) => query.where("action", "=", action!))
     .$if(actorKind !== null, (query) => query.where("actor_kind", "=", actorKind!))
@@ -36,7 +36,7 @@ export async function pageOfAuditEntries(
 /** All operators in the log, including removed ones, by their latest name. */
 export async function listAuditOperators(db: Db): Promise<{ id: string; name: string | null }[]> {
   const rows = await db
-    .selectFrom("audit_entry")
+    .selectFrom("audit_event")
     .select(["actor_id", "actor_name"])
     .distinctOn("actor_id")
     .where("actor_kind", "=", "operator")
@@ -48,12 +48,12 @@ export async function listAuditOperators(db: Db): Promise<{ id: string; name: st
 }
 
 /** @returns the number of deleted events, at most one batch */
-export async function forgetAuditEntries(db: Db, before: Date): Promise<number> {
+export async function forgetAuditEvents(db: Db, before: Date): Promise<number> {
   const { numDeletedRows } = await db
-    .deleteFrom("audit_entry")
+    .deleteFrom("audit_event")
     .where("id", "in", (query) =>
       query
-        .selectFrom("audit_entry")
+        .selectFrom("audit_event")
         .select("id")
         .where("at", "<", before)
         .orderBy("at")

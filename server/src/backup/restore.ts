@@ -2,9 +2,9 @@ import { constants } from "node:fs";
 import { chmod, copyFile, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pino } from "pino";
+import { areEarlyMigrations } from "../db/early-tables.ts";
 import { openEmbedded } from "../db/embedded/embedded.ts";
 import { POSTGRES_MAJOR } from "../db/embedded/start-pglite.ts";
-import { madeMigrations } from "../db/migrate.ts";
 import { MIGRATIONS } from "../db/migrations.ts";
 import type { Schema } from "../db/schema.ts";
 import { lockFolder } from "../lib/folder-lock.ts";
@@ -40,7 +40,7 @@ export async function restoreBackup(
   onProgress: (progress: RestoreProgress) => void,
 ): Promise<Manifest> {
   const manifest = await readManifest(backup);
-  refuseNewer(manifest);
+  refuseUnusable(manifest);
   await makeFolder(dataFolder);
   const entries = await readdir(dataFolder);
   const isBegun = entries.includes(UNFINISHED);
@@ -71,8 +71,11 @@ export async function restoreBackup(
   }
 }
 
-function refuseNewer({ postgresMajor, migrations, version }: Manifest): void {
-  const unknown = migrations.find((name) => !(name in MIGRATIONS));
+/** @throws AppError `database_version_mismatch` for early tables of an unsupported state */
+function refuseUnusable({ postgresMajor, migrations, version }: Manifest): void {
+  const unknown = areEarlyMigrations(migrations)
+    ? undefined
+    : migrations.find((name) => !MIGRATIONS.includes(name));
   if (unknown === undefined && postgresMajor === POSTGRES_MAJOR) return;
   const reason =
     unknown === undefined
@@ -108,9 +111,7 @@ async function copyAll(
 async function forgetStore(folder: string): Promise<void> {
   const database = await openEmbedded<Schema>({ folder, log: pino({ level: "silent" }) });
   try {
-    // A backup of an older release has no store record.
-    if ((await madeMigrations(database.kysely)).includes("0015_storage"))
-      await deleteStoreRecord(database.kysely);
+    await deleteStoreRecord(database.kysely);
   } finally {
     await database.close();
   }

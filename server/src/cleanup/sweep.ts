@@ -1,4 +1,4 @@
-import { forgetAuditEntries } from "../audit/queries.ts";
+import { forgetAuditEvents } from "../audit/queries.ts";
 import { ANSWERS_KEPT_MS, forgetAnswers } from "../db/idempotency-keys.ts";
 import type { ItemDeps } from "../lib/guard-item.ts";
 import { logLevelOf } from "../lib/outages.ts";
@@ -99,5 +99,5 @@ async function sweepOldAnswers({ db, clock }: SweepDeps): Promise<void> {
 async function sweepAuditLog({ db, clock, auditLogDays }: SweepDeps, signal: AbortSignal): Promise<void> {
   if (auditLogDays === undefined) return;
   const before = new Date(clock.now().getTime() - auditLogDays * 86_400_000);
-  while (!signal.aborted && (await forgetAuditEntries(db, before)) > 0);
+  while (!signal.aborted && (await forgetAuditEvents(db, before)) > 0);
 }

@@ -88,7 +88,10 @@ function describe(transcription: TranscriptionView): string {
     ["words", transcription.wordCount === null ? null : String(transcription.wordCount)],
     ["incomplete", transcription.incomplete ? "damaged parts of the recording are missing" : null],
     ["engine", transcription.engine],
-    ...(transcription.stretches ?? []).map((stretch): [string, string] => ["segment", stretchText(stretch)]),
+    ...(transcription.languageSegments ?? []).map((segment): [string, string] => [
+      "segment",
+      segmentText(segment),
+    ]),
     ["decoder", transcription.decoder],
     ["took", stages === null ? null : stageTimes(stages)],
     ["uploaded", time(video.uploadedAt)],
@@ -107,7 +110,7 @@ function stageTimes(stages: NonNullable<TranscriptionView["stages"]>): string {
     .join(", ");
 }
 
-function stretchText({ start, end, language, probability, engine, words }: LanguageSegment): string {
+function segmentText({ start, end, language, probability, engine, words }: LanguageSegment): string {
   const sure = `${Math.round(probability * 100)} %`;
   return `${length(start)} – ${length(end)} ${language} (${sure}) by ${engine}, ${words} words`;
 }

@@ -55,7 +55,7 @@ export async function countQueue(
   db: Db,
 ): Promise<{ pending: number; processing: number; oldestPendingAt: Date | null }> {
   const { rows } = await sql<{ status: string; count: number; oldest: Date }>`
-    select status, count(*)::int as count, min(coalesce(queued_at, created_at)) as oldest
+    select status, count(*)::int as count, min(queued_at) as oldest
     from transcription where status in ('PENDING', 'PROCESSING') group by status
   `.execute(db);
   const of = (status: string) => rows.find((row) => row.status === status);

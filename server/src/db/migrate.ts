@@ -1,35 +1,46 @@
 import { type Kysely, sql } from "kysely";
-import { Migrator } from "kysely/migration";
+import { type Migration, Migrator } from "kysely/migration";
 import { AppError } from "../lib/errors.ts";
-import { MIGRATIONS } from "./migrations.ts";
+import { adoptInitialSchema, areEarlyMigrations } from "./early-tables.ts";
+import { MIGRATIONS, readMigration } from "./migrations.ts";
 import type { Schema } from "./schema.ts";
 
 /** Suffix of migrations that remove what earlier releases use. */
-const REMOVAL = "_removal";
+const REMOVAL = "-removal";
 
 /**
  * Brings the tables up to date. Concurrent processes wait for each other under a lock. While processes of the previous
  * release are running, or are started again, the tables may be newer than they expect. Migrations therefore only add
  * (tables, optional columns, indexes); unused columns and tables are removed one release later, by a migration whose
- * name ends in `_removal`.
+ * name ends in `-removal`.
  *
  * @throws AppError `database_version_mismatch` if this version cannot work with the existing tables
  */
 export async function migrate(db: Kysely<Schema>): Promise<void> {
-  const made = await madeMigrations(db);
-  const known = Object.keys(MIGRATIONS);
-  const unknown = made.filter((name) => !known.includes(name));
+  let made = await madeMigrations(db);
+  if (areEarlyMigrations(made)) {
+    await adoptInitialSchema(db);
+    made = await madeMigrations(db);
+  }
+  const unknown = made.filter((name) => !MIGRATIONS.includes(name));
   if (unknown.length > 0) {
     const blocking =
-      unknown.find((name) => name.endsWith(REMOVAL)) ?? known.find((name) => !made.includes(name));
+      unknown.find((name) => name.endsWith(REMOVAL)) ?? MIGRATIONS.find((name) => !made.includes(name));
     if (blocking !== undefined) throw tooNew(unknown.at(-1)!);
     return;
   }
   // Kysely would read the whole catalog to find that nothing is missing, which takes a tenth of the startup time.
-  if (made.length === known.length) return;
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
+  if (made.length === MIGRATIONS.length) return;
+  const migrator = new Migrator({ db, provider: { getMigrations } });
   const { error } = await migrator.migrateToLatest();
   if (error) throw error;
+}
+
+async function getMigrations(): Promise<Record<string, Migration>> {
+  const up = (name: string) => async (db: Kysely<unknown>) => {
+    await sql.raw(await readMigration(name)).execute(db);
+  };
+  return Object.fromEntries(MIGRATIONS.map((name) => [name, { up: up(name) }]));
 }
 
 /**
@@ -38,11 +49,10 @@ export async function migrate(db: Kysely<Schema>): Promise<void> {
  */
 export async function requireTables(db: Kysely<Schema>): Promise<void> {
   const made = await madeMigrations(db);
-  const known = Object.keys(MIGRATIONS);
   if (made.length === 0) throw noTables();
-  if (made.some((name) => !known.includes(name)) || known.every((name) => made.includes(name))) {
-    return await migrate(db);
-  }
+  const isUnknown = (name: string) => !MIGRATIONS.includes(name);
+  const isReady = made.some(isUnknown) || MIGRATIONS.every((name) => made.includes(name));
+  if (!areEarlyMigrations(made) && isReady) return await migrate(db);
   throw new AppError(
     "database_version_mismatch",
     "The tables were created by an older version of Subtext. Start the service, or run `npx subtext migrate`, to bring them up to date.",

@@ -23,14 +23,14 @@ import type {
   RetentionPolicy,
 } from "./enums.ts";
 
-/** Rows as the database stores them; `migrations.ts` creates the tables. */
+/** Rows as the database stores them; `migrations/` creates the tables. */
 export interface Schema {
   environment: EnvironmentTable;
   api_key: ApiKeyTable;
   video: VideoTable;
   transcription: TranscriptionTable;
   transcription_attempt: TranscriptionAttemptTable;
-  transcription_stretch: TranscriptionStretchTable;
+  transcription_checkpoint: TranscriptionCheckpointTable;
   event: EventTable;
   webhook_endpoint: WebhookEndpointTable;
   delivery: DeliveryTable;
@@ -47,7 +47,7 @@ export interface Schema {
   search_passage: SearchPassageTable;
   missing_file: MissingFileTable;
   file_check: FileCheckTable;
-  audit_entry: AuditEntryTable;
+  audit_event: AuditEventTable;
   tombstone: TombstoneTable;
   unknown_file: UnknownFileTable;
   store_record: StoreRecordTable;
@@ -117,9 +117,9 @@ interface TranscriptionTable {
   /** Number of attempts that have started; the fencing token of every later write. */
   attempt: Generated<number>;
   /** Attempts of this round that ended in a retryable failure. */
-  faults: Generated<number>;
+  failure_count: Generated<number>;
   /** Attempts of this round whose worker crashed. */
-  losses: Generated<number>;
+  crash_count: Generated<number>;
   language: string | null;
   word_count: number | null;
   duration: number | null;
@@ -141,17 +141,15 @@ interface TranscriptionTable {
   /** True where damaged parts of the recording are missing from the transcript. */
   incomplete: Generated<boolean>;
   stages: JSONColumnType<StageSeconds | null>;
-  /** Engine and model of each language segment; null until COMPLETED, and for transcriptions of older releases. */
-  stretches: ColumnType<LanguageSegment[] | null, string | undefined, string>;
+  /** Engine and model of each language segment; null until COMPLETED. */
+  language_segments: ColumnType<LanguageSegment[] | null, string | undefined, string>;
   /** Storage key of the waveform; it can exist without transcript files. */
   waveform_prefix: ColumnType<string | null, never, string | null>;
   created_at: Date;
-  /** When it last became PENDING; null if an older release accepted it. */
-  queued_at: ColumnType<Date | null, Date | undefined, Date>;
+  /** When it last became PENDING. */
+  queued_at: Date;
   /** No attempt starts before this time, by the database's clock; null if there is no such time. */
   due_at: ColumnType<Date | null, Date | undefined, Date | null>;
-  /** Used only by releases before fair queueing. */
-  parked_at: ColumnType<Date | null, never, never>;
   started_at: Date | null;
   finished_at: Date | null;
   /** As the video's. */
@@ -176,7 +174,7 @@ interface TranscriptionAttemptTable {
 }
 
 /** A checkpoint of a running transcription; deleted when the transcription ends. */
-interface TranscriptionStretchTable {
+interface TranscriptionCheckpointTable {
   transcription_id: string;
   /** The attempt that wrote it. */
   attempt: number;
@@ -184,7 +182,7 @@ interface TranscriptionStretchTable {
   /** Words are final up to this second of the media. */
   settled_seconds: number;
   /** Opaque: written and read only by the speech package. */
-  answers: string;
+  results: string;
 }
 
 interface EventTable {
@@ -226,8 +224,8 @@ interface WebhookEndpointTable {
 interface DeliveryTable {
   id: string;
   event_id: string;
-  /** The event's; set by a trigger. */
-  event_type: GeneratedAlways<SentEventType>;
+  /** The event's. */
+  event_type: SentEventType;
   endpoint_id: string;
   status: DeliveryStatus;
   /** The only job that may make the next attempt. */
@@ -329,7 +327,7 @@ interface OperatorInvitationTable {
 }
 
 /** Audit events. Ids and names are those at the time of the event; the resources may no longer exist. */
-interface AuditEntryTable {
+interface AuditEventTable {
   id: string;
   at: Date;
   action: AuditAction;
@@ -467,8 +465,8 @@ export type StoreRecordRow = Selectable<StoreRecordTable>;
 export type SearchDocumentRow = Selectable<SearchDocumentTable>;
 export type OperatorRow = Selectable<OperatorTable>;
 export type OperatorSessionRow = Selectable<OperatorSessionTable>;
-export type AuditEntryRow = Selectable<AuditEntryTable>;
-export type NewAuditEntry = Insertable<AuditEntryTable>;
+export type AuditEventRow = Selectable<AuditEventTable>;
+export type NewAuditEvent = Insertable<AuditEventTable>;
 export type OperatorInvitationRow = Selectable<OperatorInvitationTable>;
 export type EnvironmentRow = Selectable<EnvironmentTable>;
 export type ApiKeyRow = Selectable<ApiKeyTable>;

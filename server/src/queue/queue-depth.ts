@@ -38,7 +38,7 @@ export async function queueDepth(db: Db, now: Date, cap: number | null): Promise
       count(*) filter (where capped and since <= ${now}::timestamptz)::int as capped
     from (
       select environment_id, coalesce(processing >= ${cap}::int, false) as capped,
-        greatest(coalesce(queued_at, created_at), due_at) as since
+        greatest(queued_at, due_at) as since
       from transcription
       left join (
         select environment_id, count(*) as processing from transcription

@@ -58,7 +58,6 @@ export function lostAttempt(row: TranscriptionRow, startedAt: Date): AttemptRepo
 }
 
 /** When a pending transcription could first have started: when it became PENDING, or its next attempt was due. */
-export function startableAt({ queued_at, created_at, due_at }: TranscriptionRow): Date {
-  const queuedAt = queued_at ?? created_at;
-  return due_at && due_at > queuedAt ? due_at : queuedAt;
+export function startableAt({ queued_at, due_at }: TranscriptionRow): Date {
+  return due_at && due_at > queued_at ? due_at : queued_at;
 }

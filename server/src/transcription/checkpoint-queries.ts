@@ -16,35 +16,37 @@ export async function saveCheckpoint(
   { settledSeconds, results }: Checkpoint,
 ): Promise<number | null> {
   // The lock prevents the transcription from ending, which deletes its checkpoints, in the meantime.
-  const { rows } = await sql<{ faults: number }>`
+  const { rows } = await sql<{ failure_count: number }>`
     with held as (
-      select id, attempt, faults from transcription
+      select id, attempt, failure_count from transcription
       where id = ${transcriptionId} and attempt = ${attempt} and status = 'PROCESSING'
       for no key update
     ), kept as (
-      insert into transcription_stretch (transcription_id, attempt, number, settled_seconds, answers)
+      insert into transcription_checkpoint (transcription_id, attempt, number, settled_seconds, results)
       select id, attempt, ${number}::int, ${settledSeconds}::double precision, ${results} from held
     ), advanced as (
-      update transcription set faults = 0, losses = 0 from held
+      update transcription set failure_count = 0, crash_count = 0 from held
       where transcription.id = held.id and not exists (
-        select from transcription_stretch
+        select from transcription_checkpoint
         where transcription_id = ${transcriptionId} and settled_seconds >= ${settledSeconds}::double precision
       )
-      returning transcription.faults
+      returning transcription.failure_count
     )
-    select coalesce((select faults from advanced), faults) as faults from held`.execute(db);
-  return rows[0]?.faults ?? null;
+    select coalesce((select failure_count from advanced), failure_count) as failure_count from held`.execute(
+    db,
+  );
+  return rows[0]?.failure_count ?? null;
 }
 
 /** All checkpoints of all attempts, in no particular order. */
 export async function readCheckpoints(db: Db, transcriptionId: string): Promise<Checkpoint[]> {
   return await db
-    .selectFrom("transcription_stretch")
-    .select(["settled_seconds as settledSeconds", "answers as results"])
+    .selectFrom("transcription_checkpoint")
+    .select(["settled_seconds as settledSeconds", "results"])
     .where("transcription_id", "=", transcriptionId)
     .execute();
 }
 
 export async function removeCheckpoints(tx: Tx, transcriptionId: string): Promise<void> {
-  await tx.deleteFrom("transcription_stretch").where("transcription_id", "=", transcriptionId).execute();
+  await tx.deleteFrom("transcription_checkpoint").where("transcription_id", "=", transcriptionId).execute();
 }

@@ -23,7 +23,7 @@ function ofJob(db: Db | Tx, jobId: string) {
 
 /** PENDING → PROCESSING with a new attempt. @param row locked */
 export async function startAttempt(tx: Tx, row: TranscriptionRow, now: Date): Promise<TranscriptionRow> {
-  return await begin(tx, row, { queuedAt: row.queued_at ?? row.created_at, now });
+  return await begin(tx, row, { queuedAt: row.queued_at, now });
 }
 
 /** Starts the next attempt at a locked row that is PROCESSING and whose worker crashed. */
@@ -42,7 +42,7 @@ async function begin(
     .set((set) => ({
       status: "PROCESSING",
       attempt: set("attempt", "+", 1),
-      losses: set("losses", "+", status === "PROCESSING" ? 1 : 0),
+      crash_count: set("crash_count", "+", status === "PROCESSING" ? 1 : 0),
       progress: 0,
       started_at: now,
     }))

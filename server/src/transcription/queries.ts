@@ -87,7 +87,7 @@ export interface CompletedTranscription {
   audioTrack: number | null;
   incomplete: boolean;
   stages: StageSeconds;
-  stretches: LanguageSegment[];
+  languageSegments: LanguageSegment[];
   transcribedAt: Date;
   /** Null if there is no waveform. */
   waveformPrefix: string | null;
@@ -113,7 +113,7 @@ export async function completeTranscription(
       audio_track: done.audioTrack,
       incomplete: done.incomplete,
       stages: JSON.stringify(done.stages),
-      stretches: JSON.stringify(done.stretches),
+      language_segments: JSON.stringify(done.languageSegments),
       progress: 1,
       remaining_seconds: null,
       failure_code: null,
@@ -204,7 +204,7 @@ export async function returnToPending(
       ...(retryAfterMs !== null && { due_at: sql<Date>`now() + ${retryAfterMs} * interval '1 millisecond'` }),
       ...(failure &&
         counts && {
-          faults: set("faults", "+", 1),
+          failure_count: set("failure_count", "+", 1),
           failure_code: failure.code,
           failure_message: failure.message,
         }),
@@ -237,9 +237,9 @@ export async function revertCrash(
   if (numUpdatedRows === 0n) return;
   await tx
     .updateTable("transcription")
-    .set((set) => ({ losses: set("losses", "-", 1) }))
+    .set((set) => ({ crash_count: set("crash_count", "-", 1) }))
     .where("id", "=", transcriptionId)
-    .where("losses", ">", 0)
+    .where("crash_count", ">", 0)
     .execute();
 }
 
@@ -255,8 +255,8 @@ export async function reopenFailedTranscription(
     .set({
       status: "PENDING",
       job_id: jobId,
-      faults: 0,
-      losses: 0,
+      failure_count: 0,
+      crash_count: 0,
       progress: 0,
       failure_code: null,
       failure_message: null,

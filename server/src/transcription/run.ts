@@ -77,7 +77,11 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
   const log = deps.log.child({ ...lease, videoId: row.video_id });
   if (claim.lostSince) {
     deps.onAttempt?.(lostAttempt(row, claim.lostSince));
-    const lost = { lostAttempt: row.attempt - 1, lostStartedAt: claim.lostSince, workersLost: row.losses };
+    const lost = {
+      lostAttempt: row.attempt - 1,
+      lostStartedAt: claim.lostSince,
+      workersLost: row.crash_count,
+    };
     log.warn(lost, "the worker of the previous attempt was lost; this attempt takes over");
   }
   const replaced = new AbortController();
@@ -95,7 +99,7 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
     yields,
     shutdown,
     metOutage: claim.metOutage === true,
-    faults: row.faults,
+    faults: row.failure_count,
     modelWasComing: deps.modelIsComing(),
     waveform: null,
     fetchedAt: null,
@@ -106,7 +110,7 @@ export async function runTranscription(deps: PipelineDeps, job: Job, shutdown: A
   };
 
   try {
-    if (row.losses > MAX_LOSSES) throw new WorkerLostError(MAX_LOSSES);
+    if (row.crash_count > MAX_LOSSES) throw new WorkerLostError(MAX_LOSSES);
     log.info("transcription started");
     const recognized = await recognize(deps, attempt);
     attempt.transcribedAt = deps.clock.now();
@@ -159,7 +163,7 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
       audioTrack: transcript.audioTrack,
       incomplete: transcript.incomplete,
       stages: transcript.stages,
-      stretches: transcript.languageSegments,
+      languageSegments: transcript.languageSegments,
       transcribedAt: attempt.transcribedAt ?? now,
       waveformPrefix,
       now,
@@ -176,10 +180,10 @@ async function complete(deps: PipelineDeps, attempt: Attempt, transcript: Transc
   };
   const completed = await retryUntilShutdown(attempt, () => db.transaction().execute(record));
   if (!completed) return dropWork(attempt);
-  const { language, duration, engine, languageSegments: stretches, stages } = transcript;
+  const { language, duration, engine, languageSegments, stages } = transcript;
   const { wordCount } = rendered;
   attempt.end = { outcome: "completed", reason: null, transcript: { engine, duration, wordCount, stages } };
-  log.info({ language, duration, wordCount, engine, stretches, stages }, "transcription completed");
+  log.info({ language, duration, wordCount, engine, languageSegments, stages }, "transcription completed");
 }
 
 async function skip(

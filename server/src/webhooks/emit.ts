@@ -1,4 +1,4 @@
-import { type EventType, TEST_EVENT_TYPE } from "@subtext/client/contract/webhook";
+import { type EventType, type SentEventType, TEST_EVENT_TYPE } from "@subtext/client/contract/webhook";
 import type { EventDetail, Tx } from "../db/schema.ts";
 import { newId } from "../lib/ids.ts";
 import { newJobId, type Queue } from "../queue/queue.ts";
@@ -19,7 +19,15 @@ export async function emitEvent(
   const environmentId = about.environment_id;
   await insertEvent(tx, { id: eventId, environmentId, type, transcriptionId: about.id, detail, now });
   for (const endpoint of await lockSubscribers(tx, environmentId, type)) {
-    await beginDelivery({ tx, queue, now }, { id: newId("delivery"), eventId, endpointId: endpoint.id });
+    await beginDelivery(
+      { tx, queue, now },
+      {
+        id: newId("delivery"),
+        eventId,
+        eventType: type,
+        endpointId: endpoint.id,
+      },
+    );
   }
 }
 
@@ -38,12 +46,20 @@ export async function emitTestEvent(
     detail: {},
     now,
   });
-  await beginDelivery({ tx, queue, now }, { id: deliveryId, eventId, endpointId: endpoint.id });
+  await beginDelivery(
+    { tx, queue, now },
+    {
+      id: deliveryId,
+      eventId,
+      eventType: TEST_EVENT_TYPE,
+      endpointId: endpoint.id,
+    },
+  );
 }
 
 async function beginDelivery(
   { tx, queue, now }: { tx: Tx; queue: Queue; now: Date },
-  delivery: { id: string; eventId: string; endpointId: string },
+  delivery: { id: string; eventId: string; eventType: SentEventType; endpointId: string },
 ): Promise<void> {
   const jobId = newJobId();
   await insertDelivery(tx, { ...delivery, jobId, now });

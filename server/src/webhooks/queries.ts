@@ -38,13 +38,21 @@ export async function findEvent(db: Db, id: string): Promise<EventRow | undefine
 
 export async function insertDelivery(
   tx: Tx,
-  delivery: { id: string; eventId: string; endpointId: string; jobId: string; now: Date },
+  delivery: {
+    id: string;
+    eventId: string;
+    eventType: SentEventType;
+    endpointId: string;
+    jobId: string;
+    now: Date;
+  },
 ): Promise<void> {
   await tx
     .insertInto("delivery")
     .values({
       id: delivery.id,
       event_id: delivery.eventId,
+      event_type: delivery.eventType,
       endpoint_id: delivery.endpointId,
       status: "pending",
       job_id: delivery.jobId,

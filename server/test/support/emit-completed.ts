@@ -37,6 +37,7 @@ export async function emitCompleted(
         duration: 31.5,
         stages: "null",
         created_at: now,
+        queued_at: now,
         finished_at: now,
       })
       .execute();

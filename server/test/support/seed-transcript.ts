@@ -56,6 +56,7 @@ export async function seedTranscript(service: Service, seed: TranscriptSeed): Pr
         file_prefix: prefix,
         stages: "null",
         created_at: now,
+        queued_at: now,
         finished_at: now,
       })
       .execute();

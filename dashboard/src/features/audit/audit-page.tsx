@@ -1,4 +1,4 @@
-import type { AuditEntryView } from "@subtext/server/admin/contract/audit";
+import type { AuditEventView } from "@subtext/server/admin/contract/audit";
 import { AUDIT_ACTIONS, type AuditAction } from "@subtext/server/db/enums";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
@@ -94,7 +94,7 @@ function Filters({ filter, onFilter }: { filter: AuditFilter; onFilter(filter: A
 
 const TIME = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
 
-function Entry({ entry }: { entry: AuditEntryView }) {
+function Entry({ entry }: { entry: AuditEventView }) {
   const { actor, address, at } = entry;
   const details = entryDetails(entry);
   return (

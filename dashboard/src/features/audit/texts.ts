@@ -1,5 +1,5 @@
 import type { Permission } from "@subtext/client/contract/permission";
-import type { AuditActorView, AuditEntryView } from "@subtext/server/admin/contract/audit";
+import type { AuditActorView, AuditEventView } from "@subtext/server/admin/contract/audit";
 import type { ActorKind, AuditAction, AuditDetail } from "@subtext/server/db/enums";
 import { PERMISSION_TEXTS } from "../api-keys/permissions.ts";
 
@@ -43,7 +43,7 @@ export function actorName({ kind, name, id }: AuditActorView): string {
   return ACTOR_KIND_NAMES[kind];
 }
 
-export function entryTitle({ action, detail }: AuditEntryView): string {
+export function entryTitle({ action, detail }: AuditEventView): string {
   if (action === "environment.transcription_changed") {
     return `AI Transcription turned ${detail.to === true ? "on" : "off"}`;
   }
@@ -54,7 +54,7 @@ export function entryTitle({ action, detail }: AuditEntryView): string {
 }
 
 /** The subject, the environment and what changed. */
-export function entryDetails({ action, environment, subject, detail }: AuditEntryView): string[] {
+export function entryDetails({ action, environment, subject, detail }: AuditEventView): string[] {
   const names = [subject && (subject.name ?? subject.id), environment?.name].filter(
     (name) => typeof name === "string",
   );

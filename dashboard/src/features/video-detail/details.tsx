@@ -51,7 +51,7 @@ function Facts({ video }: { video: VideoDetailView }) {
     decoder = null,
     audioTrack = null,
   } = transcription ?? {};
-  const segmentLanguages = transcription?.stretches?.map((segment) => segment.language) ?? [];
+  const segmentLanguages = transcription?.languageSegments?.map((segment) => segment.language) ?? [];
   const languages = [...new Set([...(language === null ? [] : [language]), ...segmentLanguages])];
   const facts: [string, string | null][] = [
     [languages.length > 1 ? "Languages" : "Language", languages.map(languageName).join(", ") || null],

@@ -1,4 +1,4 @@
-import type { LanguageStretchView } from "@subtext/server/admin/contract/video-detail";
+import type { LanguageSegmentView } from "@subtext/server/admin/contract/video-detail";
 import { formatClock, languageName } from "../../ui/format.ts";
 import css from "./languages.module.css";
 import { formatRange } from "./texts.ts";
@@ -6,7 +6,7 @@ import { formatRange } from "./texts.ts";
 const COLORS = 5;
 
 /** Which language is spoken when, if there are several. */
-export function Languages({ segments, duration }: { segments: LanguageStretchView[]; duration: number }) {
+export function Languages({ segments, duration }: { segments: LanguageSegmentView[]; duration: number }) {
   const languages = [...new Set(segments.map((segment) => segment.language))];
   if (languages.length < 2) return null;
   const color = (code: string) => languages.indexOf(code) % COLORS;

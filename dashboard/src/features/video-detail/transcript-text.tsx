@@ -1,4 +1,4 @@
-import type { LanguageStretchView } from "@subtext/server/admin/contract/video-detail";
+import type { LanguageSegmentView } from "@subtext/server/admin/contract/video-detail";
 import { memo, type Ref } from "react";
 import { formatClock } from "../../ui/format.ts";
 import css from "./transcript.module.css";
@@ -10,7 +10,7 @@ const LINE_REM = 1.75;
 
 interface TranscriptTextProps {
   transcript: Transcript;
-  segments: readonly LanguageStretchView[];
+  segments: readonly LanguageSegmentView[];
   showLowConfidence: boolean;
   ref: Ref<HTMLElement>;
 }
@@ -92,6 +92,6 @@ function markLowConfidence(
   return parts;
 }
 
-function languageAt(segments: readonly LanguageStretchView[], seconds: number): string | undefined {
+function languageAt(segments: readonly LanguageSegmentView[], seconds: number): string | undefined {
   return segments.find(({ start, end }) => seconds >= start && seconds < end)?.language;
 }

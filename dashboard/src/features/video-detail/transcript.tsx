@@ -75,7 +75,7 @@ export function Transcript({ address, video, transcript, playback, stage }: Tran
     () => transcript.confidences?.some((confidence) => confidence !== null),
     [transcript],
   );
-  const segments = video.transcription?.stretches ?? NONE;
+  const segments = video.transcription?.languageSegments ?? NONE;
   return (
     <section className={css.panel} aria-label="Transcript">
       <div className={css.tools}>

@@ -108,8 +108,8 @@ function Video({ address, video, startSeconds }: VideoProps) {
             {waveform.data && waveform.data.duration > 0 && (
               <WaveformSlider waveform={waveform.data} playback={playback} />
             )}
-            {transcription?.stretches && transcription.duration !== null && (
-              <Languages segments={transcription.stretches} duration={transcription.duration} />
+            {transcription?.languageSegments && transcription.duration !== null && (
+              <Languages segments={transcription.languageSegments} duration={transcription.duration} />
             )}
           </div>
         )}

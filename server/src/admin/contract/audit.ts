@@ -16,7 +16,7 @@ export interface AuditThingView {
 }
 
 /** One audit event. */
-export interface AuditEntryView {
+export interface AuditEventView {
   id: string;
   at: string;
   action: AuditAction;
@@ -30,6 +30,6 @@ export interface AuditEntryView {
 
 /** Newest first. */
 export interface AuditPageView {
-  data: AuditEntryView[];
+  data: AuditEventView[];
   nextCursor: string | null;
 }

@@ -2,16 +2,16 @@ import type { VideoMetadata } from "@subtext/client/contract/video";
 import type { SentEventType } from "@subtext/client/contract/webhook";
 import type { DeliveryStatus } from "@subtext/client/contract/webhook-endpoint";
 import type { TranscriptionSummaryView } from "./video.ts";
-import type { LanguageStretchView } from "./video-detail.ts";
+import type { LanguageSegmentView } from "./video-detail.ts";
 
 /** What the command line shows of a transcription. */
 export interface TranscriptionView extends TranscriptionSummaryView {
   video: { sizeBytes: number | null; metadata: VideoMetadata; createdAt: string; uploadedAt: string | null };
   attempt: number;
   /** Attempts since the latest (re)start that ended with a retryable failure. */
-  faults: number;
+  failureCount: number;
   /** Attempts since the latest (re)start whose worker crashed. */
-  losses: number;
+  crashCount: number;
   engine: string | null;
   decoder: string | null;
   /** True if damaged parts of the recording are missing from the transcript. */
@@ -19,7 +19,7 @@ export interface TranscriptionView extends TranscriptionSummaryView {
   /** Seconds of work by stage. */
   stages: Record<"probe" | "decode" | "voiceActivity" | "engine" | "total", number> | null;
   /** Language segments in order; null until COMPLETED. */
-  stretches: LanguageStretchView[] | null;
+  languageSegments: LanguageSegmentView[] | null;
   events: {
     id: string;
     type: SentEventType;

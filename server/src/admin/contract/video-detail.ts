@@ -43,7 +43,7 @@ export interface TranscriptionDetailView extends TranscriptionSummaryView {
   /** True if damaged parts of the recording are missing from the transcript. */
   incomplete: boolean;
   /** The language of each segment, in order, not overlapping. */
-  stretches: LanguageStretchView[] | null;
+  languageSegments: LanguageSegmentView[] | null;
   /** While PENDING after a failure: the earliest start of the next attempt. Null if it waits for a model. */
   retryAt: string | null;
   /** Steps of its latest attempt so far, from the upload on, in order. */
@@ -54,7 +54,7 @@ export interface TranscriptionDetailView extends TranscriptionSummaryView {
   events: EventView[];
 }
 
-export interface LanguageStretchView {
+export interface LanguageSegmentView {
   /** Seconds of the media. */
   start: number;
   end: number;

@@ -7,7 +7,7 @@ import { Kysely, PGliteDialect } from "kysely";
 import { Migrator } from "kysely/migration";
 import { AppError } from "../../lib/errors.ts";
 import { lockFolder } from "../../lib/folder-lock.ts";
-import { MIGRATIONS } from "../migrations.ts";
+import { MIGRATIONS, readMigration } from "../migrations.ts";
 import {
   carriedFolder,
   dropTemplates,
@@ -22,8 +22,6 @@ import { POSTGRES_MAJOR, startPglite } from "./start-pglite.ts";
 
 /** Number of 8 KB pages in memory at a time. */
 const PAGES_AT_A_TIME = 1024;
-/** Created by the migrations. */
-const NOT_COPIED = ["kysely_migration", "kysely_migration_lock"];
 
 export interface CarriedOver {
   fromMajor: string;
@@ -107,7 +105,7 @@ async function rebuild(old: PGlite, folder: string, { onLog }: CarryOverOptions)
   const made = await startPglite(folder, { onLog, onCrash: () => {}, fsync: () => {} });
   try {
     await dropTemplates(made);
-    await migrateAs(old, made);
+    await createTablesAs(old, made);
     // Triggers and foreign keys are off: rows are copied unchanged and in any order.
     await made.exec("set session_replication_role = replica");
     let rows = 0;
@@ -120,29 +118,28 @@ async function rebuild(old: PGlite, folder: string, { onLog }: CarryOverOptions)
   }
 }
 
-/** The tables of the old database. The next start applies newer migrations. */
-async function migrateAs(old: PGlite, made: PGlite): Promise<void> {
+/** Runs the migrations of the old database. The next start applies newer ones. */
+async function createTablesAs(old: PGlite, made: PGlite): Promise<void> {
   const { rows } = await old.query<{ name: string }>(
     'select name from public.kysely_migration order by name collate "C"',
   );
-  const names = rows.map(({ name }) => name);
-  const known = Object.keys(MIGRATIONS).sort();
-  if (names.length === 0 || names.some((name, index) => name !== known[index])) {
+  if (rows.length === 0 || rows.some(({ name }, index) => name !== MIGRATIONS[index])) {
     throw new AppError(
       "database_version_mismatch",
       "The database was migrated by another version of Subtext; upgrade it with that version.",
     );
   }
   const kysely = new Kysely<unknown>({ dialect: new PGliteDialect({ pglite: made }) });
-  const migrator = new Migrator({ db: kysely, provider: { getMigrations: async () => MIGRATIONS } });
-  const { error } = await migrator.migrateTo(names.at(-1)!);
+  const migrator = new Migrator({ db: kysely, provider: { getMigrations: async () => ({}) } });
+  // Creates Kysely's own tables, whose rows are copied like all others.
+  const { error } = await migrator.migrateToLatest();
   if (error) throw error;
+  for (const { name } of rows) await made.exec(await readMigration(name));
 }
 
 async function tablesOf(pglite: PGlite): Promise<string[]> {
   const { rows } = await pglite.query<{ name: string }>(
-    `select tablename as name from pg_tables where schemaname = 'public' and tablename <> all ($1) order by 1`,
-    [NOT_COPIED],
+    "select tablename as name from pg_tables where schemaname = 'public' order by 1",
   );
   return rows.map(({ name }) => name);
 }

@@ -84,10 +84,14 @@ export async function openEmbedded<Schema>(options: EmbeddedOptions): Promise<Da
 /** The pool that Kysely's PostgreSQL driver expects: one connection, used by one caller at a time. */
 function createPool(pglite: PGlite, exclusive: Exclusive, end: () => Promise<void>): PostgresPool {
   const preparedStatements = new PreparedStatements(pglite);
+  const run = async (statement: string, parameters: readonly unknown[]) => {
+    if (isPrepared(statement)) return await preparedStatements.query(statement, parameters);
+    // As pg does: without parameters, the text may consist of several statements, such as a migration.
+    if (parameters.length === 0) return (await pglite.exec(statement)).at(-1)!;
+    return await pglite.query(statement, [...parameters]);
+  };
   const query = async (statement: string, parameters: readonly unknown[]) => {
-    const { command, affectedRows, rows } = isPrepared(statement)
-      ? await preparedStatements.query(statement, parameters)
-      : await pglite.query(statement, [...parameters]);
+    const { command, affectedRows, rows } = await run(statement, parameters);
     return { command, rowCount: affectedRows ?? 0, rows };
   };
   return {
