@@ -27,8 +27,8 @@ export function serversAndEngines() {
       const engine = await openOpenAi({
         servers: urls.map((url) => ({ url, apiKey: null })),
         model: "whisper-1",
-        firstRestMs: 5,
-        longestRestMs: 20,
+        cooldownMs: 5,
+        maxCooldownMs: 20,
         ...options,
       });
       opened.push({ stop: () => engine.close() });

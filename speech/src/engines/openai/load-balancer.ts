@@ -1,64 +1,22 @@
-import { setTimeout as delay } from "node:timers/promises";
-
-export interface Clock {
-  /** Milliseconds on a monotonic clock. */
-  now(): number;
-  /** Milliseconds since 1970. */
-  date(): number;
-  /** Ends early if the signal is aborted. */
-  sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
-}
-
-export const monotonicClock: Clock = {
-  now: () => performance.now(),
-  date: () => Date.now(),
-  async sleep(milliseconds, signal) {
-    // Node fires timers that are longer than this immediately.
-    const longest = 2 ** 31 - 1;
-    await delay(Math.min(milliseconds, longest), undefined, { signal }).catch(() => {});
-  },
-};
-
-export interface FleetOptions {
+export interface LoadBalancerOptions {
   /** Maximum concurrent requests per server. */
   concurrency: number;
   /** Cooldown of a server after its first failure; doubled after each further one … */
-  firstRestMs: number;
+  cooldownMs: number;
   /** … up to this. */
-  longestRestMs: number;
-  /** How long a request waits if every server is cooling down. */
-  patienceMs: number;
-  clock: Clock;
-  /** 0 ≤ random() < 1 */
-  random: () => number;
+  maxCooldownMs: number;
+  /** How long a request waits if every server is cooling down, and is retried after its first failure. */
+  retryTimeoutMs: number;
 }
 
-/** A slot of a server for one request. */
-export interface Place<Server> {
+/** A free place at a server for one request. */
+export interface Slot<Server> {
   readonly server: Server;
-  /** @param amount seconds of audio */
-  succeeded(amount: number): void;
-  /** @param restMs `Retry-After` of the server */
-  failed(restMs: number | null): void;
-  /** Frees the slot without counting for or against the server: it works but rejected this request, or was not called. */
-  left(): void;
-}
-
-/** Upper limit for `Retry-After`: a mistaken value must not exclude a server for the lifetime of the process. */
-const LONGEST_ASKED_REST_MS = 15 * 60_000;
-
-/** Weight of the newest request in the moving average of a server's speed. */
-const NEWEST_SHARE = 0.3;
-
-interface Member<Server> {
-  readonly server: Server;
-  inFlight: number;
-  /** Failures since the last success; failures of concurrent requests count once. */
-  failures: number;
-  failedAt: number;
-  restsUntil: number;
-  /** Milliseconds per second of audio; 0 until known, so that a new server is tried. */
-  pace: number;
+  /** @param audioSeconds length of the audio that the server transcribed */
+  succeeded(audioSeconds: number): void;
+  failed(retryAfterMs: number | null): void;
+  /** Frees the slot without a conclusion about the server: it works but rejected this request, or was not called. */
+  release(): void;
 }
 
 /** A request, over all of its attempts. */
@@ -66,36 +24,54 @@ export interface Request<Server> {
   /** Requests with lower numbers are served first. */
   readonly number: number;
   /** Servers that rejected it. */
-  readonly never: Set<Server>;
+  readonly excluded: Set<Server>;
   /** Servers to use only if every other one is cooling down. */
-  readonly ratherNot: Set<Server>;
-  /** When to give up, by the clock; infinite until an attempt has failed. */
+  readonly avoided: Set<Server>;
+  /** When to give up (`performance.now()`); infinite until an attempt has failed. */
   deadline: number;
 }
 
-interface Waiter<Server> {
-  readonly request: Request<Server>;
-  place: Place<Server> | null;
-  wake(): void;
+interface Member<Server> {
+  readonly server: Server;
+  inFlight: number;
+  /** Failures since the last success; failures of concurrent requests count once. */
+  failureCount: number;
+  failedAt: number;
+  availableAt: number;
+  /** Moving average of milliseconds per second of audio; 0 until known, so that a new server is tried. */
+  pace: number;
 }
 
-/**
- * Distributes requests over servers: to the one with the fewest requests in flight, then to the fastest. A
- * failing server cools down for a growing time and is then tried with a single request before it gets more.
- */
-export class Fleet<Server> {
-  readonly #members: readonly Member<Server>[];
-  readonly #options: FleetOptions;
-  readonly #waiters: Waiter<Server>[] = [];
-  #requests = 0;
+interface Waiting<Server> {
+  readonly request: Request<Server>;
+  settle(slot: Slot<Server> | null): void;
+}
 
-  constructor(servers: readonly Server[], options: FleetOptions) {
+/** Upper limit for `Retry-After`: a mistaken value must not exclude a server for the lifetime of the process. */
+const MAX_RETRY_AFTER_MS = 15 * 60_000;
+/** Node fires timers that are longer than this immediately. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+/** Weight of the newest request in the moving average. */
+const NEWEST_SHARE = 0.3;
+
+/**
+ * Sends each request to the server with the fewest in flight, then to the fastest. A circuit breaker per server: after
+ * a failure it cools down for a growing time, and is then probed with a single request before it gets more.
+ */
+export class LoadBalancer<Server> {
+  readonly #members: readonly Member<Server>[];
+  readonly #options: LoadBalancerOptions;
+  readonly #waiting: Waiting<Server>[] = [];
+  #requests = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(servers: readonly Server[], options: LoadBalancerOptions) {
     this.#members = servers.map((server) => ({
       server,
       inFlight: 0,
-      failures: 0,
+      failureCount: 0,
       failedAt: Number.NEGATIVE_INFINITY,
-      restsUntil: 0,
+      availableAt: 0,
       pace: 0,
     }));
     this.#options = options;
@@ -103,12 +79,8 @@ export class Fleet<Server> {
 
   /** Earlier requests are served first, also when they are retried. */
   request(): Request<Server> {
-    return {
-      number: this.#requests++,
-      never: new Set(),
-      ratherNot: new Set(),
-      deadline: Number.POSITIVE_INFINITY,
-    };
+    const deadline = Number.POSITIVE_INFINITY;
+    return { number: this.#requests++, excluded: new Set(), avoided: new Set(), deadline };
   }
 
   /**
@@ -116,93 +88,95 @@ export class Fleet<Server> {
    * @returns null if no eligible server will be available in time
    * @throws the signal's reason
    */
-  async place(request: Request<Server>, signal: AbortSignal): Promise<Place<Server> | null> {
-    const { clock, patienceMs } = this.#options;
-    const waiter: Waiter<Server> = { request, place: null, wake: () => {} };
-    const after = this.#waiters.findIndex((other) => other.request.number > request.number);
-    this.#waiters.splice(after === -1 ? this.#waiters.length : after, 0, waiter);
-    try {
-      for (;;) {
-        signal.throwIfAborted();
-        this.#serve();
-        if (waiter.place !== null) return waiter.place;
-        const now = clock.now();
-        const rests = this.#members
-          .filter(({ server }) => !request.never.has(server))
-          .map(({ restsUntil }) => restsUntil);
-        if (Math.min(...rests) > Math.min(request.deadline, now + patienceMs)) return null;
-        if (now >= request.deadline) return null;
-        const next = Math.min(request.deadline, ...rests.filter((until) => until > now));
-        const woken = new AbortController();
-        waiter.wake = () => woken.abort();
-        await clock.sleep(next - now, AbortSignal.any([signal, woken.signal]));
-      }
-    } catch (error) {
-      waiter.place?.left();
-      throw error;
-    } finally {
-      const at = this.#waiters.indexOf(waiter);
-      if (at !== -1) this.#waiters.splice(at, 1);
+  async acquire(request: Request<Server>, signal: AbortSignal): Promise<Slot<Server> | null> {
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<Slot<Server> | null>();
+    const leave = () => void this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+    const abort = () => {
+      leave();
+      reject(signal.reason);
+      this.#assign();
+    };
+    const waiting: Waiting<Server> = {
+      request,
+      settle(slot) {
+        leave();
+        signal.removeEventListener("abort", abort);
+        resolve(slot);
+      },
+    };
+    signal.addEventListener("abort", abort, { once: true });
+    this.#waiting.push(waiting);
+    this.#waiting.sort((a, b) => a.request.number - b.request.number);
+    this.#assign();
+    return await promise;
+  }
+
+  /** Gives free slots to the waiting requests, ends those that would wait in vain, and returns when that may change. */
+  #assign(): void {
+    clearTimeout(this.#timer);
+    const now = performance.now();
+    let next = Number.POSITIVE_INFINITY;
+    for (const { request, settle } of [...this.#waiting]) {
+      const { excluded, deadline } = request;
+      const member = this.#choose(request, now);
+      const available = this.#members
+        .filter(({ server }) => !excluded.has(server))
+        .map(({ availableAt }) => availableAt);
+      const limit = Math.min(deadline, now + this.#options.retryTimeoutMs);
+      if (member !== undefined) settle(this.#take(member, now));
+      else if (now >= deadline || Math.min(...available) > limit) settle(null);
+      else next = Math.min(next, deadline, ...available.filter((time) => time > now));
+    }
+    if (next < Number.POSITIVE_INFINITY) {
+      this.#timer = setTimeout(() => this.#assign(), Math.min(Math.ceil(next - now), MAX_TIMER_MS));
     }
   }
 
-  #serve(): void {
-    for (const waiter of [...this.#waiters]) {
-      const member = this.#choose(waiter.request);
-      if (member === null) continue;
-      this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
-      waiter.place = this.#take(member);
-      waiter.wake();
-    }
-  }
-
-  #choose({ never, ratherNot }: Request<Server>): Member<Server> | null {
-    const now = this.#options.clock.now();
-    const awake = this.#members.filter(({ server, restsUntil }) => restsUntil <= now && !never.has(server));
-    const preferred = awake.filter(({ server }) => !ratherNot.has(server));
-    const free = (preferred.length > 0 ? preferred : awake).filter(
-      ({ inFlight, failures }) => inFlight < (failures > 0 ? 1 : this.#options.concurrency),
+  #choose({ excluded, avoided }: Request<Server>, now: number): Member<Server> | undefined {
+    const { concurrency } = this.#options;
+    const eligible = this.#members.filter(
+      ({ server, availableAt }) => availableAt <= now && !excluded.has(server),
     );
-    const best = free.toSorted((a, b) => a.inFlight - b.inFlight || a.pace - b.pace)[0];
-    return best ?? null;
+    const preferred = eligible.filter(({ server }) => !avoided.has(server));
+    return (preferred.length > 0 ? preferred : eligible)
+      .filter(({ inFlight, failureCount }) => inFlight < (failureCount > 0 ? 1 : concurrency))
+      .toSorted((a, b) => a.inFlight - b.inFlight || a.pace - b.pace)[0];
   }
 
-  #take(member: Member<Server>): Place<Server> {
-    const { clock } = this.#options;
-    const startedAt = clock.now();
+  #take(member: Member<Server>, startedAt: number): Slot<Server> {
     member.inFlight++;
-    const leave = () => {
+    const release = () => {
       member.inFlight--;
-      // A cooldown may have begun: waiting requests must see it and its end.
-      for (const { wake } of [...this.#waiters]) wake();
+      this.#assign();
     };
     return {
       server: member.server,
-      succeeded: (amount) => {
-        const pace = (clock.now() - startedAt) / Math.max(amount, 0.1);
-        member.pace = member.pace === 0 ? pace : member.pace + NEWEST_SHARE * (pace - member.pace);
-        member.failures = 0;
-        leave();
+      succeeded: (audioSeconds) => {
+        const pace = (performance.now() - startedAt) / Math.max(audioSeconds, 0.1);
+        member.pace += (member.pace === 0 ? 1 : NEWEST_SHARE) * (pace - member.pace);
+        member.failureCount = 0;
+        release();
       },
-      failed: (restMs) => {
-        this.#rest(member, startedAt, restMs);
-        leave();
+      failed: (retryAfterMs) => {
+        this.#coolDown(member, startedAt, retryAfterMs ?? 0);
+        release();
       },
-      left: leave,
+      release,
     };
   }
 
-  #rest(member: Member<Server>, startedAt: number, restMs: number | null): void {
-    const { clock, firstRestMs, longestRestMs, random } = this.#options;
-    const now = clock.now();
+  #coolDown(member: Member<Server>, startedAt: number, retryAfterMs: number): void {
+    const now = performance.now();
     if (startedAt >= member.failedAt) {
-      member.failures++;
+      member.failureCount++;
       member.failedAt = now;
     }
-    const grown = Math.min(longestRestMs, firstRestMs * 2 ** (member.failures - 1));
+    const { cooldownMs, maxCooldownMs } = this.#options;
+    const backoff = Math.min(maxCooldownMs, cooldownMs * 2 ** (member.failureCount - 1));
     // Jitter between half and all of it, so that many clients do not return at once.
-    const asked = Math.min(restMs ?? 0, LONGEST_ASKED_REST_MS);
-    const rest = Math.max(asked, grown * (0.5 + random() / 2));
-    member.restsUntil = Math.max(member.restsUntil, now + rest);
+    const jittered = backoff * (0.5 + Math.random() / 2);
+    const cooldown = Math.max(Math.min(retryAfterMs, MAX_RETRY_AFTER_MS), jittered);
+    member.availableAt = Math.max(member.availableAt, now + cooldown);
   }
 }

@@ -1,6 +1,5 @@
 import type { Utterance } from "../../vad/utterances.ts";
 import type { Engine, RecognitionResult, RecognizeOptions } from "../engine.ts";
-import { type Clock, monotonicClock } from "./load-balancer.ts";
 import { recognitionResult } from "./recognition.ts";
 import { TranscriptionServers } from "./transcription-servers.ts";
 import { wavFileBytes } from "./wav-file.ts";
@@ -19,26 +18,21 @@ export interface OpenAiOptions {
   concurrency?: number;
   /** From the start of a request to the end of its response, 5 minutes by default. */
   timeoutMs?: number;
-  /** Until the response begins, the same as `timeoutMs` by default. */
-  firstByteTimeoutMs?: number;
   /** To connect to a server, 10 seconds by default. */
   connectTimeoutMs?: number;
   /** Maximum attempts per utterance over all servers, 8 by default. */
-  tries?: number;
+  maxAttempts?: number;
   /** How long an utterance is retried after its first failure, 10 minutes by default. */
-  patienceMs?: number;
+  retryTimeoutMs?: number;
   /**
    * Whether a server that has never been reached is treated as misconfigured, for interactive programs; else
    * it is retried like one that is restarting.
    */
   failsIfUnreachable?: boolean;
   /** Cooldown of a server after a failure, doubled after each further one: 1 second by default … */
-  firstRestMs?: number;
+  cooldownMs?: number;
   /** … and up to 1 minute. */
-  longestRestMs?: number;
-  clock?: Clock;
-  /** 0 ≤ random() < 1 */
-  random?: () => number;
+  maxCooldownMs?: number;
 }
 
 /** Upper limit of the form fields and boundaries. */
@@ -58,23 +52,16 @@ const WHISPER_LANGUAGES =
  * @throws SpeechError `engine_refused` if there is no server or a URL is invalid
  */
 export async function openOpenAi(options: OpenAiOptions): Promise<Engine> {
-  const timeoutMs = options.timeoutMs ?? 300_000;
   const servers = new TranscriptionServers({
-    servers: options.servers,
-    model: options.model,
-    concurrency: options.concurrency ?? 4,
-    timeouts: {
-      connectMs: options.connectTimeoutMs ?? 10_000,
-      firstByteMs: options.firstByteTimeoutMs ?? timeoutMs,
-      totalMs: timeoutMs,
-    },
-    tries: options.tries ?? 8,
-    patienceMs: options.patienceMs ?? 600_000,
-    failsIfUnreachable: options.failsIfUnreachable ?? false,
-    firstRestMs: options.firstRestMs ?? 1_000,
-    longestRestMs: options.longestRestMs ?? 60_000,
-    clock: options.clock ?? monotonicClock,
-    random: options.random ?? Math.random,
+    concurrency: 4,
+    timeoutMs: 300_000,
+    connectTimeoutMs: 10_000,
+    maxAttempts: 8,
+    retryTimeoutMs: 600_000,
+    failsIfUnreachable: false,
+    cooldownMs: 1_000,
+    maxCooldownMs: 60_000,
+    ...options,
   });
   const bytesPerSecond = wavFileBytes(16_000) - wavFileBytes(0);
   const fittingSeconds = ((options.maxRequestBytes ?? 24_000_000) - FORM_BYTES) / bytesPerSecond;
@@ -103,7 +90,11 @@ class OpenAi implements Engine {
     const results = utterances.map(async (utterance, index) => {
       const language = languages?.[index] ?? null;
       try {
-        return recognitionResult(await this.#servers.ask(utterance, language, ended), utterance, language);
+        return recognitionResult(
+          await this.#servers.transcribe(utterance, language, ended),
+          utterance,
+          language,
+        );
       } catch (error) {
         // The other results are useless without this one.
         givenUp.abort(error);
@@ -116,5 +107,6 @@ class OpenAi implements Engine {
 
   async close(): Promise<void> {
     this.#closed.abort();
+    await this.#servers.close();
   }
 }

@@ -1,28 +1,23 @@
+import { Agent, request as sendRequest } from "undici";
 import { SpeechError, type SpeechErrorCode } from "../../errors.ts";
 import { SAMPLE_RATE } from "../../media/audio.ts";
 import type { Utterance } from "../../vad/utterances.ts";
-import { type PostTimeouts, post } from "./http-post.ts";
-import type { Clock } from "./load-balancer.ts";
-import { Fleet } from "./load-balancer.ts";
+import { LoadBalancer, type LoadBalancerOptions } from "./load-balancer.ts";
 import { parseResponse, type TranscriptionResponse } from "./response.ts";
 import { failureOf, failureOfError, type ServerFailure } from "./server-failure.ts";
 import { type ServerQuirks, transcriptionForm } from "./transcription-form.ts";
 
-export interface TranscriptionServersOptions {
+export interface TranscriptionServersOptions extends LoadBalancerOptions {
   servers: readonly { url: string; apiKey: string | null }[];
   model: string;
-  concurrency: number;
-  timeouts: PostTimeouts;
+  /** To connect, including name lookup and TLS. */
+  connectTimeoutMs: number;
+  /** From the start of a request to the end of its response. */
+  timeoutMs: number;
   /** Maximum attempts per utterance. */
-  tries: number;
-  /** How long an utterance is retried after its first failure. */
-  patienceMs: number;
+  maxAttempts: number;
   /** Whether a server that has never been reached is given up at once. */
   failsIfUnreachable: boolean;
-  firstRestMs: number;
-  longestRestMs: number;
-  clock: Clock;
-  random: () => number;
 }
 
 interface Server {
@@ -36,13 +31,14 @@ interface Server {
 }
 
 /** A real response for 30 seconds of speech, with every token, takes 50 KB. */
-const MAX_ANSWER_BYTES = 2_000_000;
+const MAX_RESPONSE_BYTES = 2_000_000;
 
 /** Servers with the same model. */
 export class TranscriptionServers {
   readonly #servers: readonly Server[];
-  readonly #fleet: Fleet<Server>;
+  readonly #balancer: LoadBalancer<Server>;
   readonly #options: TranscriptionServersOptions;
+  readonly #agent: Agent;
 
   /** @throws SpeechError `engine_refused` if there is no server or a URL is invalid */
   constructor(options: TranscriptionServersOptions) {
@@ -57,7 +53,15 @@ export class TranscriptionServers {
       wasReached: false,
       lastFailure: null,
     }));
-    this.#fleet = new Fleet(this.#servers, options);
+    this.#balancer = new LoadBalancer(this.#servers, options);
+    this.#agent = new Agent({
+      // Each request has its own connection: the server may have closed a reused one.
+      pipelining: 0,
+      connect: { timeout: options.connectTimeoutMs },
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxResponseSize: MAX_RESPONSE_BYTES,
+    });
   }
 
   /**
@@ -65,83 +69,89 @@ export class TranscriptionServers {
    * @param language ISO code; null to let the server detect the language
    * @throws SpeechError `engine_refused`, `engine_unavailable`, `engine_answer_invalid`; the signal's reason
    */
-  async ask(
+  async transcribe(
     utterance: Utterance,
     language: string | null,
     signal: AbortSignal,
   ): Promise<TranscriptionResponse> {
-    const { clock, patienceMs, tries } = this.#options;
-    const request = this.#fleet.request();
+    const { retryTimeoutMs, maxAttempts } = this.#options;
+    const request = this.#balancer.request();
     const failures = new Map<Server, ServerFailure>();
-    for (let failed = 0; failed < tries && request.never.size < this.#servers.length; ) {
-      const place = await this.#fleet.place(request, signal);
-      if (place === null) break;
-      const { server } = place;
+    for (let attempts = 0; attempts < maxAttempts && request.excluded.size < this.#servers.length; ) {
+      const slot = await this.#balancer.acquire(request, signal);
+      if (slot === null) break;
+      const { server } = slot;
       const { quirks } = server;
-      const outcome = await this.#askOnce(server, utterance, language, signal).catch((error: unknown) => {
-        place.left();
+      const outcome = await this.#attempt(server, utterance, language, signal).catch((error: unknown) => {
+        slot.release();
         throw error;
       });
-      if ("answer" in outcome) {
+      if ("response" in outcome) {
         server.lastFailure = null;
-        place.succeeded(utterance.samples.length / SAMPLE_RATE);
-        if (!outcome.answer.fromWhisperCpp || quirks.isWhisperCpp) return outcome.answer;
+        slot.succeeded(utterance.samples.length / SAMPLE_RATE);
+        if (!outcome.response.fromWhisperCpp || quirks.isWhisperCpp) return outcome.response;
         server.quirks = { ...server.quirks, isWhisperCpp: true };
         // It assumed that the utterance is English.
-        if (language !== null) return outcome.answer;
+        if (language !== null) return outcome.response;
         continue;
       }
       const { failure } = outcome;
       if (failure.rejectsWordTimes && quirks.supportsWordTimes) {
         server.quirks = { ...server.quirks, supportsWordTimes: false };
-        place.left();
+        slot.release();
         continue;
       }
       server.lastFailure = failure;
       failures.set(server, failure);
-      if (failure.kind === "refused") place.left();
-      else place.failed(failure.retryAfterMs);
-      if (failure.kind === "passing" || failure.kind === "senseless") {
-        failed++;
-        request.ratherNot.add(server);
-      } else request.never.add(server);
-      request.deadline = Math.min(request.deadline, clock.now() + patienceMs);
+      if (failure.kind === "rejected") slot.release();
+      else slot.failed(failure.retryAfterMs);
+      if (failure.kind === "transient" || failure.kind === "invalid") {
+        attempts++;
+        request.avoided.add(server);
+      } else request.excluded.add(server);
+      request.deadline = Math.min(request.deadline, performance.now() + retryTimeoutMs);
     }
     throw this.#noTranscript(failures);
   }
 
-  async #askOnce(
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  async #attempt(
     server: Server,
     utterance: Utterance,
     language: string | null,
     signal: AbortSignal,
-  ): Promise<{ answer: TranscriptionResponse } | { failure: ServerFailure }> {
+  ): Promise<{ response: TranscriptionResponse } | { failure: ServerFailure }> {
     const form = new Response(transcriptionForm(utterance, this.#options.model, language, server.quirks));
-    const body = await form.bytes();
+    const { apiKey } = server;
     try {
-      const answer = await post(server.url, {
+      const { statusCode, headers, body } = await sendRequest(server.url, {
+        method: "POST",
         headers: {
-          ...(server.apiKey !== null && { authorization: `Bearer ${server.apiKey}` }),
+          ...credentials(server),
           "content-type": form.headers.get("content-type") ?? "",
           accept: "application/json",
           "user-agent": "subtext",
         },
-        body,
-        timeouts: this.#options.timeouts,
-        maxAnswerBytes: MAX_ANSWER_BYTES,
-        signal,
+        // Not a stream: some servers require a Content-Length.
+        body: await form.bytes(),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(this.#options.timeoutMs)]),
+        dispatcher: this.#agent,
       });
       server.wasReached = true;
+      const text = await body.text();
       // Some servers echo the request in errors, which are shown to people.
-      const shown = server.apiKey ? answer.body.replaceAll(server.apiKey, "…") : answer.body;
-      const failure = failureOf({ ...answer, body: shown }, this.#options.clock.date());
+      const shown = apiKey ? text.replaceAll(apiKey, "…") : text;
+      const failure = failureOf({ status: statusCode, headers, body: shown });
       if (failure !== null) return { failure };
       const seconds = utterance.samples.length / SAMPLE_RATE;
       try {
-        return { answer: parseResponse(answer.body, seconds) };
+        return { response: parseResponse(text, seconds) };
       } catch {
         // Parses again for the error, which quotes the response.
-        return { answer: parseResponse(shown, seconds) };
+        return { response: parseResponse(shown, seconds) };
       }
     } catch (error) {
       signal.throwIfAborted();
@@ -158,15 +168,23 @@ export class TranscriptionServers {
     });
     const kinds = new Set(failures.map(({ kind }) => kind));
     // A server that merely did not respond in time has no failure and may respond later.
-    const mayPass = kinds.has("passing") || failures.length < this.#servers.length;
+    const mayPass = kinds.has("transient") || failures.length < this.#servers.length;
     const code: SpeechErrorCode = mayPass
       ? "engine_unavailable"
-      : kinds.has("senseless")
+      : kinds.has("invalid")
         ? "engine_answer_invalid"
         : "engine_refused";
     const why = failures.length === 0 ? "none was free in time" : failures.map(({ text }) => text).join("; ");
     return new SpeechError(code, `No transcription server gave a transcript: ${why}.`);
   }
+}
+
+/** The key, or else the name and password in the URL. */
+function credentials({ url, apiKey }: Server): { authorization?: string } {
+  if (apiKey !== null) return { authorization: `Bearer ${apiKey}` };
+  const [name, password] = [url.username, url.password].map(decodeURIComponent);
+  if (!name && !password) return {};
+  return { authorization: `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}` };
 }
 
 const PATH = "/audio/transcriptions";

@@ -125,12 +125,12 @@ describe("faults of a server", () => {
     [
       "never answers",
       { fault: "never answer" },
-      { firstByteTimeoutMs: 50 },
+      { timeoutMs: 50 },
       "engine_unavailable",
-      /did not answer/,
+      /not complete in time/,
     ],
-    ["never ends", { fault: "never end" }, { timeoutMs: 50 }, "engine_unavailable", /not whole within/],
-    ["answers without end", { fault: "endless answer" }, {}, "engine_unavailable", /longer than/],
+    ["never ends", { fault: "never end" }, { timeoutMs: 50 }, "engine_unavailable", /not complete in time/],
+    ["answers without end", { fault: "endless answer" }, {}, "engine_unavailable", /too long/],
     [
       "answers a page",
       { fault: { status: 200, body: "<html>Hello" } },
@@ -170,7 +170,7 @@ describe("faults of a server", () => {
   for (const [name, state, options, code, message] of lasting) {
     test(`one that ${name} is reported as ${code}`, async () => {
       const server = Object.assign(await started(), state);
-      const engine = await engineOf([`${server.origin}/v1`], { tries: 2, ...options });
+      const engine = await engineOf([`${server.origin}/v1`], { maxAttempts: 2, ...options });
       const error = await failure(engine.recognize([saying(["The"])], { signal }));
       expect([error.code, error.message]).toEqual([code, expect.stringMatching(message)]);
       expect(error.message).toContain(server.origin);
@@ -194,11 +194,18 @@ describe("faults of a server", () => {
       // The end of the key is beyond the reported part of the response.
       const body = `${"x".repeat(150)} Bearer ${apiKey}`.repeat(2);
       server.fault = { status, body };
-      const engine = await engineOf([], { servers: [{ url: server.origin, apiKey }], tries: 1 });
+      const engine = await engineOf([], { servers: [{ url: server.origin, apiKey }], maxAttempts: 1 });
       const error = await failure(engine.recognize([saying(["The"])], { signal }));
       expect(error.message).toContain("xxx");
       expect(error.message).not.toContain("sk-");
     }
+  });
+
+  test("one gets the name and the password in its URL if it has no key", async () => {
+    const server = await started();
+    const engine = await engineOf([server.origin.replace("http://", "http://me%40here:secret@")]);
+    await engine.recognize([saying(["The"])], { signal });
+    expect(server.questions[0]!.authorization).toBe(`Basic ${btoa("me@here:secret")}`);
   });
 
   test("a redirect is not followed: the key goes nowhere else", async () => {
@@ -215,7 +222,7 @@ describe("faults of a server", () => {
   test("one that takes its time to think is not one that cannot be reached", async () => {
     const server = await started();
     server.before = () => new Promise((resolve) => setTimeout(resolve, 400));
-    const engine = await engineOf([server.origin], { connectTimeoutMs: 200, tries: 1 });
+    const engine = await engineOf([server.origin], { connectTimeoutMs: 200, maxAttempts: 1 });
     const [result] = await engine.recognize([saying(["fine!"])], { signal });
     expect(texts(result!)).toEqual(["fine!"]);
   });
@@ -223,7 +230,7 @@ describe("faults of a server", () => {
   test("one that asks for more patience than there is, is not waited for", async () => {
     const server = await started();
     server.fault = { status: 429, headers: { "retry-after": "3600" } };
-    const engine = await engineOf([server.origin], { patienceMs: 60_000 });
+    const engine = await engineOf([server.origin], { retryTimeoutMs: 60_000 });
     const error = await failure(engine.recognize([saying(["The"])], { signal }));
     expect(error.code).toBe("engine_unavailable");
     expect(server.questions).toHaveLength(1);
@@ -231,7 +238,7 @@ describe("faults of a server", () => {
 
   test("one that was never reached is given up at once where somebody waits, one that was is waited for", async () => {
     const server = await started();
-    const hasty = { tries: 3, failsIfUnreachable: true };
+    const hasty = { maxAttempts: 3, failsIfUnreachable: true };
     const engine = await engineOf([server.origin], hasty);
     await engine.recognize([saying(["The"])], { signal });
     await server.stop();
@@ -266,7 +273,7 @@ describe("faults of a server", () => {
     await server.stop();
     const url = server.origin.replace("http://", "http://user:hunter2@");
     const error = await failure(
-      (await engineOf([url], { tries: 2 })).recognize([saying(["The"])], { signal }),
+      (await engineOf([url], { maxAttempts: 2 })).recognize([saying(["The"])], { signal }),
     );
     expect([error.code, error.message]).toEqual([
       "engine_unavailable",

@@ -111,7 +111,7 @@ test("an error that is nested without end is reported as an answer that is none"
   const server = await started();
   server.fault = { status: 200, body: `{"error":${"[".repeat(500_000)}${"]".repeat(500_000)}}` };
   const error = await failure(
-    (await engineOf([server.origin], { tries: 1 })).recognize([saying(["The"])], { signal }),
+    (await engineOf([server.origin], { maxAttempts: 1 })).recognize([saying(["The"])], { signal }),
   );
   expect([error.code, error.message]).toEqual([
     "engine_answer_invalid",

@@ -1,59 +1,47 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
-import type { Clock } from "../../../src/engines/openai/load-balancer.ts";
-import { Fleet, type FleetOptions, type Place } from "../../../src/engines/openai/load-balancer.ts";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import {
+  LoadBalancer,
+  type LoadBalancerOptions,
+  type Slot,
+} from "../../../src/engines/openai/load-balancer.ts";
 import { retryAfterMs } from "../../../src/engines/openai/server-failure.ts";
 
-/** A clock that advances only on request. */
-class HandClock implements Clock {
-  #now = 0;
-  #sleepers: { until: number; wake: () => void }[] = [];
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  vi.spyOn(Math, "random").mockReturnValue(1);
+});
 
-  now(): number {
-    return this.#now;
-  }
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
-  date(): number {
-    return this.#now;
-  }
-
-  sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
-    return new Promise((wake) => {
-      signal.addEventListener("abort", () => wake());
-      this.#sleepers.push({ until: this.#now + milliseconds, wake });
-    });
-  }
-
-  async advance(milliseconds: number): Promise<void> {
-    this.#now += milliseconds;
-    for (const { wake } of this.#sleepers.filter(({ until }) => until <= this.#now)) wake();
-    await settled();
-  }
+async function advance(milliseconds: number): Promise<void> {
+  vi.advanceTimersByTime(milliseconds);
+  await settled();
 }
 
-/** All that can go on without the clock has gone on. */
+/** Everything that does not wait for the clock is done. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function fleetOf(servers: string[], options: Partial<FleetOptions> = {}) {
-  const clock = new HandClock();
-  const fleet = new Fleet(servers, {
+function balancerOf(servers: string[], options: Partial<LoadBalancerOptions> = {}) {
+  const balancer = new LoadBalancer(servers, {
     concurrency: 2,
-    firstRestMs: 1_000,
-    longestRestMs: 8_000,
-    patienceMs: 60_000,
-    clock,
-    random: () => 1,
+    cooldownMs: 1_000,
+    maxCooldownMs: 8_000,
+    retryTimeoutMs: 60_000,
     ...options,
   });
   const { signal } = new AbortController();
-  const place = async (): Promise<Place<string>> => (await fleet.place(fleet.request(), signal))!;
+  const acquire = async (): Promise<Slot<string>> => (await balancer.acquire(balancer.request(), signal))!;
   /** Whether a request waits rather than being served. */
   const waits = async () => {
     const abort = new AbortController();
-    const waiting = fleet.place(fleet.request(), abort.signal).then(
-      (given) => given?.left(),
+    const waiting = balancer.acquire(balancer.request(), abort.signal).then(
+      (given) => given?.release(),
       () => {},
     );
     await settled();
@@ -62,135 +50,135 @@ function fleetOf(servers: string[], options: Partial<FleetOptions> = {}) {
     await waiting;
     return isWaiting;
   };
-  return { clock, fleet, place, waits, signal };
+  return { balancer, acquire, waits, signal };
 }
 
-describe("a fleet of servers", () => {
+describe("load balancing", () => {
   test("gives each request to the server with the fewest in flight, then to the fastest", async () => {
-    const { clock, place } = fleetOf(["slow", "fast"]);
-    const [first, second] = [await place(), await place()];
+    const { acquire } = balancerOf(["slow", "fast"]);
+    const [first, second] = [await acquire(), await acquire()];
     expect([first.server, second.server]).toEqual(["slow", "fast"]);
-    await clock.advance(100);
+    await advance(100);
     second.succeeded(10);
-    await clock.advance(900);
+    await advance(900);
     first.succeeded(10);
-    const [third, fourth, fifth] = [await place(), await place(), await place()];
+    const [third, fourth, fifth] = [await acquire(), await acquire(), await acquire()];
     expect([third.server, fourth.server, fifth.server]).toEqual(["fast", "slow", "fast"]);
   });
 
   test("gives no server more than it may have at a time", async () => {
-    const { place, waits } = fleetOf(["one"], { concurrency: 2 });
-    const [first] = [await place(), await place()];
+    const { acquire, waits } = balancerOf(["one"], { concurrency: 2 });
+    const [first] = [await acquire(), await acquire()];
     expect(await waits()).toBe(true);
     first!.succeeded(1);
     expect(await waits()).toBe(false);
   });
 
   test("lets a failing server rest, longer each time, and tries it again with one request", async () => {
-    const { clock, place, waits } = fleetOf(["one"]);
+    const { acquire, waits } = balancerOf(["one"]);
     for (const restMs of [1_000, 2_000, 4_000, 8_000, 8_000]) {
-      (await place()).failed(null);
-      await clock.advance(restMs - 1);
+      (await acquire()).failed(null);
+      await advance(restMs - 1);
       expect(await waits()).toBe(true);
-      await clock.advance(1);
+      await advance(1);
       expect(await waits()).toBe(false);
-      const trial = await place();
+      const trial = await acquire();
       expect(await waits()).toBe(true);
-      trial.left();
+      trial.release();
     }
-    (await place()).succeeded(1);
-    await place();
+    (await acquire()).succeeded(1);
+    await acquire();
     expect(await waits()).toBe(false);
   });
 
   test("counts requests that failed side by side once", async () => {
-    const { clock, place, waits } = fleetOf(["one"], { concurrency: 4 });
-    const places = [await place(), await place(), await place(), await place()];
-    await clock.advance(10);
-    for (const one of places) one.failed(null);
-    await clock.advance(1_000);
+    const { acquire, waits } = balancerOf(["one"], { concurrency: 4 });
+    const slots = [await acquire(), await acquire(), await acquire(), await acquire()];
+    await advance(10);
+    for (const one of slots) one.failed(null);
+    await advance(1_000);
     expect(await waits()).toBe(false);
   });
 
   test("lets a server rest for as long as it asks to", async () => {
-    const { clock, place, waits } = fleetOf(["one"]);
-    (await place()).failed(30_000);
-    await clock.advance(29_999);
+    const { acquire, waits } = balancerOf(["one"]);
+    (await acquire()).failed(30_000);
+    await advance(29_999);
     expect(await waits()).toBe(true);
-    await clock.advance(1);
+    await advance(1);
     expect(await waits()).toBe(false);
   });
 
   test("asks a server that wants to rest for years again after a quarter of an hour", async () => {
-    const { clock, place, waits } = fleetOf(["one"], { patienceMs: Number.POSITIVE_INFINITY });
-    (await place()).failed(1e12);
-    await clock.advance(15 * 60_000 - 1);
+    const { acquire, waits } = balancerOf(["one"], { retryTimeoutMs: Number.POSITIVE_INFINITY });
+    (await acquire()).failed(1e12);
+    await advance(15 * 60_000 - 1);
     expect(await waits()).toBe(true);
-    await clock.advance(1);
+    await advance(1);
     expect(await waits()).toBe(false);
   });
 
   test("gives a request that failed at one server to another, and back if that one rests", async () => {
-    const { fleet, signal } = fleetOf(["one", "two"], { concurrency: 1 });
-    const request = fleet.request();
-    request.ratherNot.add("one");
-    const given = await fleet.place(request, signal);
+    const { balancer, signal } = balancerOf(["one", "two"], { concurrency: 1 });
+    const request = balancer.request();
+    request.avoided.add("one");
+    const given = await balancer.acquire(request, signal);
     expect(given?.server).toBe("two");
     given?.failed(null);
-    expect((await fleet.place(request, signal))?.server).toBe("one");
-    request.never.add("one");
+    expect((await balancer.acquire(request, signal))?.server).toBe("one");
+    request.excluded.add("one");
     expect(
-      (await Promise.race([fleet.place(request, signal), settled().then(() => "waits")])) as unknown,
+      (await Promise.race([balancer.acquire(request, signal), settled().then(() => "waits")])) as unknown,
     ).toBe("waits");
   });
 
   test("serves an older request first, also if it comes back", async () => {
-    const { fleet, place, signal } = fleetOf(["one"], { concurrency: 1 });
-    const older = fleet.request();
-    const busy = await place();
+    const { balancer, acquire, signal } = balancerOf(["one"], { concurrency: 1 });
+    const older = balancer.request();
+    const busy = await acquire();
     const served: string[] = [];
-    const ask = (request: ReturnType<typeof fleet.request>, name: string) =>
-      fleet.place(request, signal).then((given) => {
+    const ask = (request: ReturnType<typeof balancer.request>, name: string) =>
+      balancer.acquire(request, signal).then((given) => {
         served.push(name);
-        given?.left();
+        given?.release();
       });
-    const all = [ask(fleet.request(), "newer"), ask(older, "older")];
-    busy.left();
+    const all = [ask(balancer.request(), "newer"), ask(older, "older")];
+    busy.release();
     await Promise.all(all);
     expect(served).toEqual(["older", "newer"]);
   });
 
   test("gives up at once where every server asks for more patience than there is", async () => {
-    const { fleet, place, signal } = fleetOf(["one", "two"]);
-    const waiting = [await place(), await place()];
+    const { balancer, acquire, signal } = balancerOf(["one", "two"]);
+    const waiting = [await acquire(), await acquire()];
     for (const one of waiting) one.failed(100_000);
-    expect(await fleet.place(fleet.request(), signal)).toBeNull();
+    expect(await balancer.acquire(balancer.request(), signal)).toBeNull();
   });
 
   test("gives up a request that has failed before when its time is over", async () => {
-    const { clock, fleet, place, signal } = fleetOf(["one"], { concurrency: 1 });
-    await place();
-    const request = fleet.request();
+    const { balancer, acquire, signal } = balancerOf(["one"], { concurrency: 1 });
+    await acquire();
+    const request = balancer.request();
     request.deadline = 5_000;
-    const waiting = fleet.place(request, signal);
-    await clock.advance(5_000);
+    const waiting = balancer.acquire(request, signal);
+    await advance(5_000);
     expect(await waiting).toBeNull();
   });
 
   test("rejects a waiting request with the reason of its abort", async () => {
-    const { fleet, place, waits } = fleetOf(["one"], { concurrency: 1 });
-    const busy = await place();
+    const { balancer, acquire, waits } = balancerOf(["one"], { concurrency: 1 });
+    const busy = await acquire();
     const abort = new AbortController();
-    const waiting = fleet.place(fleet.request(), abort.signal);
+    const waiting = balancer.acquire(balancer.request(), abort.signal);
     abort.abort(new Error("given up"));
     await expect(waiting).rejects.toThrow("given up");
-    busy.left();
+    busy.release();
     expect(await waits()).toBe(false);
   });
 
   test("never gives a server more than it may have, and serves every request, whatever fails", async () => {
-    const act = fc.constantFrom("succeeded", "failed", "left") as fc.Arbitrary<
-      "succeeded" | "failed" | "left"
+    const act = fc.constantFrom("succeeded", "failed", "release") as fc.Arbitrary<
+      "succeeded" | "failed" | "release"
     >;
     await fc.assert(
       fc.asyncProperty(
@@ -198,22 +186,22 @@ describe("a fleet of servers", () => {
         fc.array(act, { maxLength: 30 }),
         async (servers, acts) => {
           const names = Array.from({ length: servers }, (_, index) => `${index}`);
-          const { clock, fleet, signal } = fleetOf(names);
+          const { balancer, signal } = balancerOf(names);
           const inFlight = new Map(names.map((name) => [name, 0]));
           let served = 0;
           const requests = acts.map(async (how) => {
-            const place = (await fleet.place(fleet.request(), signal))!;
-            const now = inFlight.get(place.server)! + 1;
-            inFlight.set(place.server, now);
+            const slot = (await balancer.acquire(balancer.request(), signal))!;
+            const now = inFlight.get(slot.server)! + 1;
+            inFlight.set(slot.server, now);
             expect(now).toBeLessThanOrEqual(2);
             await settled();
-            inFlight.set(place.server, inFlight.get(place.server)! - 1);
-            if (how === "succeeded") place.succeeded(1);
-            else if (how === "failed") place.failed(null);
-            else place.left();
+            inFlight.set(slot.server, inFlight.get(slot.server)! - 1);
+            if (how === "succeeded") slot.succeeded(1);
+            else if (how === "failed") slot.failed(null);
+            else slot.release();
             served++;
           });
-          for (let turn = 0; served < acts.length && turn < 500; turn++) await clock.advance(1_000);
+          for (let turn = 0; served < acts.length && turn < 500; turn++) await advance(1_000);
           await Promise.all(requests);
           expect(served).toBe(acts.length);
         },
