@@ -1,12 +1,12 @@
 import { isIP } from "node:net";
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
-import type { EngineChoice } from "@subtext/speech/engines/registry";
+import type { EngineChoice, EngineSpec } from "@subtext/speech/engines/registry";
 import ipaddr from "ipaddr.js";
 import { type BucketConfig, readBucket } from "./bucket.ts";
 import { ConfigError } from "./config-error.ts";
 import { type SettingInForce, SettingsReader } from "./settings-reader.ts";
-import { readEngine, readModelHubUrl, readWhisperModel, type SpeechServers } from "./speech.ts";
+import { readEngines, readModelHubUrl, readWhisperModel } from "./speech.ts";
 import { readMetricsToken, readTraces, type TracesConfig } from "./telemetry.ts";
 import { type EnvFile, findUnknown } from "./unknown-settings.ts";
 
@@ -28,8 +28,8 @@ export interface Config {
   /** Where recordings and transcripts are stored; null for the data folder. */
   bucket: BucketConfig | null;
   engine: EngineChoice;
-  /** External transcription servers and their model name; null if none is configured. */
-  speechServers: SpeechServers | null;
+  /** Engines that settings alone describe, such as transcription servers. */
+  configuredEngines: EngineSpec[];
   /** Name of a Whisper model of the catalog, or an absolute path to a folder that contains one. */
   whisperModel: string;
   /** Absolute path of the folder that contains the models. */
@@ -121,7 +121,7 @@ function readAll(settings: SettingsReader): Config {
     dataFolder,
     databaseUrl: settings.url("DATABASE_URL", ["postgres:", "postgresql:"]),
     bucket: readBucket(settings),
-    ...readEngine(settings),
+    ...readEngines(settings),
     whisperModel: readWhisperModel(settings),
     modelsFolder,
     modelDownload: settings.oneOf("MODEL_DOWNLOAD", ["auto", "off"]) === "auto",

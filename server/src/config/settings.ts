@@ -1,3 +1,4 @@
+import { ENGINE_SETTINGS } from "@subtext/speech/engines/registry";
 import { DEFAULT_MODEL_NAME } from "@subtext/speech/models/catalog";
 
 /** The static description of a setting. */
@@ -35,9 +36,7 @@ export const SETTINGS = {
   MODEL_DOWNLOAD: { default: "auto" },
   MODEL_HUB_URL: { default: "https://huggingface.co" },
   MODEL_HUB_TOKEN: { default: null, secret: true },
-  SPEECH_SERVERS: { default: null },
-  SPEECH_SERVER_KEYS: { default: null, secret: true },
-  SPEECH_SERVER_MODEL: { default: "whisper-1" },
+  ...ENGINE_SETTINGS,
   FFMPEG_PATH: { default: null },
   SPEECH_PROCESSES: { default: "1" },
   SPEECH_THREADS: { default: null },

@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { access, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { describeProgress } from "@subtext/speech/cli/download-display";
+import { CONFIGURABLE_ENGINES } from "@subtext/speech/engines/registry";
 import { SpeechError } from "@subtext/speech/errors";
 import { describeDecoders } from "@subtext/speech/media/open-decoder";
 import { UNKNOWN_KEPT_MS } from "../cleanup/sweep-stored-files.ts";
@@ -109,11 +110,12 @@ async function examine(name: string, ask: () => Promise<string>, remedy: string)
   }
 }
 
-function engineRemedy({ engine, modelsFolder }: Config): string {
-  if (engine === "auto" || engine === "moonshine") return "Run `npm ci` again; the model comes with it.";
-  return engine === "openai"
-    ? "Check SPEECH_SERVERS, SPEECH_SERVER_KEYS and SPEECH_SERVER_MODEL."
-    : `See what \`npx subtext models verify\` says of ${modelsFolder}.`;
+function engineRemedy({ engine, configuredEngines, modelsFolder }: Config): string {
+  const configured = CONFIGURABLE_ENGINES.find(({ kind }) => kind === configuredEngines[0]?.kind);
+  if (configured) return `Check ${configured.settings.join(", ")}.`;
+  return engine === "whisper"
+    ? `See what \`npx subtext models verify\` says of ${modelsFolder}.`
+    : "Run `npm ci` again; the model comes with it.";
 }
 
 async function examineEngine(config: Config, { engine }: HealthChecks): Promise<Finding> {
@@ -156,12 +158,15 @@ async function examineMemory({ engine, whisperModel }: Config, { memory }: Healt
 }
 
 /** Without a model, the bundled engine is used, which recognizes only English. */
-async function examineModel({ engine, modelHubUrl }: Config, { model }: HealthChecks): Promise<Finding> {
+async function examineModel(
+  { engine, configuredEngines, modelHubUrl }: Config,
+  { model }: HealthChecks,
+): Promise<Finding> {
   const name = "languages";
   const { state, wanted, folder, progress, error, hint } = await model();
   switch (state) {
     case "unwanted":
-      return ok(name, engine === "openai" ? "those that the servers know" : "English");
+      return ok(name, configuredEngines.length === 0 ? "English" : "those that the configured engine knows");
     case "installed":
       return ok(name, `all that ${wanted} knows, ${folder}`);
     case "downloading": {

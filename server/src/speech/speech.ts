@@ -25,8 +25,8 @@ export function openModels(options: {
   clock: Clock;
   terminal: ProgressTerminal | null;
 }): Models {
-  const { engine, speechServers } = options.config;
-  const wanted = engine === "whisper" || (engine === "auto" && speechServers === null);
+  const { engine, configuredEngines } = options.config;
+  const wanted = engine === "whisper" || (engine === "auto" && configuredEngines.length === 0);
   return createModels({ ...options, wanted });
 }
 
@@ -109,7 +109,7 @@ function availableEngines(config: Config, models: Models): AvailableEngines {
       englishNoBetterThanBundled: models.bundledTakesEnglish(),
     },
     whisperRemedy: remedyOf(models),
-    openai: config.speechServers && { kind: "openai", ...config.speechServers },
+    configured: config.configuredEngines,
   };
 }
 

@@ -9,12 +9,12 @@ import { CALLED_AS, type Settings } from "./settings.ts";
  * @throws SpeechError `model_not_found`, `model_corrupt`
  */
 export async function findEngines(settings: Settings): Promise<EngineSelection> {
-  const { engine, servers } = settings;
-  const mayUseWhisper = engine === "whisper" || (engine === "auto" && servers === null);
+  const { engine, configured } = settings;
+  const mayUseWhisper = engine === "whisper" || (engine === "auto" && configured.length === 0);
   return chooseEngines(engine, {
     whisper: mayUseWhisper ? await findWhisper(settings) : null,
     whisperRemedy: `\`${CALLED_AS} models pull ${DEFAULT_MODEL_NAME}\` gets one that knows some 99 languages.`,
-    openai: servers,
+    configured,
   });
 }
 

@@ -1,7 +1,14 @@
 import { availableParallelism, homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
-import type { EngineChoice, EngineSpec } from "../engines/registry.ts";
+import type { EngineSetting, EngineSettingsReader } from "../engines/definition.ts";
+import {
+  CONFIGURABLE_ENGINES,
+  ENGINE_SETTINGS,
+  type EngineChoice,
+  type EngineSpec,
+  readConfiguredEngines,
+} from "../engines/registry.ts";
 import { DEFAULT_MODEL_NAME } from "../models/catalog.ts";
 import type { ModelSettings } from "./model-commands.ts";
 import type { Terminal } from "./terminal.ts";
@@ -36,7 +43,8 @@ export interface Settings {
   model: string | null;
   /** Absolute. */
   modelsFolder: string;
-  servers: Extract<EngineSpec, { kind: "openai" }> | null;
+  /** The engines that options and the environment configure. */
+  configured: EngineSpec[];
   threads: number;
   memoryLimitBytes: number;
   /** Null to search for it. */
@@ -49,47 +57,56 @@ type Env = Terminal["env"];
 
 /** @param fail Ends the command if options contradict each other. */
 export function readSettings(options: Options, env: Env, fail: (message: string) => never): Settings {
-  const { engine, json, words, model, server: urls = [] } = options;
+  const { engine, json, words, model } = options;
   if (json && words) fail("--json and --words exclude each other");
-  if (engine === "openai" && urls.length === 0) fail("--engine openai needs --server");
-  if (engine !== "openai" && engine !== "auto" && urls.length > 0) {
-    fail(`--server goes with --engine openai, or without --engine, not with ${engine}`);
+  const configured = readConfiguredEngines(engineSettings(options, env, fail), true);
+  for (const { kind, enabledBy } of CONFIGURABLE_ENGINES) {
+    const isConfigured = configured.some((spec) => spec.kind === kind);
+    const option = optionOf(enabledBy);
+    if (engine === kind && !isConfigured) fail(`--engine ${kind} needs ${option}`);
+    if (engine !== kind && engine !== "auto" && isConfigured) {
+      fail(`${option} goes with --engine ${kind}, or without --engine, not with ${engine}`);
+    }
   }
-  if (model !== undefined && (urls.length > 0 || engine === "moonshine")) {
+  if (model !== undefined && (configured.length > 0 || engine === "moonshine")) {
     fail("--model names a Whisper model; for servers use --server-model");
-  }
-  for (const url of urls) {
-    const parsed = URL.parse(url);
-    if (parsed === null || !["http:", "https:"].includes(parsed.protocol)) {
-      fail("--server is an address that begins with http: or https:");
-    }
-    if (parsed.username !== "" || parsed.password !== "") {
-      fail("--server is an address without a key; SPEECH_SERVER_KEYS holds that");
-    }
-  }
-  const keys = (env.SPEECH_SERVER_KEYS ?? "").split(/[\s,]+/).filter(Boolean);
-  if (urls.length > 0 && keys.length > 1 && keys.length !== urls.length) {
-    fail("SPEECH_SERVER_KEYS is one key, or one for each --server");
   }
   return {
     form: json ? "json" : words ? "words" : "text",
     engine,
     model: model === undefined ? null : /[\\/]|^\.+$/.test(model) ? resolve(model) : model,
     modelsFolder: modelsFolder(options, env),
-    servers:
-      urls.length === 0
-        ? null
-        : {
-            kind: "openai",
-            servers: urls.map((url, place) => ({ url, apiKey: keys[place] ?? keys[0] ?? null })),
-            model: options.serverModel,
-            failsIfUnreachable: true,
-          },
+    configured,
     threads: options.threads ?? Math.min(availableParallelism(), MAX_DEFAULT_THREADS),
     memoryLimitBytes: options.memoryLimit * 1024 ** 2,
     ffmpegPath: options.ffmpeg ?? null,
     maxDurationSeconds: options.maxDuration,
     quiet: options.quiet ?? false,
+  };
+}
+
+/** Command-line options that take the place of settings of engines. */
+const OPTIONS: Partial<Record<string, string>> = {
+  SPEECH_SERVERS: "--server",
+  SPEECH_SERVER_MODEL: "--server-model",
+};
+
+function optionOf(setting: string): string {
+  return OPTIONS[setting] ?? setting;
+}
+
+function engineSettings(options: Options, env: Env, fail: (message: string) => never): EngineSettingsReader {
+  const given = new Map([
+    ["SPEECH_SERVERS", options.server?.join(" ")],
+    ["SPEECH_SERVER_MODEL", options.serverModel],
+  ]);
+  const defaults: Partial<Record<string, EngineSetting>> = ENGINE_SETTINGS;
+  const text = (name: string) =>
+    (given.has(name) ? given.get(name) : env[name]?.trim() || null) ?? defaults[name]?.default ?? null;
+  return {
+    text,
+    list: (name) => (text(name) ?? "").split(/[\s,]+/).filter(Boolean),
+    refuse: (name, _value, expected) => fail(`${optionOf(name)}: ${expected}`),
   };
 }
 

@@ -1,3 +1,4 @@
+import { engineDefinition } from "../engines/registry.ts";
 import type { SpeechProcessConfig } from "./process-messages.ts";
 
 /** Settings of Node for proxies and custom certificates. */
@@ -12,13 +13,14 @@ const NETWORK_SETTINGS = [
  * if it calls servers.
  */
 export function environmentFor({ engines }: SpeechProcessConfig, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const asksServers = engines.multilingual?.kind === "openai";
+  const { multilingual } = engines;
+  const callsServers = multilingual !== null && engineDefinition(multilingual).workers(1) === null;
   return {
     // By default glibc keeps one memory arena per thread.
     MALLOC_ARENA_MAX: "2",
     // To find ffmpeg.
     PATH: env.PATH ?? "",
-    ...(asksServers &&
+    ...(callsServers &&
       Object.fromEntries(NETWORK_SETTINGS.filter((name) => env[name]).map((name) => [name, env[name]]))),
   };
 }

@@ -358,7 +358,7 @@ describe("wrong use", () => {
     const servers = ["--server", "http://a", "--server", "http://b", "--server", "http://c"];
     const { exitCode, err } = await call([...servers, "a.wav"], { SPEECH_SERVER_KEYS: "k1,k2" });
     expect(exitCode).toBe(2);
-    expect(err).toMatch(/^error: SPEECH_SERVER_KEYS is one key, or one for each --server\n$/);
+    expect(err).toMatch(/^error: SPEECH_SERVER_KEYS: it must be one key, or one for each of 3 servers\n$/);
   });
 
   test("of engines that are not installed fails and explains how to get them", async () => {

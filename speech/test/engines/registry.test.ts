@@ -9,7 +9,7 @@ const OPENAI = {
 };
 
 function available(parts: Partial<AvailableEngines>): AvailableEngines {
-  return { whisper: null, openai: null, whisperRemedy: "Run: subtext models pull", ...parts };
+  return { whisper: null, configured: [], whisperRemedy: "Run: subtext models pull", ...parts };
 }
 
 test("without anything installed or named, the bundled engine is used alone, and what would help is reported", () => {
@@ -37,14 +37,14 @@ test("the bundled engine takes English from a model that transcribes it no bette
 });
 
 test("servers that somebody has named come before a model on this machine", () => {
-  expect(chooseEngines("auto", available({ whisper: WHISPER, openai: OPENAI }))).toMatchObject({
+  expect(chooseEngines("auto", available({ whisper: WHISPER, configured: [OPENAI] }))).toMatchObject({
     bundled: false,
     multilingual: OPENAI,
   });
 });
 
 test("an engine that is named is the only one", () => {
-  const all = available({ whisper: { ...WHISPER, englishNoBetterThanBundled: true }, openai: OPENAI });
+  const all = available({ whisper: { ...WHISPER, englishNoBetterThanBundled: true }, configured: [OPENAI] });
   expect(chooseEngines("moonshine", all)).toMatchObject({ bundled: true, multilingual: null });
   expect(chooseEngines("openai", all)).toMatchObject({ bundled: false, multilingual: OPENAI });
   expect(chooseEngines("whisper", all)).toMatchObject({
@@ -56,5 +56,5 @@ test("an engine that is named is the only one", () => {
 
 test("an engine that is named and not there is an error that reports how to get it", () => {
   expect(() => chooseEngines("whisper", available({}))).toThrow("subtext models pull");
-  expect(() => chooseEngines("openai", available({}))).toThrow("No transcription server");
+  expect(() => chooseEngines("openai", available({}))).toThrow("not configured");
 });

@@ -1,0 +1,51 @@
+import type { EngineDefinition, EngineSettingsReader } from "../definition.ts";
+
+/** Servers with OpenAI's transcription API. */
+export interface OpenAiSpec {
+  kind: "openai";
+  servers: { url: string; apiKey: string | null }[];
+  model: string;
+  /** As in `OpenAiOptions`. */
+  failsIfUnreachable?: boolean;
+}
+
+export const openAi = {
+  configuration: {
+    settings: {
+      SPEECH_SERVERS: { default: null },
+      SPEECH_SERVER_KEYS: { default: null, secret: true },
+      SPEECH_SERVER_MODEL: { default: "whisper-1" },
+    },
+    enabledBy: "SPEECH_SERVERS",
+    read: (settings, interactive) => ({
+      kind: "openai",
+      servers: readServers(settings),
+      model: settings.text("SPEECH_SERVER_MODEL") ?? "",
+      ...(interactive && { failsIfUnreachable: true }),
+    }),
+  },
+  workers: () => null,
+  open: async (spec) => (await import("./openai.ts")).openOpenAi(spec),
+  modelFileBytes: async () => 0,
+  modelName: ({ model }) => model,
+} as const satisfies EngineDefinition<OpenAiSpec>;
+
+/** One key for all servers, or one for each server. */
+function readServers(settings: EngineSettingsReader): OpenAiSpec["servers"] {
+  const urls = settings.list("SPEECH_SERVERS");
+  const keys = settings.list("SPEECH_SERVER_KEYS");
+  for (const url of urls.length === 0 ? [""] : urls) {
+    const address = URL.parse(url);
+    if (address?.protocol !== "http:" && address?.protocol !== "https:") {
+      settings.refuse("SPEECH_SERVERS", url, "it must be addresses that begin with http: or https:");
+    } else if (address.username || address.password) {
+      const expected = "it must be addresses without a password; use SPEECH_SERVER_KEYS for credentials";
+      settings.refuse("SPEECH_SERVERS", url, expected);
+    }
+  }
+  if (keys.length > 1 && keys.length !== urls.length) {
+    const expected = `it must be one key, or one for each of ${urls.length} servers`;
+    settings.refuse("SPEECH_SERVER_KEYS", "…", expected);
+  }
+  return urls.map((url, place) => ({ url, apiKey: keys[place] ?? keys[0] ?? null }));
+}

@@ -1,0 +1,19 @@
+import type { EngineDefinition } from "../definition.ts";
+
+/** An installed Whisper model. */
+export interface WhisperSpec {
+  kind: "whisper";
+  /** Absolute. */
+  folder: string;
+}
+
+export const whisper: EngineDefinition<WhisperSpec> = {
+  // One copy of the weights: they are large, and so are the products that its threads share.
+  workers: (threads) => ({ count: 1, threads }),
+  async open({ folder }, { threads, batchShare = 1 }) {
+    const { openWhisper } = await import("./whisper.ts");
+    return await openWhisper({ folder, threads, batchShare });
+  },
+  modelFileBytes: async ({ folder }) => (await import("./graph-files.ts")).graphFileBytes(folder),
+  modelName: ({ folder }) => folder,
+};
