@@ -19,13 +19,13 @@ export interface EnglishClip extends Clip {
   condition: Condition;
 }
 
-/** Speech in each clip for language detection, without the pauses between sentences. */
+/** Duration of speech in each clip for language detection, excluding pauses between sentences. */
 const SPEECH_SECONDS = 10;
 
 /**
- * English with pauses of 0.3 to 2.5 s between its sentences, three or as many as ten seconds take; each clip in
- * each condition.
- * @param perVoice Clips of each voice.
+ * Yields English clips with pauses of 0.3 to 2.5 s between sentences. A clip has three sentences, or as many as fill
+ * ten seconds. Each clip is yielded in each condition.
+ * @param perVoice number of clips per voice
  */
 export function* englishClips(speakers: Speakers, set: VoiceSet, perVoice: number): Generator<EnglishClip> {
   const noises = [pinkNoise(30), whiteNoise(30)];
@@ -58,7 +58,7 @@ function inCondition(clip: Clip, condition: Condition, noise: Float32Array, melo
   return clip;
 }
 
-/** Ten seconds or more of another language, different sentences and numbers in each clip. */
+/** Yields clips of at least ten seconds in another language. Each clip has different sentences and numbers. */
 export function* otherClips(speaker: Speaker, language: OtherLanguage, count: number): Generator<Clip> {
   const random = seeded(language.code.charCodeAt(0) * 256 + language.code.charCodeAt(1));
   const noise = pinkNoise(30);

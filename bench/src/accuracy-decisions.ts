@@ -2,7 +2,9 @@ import { Confusion } from "./accuracy-scores.ts";
 import { VOICE_SETS, type VoiceSet } from "./accuracy-voices.ts";
 import { printTable } from "./table.ts";
 
-/** Detected languages of clips in English and other languages, each with ten seconds of speech or more. */
+/**
+ * Counts the detected languages of clips in English and in other languages, each with at least ten seconds of speech.
+ */
 export class LanguageDecisions {
   readonly #languages = new Confusion();
   readonly #english = new Confusion();
@@ -24,12 +26,12 @@ export class LanguageDecisions {
 
   print(): void {
     const { head, rows } = this.#languages.table();
-    printTable("Detected language, bundled engine, ten seconds of speech or more", head, rows);
+    printTable("Detected language, bundled engine, at least ten seconds of speech", head, rows);
     const others = "refused ≥ 95 %, en ≤ 2 %";
     const english = "refused ≤ 1 %";
     printTable(
-      "English or not, bundled engine, ten seconds of speech or more",
-      ["spoken", "clips", "→ refused", "→ und", "→ zxx", "→ en", "to reach"],
+      "English or not, bundled engine, at least ten seconds of speech",
+      ["spoken", "clips", "→ refused", "→ und", "→ zxx", "→ en", "target"],
       [
         ...VOICE_SETS.map((set) => [
           `other languages, ${set}`,
@@ -57,11 +59,7 @@ export class LanguageDecisions {
       .map((voice) => [voice, ...counts(this.#voices, voice)])
       .filter(([, , count]) => count !== "0");
     if (refused.length > 0) {
-      printTable(
-        "English that is refused",
-        ["voice", "clips", "→ refused", "→ und", "→ zxx", "→ en"],
-        refused,
-      );
+      printTable("Refused English", ["voice", "clips", "→ refused", "→ und", "→ zxx", "→ en"], refused);
     }
   }
 }

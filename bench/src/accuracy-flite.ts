@@ -2,11 +2,11 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Clip, type SaidWord, samplesOfFile } from "./accuracy-made-speech.ts";
+import { type Clip, type SpokenWord, samplesOfFile } from "./accuracy-made-speech.ts";
 
 /**
- * Voices that flite learnt from recordings of people, nearer to them than espeak-ng's, and the joined sounds of
- * one man, of which `kal` has 4 kHz as on a telephone.
+ * Voices of flite. Most are trained on recordings of people and sound more natural than those of espeak-ng. `kal` and
+ * `kal16` are diphone voices of one man; `kal` has a bandwidth of 4 kHz, like a telephone.
  */
 export type FliteVoice = "rms" | "slt" | "awb" | "kal" | "kal16";
 
@@ -14,18 +14,18 @@ export function hasFlite(): boolean {
   return spawnSync("flite", ["--version"]).error === undefined;
 }
 
-/** Speaks texts through flite, the same every time. */
+/** Synthesizes speech deterministically with flite. */
 export class FliteSpeaker {
   readonly #soundsOf = new Map<string, number>();
 
-  /** @param stretch Duration factor of each phoneme: 1 is the voice's own pace. */
+  /** @param stretch duration factor of each phoneme; 1 is the voice's normal pace */
   say(voice: FliteVoice, stretch: number, text: string): Clip {
     const folder = mkdtempSync(join(tmpdir(), "flite-"));
     try {
       const wav = join(folder, "said.wav");
       const flite = (...options: string[]) => {
-        const manner = ["-voice", voice, "--setf", `duration_stretch=${stretch}`];
-        return execFileSync("flite", [...manner, ...options, "-o", wav], { encoding: "utf8" });
+        const voiceOptions = ["-voice", voice, "--setf", `duration_stretch=${stretch}`];
+        return execFileSync("flite", [...voiceOptions, ...options, "-o", wav], { encoding: "utf8" });
       };
       const counts = (text.match(/\S+/g) ?? []).map((word) => {
         const count = this.#soundsOf.get(word) ?? spoken(flite("-ps", "-t", word)).length;
@@ -49,10 +49,11 @@ function spoken(sounds: string): string[] {
 }
 
 /**
- * flite reports when each phoneme ends, but not its word: a word has as many as when it is said alone. Without
- * times where that does not add up, for a word may be said otherwise in a sentence.
+ * Returns the times of the words. flite reports the end of each phoneme but not its word, so each word is assumed to
+ * have as many phonemes as when spoken alone. Pronunciation may differ within a sentence; if the counts do not add up,
+ * the words have no times.
  */
-function wordTimes(text: string, sounds: readonly string[][], counts: readonly number[]): SaidWord[] {
+function wordTimes(text: string, sounds: readonly string[][], counts: readonly number[]): SpokenWord[] {
   const spans = sounds.flatMap(([name, end], index) =>
     name === "pau" ? [] : [{ start: Number(sounds[index - 1]?.[1] ?? 0), end: Number(end) }],
   );

@@ -1,6 +1,6 @@
 import type { OtherLanguage } from "./accuracy-texts.ts";
 
-/** Nothing was fitted to these, but limits were chosen in their sight. */
+/** Validation languages: no threshold was fitted to them, but their results influenced the choice of thresholds. */
 export const CHECKED_LANGUAGES: readonly OtherLanguage[] = [
   {
     code: "pt",

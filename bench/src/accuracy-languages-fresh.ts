@@ -1,6 +1,6 @@
 import type { OtherLanguage } from "./accuracy-texts.ts";
 
-/** Languages that nothing was chosen by or in sight of. */
+/** Held-out languages: their results did not influence any choice. */
 export const FRESH_LANGUAGES: readonly OtherLanguage[] = [
   {
     code: "af",

@@ -6,20 +6,20 @@ import { compileSpeaker, type SpokenText, speak } from "../../speech/test/fixtur
 
 export const SAMPLE_RATE = 16_000;
 
-/** A spoken word and its times in seconds; null if the voice joins it to the previous word. */
-export interface SaidWord {
+/** A spoken word with its times in seconds; null if the synthesizer merges the word with the previous one. */
+export interface SpokenWord {
   word: string;
   start: number | null;
   end: number | null;
 }
 
-/** Audio and its words. */
+/** Audio with its words. */
 export interface Clip {
   samples: Float32Array;
-  words: SaidWord[];
+  words: SpokenWord[];
 }
 
-/** Synthesizes texts through libespeak-ng and caches the audio for the next run. */
+/** Synthesizes speech with libespeak-ng and caches the audio for the next run. */
 export class Speaker {
   readonly #folder: string;
   readonly #binary: string;
@@ -47,7 +47,7 @@ export class Speaker {
   }
 }
 
-/** Samples of signed 16-bit little endian sound, −1 … 1. */
+/** Converts signed 16-bit little-endian PCM to samples, −1 … 1. */
 export function samplesOf(pcm: Buffer): Float32Array {
   return Float32Array.from({ length: pcm.length >> 1 }, (_, index) => pcm.readInt16LE(2 * index) / 32_768);
 }
@@ -57,13 +57,13 @@ export function samplesOfFile(path: string): Float32Array {
   return samplesOf(execFileSync("ffmpeg", ["-v", "error", "-i", path, ...raw], { maxBuffer: 1 << 28 }));
 }
 
-/** One clip after the other; numbers are seconds of silence. */
+/** Concatenates clips; numbers are seconds of silence. */
 export function joinClips(parts: readonly (Clip | number)[]): Clip {
   const lengths = parts.map((part) =>
     typeof part === "number" ? Math.round(part * SAMPLE_RATE) : part.samples.length,
   );
   const samples = new Float32Array(lengths.reduce((sum, length) => sum + length, 0));
-  const words: SaidWord[] = [];
+  const words: SpokenWord[] = [];
   let at = 0;
   for (const [index, part] of parts.entries()) {
     if (typeof part !== "number") {
@@ -75,7 +75,7 @@ export function joinClips(parts: readonly (Clip | number)[]): Clip {
   return { samples, words };
 }
 
-function shifted(words: readonly SaidWord[], seconds: number): SaidWord[] {
+function shifted(words: readonly SpokenWord[], seconds: number): SpokenWord[] {
   return words.map(({ word, start, end }) => ({
     word,
     start: start === null ? null : start + seconds,
@@ -84,8 +84,8 @@ function shifted(words: readonly SaidWord[], seconds: number): SaidWord[] {
 }
 
 /**
- * The clip with a sound under it.
- * @param decibels How much louder the speech is, by mean power without silence.
+ * Adds background sound to a clip.
+ * @param decibels signal-to-noise ratio by mean power, without silence
  */
 export function over(clip: Clip, sound: Float32Array, decibels: number): Clip {
   const gain = (rootMeanSquare(clip.samples) / rootMeanSquare(sound)) * 10 ** (-decibels / 20);
@@ -106,7 +106,7 @@ function rootMeanSquare(samples: Float32Array): number {
   return Math.sqrt(energy / Math.max(1, count));
 }
 
-/** The same numbers every time, 0 … 1 (mulberry32). */
+/** Returns a deterministic generator of numbers 0 ≤ x < 1 (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -117,7 +117,7 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** Some of the items in an order of chance. */
+/** Draws random items without replacement. */
 export function drawn<T>(items: readonly T[], count: number, random: () => number): T[] {
   return items
     .map((item) => ({ item, place: random() }))

@@ -1,26 +1,29 @@
 import { compareWords, plainWords, quantile } from "../../speech/test/support/spoken.ts";
-import type { SaidWord } from "./accuracy-made-speech.ts";
+import type { SpokenWord } from "./accuracy-made-speech.ts";
 
-/** Adds up the spoken and recognized words of clips. */
+/** Sums the word errors and time differences of clips. */
 export class Tally {
   readonly starts: number[] = [];
   readonly ends: number[] = [];
   clips = 0;
-  #said = 0;
+  #spoken = 0;
   #wrong = 0;
 
-  /** Words are compared without case and punctuation; those that agree have their times compared. */
-  add(said: readonly SaidWord[], recognized: readonly { word: string; start: number; end: number }[]): void {
+  /** Compares words without case and punctuation. The times of matching words are compared too. */
+  add(
+    spoken: readonly SpokenWord[],
+    recognized: readonly { word: string; start: number; end: number }[],
+  ): void {
     const plain = (word: string) => plainWords(word).join("");
     const { agreeing, errorRate } = compareWords(
-      said.map(({ word }) => plain(word)),
+      spoken.map(({ word }) => plain(word)),
       recognized.map(({ word }) => plain(word)),
     );
     this.clips++;
-    this.#said += said.length;
-    this.#wrong += Math.round(errorRate * said.length);
-    for (const [saidAt, recognizedAt] of agreeing) {
-      const [truth, found] = [said[saidAt] as SaidWord, recognized[recognizedAt]];
+    this.#spoken += spoken.length;
+    this.#wrong += Math.round(errorRate * spoken.length);
+    for (const [spokenAt, recognizedAt] of agreeing) {
+      const [truth, found] = [spoken[spokenAt] as SpokenWord, recognized[recognizedAt]];
       if (found === undefined) continue;
       if (truth.start !== null) this.starts.push(Math.abs(found.start - truth.start));
       if (truth.end !== null) this.ends.push(Math.abs(found.end - truth.end));
@@ -31,25 +34,25 @@ export class Tally {
     this.starts.push(...other.starts);
     this.ends.push(...other.ends);
     this.clips += other.clips;
-    this.#said += other.#said;
+    this.#spoken += other.#spoken;
     this.#wrong += other.#wrong;
   }
 
   get words(): number {
-    return this.#said;
+    return this.#spoken;
   }
 
   get wordError(): number {
-    return this.#said === 0 ? 0 : this.#wrong / this.#said;
+    return this.#spoken === 0 ? 0 : this.#wrong / this.#spoken;
   }
 
-  /** Cells: clips, words, word error, start median and p90, end median and p90. */
+  /** Returns the cells for `TALLY_HEAD`. */
   row(): string[] {
     const milliseconds = (values: readonly number[], share: number) =>
       values.length === 0 ? "–" : `${Math.round(1000 * quantile(values, share))} ms`;
     return [
       String(this.clips),
-      String(this.#said),
+      String(this.#spoken),
       this.wordError.toFixed(3),
       milliseconds(this.starts, 0.5),
       milliseconds(this.starts, 0.9),
@@ -59,17 +62,9 @@ export class Tally {
   }
 }
 
-export const TALLY_HEAD = [
-  "clips",
-  "words",
-  "word error",
-  "start median",
-  "start p90",
-  "end median",
-  "end p90",
-];
+export const TALLY_HEAD = ["clips", "words", "WER", "start median", "start p90", "end median", "end p90"];
 
-/** How often each truth was taken for what. */
+/** A confusion matrix: how often each true class was detected as which class. */
 export class Confusion {
   readonly #rows = new Map<string, Map<string, number>>();
 
@@ -79,7 +74,7 @@ export class Confusion {
     this.#rows.set(truth, row);
   }
 
-  /** In the order in which they came first. */
+  /** Returns the true classes in order of first occurrence. */
   truths(): string[] {
     return [...this.#rows.keys()];
   }

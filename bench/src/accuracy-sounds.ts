@@ -4,13 +4,13 @@ import { ENGLISH_SENTENCES } from "./accuracy-texts.ts";
 
 const RAW = ["-r", String(SAMPLE_RATE), "-c", "1", "-b", "16", "-e", "signed-integer", "-t", "raw"];
 
-/** What sox makes of these arguments (`-R`: the same every time). */
+/** Runs sox without an input file. `-R` makes the output deterministic. */
 function sox(...effects: readonly string[]): Float32Array {
   const sound = execFileSync("sox", ["-R", "-V1", "-n", ...RAW, "-", ...effects], { maxBuffer: 1 << 28 });
   return samplesOf(sound);
 }
 
-/** What sox makes of sound that there is. */
+/** Runs sox on existing samples. */
 function soxOf(samples: Float32Array, ...effects: readonly string[]): Float32Array {
   const input = Buffer.alloc(2 * samples.length);
   for (const [index, sample] of samples.entries()) {
@@ -35,7 +35,7 @@ export function whiteNoise(seconds: number): Float32Array {
 
 const SCALE = [0, 2, 4, 5, 7, 9, 11, 12];
 
-/** A tune of chance: each note as sox synthesises it, one after the other. */
+/** Synthesizes a random melody, one note after another. */
 function melody(seconds: number, beatsPerMinute: number, kind: string, octave: number, seed: number) {
   const random = seeded(seed);
   const samples = new Float32Array(seconds * SAMPLE_RATE);
@@ -127,12 +127,12 @@ function chords(seconds: number, kind: string): Float32Array {
   return looped(Float32Array.from(sounds.flatMap((sound) => [...sound])), seconds);
 }
 
-/** A tune on plucked strings over chords, as under speech. */
+/** Synthesizes a melody on plucked strings over chords, like background music. */
 export function music(seconds: number): Float32Array {
   return mixed(melody(seconds, 110, "pluck", 0, 1), chords(seconds, "triangle"));
 }
 
-/** Many voices at once, backwards, so that there are no words in it. */
+/** Mixes many voices, reversed so that they contain no words. */
 function crowd(speaker: Speaker, seconds: number, voices: number): Float32Array {
   const samples = new Float32Array(seconds * SAMPLE_RATE);
   const random = seeded(voices);
@@ -140,10 +140,10 @@ function crowd(speaker: Speaker, seconds: number, voices: number): Float32Array 
   for (let voice = 0; voice < voices; voice++) {
     for (let at = -3 * random(); at < seconds; ) {
       const text = ENGLISH_SENTENCES[Math.floor(ENGLISH_SENTENCES.length * random())] as string;
-      const said = speaker.say(names[voice % names.length] as string, 150, text).samples.toReversed();
+      const spoken = speaker.say(names[voice % names.length] as string, 150, text).samples.toReversed();
       const from = Math.max(0, Math.round(at * SAMPLE_RATE));
-      if (at >= 0) add(samples, said, from, (0.3 + 0.7 * random()) / Math.sqrt(voices));
-      at += said.length / SAMPLE_RATE + 0.3 * random();
+      if (at >= 0) add(samples, spoken, from, (0.3 + 0.7 * random()) / Math.sqrt(voices));
+      at += spoken.length / SAMPLE_RATE + 0.3 * random();
     }
   }
   return soxOf(samples, "reverb", "60");
@@ -165,12 +165,12 @@ function clicks(seconds: number): Float32Array {
   );
 }
 
-/** The laugh at several speeds and in several rooms, with and without rests between. */
+/** Varies the laugh: at several speeds, in several rooms, with and without pauses. */
 function laughter(laugh: Float32Array, seconds: number): Record<string, Float32Array> {
   const loop = (...effects: string[]) => looped(soxOf(laugh, ...effects), seconds);
   return {
     laughter: loop("pad", "0", "0"),
-    "laughter with rests": loop("pad", "0.5", "1.5"),
+    "laughter with pauses": loop("pad", "0.5", "1.5"),
     "slow laughter": loop("speed", "0.8", "pad", "0", "0.7"),
     "quick laughter": loop("speed", "1.2", "pad", "0", "0.4"),
     "laughter in a hall": loop("pad", "0", "1", "reverb", "70"),
@@ -179,9 +179,9 @@ function laughter(laugh: Float32Array, seconds: number): Record<string, Float32A
 }
 
 /**
- * Half an hour of audio without speech.
- * @param seconds Of each sound.
- * @param laugh A recorded laugh, if available.
+ * Yields half an hour of audio without speech.
+ * @param seconds duration of each sound
+ * @param laugh a recorded laugh, if available
  */
 export function* nonSpeech(
   speaker: Speaker,
@@ -198,16 +198,13 @@ export function* nonSpeech(
   yield ["brown noise", synth(s, "brownnoise", "gain", "-3")];
   yield ["a tone", synth(s, "sine", "440", "gain", "-6")];
   yield ["beeps", looped(synth(0.3, "sine", "880", "gain", "-6", "pad", "0", "0.7"), s)];
-  yield [
-    "a dialling tone",
-    looped(synth(0.5, "sine", "350", "sine", "440", "remix", "-", "pad", "0", "0.5"), s),
-  ];
+  yield ["a dial tone", looped(synth(0.5, "sine", "350", "sine", "440", "remix", "-", "pad", "0", "0.5"), s)];
   yield ["sweeps", looped(synth(2, "sine", "200-2000", "gain", "-6"), s)];
   yield ["a siren", looped(synth(4, "triangle", "500:1100", "gain", "-6"), s)];
   yield ["clicks", clicks(s)];
-  yield ["a slow tune on strings", melody(s, 70, "pluck", -1, 2)];
-  yield ["a tune on strings", melody(s, 120, "pluck", 0, 3)];
-  yield ["a quick tune on strings", melody(s, 170, "pluck", 1, 4)];
+  yield ["a slow melody on strings", melody(s, 70, "pluck", -1, 2)];
+  yield ["a melody on strings", melody(s, 120, "pluck", 0, 3)];
+  yield ["a fast melody on strings", melody(s, 170, "pluck", 1, 4)];
   yield ["a flute", soxOf(melody(s, 90, "sine", 1, 5), "tremolo", "5", "30", "reverb", "50")];
   yield [
     "a reed",

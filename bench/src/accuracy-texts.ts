@@ -1,4 +1,4 @@
-/** What the accuracy bench has voices say: everyday sentences of our own, without numerals in English. */
+/** Sentences for the synthetic speech of the accuracy benchmark. The English ones contain no numerals. */
 
 export const ENGLISH_SENTENCES = [
   "The bakery on the corner opens early, so there is always fresh bread in the morning.",
@@ -33,7 +33,7 @@ export const ENGLISH_SENTENCES = [
   "They decided to sell the farm and move closer to the city.",
 ] as const;
 
-/** Said by the checked voices beside those above. */
+/** Additional sentences for the checked voices. */
 export const CHECKED_ENGLISH_SENTENCES = [
   "The ferry leaves at seven, so we should pack our bags tonight.",
   "My brother repairs bicycles and old radios in the garage.",
@@ -55,7 +55,7 @@ export const CHECKED_ENGLISH_SENTENCES = [
   "Farmers in the valley grow apples, pears and a little wheat.",
 ] as const;
 
-/** Said by the fresh voices only: at home, in meetings, in lectures, on the telephone. */
+/** Sentences for the fresh voices only: at home, in meetings, in lectures, on the telephone. */
 export const FRESH_ENGLISH_SENTENCES = [
   "Could you pick up some milk and eggs on your way home from work?",
   "The washing machine makes a terrible noise whenever it starts to spin.",
@@ -86,14 +86,14 @@ export const FRESH_ENGLISH_SENTENCES = [
   "Sorry, the line is very bad, could you say that once more?",
   "I have been on hold for twenty minutes and nobody has picked up.",
   "The technician can come between noon and four, would that suit you?",
-  "Thank you for your decodeTimeoutSeconds, I will transfer you to the right department.",
+  "Thank you for your patience, I will transfer you to the right department.",
   "My order number begins with a letter, do you want me to spell it?",
   "Give me a call back when you have time, it is nothing urgent.",
 ] as const;
 
 export interface OtherLanguage {
   code: string;
-  /** As `espeak_SetVoiceByName` knows it. */
+  /** Voice name for `espeak_SetVoiceByName`. */
   voice: string;
   sentences: readonly string[];
 }

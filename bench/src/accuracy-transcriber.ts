@@ -16,7 +16,7 @@ export interface RecognizedSpeech {
   language: string;
 }
 
-/** The full pipeline from a file to words. */
+/** Runs the full pipeline from a file to words. */
 export interface Transcriber {
   recognize(samples: Float32Array): Promise<RecognizedSpeech>;
   transcribeFile(path: string): Promise<RecognizedSpeech>;

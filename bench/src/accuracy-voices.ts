@@ -3,7 +3,7 @@ import type { FliteSpeaker, FliteVoice } from "./accuracy-flite.ts";
 import type { Clip, Speaker } from "./accuracy-made-speech.ts";
 import { CHECKED_ENGLISH_SENTENCES, ENGLISH_SENTENCES, FRESH_ENGLISH_SENTENCES } from "./accuracy-texts.ts";
 
-/** Who speaks English here, and which sentences. */
+/** The voices that speak English, and their sentences. */
 export type VoiceSet = "calibration" | "checked" | "fresh";
 export const VOICE_SETS: readonly VoiceSet[] = ["calibration", "checked", "fresh"];
 
@@ -13,7 +13,7 @@ export const SENTENCES_OF: Record<VoiceSet, readonly string[]> = {
   fresh: FRESH_ENGLISH_SENTENCES,
 };
 
-/** Programs that speak English; null, and its voices omitted, if not installed. */
+/** Speech synthesizers. Voices of synthesizers that are not installed (null) are omitted. */
 export interface Speakers {
   espeak: Speaker;
   flite: FliteSpeaker | null;
@@ -25,7 +25,7 @@ export interface Voice {
   say: (text: string) => Clip;
 }
 
-/** Voices of libespeak-ng for the choice of constants, with words per minute. */
+/** Calibration voices of libespeak-ng, to which constants were fitted, with words per minute. */
 const CALIBRATION_VOICES: readonly [voice: string, wordsPerMinute: number][] = [
   ["en-us", 155],
   ["en", 150],
@@ -35,7 +35,10 @@ const CALIBRATION_VOICES: readonly [voice: string, wordsPerMinute: number][] = [
   ["en+f2", 145],
 ];
 
-/** Other variants, accents and paces: nothing was fitted to them, but limits and padding were chosen in their sight. */
+/**
+ * Validation voices with other variants, accents and paces: nothing was fitted to them, but their results influenced
+ * the choice of limits and padding.
+ */
 const CHECKED_VOICES: readonly [voice: string, wordsPerMinute: number][] = [
   ["en-gb-scotland", 150],
   ["en-029", 145],
@@ -61,9 +64,9 @@ const CHECKED_FLITE_VOICES: readonly [voice: FliteVoice, stretch: number][] = [
 ];
 
 /**
- * Variants that nothing was chosen by or in sight of, and that were not chosen by ear either: of those that
- * libespeak-ng 1.51 names by a person's first name, in alphabetical order and without numbered repeats and those
- * above, every other one from the first; to them, in turn, the accents below and the paces.
+ * Held-out variants: their results did not influence any choice, and they were selected by rule. From the variants of
+ * libespeak-ng 1.51 with a person's first name, in alphabetical order, without numbered duplicates and without those
+ * above, every second one was taken. The accents and paces below are assigned to them in turn.
  */
 const FRESH_VARIANTS = [
   "adam",
@@ -99,7 +102,7 @@ const ACCENTS = [
   "en-gb-x-gbcwmd",
 ] as const;
 const FRESH_WORDS_PER_MINUTE = [145, 150, 155, 160, 165] as const;
-/** All other voices of flite and Debian's festival, except one that can only tell the time. */
+/** All other voices of flite and Debian's festival, except one that can only speak times of day. */
 const FRESH_FLITE_VOICES: readonly FliteVoice[] = ["kal", "kal16"];
 const FRESH_FESTIVAL_VOICES: readonly FestivalVoice[] = [
   "kal_diphone",

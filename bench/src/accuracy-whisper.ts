@@ -10,7 +10,9 @@ import { printTable } from "./table.ts";
 
 const MODEL_FOLDER = join(import.meta.dirname, "../../speech/test/tiny-whisper/model");
 
-/** The `whisper` engine with the model that was trained for its tests, on known sentences in unknown voices. */
+/**
+ * Measures the `whisper` engine with the model that was trained for its tests, on known sentences in held-out voices.
+ */
 export async function measureWhisper(speaker: Speaker, folder: string, quick: boolean): Promise<void> {
   const sentences: Record<string, string[]> = JSON.parse(
     readFileSync(join(MODEL_FOLDER, "sentences.json"), "utf8"),
@@ -49,10 +51,10 @@ export async function measureWhisper(speaker: Speaker, folder: string, quick: bo
     await transcriber.close();
   }
   printTable(
-    "Whisper engine, tiny Whisper model, held-out voices (to reach: word error ≤ 0.01, start p90 ≤ 25 ms)",
+    "Whisper engine, tiny Whisper model, held-out voices (target: WER ≤ 0.01, start p90 ≤ 25 ms)",
     ["speech", ...TALLY_HEAD],
     [...tallies].map(([name, tally]) => [name, ...tally.row()]),
   );
   const { head, rows } = confusion.table();
-  printTable("Detected language, whisper engine (to reach: 100 %)", head, rows);
+  printTable("Detected language, whisper engine (target: 100 %)", head, rows);
 }

@@ -31,13 +31,13 @@ const { values } = parseArgs({
     quick: { type: "boolean", default: false },
     /** A folder with real recordings: jfk.wav, lucier.mp3 and .txt, laugh1.mp3, japanese.mp3, … */
     audio: { type: "string", default: join(import.meta.dirname, "../../../shared/audio") },
-    /** Which parts to run, of speech, sounds, languages, recordings and whisper. */
+    /** Parts to run: speech, sounds, languages, recordings, whisper. */
     parts: { type: "string", default: "speech,sounds,languages,recordings,whisper" },
   },
 });
 const JFK =
   "and so my fellow americans ask not what your country can do for you ask what you can do for your country";
-/** Fresh voices are to show what to expect, so there are most of them. */
+/** Most clips are of fresh voices, because their results show what to expect in practice. */
 const CLIPS_PER_VOICE: Record<VoiceSet, number> = { calibration: 3, checked: 3, fresh: 4 };
 const LANGUAGES_OF: Record<VoiceSet, readonly OtherLanguage[]> = {
   calibration: CALIBRATION_LANGUAGES,
@@ -66,7 +66,7 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** English with known word times. */
+/** Measures English speech with known word times. */
 async function measureSpeech(): Promise<void> {
   const tallies = new Map<string, Tally>();
   const tally = (name: string) => tallies.get(name) ?? tallies.set(name, new Tally()).get(name)!;
@@ -86,7 +86,7 @@ async function measureSpeech(): Promise<void> {
   const all = new Tally();
   for (const set of VOICE_SETS) all.merge(tally(`all ${set} voices`));
   printTable(
-    "English, bundled engine (to reach: start median ≤ 45 ms, p90 ≤ 130 ms)",
+    "English, bundled engine (target: start median ≤ 45 ms, p90 ≤ 130 ms)",
     ["speech", ...TALLY_HEAD],
     [
       ...VOICE_SETS.flatMap((set) =>
@@ -124,11 +124,11 @@ async function measureSounds(): Promise<void> {
     }
   }
   printTable(
-    "Where nobody speaks, bundled engine (to reach: 0 words)",
+    "Audio without speech, bundled engine (target: 0 words)",
     ["sound", "language", "words", "text"],
     [
       ...rows,
-      [`all ${minutes.toFixed(1)} minutes`, "", String(words), `${(words / minutes).toFixed(2)} a minute`],
+      [`all ${minutes.toFixed(1)} minutes`, "", String(words), `${(words / minutes).toFixed(2)} per minute`],
     ],
   );
 }
@@ -152,11 +152,11 @@ async function measureRecordings(): Promise<void> {
   ] as const) {
     const path = recording(name);
     if (path === null) continue;
-    const said = text ?? readFileSync(path.replace(/\.\w+$/, ".txt"), "utf8");
+    const spoken = text ?? readFileSync(path.replace(/\.\w+$/, ".txt"), "utf8");
     const { words, language } = await transcriber.transcribeFile(path);
     const tally = new Tally();
     tally.add(
-      said.match(/\S+/g)!.map((word) => ({ word, start: null, end: null })),
+      spoken.match(/\S+/g)!.map((word) => ({ word, start: null, end: null })),
       words,
     );
     rows.push([name, language, String(tally.words), tally.wordError.toFixed(3)]);
@@ -164,7 +164,7 @@ async function measureRecordings(): Promise<void> {
       const noisy = await transcriber.recognize(await transcriber.withNoise(path, decibels));
       const under = new Tally();
       under.add(
-        said.match(/\S+/g)!.map((word) => ({ word, start: null, end: null })),
+        spoken.match(/\S+/g)!.map((word) => ({ word, start: null, end: null })),
         noisy.words,
       );
       rows.push([
@@ -183,8 +183,8 @@ async function measureRecordings(): Promise<void> {
   }
   if (rows.length > 0)
     printTable(
-      "Recordings, bundled engine (to reach: jfk 0, lucier ≤ 0.08)",
-      ["recording", "language", "words", "word error"],
+      "Recordings, bundled engine (target: jfk 0, lucier ≤ 0.08)",
+      ["recording", "language", "words", "WER"],
       rows,
     );
 }

@@ -3,8 +3,10 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Answers, Load } from "./api-load.ts";
 
-/** Sends requests from another thread, so that the client does not slow the server. @throws if a status is not 200 */
-export async function askFromThread(load: Load): Promise<Answers> {
+/**
+ * Sends requests from a worker thread, so that the client does not slow down the server. @throws if a status is not 200
+ */
+export async function runLoadInThread(load: Load): Promise<Answers> {
   const worker = new Worker(join(import.meta.dirname, "api-load.ts"), { workerData: load });
   try {
     const [answers] = (await once(worker, "message")) as [Answers];

@@ -1,7 +1,7 @@
 import { Agent, request } from "node:http";
 import { parentPort, workerData } from "node:worker_threads";
 
-/** The thread's parameters: the URL, the number of concurrent requests and the duration. */
+/** Parameters of the thread. */
 export interface Load {
   url: string;
   headers: Record<string, string>;
@@ -20,7 +20,7 @@ async function measure({ url, headers, concurrency, milliseconds }: Load): Promi
   const ask = () =>
     new Promise<void>((resolve, reject) => {
       request(url, { agent, headers }, (response) => {
-        if (response.statusCode !== 200) reject(new Error(`${url} answered ${response.statusCode}`));
+        if (response.statusCode !== 200) reject(new Error(`${url} returned ${response.statusCode}`));
         response.on("end", resolve).resume();
       })
         .on("error", reject)
@@ -32,9 +32,9 @@ async function measure({ url, headers, concurrency, milliseconds }: Load): Promi
   await Promise.all(
     Array.from({ length: concurrency }, async () => {
       while (performance.now() - startedAt < milliseconds) {
-        const askedAt = performance.now();
+        const sentAt = performance.now();
         await ask();
-        latenciesMs.push(performance.now() - askedAt);
+        latenciesMs.push(performance.now() - sentAt);
       }
     }),
   );

@@ -5,12 +5,12 @@ import { createApiKey } from "@subtext/server/api-keys/api-keys";
 import { createEnvironment } from "@subtext/server/environments/environments";
 import { emitCompleted } from "../../server/test/support/emit-completed.ts";
 import { bucketEnv, makeTestBucket } from "../../server/test/support/test-bucket.ts";
-import { askFromThread } from "./api-ask.ts";
+import { runLoadInThread } from "./api-ask.ts";
 import {
-  beginTranscribing,
-  beginWaiting,
   countCompleted,
   countOpen,
+  startTranscribingWorker,
+  startWaitingWorkers,
   uploadRecordings,
   WAITING_WORKERS,
 } from "./api-work.ts";
@@ -25,7 +25,7 @@ const BUCKET = "subtext-bench";
 
 const CONCURRENCIES = [1, 16, 64];
 const READ_MS = 1_250;
-/** How long workers are measured without reads. */
+/** Duration of the measurement of workers without reads. */
 const ALONE_MS = 3_000;
 
 interface Read {
@@ -33,30 +33,31 @@ interface Read {
   url: string;
 }
 
-/** Load that runs during the reads. */
+/** Worker load during the reads. */
 interface Work {
   name: string;
-  /** Resolves when all workers are busy. What it starts is ended with `started`. */
-  begin(started: AsyncDisposableStack): Promise<void>;
+  /** Starts the workers, which `started` stops. Resolves when all of them are busy. */
+  start(started: AsyncDisposableStack): Promise<void>;
 }
 
-/** Measurements of one read at one concurrency during one kind of work, over all rounds. */
+/** Measurements of one read with one concurrency and one kind of work, over all rounds. */
 interface Cell {
   latenciesMs: number[];
   perSecond: number[];
 }
 
-/** Completed videos, and in how many seconds. */
+/** Completed videos and the elapsed seconds. */
 interface Completed {
   videos: number;
   seconds: number;
 }
 
 /**
- * Measures how fast a process of the role `api` answers reads while workers on the same machine are idle, while
- * they keep PostgreSQL busy (with an engine that only waits), and while one transcribes recordings on all cores;
- * and what those workers complete with and without reads. The cases alternate round by round, so that other load
- * on the machine affects all of them. Files are in a separate S3 server, which needs Debian's python3-swift.
+ * Measures how fast a process with the role `api` answers reads in three cases: workers on the same machine are idle,
+ * workers keep PostgreSQL busy (with an engine that only waits), and a worker transcribes recordings on all cores. Also
+ * measures how many videos these workers complete with and without reads. The cases alternate each round, so that other
+ * load on the machine affects all of them. The files are on a separate S3 server, which requires Debian's
+ * python3-swift.
  */
 export async function measureApiUnderWork(
   parts: QueueParts,
@@ -83,16 +84,16 @@ export async function measureApiUnderWork(
   await api.start();
 
   const works: Work[] = [
-    { name: "no work", begin: async () => {} },
+    { name: "no work", start: async () => {} },
     {
       name: `${WAITING_WORKERS} waiting workers`,
-      begin: (begun) => beginWaiting(parts, { url, folder, tenant }, begun),
+      start: (resources) => startWaitingWorkers(parts, { url, folder, tenant }, resources),
     },
     {
       name: "1 transcribing worker",
-      begin: async (begun) => {
+      start: async (resources) => {
         await uploadRecordings(api, tenant);
-        await beginTranscribing(parts, { settings, folder }, begun);
+        await startTranscribingWorker(parts, { settings, folder }, resources);
       },
     },
   ];
@@ -100,8 +101,8 @@ export async function measureApiUnderWork(
   const done = new Map<string, Completed>();
   for (let round = 0; round < rounds; round++) {
     for (const work of works) {
-      await using begun = new AsyncDisposableStack();
-      await work.begin(begun);
+      await using resources = new AsyncDisposableStack();
+      await work.start(resources);
       const count = async (readers: number, meanwhile: () => Promise<unknown>) => {
         interrupted.signal.throwIfAborted();
         const key = `${work.name} ${readers}`;
@@ -119,11 +120,11 @@ export async function measureApiUnderWork(
           await count(concurrency, async () => {
             const headers = { authorization: `Bearer ${readerKey}` };
             const load = { url: read.url, headers, concurrency, milliseconds: READ_MS };
-            const { perSecond, latenciesMs } = await askFromThread(load);
+            const { perSecond, latenciesMs } = await runLoadInThread(load);
             const key = `${read.name} ${concurrency} ${work.name}`;
             const cell = cells.get(key) ?? { latenciesMs: [], perSecond: [] };
             cell.perSecond.push(perSecond);
-            for (const each of latenciesMs) cell.latenciesMs.push(each);
+            for (const latencyMs of latenciesMs) cell.latenciesMs.push(latencyMs);
             cells.set(key, cell);
           });
         }
@@ -156,8 +157,8 @@ function printReads(reads: Read[], works: Work[], cells: Map<string, Cell>): voi
     }),
   );
   printTable(
-    "GET by a process of the role api, beside workers on the same machine",
-    ["", "at a time", "beside", "answers a second", "of no work", "p50", "p99"],
+    "GET requests to an api process, with workers on the same machine",
+    ["", "concurrency", "beside", "responses per second", "relative to idle", "p50", "p99"],
     lines,
   );
 }
@@ -177,15 +178,15 @@ function printWork(works: Work[], done: Map<string, Completed>): void {
     ]);
   });
   printTable(
-    "What the workers complete meanwhile",
-    ["", "reads at a time", "videos", "videos a second", "of nobody reading"],
+    "Throughput of the workers meanwhile",
+    ["", "concurrent reads", "videos", "videos per second", "relative to no reads"],
     lines,
   );
 }
 
-/** Reads of an environment without work for any worker. */
+/** Creates the requests, which read an environment whose videos are not queued for workers. */
 async function makeReads(api: SpawnedService): Promise<{ key: string; reads: Read[] }> {
-  return await api.inside(async (parts) => {
+  return await api.withParts(async (parts) => {
     const deps = { db: parts.database.kysely, clock: parts.clock };
     const { id: environmentId } = await createEnvironment(deps, { name: "Readers", aiTranscription: true });
     const { key } = await createApiKey(deps, {
@@ -206,7 +207,10 @@ async function makeReads(api: SpawnedService): Promise<{ key: string; reads: Rea
   });
 }
 
-/** The settings of a process that stores its files in the bucket. @throws if Swift is not installed */
+/**
+ * Starts an S3 server and returns the settings of a process that stores its files there. @throws if Swift is not
+ * installed
+ */
 async function startBucket(folder: string, started: AsyncDisposableStack): Promise<Record<string, string>> {
   const run = (script: string) =>
     execFileSync(join(SCRIPTS, script), [folder], {

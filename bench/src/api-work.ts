@@ -6,19 +6,19 @@ import { freePort, SpawnedService, sleep, type Tenant } from "./spawned-service.
 
 const SAMPLE = resolve(import.meta.dirname, "../../demo/sample/sample.mp4");
 export const WAITING_WORKERS = 4;
-/** Videos queued for the waiting workers at any time: two seconds of their work. */
+/** Length of the queue for the waiting workers: two seconds of work. */
 const KEPT_QUEUED = 32;
 const RECORDINGS = 60;
 const UPLOADS_AT_A_TIME = 4;
 
-/** Starts workers whose engine only waits, and queues videos as fast as they complete them. */
-export async function beginWaiting(
+/** Starts workers whose engine only waits, and queues videos as fast as the workers complete them. */
+export async function startWaitingWorkers(
   parts: QueueParts,
   { url, folder, tenant }: { url: string; folder: string; tenant: Tenant },
-  begun: AsyncDisposableStack,
+  resources: AsyncDisposableStack,
 ): Promise<void> {
   const workers = await startWorkers({ url, folder, count: WAITING_WORKERS });
-  begun.defer(() => stopWorkers(workers));
+  resources.defer(() => stopWorkers(workers));
   const full = new AbortController();
   const feed = async () => {
     while (!full.signal.aborted) {
@@ -27,12 +27,12 @@ export async function beginWaiting(
       await sleep(100);
     }
   };
-  // These workers also take the remaining recordings of the previous round.
-  const fed = feed();
-  fed.catch(() => {});
-  begun.defer(async () => {
+  // These workers also process the remaining recordings of the previous round.
+  const feeding = feed();
+  feeding.catch(() => {});
+  resources.defer(async () => {
     full.abort();
-    await fed;
+    await feeding;
     // The next recordings are only for the transcribing worker.
     while (workers.every(isRunning) && (await countOpen(parts)) > 0) await sleep(100);
   });
@@ -40,11 +40,11 @@ export async function beginWaiting(
   await sleep(1_000);
 }
 
-/** Starts a worker process with the bundled engine, which transcribes one recording per core at a time. */
-export async function beginTranscribing(
+/** Starts a worker process with the bundled engine, which transcribes one recording per core concurrently. */
+export async function startTranscribingWorker(
   parts: QueueParts,
   { settings, folder }: { settings: Record<string, string>; folder: string },
-  begun: AsyncDisposableStack,
+  resources: AsyncDisposableStack,
 ): Promise<void> {
   const cores = String(availableParallelism());
   const worker = new SpawnedService(join(folder, "worker"), await freePort(), {
@@ -53,9 +53,9 @@ export async function beginTranscribing(
     SPEECH_PROCESSES: cores,
     SPEECH_THREADS: "1",
   });
-  begun.defer(() => worker.end("SIGTERM"));
+  resources.defer(() => worker.end("SIGTERM"));
   await worker.start();
-  // Its engine is loaded once it has completed some recordings.
+  // After some completed recordings, the engine is loaded.
   const before = await countCompleted(parts);
   while ((await countCompleted(parts)) < before + availableParallelism()) {
     if ((await countOpen(parts)) === 0) throw new Error("the recordings could not be transcribed");

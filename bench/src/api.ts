@@ -17,15 +17,15 @@ import { emitTestEvent } from "@subtext/server/webhooks/emit";
 import { createWebhookEndpoint } from "@subtext/server/webhooks/endpoints";
 import { fastify } from "fastify";
 import { emitCompleted } from "../../server/test/support/emit-completed.ts";
-import { askFromThread } from "./api-ask.ts";
+import { runLoadInThread } from "./api-ask.ts";
 import { freePort } from "./spawned-service.ts";
 import { printTable } from "./table.ts";
 
 /**
- * Measures how many reads of a transcription the service answers, compared with a bare Fastify route that runs one
- * indexed SELECT on the same database in the same process; and how fast webhooks are sent.
- * `--database-url` of an empty database measures PostgreSQL instead of the embedded database; `--only reads` or
- * `--only deliveries` measures only one of them.
+ * Measures how many reads of a transcription per second the service answers, compared with a bare Fastify route that
+ * runs one indexed SELECT on the same database in the same process. Also measures how fast webhooks are sent.
+ * `--database-url` of an empty database measures PostgreSQL instead of the embedded database; `--only reads` or `--only
+ * deliveries` measures only one of them.
  */
 const { values } = parseArgs({
   options: {
@@ -58,14 +58,14 @@ try {
   );
   if (values.only !== "deliveries")
     printTable(
-      `GET transcription, answers a second (${service.parts.database.kind})`,
-      ["at a time", "service", "bare route", "share", "processor time an answer, of each"],
+      `GET transcription, responses per second (${service.parts.database.kind})`,
+      ["concurrency", "service", "bare route", "share", "CPU time per response, each"],
       await measureReads(service, environmentId),
     );
   if (values.only !== "reads")
     printTable(
       "Webhooks to a receiver on this machine",
-      ["how", "deliveries", "a second", "p50 from commit to receipt", "p99", "processor time each"],
+      ["how", "deliveries", "per second", "p50 from commit to receipt", "p99", "CPU time each"],
       await measureDeliveries(service, environmentId, Number(values.deliveries)),
     );
 } finally {
@@ -96,12 +96,12 @@ async function measureReads({ parts }: Service, environmentId: string): Promise<
   for (const concurrency of [1, 16, 64]) {
     const sums = [0, 0];
     const busyMs = [0, 0];
-    // In turns, so that whatever else the machine does meets both.
+    // The targets alternate, so that other load on the machine affects both.
     for (let round = 0; round < Number(values.rounds); round++) {
       for (const [place, target] of targets.entries()) {
         const milliseconds = 1000 * Number(values.seconds);
         const before = process.threadCpuUsage();
-        const { perSecond: answers } = await askFromThread({ ...target, concurrency, milliseconds });
+        const { perSecond: answers } = await runLoadInThread({ ...target, concurrency, milliseconds });
         const { user, system } = process.threadCpuUsage(before);
         sums[place]! += answers;
         busyMs[place]! += (user + system) / 1000 / (answers * Number(values.seconds));
@@ -138,7 +138,7 @@ async function measureDeliveries(
   );
   const emit = (many: number) =>
     db.transaction().execute(async (tx) => {
-      for (let made = 0; made < many; made++) {
+      for (let index = 0; index < many; index++) {
         await emitTestEvent({ tx, queue, now: new Date() }, endpoint, newId("delivery"));
       }
     });
@@ -161,7 +161,7 @@ async function measureDeliveries(
   const spread = Math.ceil(count / 5);
   const waits: number[] = [];
   const startedAt = performance.now();
-  for (let made = 0; made < spread; made++) {
+  for (let index = 0; index < spread; index++) {
     await emit(1);
     const at = performance.now();
     const [received = at] = await until(1);
@@ -178,6 +178,6 @@ async function measureDeliveries(
   };
   return [
     row("committed at once", burst, burst.at(-1)!, burstBusyMs),
-    row("one after the other", waits, spreadMs, spreadBusyMs),
+    row("committed one after another", waits, spreadMs, spreadBusyMs),
   ];
 }

@@ -9,8 +9,8 @@ import { freePort, SpawnedService } from "./spawned-service.ts";
 import { printTable } from "./table.ts";
 
 /**
- * Measures how long a recording takes from the completed upload to COMPLETED, and the memory of the process tree.
- * The baseline in the same run is ffmpeg, which only decodes the same file.
+ * Measures how long a recording takes from the completed upload to COMPLETED, and the memory of the process tree. The
+ * baseline is ffmpeg, which decodes the same file in the same run.
  */
 const { values } = parseArgs({
   options: { hours: { type: "string", default: "1,3" }, sample: { type: "string" } },
@@ -19,7 +19,9 @@ const hours = values.hours.split(",").map(Number);
 const sample = values.sample ?? join(import.meta.dirname, "../../demo/sample/sample.mp4");
 
 if (spawnSync("ffmpeg", ["-version"]).status !== 0) {
-  console.error("The bench makes its recordings with ffmpeg, which is not there: apt install ffmpeg");
+  console.error(
+    "The benchmark creates its recordings with ffmpeg, which is not installed: apt install ffmpeg",
+  );
   process.exit(1);
 }
 
@@ -45,7 +47,8 @@ try {
     const seconds = (performance.now() - uploadedAt) / 1000;
     const peakBytes = memory.stop();
     await service.end("SIGTERM");
-    if (ended.status !== "COMPLETED") throw new Error(`the ${length} h recording ended ${ended.status}`);
+    if (ended.status !== "COMPLETED")
+      throw new Error(`the transcription of the ${length} h recording is ${ended.status}`);
 
     const duration = ended.duration ?? 0;
     rows.push([
@@ -56,7 +59,7 @@ try {
       `${(peakBytes / 1024 ** 2).toFixed(0)} MiB`,
       String(ended.wordCount),
     ]);
-    const stages = await service.inside(
+    const stages = await service.withParts(
       async ({ database }) => (await findTranscriptionOfVideo(database.kysely, videoId))?.stages,
     );
     if (stages) {
@@ -75,17 +78,17 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 printTable(
-  "From the finished upload to COMPLETED, the service with its defaults",
-  ["recording", "took", "real time", "ffmpeg decoding alone", "peak memory of the tree", "words"],
+  "From the completed upload to COMPLETED, with default settings",
+  ["recording", "took", "real time", "ffmpeg decoding alone", "peak memory of the process tree", "words"],
   rows,
 );
 printTable(
-  "Share of that time in which each part was at work (they overlap)",
+  "Share of that time in which each stage was active (stages overlap)",
   ["recording", "decode", "voice activity", "engine", "outside speech"],
   shares,
 );
 
-/** Speech on end: the sample's sound, again and again. */
+/** Creates a recording of continuous speech by repeating the sample's audio. */
 function makeRecording(path: string, length: number): void {
   run("ffmpeg", [
     ...["-nostdin", "-v", "error", "-y", "-stream_loop", "-1", "-i", sample, "-t", String(length * 3600)],

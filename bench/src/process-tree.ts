@@ -9,7 +9,7 @@ export interface RunningProcess {
 
 const PAGE_BYTES = 4096;
 
-/** A process and its descendants, from /proc (Linux); empty if it has ended. */
+/** Returns a process and its descendants, from /proc (Linux); empty if the process has ended. */
 export function processTree(rootPid: number): RunningProcess[] {
   const all = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -22,7 +22,7 @@ export function processTree(rootPid: number): RunningProcess[] {
 function readProcess(pid: number): RunningProcess | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name of the program, in parentheses, may itself hold spaces and parentheses.
+    // The program name in parentheses may contain spaces and parentheses.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (fields[0] === "Z") return null;
     return {
@@ -32,12 +32,12 @@ function readProcess(pid: number): RunningProcess | null {
       command: readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim(),
     };
   } catch {
-    // It ended while it was looked at.
+    // The process has just ended.
     return null;
   }
 }
 
-/** The highest resident memory of a tree while it is watched, summed over its processes. */
+/** Measures the peak resident memory of a process tree, summed over its processes. */
 export function watchMemory(rootPid: () => number | undefined): { stop(): number } {
   let peak = 0;
   const look = () => {
@@ -53,7 +53,7 @@ export function watchMemory(rootPid: () => number | undefined): { stop(): number
   };
 }
 
-/** Resident memory of a tree, four times a second. */
+/** Measures the resident memory of a process tree four times per second. */
 export function memoryOverTime(rootPid: number): { stop(): number[] } {
   const seen: number[] = [];
   const timer = setInterval(() => seen.push(residentBytesOfTree(rootPid)), 250);
@@ -71,7 +71,7 @@ function residentBytesOfTree(rootPid: number): number {
 
 const TICKS_PER_SECOND = 100;
 
-/** Processor time of a process that runs, and of those of its children that have ended. */
+/** Returns the CPU time of a running process, and of its children that have ended. */
 export function cpuSeconds(pid: number): { own: number; children: number } {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");

@@ -16,9 +16,9 @@ const PAGE = 50;
 export interface Backlog {
   rows: number;
   environments: number;
-  /** Whether one environment has nine in ten. */
+  /** Whether one environment has 90% of the jobs. */
   flood: boolean;
-  /** Jobs that are claimed before anything is measured, and leave dead entries at the front of the index. */
+  /** Number of jobs that are claimed before the measurement. They leave dead entries at the start of the index. */
   claimedBefore: number;
 }
 
@@ -27,7 +27,7 @@ export interface Times {
   p99: number;
 }
 
-/** Milliseconds. */
+/** Times in milliseconds. */
 export interface BacklogResult extends Backlog {
   database: "postgres" | "embedded";
   fetch: Times;
@@ -35,7 +35,7 @@ export interface BacklogResult extends Backlog {
   page: Times;
 }
 
-/** What it costs to claim one job and to list some. */
+/** Duration of claiming one job and of listing a page. */
 export async function measureBacklog(
   parts: QueueParts,
   database: Database<Schema>,
@@ -63,12 +63,12 @@ export async function measureBacklog(
       { id: job!.id, subjectId: job!.data.subjectId, tag: job!.data.tag, signal },
       signal,
     );
-    if (!claim) throw new Error("a job had nothing to do");
+    if (!claim) throw new Error("a fetched job could not be claimed");
     if (number < WARM_UP_CLAIMS) continue;
     fetches.push(fetchedAt - startedAt);
     claims.push(performance.now() - fetchedAt);
   }
-  // The embedded database has one connection, which is not this one's to close.
+  // The embedded database has only one connection, which its owner closes.
   await boss.stop({ graceful: false, close: database.kind === "postgres" });
 
   const pages: number[] = [];

@@ -6,11 +6,11 @@ import { sql } from "kysely";
 import { acceptVideos, type QueueParts } from "./queue-videos.ts";
 
 const VIDEOS = 100;
-/** How long the idle cost of the workers is measured. */
+/** Duration of the measurement of the idle workers. */
 const IDLE_SECONDS = 10;
 const TABLES = ["video", "transcription", "transcription_attempt", "event", "delivery", "delivery_attempt"];
 
-/** What PostgreSQL has done since its statistics began. */
+/** PostgreSQL's counters since the last statistics reset. */
 interface Counts {
   /** Null if the extension pg_stat_statements is not loaded. */
   statements: number | null;
@@ -25,8 +25,8 @@ export interface Receiver {
 }
 
 /**
- * What PostgreSQL does for one video, from the row of its finished upload to its webhook's success, less what the
- * same workers cost it while they have nothing to do. A line of the table for each.
+ * Measures what PostgreSQL does for one video, from the row of its completed upload to the delivery of its webhook,
+ * minus the cost of the same workers while idle. Returns a table row for each counter.
  * @param untilDone resolves when all videos are COMPLETED
  */
 export async function measureCost(
@@ -45,36 +45,37 @@ export async function measureCost(
   await untilDelivered(db);
   const all = difference(from, await readCounts(db));
   const share = (performance.now() - before) / 1000 / IDLE_SECONDS;
-  const each = (count: (counts: Counts) => number) => (count(all) - count(idle) * share) / VIDEOS;
+  const perVideo = (count: (counts: Counts) => number) => (count(all) - count(idle) * share) / VIDEOS;
 
   const sizes = await sql<{ bytes: number }>`
     select sum(pg_total_relation_size(relid))::float8 as bytes from pg_stat_user_tables
     where relname in (${sql.join(TABLES)})`.execute(db);
-  const statements = all.statements === null ? "not counted" : each((its) => its.statements ?? 0).toFixed(0);
+  const statements =
+    all.statements === null ? "not counted" : perVideo((counts) => counts.statements ?? 0).toFixed(0);
   const idleStatements =
     idle.statements === null ? "not counted" : (idle.statements / IDLE_SECONDS).toFixed(1);
   return [
     ["statements", statements, idleStatements],
     [
       "transactions",
-      each((its) => its.transactions).toFixed(0),
+      perVideo((counts) => counts.transactions).toFixed(0),
       (idle.transactions / IDLE_SECONDS).toFixed(1),
     ],
     [
       "rows inserted, updated or deleted",
-      each((its) => its.rowsWritten).toFixed(0),
+      perVideo((counts) => counts.rowsWritten).toFixed(0),
       (idle.rowsWritten / IDLE_SECONDS).toFixed(1),
     ],
     [
       "write-ahead log",
-      `${(each((its) => its.walBytes) / 1024).toFixed(1)} KiB`,
+      `${(perVideo((counts) => counts.walBytes) / 1024).toFixed(1)} KiB`,
       `${(idle.walBytes / IDLE_SECONDS / 1024).toFixed(1)} KiB`,
     ],
-    ["stays on disk, with indexes", `${(sizes.rows[0]!.bytes / VIDEOS / 1024).toFixed(1)} KiB`, ""],
+    ["permanent disk space, with indexes", `${(sizes.rows[0]!.bytes / VIDEOS / 1024).toFixed(1)} KiB`, ""],
   ];
 }
 
-/** Takes every webhook. */
+/** Starts a receiver that accepts every webhook. */
 export async function startReceiver(): Promise<Receiver> {
   const server = createServer((request, response) => request.resume().on("end", () => response.end()));
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
@@ -101,7 +102,7 @@ async function untilDelivered(db: Db): Promise<void> {
 }
 
 async function readCounts(db: Db): Promise<Counts> {
-  // A session publishes its statistics once a second at most.
+  // A session publishes its statistics at most once per second.
   await sleep(1_500);
   const { rows } = await sql<Omit<Counts, "statements">>`
     select (xact_commit + xact_rollback)::float8 as transactions,

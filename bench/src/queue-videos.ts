@@ -11,7 +11,7 @@ export interface QueueParts {
   clock: Clock;
 }
 
-/** Takes in videos, without recordings, one after the other, by the service's own way. */
+/** Accepts videos without recordings one after another, with the service's own code. */
 export async function acceptVideos(
   parts: QueueParts,
   environmentIds: string[],
@@ -34,8 +34,8 @@ export async function acceptVideos(
 }
 
 /**
- * Inserts rows and jobs like `acceptUpload`, in bulk and a millisecond apart. With a flood, one environment has 90 %
- * of them, queued before all others.
+ * Inserts rows and jobs in bulk, like those of `acceptUpload`, queued a millisecond apart. With `flood`, one
+ * environment has 90% of them, queued before all others.
  */
 export async function fillBacklog(
   { db }: QueueParts,

@@ -4,20 +4,20 @@ import { join } from "node:path";
 
 const WORKER = join(import.meta.dirname, "../../server/test/waiting-worker.ts");
 
-/** What each worker has in work at a time. */
+/** Number of concurrent jobs per worker. */
 export const CONCURRENCY = 4;
-/** Default duration of a video's transcription. */
+/** Default duration of the simulated transcription of a video. */
 export const RECOGNITION_MS = 1_000;
 
 export interface WaitingWorkers {
   url: string;
-  /** A folder for their data. */
+  /** Parent of the workers' data folders. */
   folder: string;
   count: number;
   recognitionMs?: number;
 }
 
-/** Starts worker processes with an engine that only waits; resolves when all of them take work. */
+/** Starts worker processes with an engine that only waits. Resolves when all of them accept jobs. */
 export async function startWorkers({
   url,
   folder,
@@ -43,7 +43,7 @@ export async function startWorkers({
       workers.map((worker) =>
         Promise.race([
           once(worker.stdout!, "data"),
-          once(worker, "exit").then(() => Promise.reject(new Error("a worker ended at its start"))),
+          once(worker, "exit").then(() => Promise.reject(new Error("a worker exited during startup"))),
         ]),
       ),
     );

@@ -23,12 +23,13 @@ import { CONCURRENCY, RECOGNITION_MS, startWorkers, stopWorkers } from "./queue-
 import { printTable } from "./table.ts";
 
 /**
- * Measures the queue on the PostgreSQL of `--database-url`, where it creates and drops its databases: the start
- * latency; the throughput of 1, 2 and 4 worker processes with an engine that only waits; PostgreSQL's work for one
- * video; how fast the API answers under full worker load (in `--rounds`); and the cost of fetching, claiming and
- * listing with up to `--backlog` queued videos, also on the embedded database (up to 100,000; `--json` prints a line
- * of JSON for each). `--only` takes `workers`, `cost`, `api` or `backlog`. Statements are counted if the server loads
- * pg_stat_statements. `scripts/start-postgres FOLDER` prints such an address.
+ * Measures the queue on the PostgreSQL server of `--database-url`, where it creates and drops databases. `--only`
+ * selects one part: `workers` measures the start latency, and the throughput of 1, 2 and 4 worker processes with an
+ * engine that only waits; `cost` measures PostgreSQL's work for one video, with a count of statements if the server
+ * loads pg_stat_statements; `api` measures how fast the API answers under full worker load, in `--rounds`; `backlog`
+ * measures fetching, claiming and listing with up to `--backlog` queued videos, and with up to 100,000 on the embedded
+ * database. `--json` prints a line of JSON for each backlog. `scripts/start-postgres FOLDER` starts a server and prints
+ * its URL.
  */
 const { values } = parseArgs({
   options: {
@@ -53,15 +54,15 @@ const STARTS = 100;
 
 const folder = await mkdtemp(join(tmpdir(), "subtext-bench-"));
 try {
-  const wants = (part: string) => values.only === undefined || values.only === part;
-  if (wants("workers")) await withDatabase(server, measureWorkers);
-  if (wants("cost")) await withDatabase(server, printCost);
-  if (wants("api")) {
+  const isSelected = (part: string) => values.only === undefined || values.only === part;
+  if (isSelected("workers")) await withDatabase(server, measureWorkers);
+  if (isSelected("cost")) await withDatabase(server, printCost);
+  if (isSelected("api")) {
     await withDatabase(server, ({ parts, url }) =>
       measureApiUnderWork(parts, { url, folder, rounds: Number(values.rounds) }),
     );
   }
-  if (wants("backlog")) {
+  if (isSelected("backlog")) {
     const results: BacklogResult[] = [];
     const report = (result: BacklogResult) => {
       results.push(result);
@@ -96,7 +97,7 @@ function backlogs(most: number): Backlog[] {
 function printBacklogs(results: BacklogResult[]): void {
   const ms = ({ p50, p99 }: Times) => [`${p50.toFixed(2)} ms`, `${p99.toFixed(2)} ms`];
   printTable(
-    "With a backlog: p50 and p99 of the fetch statement, of the claim's transaction, and of a page of 50 videos",
+    "With a backlog: p50 and p99 of the fetch statement, the claim transaction, and a page of 50 videos",
     [
       "database",
       "queued",
@@ -110,15 +111,15 @@ function printBacklogs(results: BacklogResult[]): void {
       "page",
       "p99",
     ],
-    results.map((each) => [
-      each.database,
-      String(each.rows - each.claimedBefore),
-      String(each.environments),
-      each.flood ? "yes" : "no",
-      String(each.claimedBefore),
-      ...ms(each.fetch),
-      ...ms(each.claimTransaction),
-      ...ms(each.page),
+    results.map((result) => [
+      result.database,
+      String(result.rows - result.claimedBefore),
+      String(result.environments),
+      result.flood ? "yes" : "no",
+      String(result.claimedBefore),
+      ...ms(result.fetch),
+      ...ms(result.claimTransaction),
+      ...ms(result.page),
     ]),
   );
 }
@@ -136,10 +137,12 @@ async function withDatabase(
   const admin = new pg.Client({ connectionString: url });
   await admin.connect();
   await admin.query(`create database ${name}`);
-  const own = new URL(url);
-  own.pathname = `/${name}`;
+  const databaseUrl = new URL(url);
+  databaseUrl.pathname = `/${name}`;
   try {
-    await withOpenDatabase(own.href, folder, (opened) => measure({ ...opened, url: own.href }));
+    await withOpenDatabase(databaseUrl.href, folder, (opened) =>
+      measure({ ...opened, url: databaseUrl.href }),
+    );
   } finally {
     await admin.query(`drop database ${name} with (force)`);
     await admin.end();
@@ -192,8 +195,8 @@ async function measureWorkers({ parts, url }: { parts: QueueParts; url: string }
     await stopWorkers(workers);
   }
   printTable(
-    `Worker processes with ${CONCURRENCY} at a time, each of which waits ${RECOGNITION_MS} ms`,
-    ["workers", "videos", "a second", "of what waiting alone allows", "efficiency beside one"],
+    `Worker processes with ${CONCURRENCY} concurrent jobs, each of which waits ${RECOGNITION_MS} ms`,
+    ["workers", "videos", "per second", "of the theoretical maximum", "efficiency relative to one"],
     lines,
   );
 
@@ -212,7 +215,7 @@ async function measureWorkers({ parts, url }: { parts: QueueParts; url: string }
     .execute();
   const waits = attempts.map(({ queued_at, started_at }) => started_at.getTime() - queued_at.getTime());
   printTable(
-    "From enqueued to started, where a worker is free",
+    "From enqueued to started, with a free worker",
     ["videos", "p50", "p99"],
     [[String(waits.length), `${quantile(waits, 0.5)} ms`, `${quantile(waits, 0.99)} ms`]],
   );
@@ -231,7 +234,7 @@ async function printCost({ parts, url }: { parts: QueueParts; url: string }): Pr
       environmentId,
       untilDone: (videos) => untilCompleted(parts, since, videos),
     });
-    printTable("What PostgreSQL does", ["", "for one video", "a second for one idle worker"], lines);
+    printTable("Work of PostgreSQL", ["", "per video", "per second and idle worker"], lines);
   } finally {
     await stopWorkers(workers);
     receiver.close();

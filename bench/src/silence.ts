@@ -11,20 +11,21 @@ import { cpuSeconds } from "./process-tree.ts";
 import { printTable } from "./table.ts";
 
 /**
- * Measures the cost of recordings without speech relative to decoding them with ffmpeg in the same run: timestamps
- * that imply hours of padding, digital silence and steady noise. Models are loaded first. `--json` prints JSON.
+ * Measures the cost of recordings without speech, relative to decoding them with ffmpeg in the same run: recordings
+ * with timestamps that imply hours of padding, digital silence, and steady noise. The time to load models is excluded.
+ * `--json` prints JSON.
  */
 const { values } = parseArgs({
   options: { json: { type: "boolean", default: false }, runs: { type: "string", default: "3" } },
 });
 const HOUR = 3600;
 const QUIET = ["-nostdin", "-v", "error", "-y"];
-/** Uniform noise of this amplitude has −60 dBFS. */
+/** Uniform noise with this amplitude has a level of −60 dBFS. */
 const NOISE_AMPLITUDE = Math.sqrt(3) / 1000;
 
 interface Measurement {
   recording: string;
-  /** Medians, with the processor time of all threads and of the decoder. */
+  /** Median durations, and the CPU time of all threads and of the decoder. */
   subtext: Cost;
   ffmpeg: Cost;
   ratio: Cost;
@@ -57,7 +58,7 @@ try {
   else {
     console.log(machine);
     printTable(
-      `Recordings without speech, beside ${decoder.name} alone (medians of ${values.runs} runs)`,
+      `Recordings without speech, compared with ${decoder.name} alone (medians of ${values.runs} runs)`,
       ["recording", "took", "ffmpeg", "ratio", "processor time", "ffmpeg", "ratio"],
       measurements.map(({ recording, subtext, ffmpeg, ratio }) => [
         recording,

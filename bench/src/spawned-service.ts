@@ -23,15 +23,15 @@ export interface Tenant {
   webhookSecret: string | null;
 }
 
-/** How the process is started, where that is not as usual. */
+/** Options for starting the process. */
 export interface SpawnOptions {
   /** Modules that are loaded before the service. */
   preload?: string[];
-  /** A file that gets what the process writes; else its errors go where ours do. */
+  /** File for the output of the process. By default, only stderr is inherited. */
   logFile?: string;
 }
 
-/** The service as a separate process on a data folder, which can be ended and started again. */
+/** The service as a separate process with a data folder. The process can be stopped and restarted. */
 export class SpawnedService {
   readonly url: string;
   readonly dataFolder: string;
@@ -92,13 +92,13 @@ export class SpawnedService {
     throw new Error(`the service did not start: exit code ${child.exitCode}, signal ${child.signalCode}`);
   }
 
-  /** For people: `exit code 1`, `SIGKILL`. */
-  get howEnded(): string {
+  /** The exit code or signal for messages: `exit code 1`, `SIGKILL`. */
+  get exitDescription(): string {
     const { exitCode = null, signalCode = null } = this.#process ?? {};
     return signalCode ?? `exit code ${exitCode}`;
   }
 
-  /** True while the process is there. */
+  /** Whether the process is running. */
   get running(): boolean {
     return (
       this.#process !== undefined && this.#process.exitCode === null && this.#process.signalCode === null
@@ -108,17 +108,20 @@ export class SpawnedService {
   async end(signal: NodeJS.Signals): Promise<void> {
     const child = this.#process;
     if (!child || !this.running) return;
-    const ended = new Promise((resolveEnded) => child.once("exit", resolveEnded));
+    const ended = new Promise((resolveExit) => child.once("exit", resolveExit));
     child.kill(signal);
     await ended;
   }
 
-  /** Looks inside while no process runs on the folder. */
-  async inside<T>(look: (parts: Service["parts"]) => Promise<T>): Promise<T> {
+  /**
+   * Opens the service in this process and passes its parts to `fn`. The separate process must not be running, unless it
+   * uses PostgreSQL.
+   */
+  async withParts<T>(fn: (parts: Service["parts"]) => Promise<T>): Promise<T> {
     const config = readConfig(this.#env);
     const service = await openService({ config, log: createLog("warn") });
     try {
-      return await look(service.parts);
+      return await fn(service.parts);
     } finally {
       await service.stop();
     }
@@ -126,7 +129,7 @@ export class SpawnedService {
 
   /** @param eventTypes events of the webhook endpoint; by default only completed transcriptions */
   async createTenant(webhookUrl: string | null, eventTypes?: EventType[]): Promise<Tenant> {
-    return await this.inside(async ({ database, endpointPolicy: policy }) => {
+    return await this.withParts(async ({ database, endpointPolicy: policy }) => {
       const deps = { db: database.kysely, clock: systemClock, policy };
       const { id: environmentId } = await createEnvironment(deps, { name: "Bench", aiTranscription: true });
       const { key } = await createApiKey(deps, {
@@ -146,7 +149,7 @@ export class SpawnedService {
     });
   }
 
-  /** Uploads with the stock client, which resumes as often as the service is ended meanwhile. */
+  /** Uploads with tus-js-client, which resumes the upload after each restart of the service. */
   async upload({ key }: Tenant, path: string, metadata: Record<string, string> = {}): Promise<string> {
     const { size } = await stat(path);
     return await new Promise((resolveId, reject) => {
@@ -164,7 +167,7 @@ export class SpawnedService {
     });
   }
 
-  /** Null while the service does not respond. */
+  /** Returns null if the service does not respond. */
   async read({ key }: Tenant, videoId: string): Promise<Transcription | null> {
     const response = await fetch(`${this.url}/api/v1/videos/${videoId}/transcription`, {
       headers: { authorization: `Bearer ${key}` },

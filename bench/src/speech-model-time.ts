@@ -3,12 +3,12 @@ import { getEnvironmentData, isMainThread, setEnvironmentData } from "node:worke
 import type { InferenceSession } from "onnxruntime-node";
 
 /**
- * Loaded into every thread of a run (`--import`): adds up the processor time of the calls in which the runtime
- * computes. It computes on the thread that calls it, with one thread per session, so this is what the thread used
- * from before the call until after it.
+ * Loaded into every thread of a run (`--import`). Sums the CPU time of the calls in which the model runtime computes.
+ * With one thread per session, the runtime computes on the calling thread, so this is the thread's CPU time during the
+ * call.
  */
 
-// The one that the speech package computes with.
+// The instance that the speech package uses.
 const { prototype } = createRequire(import.meta.resolve("@subtext/speech/vad/voice-activity"))(
   "onnxruntime-node",
 ).InferenceSession as { prototype: InferenceSession };
@@ -28,7 +28,7 @@ prototype.run = async function timedRun(this: InferenceSession, ...args: never[]
   }
 };
 
-/** Seconds of processor time in calls of the runtime so far, in all threads. */
+/** Returns the CPU seconds of all calls of the runtime so far, in all threads. */
 export function modelSeconds(): number {
   return Number(Atomics.load(microseconds, 0)) / 1e6;
 }

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What Node's `--cpu-prof` writes, as far as it is read here. */
+/** The fields of a profile of Node's `--cpu-prof` that are read here. */
 interface CpuProfile {
   nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[];
   samples: number[];
@@ -10,8 +10,8 @@ interface CpuProfile {
 }
 
 /**
- * Adds up the profiles of all threads of a process: seconds in each function, but for those in which the
- * models' runtime computes or loads, which its own JavaScript calls.
+ * Sums the seconds in each function over the profiles of all threads of a process. Excludes functions that the model
+ * runtime's JavaScript calls to compute or to load models.
  */
 export async function secondsByFunction(folder: string): Promise<ReadonlyMap<string, number>> {
   const functions = new Map<string, number>();

@@ -7,14 +7,14 @@ import type { StageSeconds } from "@subtext/speech/transcript";
 import { cpuSeconds } from "./process-tree.ts";
 import { modelSeconds } from "./speech-model-time.ts";
 
-/** What one transcription took, without the loading of models; printed as one line of JSON. */
+/** Time and CPU time of one transcription, without loading models. Printed as one line of JSON. */
 export interface SpeechRun {
-  /** Of the recording. */
+  /** Duration of the recording in seconds. */
   duration: number;
   seconds: number;
   /**
-   * Of this process, of the decoder that it started, and that part of its own in which models computed (where
-   * they do so with one thread each).
+   * CPU seconds of this process, of the decoder that it started, and of the models within this process (only valid if
+   * models run with one thread each).
    */
   cpu: { own: number; decoder: number; model: number };
   words: number;
@@ -27,7 +27,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 const [path] = positionals;
-if (path === undefined) throw new Error("Which recording?");
+if (path === undefined) throw new Error("The path of a recording is missing.");
 const parts = {
   bundled: values.model === undefined,
   multilingual: values.model === undefined ? null : { kind: "whisper" as const, folder: values.model },
@@ -51,7 +51,7 @@ const result = await transcribe(path, {
 });
 const seconds = (performance.now() - startedAt) / 1000;
 const cpu = cpuSeconds(process.pid);
-if (result.outcome !== "transcribed") throw new Error(`It was skipped: ${result.reason}`);
+if (result.outcome !== "transcribed") throw new Error(`The recording was skipped: ${result.reason}`);
 const run: SpeechRun = {
   duration: result.duration,
   seconds,

@@ -11,9 +11,9 @@ import type { SpeechRun } from "./speech-run.ts";
 import { printTable } from "./table.ts";
 
 /**
- * Measures how fast continuous synthetic speech is transcribed, by threads, processes and length; its memory over
- * time; and the share of time outside of the models' matrix operations. Compares it in the same run and on the same
- * recording with the whisper.cpp program, if available.
+ * Measures how fast continuous synthetic speech is transcribed, by number of threads and processes and by length; the
+ * memory over time; and the share of CPU time outside the model runtime. Compares the speed with whisper.cpp, if
+ * available, in the same run and on the same recording.
  */
 const { values } = parseArgs({
   options: {
@@ -36,7 +36,9 @@ const MODEL_TIME = join(import.meta.dirname, "speech-model-time.ts");
 const SAMPLE = join(import.meta.dirname, "../../demo/sample/sample.mp4");
 
 if (spawnSync("ffmpeg", ["-version"]).status !== 0) {
-  console.error("The bench makes its recordings with ffmpeg, which is not there: apt install ffmpeg");
+  console.error(
+    "The benchmark creates its recordings with ffmpeg, which is not installed: apt install ffmpeg",
+  );
   process.exit(1);
 }
 console.log(`${cores} cores, ${cpus()[0]?.model ?? "unknown processor"}, Node ${process.version}`);
@@ -84,23 +86,23 @@ try {
     }
   }
   printTable(
-    "From recording to words, models loaded (processes × threads; with several processes, each one recording)",
-    ["recording, engine", "took", "real time", "a second of one core", "words"],
+    "From recording to words, with loaded models (processes × threads; each process transcribes one recording)",
+    ["recording, engine", "took", "real time", "per core", "words"],
     speeds,
   );
   printTable(
-    "Highest memory of the process tree in each quarter of the work",
+    "Peak memory of the process tree in each quarter of the run",
     ["recording, engine", "1st", "2nd", "3rd", "4th"],
     memory,
   );
   printTable(
-    "Share of that time in which each part was at work (they overlap)",
+    "Share of that time in which each stage was active (stages overlap)",
     ["recording, engine", "decode", "voice activity", "engine"],
     stages,
   );
   printTable(
-    "Processor time: in calls of the models' runtime, in ffmpeg, in all else (to reach: the last two ≤ 10 %)",
-    ["recording, engine", "models", "ffmpeg", "else", "not the models"],
+    "CPU time: in calls of the model runtime, in ffmpeg, in everything else (target: the last two ≤ 10%)",
+    ["recording, engine", "models", "ffmpeg", "else", "outside the models"],
     shares,
   );
   const [shortest, longest] = [recordings[0]!, recordings.at(-1)!];
@@ -115,8 +117,8 @@ interface Recording {
 }
 
 /**
- * Counted, not sampled: what each thread used from before a call of the runtime until after it; what the
- * system counted for the process, less that; and for its children. Loading is in none of them.
+ * Returns CPU time that is counted, not sampled: of the calls of the model runtime, of the rest of the process, and of
+ * its children. Loading models is excluded.
  */
 function sharesOf(runs: readonly SpeechRun[]): string[] {
   const [own, decoder, model] = (["own", "decoder", "model"] as const).map((part) =>
@@ -127,8 +129,9 @@ function sharesOf(runs: readonly SpeechRun[]): string[] {
 }
 
 /**
- * Which functions "all else" is: what Node, watching itself, saw in the longer recording more than in the
- * shorter one, so that starting and loading cancel out. Time of the wall, which is more where others compute.
+ * Prints the functions that make up "everything else". Node's sampling profiler measures a short and a long recording;
+ * the difference cancels out startup and loading. The times are wall-clock time, which grows with other load on the
+ * machine.
  */
 async function printFunctions(short: Recording, long: Recording): Promise<void> {
   const [before, after] = [await profile(short), await profile(long)];
@@ -136,7 +139,7 @@ async function printFunctions(short: Recording, long: Recording): Promise<void> 
     .map(([name, seconds]) => [name, seconds - (before.get(name) ?? 0)] as const)
     .toSorted(([, a], [, b]) => b - a);
   printTable(
-    `What ${long.minutes} min took more than ${short.minutes} min outside the models and ffmpeg, sampled`,
+    `Sampled time outside the models and ffmpeg, ${long.minutes} min minus ${short.minutes} min`,
     ["function", "time"],
     functions.slice(0, 10).map(([name, seconds]) => [name, `${seconds.toFixed(2)} s`]),
   );
@@ -150,7 +153,7 @@ async function profile({ path, minutes }: Recording): Promise<ReadonlyMap<string
 
 interface Measured {
   run: SpeechRun;
-  /** Of the process tree, several times a second. */
+  /** Memory of the process tree, several times per second. */
   residentBytes: number[];
 }
 
@@ -161,7 +164,7 @@ async function measure(
   const args = [
     "--disable-warning=ExperimentalWarning",
     ...heapFlags(),
-    // Threads take it over from their process.
+    // Threads inherit it from their process.
     `--import=${pathToFileURL(MODEL_TIME)}`,
     ...(profiles === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profiles}`]),
     ...[RUN, path, "--threads", String(threads)],
@@ -172,14 +175,14 @@ async function measure(
     stdio: ["ignore", "pipe", "inherit"],
   });
   const memory = memoryOverTime(child.pid!);
-  let said = "";
+  let stdout = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    said += text;
+    stdout += text;
   });
   const code = await new Promise((resolve) => child.once("close", resolve));
   const residentBytes = memory.stop();
   if (code !== 0) throw new Error(`The run ended with exit code ${code}.`);
-  return { run: JSON.parse(said) as SpeechRun, residentBytes };
+  return { run: JSON.parse(stdout) as SpeechRun, residentBytes };
 }
 
 function timeWhisperCli(path: string): { seconds: number; cpuSeconds: number } | null {
@@ -194,7 +197,7 @@ function timeWhisperCli(path: string): { seconds: number; cpuSeconds: number } |
   return { seconds, cpuSeconds: cpuSeconds(process.pid).children - cpuBefore };
 }
 
-/** Speech on end: the sample's sound, again and again. */
+/** Creates a recording of continuous speech by repeating the sample's audio. */
 function makeRecording(minutes: number): string {
   const path = join(folder, `${minutes}.mp4`);
   run("ffmpeg", [
@@ -209,7 +212,7 @@ function run(program: string, args: string[]): void {
   if (status !== 0) throw new Error(`${program} failed: ${error ?? stderr}`);
 }
 
-/** Peaks in MiB, summed over processes that ran side by side. */
+/** Returns the peaks in MiB, summed over concurrent processes. */
 function quarters(curves: readonly number[][]): string[] {
   return [0, 1, 2, 3].map((quarter) => {
     const peaks = curves.map((curve) => {

@@ -6,11 +6,11 @@ import { freePort, SpawnedService, sleep } from "./spawned-service.ts";
 import { printTable } from "./table.ts";
 
 // Measures the embedded service's first and later startup times, and its idle cost.
-// npm run bench:start -- [seconds of rest that are watched]
+// npm run bench:start -- [seconds of idle measurement]
 
 const IDLE_SECONDS = Number(process.argv[2] ?? 60);
 const LATER_STARTS = 3;
-/** What follows a start: the first sweep, and whatever was left over. */
+/** Time for the work after a start, for example the first sweep. */
 const SETTLE_MS = 5_000;
 
 const folder = await mkdtemp(join(tmpdir(), "subtext-start-"));
@@ -30,7 +30,7 @@ try {
     if (turn < LATER_STARTS) await service.end("SIGTERM");
   }
   printTable(
-    "From the start of the process to the first answer of /readyz",
+    "From the start of the process to the first successful response of /readyz",
     ["", "seconds", "processor seconds"],
     rows,
   );
@@ -43,16 +43,16 @@ try {
   const tree = processTree(service.pid!);
   const mebibytes = tree.reduce((sum, { residentBytes }) => sum + residentBytes, 0) / 1024 ** 2;
   printTable(
-    `At rest, for ${IDLE_SECONDS} s, before the first recording`,
+    `Idle for ${IDLE_SECONDS} s, before the first recording`,
     ["", ""],
     [
       ["processes", String(tree.length)],
       ["resident memory, MiB", mebibytes.toFixed(0)],
-      ["processor time, % of one core", ((spent / IDLE_SECONDS) * 100).toFixed(2)],
+      ["CPU time, % of one core", ((spent / IDLE_SECONDS) * 100).toFixed(2)],
     ],
   );
   console.log(
-    `\n  ${cpus().length} cores, ${cpus()[0]?.model}; processor seconds do not depend on what else runs, seconds do.`,
+    `\n  ${cpus().length} cores, ${cpus()[0]?.model}; CPU seconds do not depend on other load on the machine; seconds do.`,
   );
   await service.end("SIGTERM");
 } finally {

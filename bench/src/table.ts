@@ -1,4 +1,6 @@
-/** Prints columns as wide as their widest cell; the first is left-aligned, the others right-aligned. */
+/**
+ * Prints a table with columns as wide as their widest cell. The first column is left-aligned, the others right-aligned.
+ */
 export function printTable(title: string, head: string[], rows: string[][]): void {
   const widths = head.map((_, column) =>
     Math.max(...[head, ...rows].map((row) => (row[column] ?? "").length)),

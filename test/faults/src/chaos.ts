@@ -123,15 +123,17 @@ try {
   if (failed.size > 0) late.push(...(await waitUntilAllEnded(world, tenant)));
   log("the queue is empty; restarting all processes, which runs the sweeps");
   await fleet.stop();
-  const redelivered = await fleet.front.service.inside(redeliverPending);
+  const redelivered = await fleet.front.service.withParts(redeliverPending);
   await fleet.start();
   await waitUntilDelivered(world, receiver);
   const answers = await checkResponses(world, tenant);
   if (stores === null) await fleet.stop();
   const { service } = fleet.front;
   const reprocessed = new Set(failed.keys());
-  const rows = await service.inside((parts) => checkRows(parts, world, { received: receiver, reprocessed }));
-  const files = await checkAfterSweep(async () => await service.inside(checkFiles));
+  const rows = await service.withParts((parts) =>
+    checkRows(parts, world, { received: receiver, reprocessed }),
+  );
+  const files = await checkAfterSweep(async () => await service.withParts(checkFiles));
   problems = [
     ...late.map(({ upload, status }) => `${upload.videoId} ("${upload.recording.name}") is still ${status}`),
     ...answers,

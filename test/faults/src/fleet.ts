@@ -200,8 +200,8 @@ export class Fleet {
       for (const member of this.members) {
         if (!member.shouldRun || member.service.running) continue;
         member.shouldRun = false;
-        this.unexpectedExits.push(`${member.name} exited unexpectedly: ${member.service.howEnded}`);
-        console.log(`${member.name} exited unexpectedly: ${member.service.howEnded}`);
+        this.unexpectedExits.push(`${member.name} exited unexpectedly: ${member.service.exitDescription}`);
+        console.log(`${member.name} exited unexpectedly: ${member.service.exitDescription}`);
         void this.startMember(member).catch((error) => this.unexpectedExits.push(`${member.name}: ${error}`));
       }
       await sleep(LOOK_EVERY_MS);

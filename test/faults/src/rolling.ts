@@ -100,7 +100,8 @@ try {
       const stopAt = performance.now();
       await service.end("SIGTERM");
       const startAt = performance.now();
-      if (service.howEnded !== "exit code 0") problems.push(`${name} ended by ${service.howEnded}`);
+      if (service.exitDescription !== "exit code 0")
+        problems.push(`${name} ended by ${service.exitDescription}`);
       await service.start();
       if (role === "api") await balancer.untilReady(port);
       const seconds = (from: number, to: number) => ((to - from) / 1000).toFixed(1);
