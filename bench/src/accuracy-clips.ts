@@ -1,3 +1,4 @@
+import { music, pinkNoise, whiteNoise } from "./accuracy-sounds.ts";
 import {
   type Clip,
   drawn,
@@ -6,8 +7,7 @@ import {
   SAMPLE_RATE,
   type Speaker,
   seeded,
-} from "./accuracy-made-speech.ts";
-import { music, pinkNoise, whiteNoise } from "./accuracy-sounds.ts";
+} from "./accuracy-synthetic-speech.ts";
 import type { OtherLanguage } from "./accuracy-texts.ts";
 import { SENTENCES_OF, type Speakers, VOICE_SETS, type VoiceSet, voicesOf } from "./accuracy-voices.ts";
 

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Clip, type SpokenWord, samplesOfFile } from "./accuracy-made-speech.ts";
+import { type Clip, type SpokenWord, samplesOfFile } from "./accuracy-synthetic-speech.ts";
 
 /**
  * Voices in Debian's festvox-kallpc16k, festvox-kdlpc16k and festvox-us-slt-hts: two male diphone voices and a female

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Clip, type SpokenWord, samplesOfFile } from "./accuracy-made-speech.ts";
+import { type Clip, type SpokenWord, samplesOfFile } from "./accuracy-synthetic-speech.ts";
 
 /**
  * Voices of flite. Most are trained on recordings of people and sound more natural than those of espeak-ng. `kal` and

@@ -1,5 +1,5 @@
 import { compareWords, plainWords, quantile } from "../../speech/test/support/spoken.ts";
-import type { SpokenWord } from "./accuracy-made-speech.ts";
+import type { SpokenWord } from "./accuracy-synthetic-speech.ts";
 
 /** Sums the word errors and time differences of clips. */
 export class Tally {

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { SAMPLE_RATE, type Speaker, samplesOf, seeded } from "./accuracy-made-speech.ts";
+import { SAMPLE_RATE, type Speaker, samplesOf, seeded } from "./accuracy-synthetic-speech.ts";
 import { ENGLISH_SENTENCES } from "./accuracy-texts.ts";
 
 const RAW = ["-r", String(SAMPLE_RATE), "-c", "1", "-b", "16", "-e", "signed-integer", "-t", "raw"];

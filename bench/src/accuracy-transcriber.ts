@@ -7,8 +7,8 @@ import { transcribe } from "@subtext/speech/transcribe";
 import type { TimedWord } from "@subtext/speech/transcript";
 import { openVoiceActivityDetector } from "@subtext/speech/vad/voice-activity";
 import { wavFile } from "../../speech/test/support/wav.ts";
-import { over } from "./accuracy-made-speech.ts";
 import { pinkNoise } from "./accuracy-sounds.ts";
+import { over } from "./accuracy-synthetic-speech.ts";
 
 export interface RecognizedSpeech {
   words: TimedWord[];

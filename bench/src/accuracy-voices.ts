@@ -1,6 +1,6 @@
 import type { FestivalSpeaker, FestivalVoice } from "./accuracy-festival.ts";
 import type { FliteSpeaker, FliteVoice } from "./accuracy-flite.ts";
-import type { Clip, Speaker } from "./accuracy-made-speech.ts";
+import type { Clip, Speaker } from "./accuracy-synthetic-speech.ts";
 import { CHECKED_ENGLISH_SENTENCES, ENGLISH_SENTENCES, FRESH_ENGLISH_SENTENCES } from "./accuracy-texts.ts";
 
 /** The voices that speak English, and their sentences. */

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openWhisper } from "@subtext/speech/engines/whisper/whisper";
 import { HELD_OUT_VARIANTS, VOICES } from "../../speech/test/fixtures/languages/held-out.ts";
-import { joinClips, over, type Speaker, seeded } from "./accuracy-made-speech.ts";
 import { Confusion, TALLY_HEAD, Tally } from "./accuracy-scores.ts";
 import { pinkNoise } from "./accuracy-sounds.ts";
+import { joinClips, over, type Speaker, seeded } from "./accuracy-synthetic-speech.ts";
 import { openTranscriber } from "./accuracy-transcriber.ts";
 import { printTable } from "./table.ts";
 

@@ -5,7 +5,7 @@ import { createApiKey } from "@subtext/server/api-keys/api-keys";
 import { createEnvironment } from "@subtext/server/environments/environments";
 import { emitCompleted } from "../../server/test/support/emit-completed.ts";
 import { bucketEnv, makeTestBucket } from "../../server/test/support/test-bucket.ts";
-import { runLoadInThread } from "./api-ask.ts";
+import { runLoadInThread } from "./api-load-thread.ts";
 import {
   countCompleted,
   countOpen,

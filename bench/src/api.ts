@@ -17,7 +17,7 @@ import { emitTestEvent } from "@subtext/server/webhooks/emit";
 import { createWebhookEndpoint } from "@subtext/server/webhooks/endpoints";
 import { fastify } from "fastify";
 import { emitCompleted } from "../../server/test/support/emit-completed.ts";
-import { runLoadInThread } from "./api-ask.ts";
+import { runLoadInThread } from "./api-load-thread.ts";
 import { freePort } from "./spawned-service.ts";
 import { printTable } from "./table.ts";
 
