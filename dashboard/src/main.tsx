@@ -16,7 +16,7 @@ const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: signInAgain }),
   mutationCache: new MutationCache({ onError: signInAgain }),
   defaultOptions: {
-    // The server may be on this machine or in a private network, so being offline does not matter.
+    // The server may be on this machine or in a private network, so do not pause requests while the browser is offline.
     mutations: { networkMode: "always" },
     queries: {
       networkMode: "always",
@@ -28,14 +28,17 @@ const queryClient = new QueryClient({
 const uploads = new UploadQueue();
 const router = createAppRouter(queryClient);
 
-/** Opens the sign-in page if the session ended while a page was open: revoked, expired, or signed out in another tab. */
+/**
+ * Opens the sign-in page if the session ended while a page was open: it was revoked, expired, or signed out in another
+ * tab.
+ */
 async function signInAgain(error: Error): Promise<void> {
   const { pathname, href } = router.state.location;
   const wasSignedIn = queryClient.getQueryData(meQuery.queryKey) !== undefined;
-  // Without an earlier session, the routes redirect.
+  // Without a previous session, the routes redirect.
   if (!isSignedOutError(error) || !wasSignedIn || pathname === "/sign-in") return;
   await router.navigate({ to: "/sign-in", search: returnTo(href), replace: true });
-  // The next operator must not see this one's data. The sign-in page's own queries are active.
+  // The next operator must not see this operator's data. The queries of the sign-in page are active, so they are kept.
   queryClient.removeQueries({ type: "inactive" });
 }
 

@@ -33,12 +33,12 @@ interface RouterContext {
   queryClient: QueryClient;
 }
 
-/** Whether the server responded that nobody is signed in. */
+/** Returns whether the server responded that the session is missing or invalid. */
 export function isSignedOutError(error: unknown): boolean {
   return error instanceof ProblemError && error.status === 401 && error.code !== "sign_in_failed";
 }
 
-/** Search parameters that make the sign-in page redirect to `href` afterwards. */
+/** Returns search parameters that make the sign-in page redirect to `href` afterward. */
 export function returnTo(href: string): { next?: string } {
   return href === "/" ? {} : { next: href };
 }
@@ -109,7 +109,7 @@ const environmentRoute = createRoute({
     const exists = (environments: readonly EnvironmentView[]) =>
       environments.some(({ id }) => id === params.environmentId);
     if (exists(await queryClient.ensureQueryData(environmentsQuery))) return;
-    // It may be newer than the cached list.
+    // The environment may be newer than the cached list.
     if (!exists(await queryClient.fetchQuery({ ...environmentsQuery, staleTime: 0 }))) throw notFound();
   },
   component: Outlet,
@@ -130,7 +130,7 @@ const videoRoute = createRoute({
   getParentRoute: () => environmentRoute,
   path: "/videos/$videoId",
   staticData: { page: "Video" },
-  /** `t`: where playback starts, in seconds. */
+  /** `t` is the start of playback in seconds. */
   validateSearch: ({ t }: Record<string, unknown>): { t?: number } => {
     const seconds = Number(t);
     return t !== undefined && Number.isFinite(seconds) && seconds >= 0 ? { t: seconds } : {};

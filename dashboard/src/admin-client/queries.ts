@@ -4,7 +4,7 @@ import { request } from "./request.ts";
 
 const PAGE_SIZE = 50;
 
-/** Keys and readers of everything that is kept of the service's answers. */
+/** Query keys and functions for cached responses of the admin API. */
 
 export const meQuery = queryOptions({
   queryKey: ["me"],
@@ -69,7 +69,7 @@ export function videosQuery(environmentId: string, state: VideoState | null) {
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
     placeholderData: keepPreviousData,
-    // What happens comes by the stream; whatever it may lack comes so.
+    // The event stream delivers changes. Refetching covers changes that the stream missed.
     refetchInterval: 5 * 60_000,
   });
 }

@@ -8,7 +8,7 @@ import {
 } from "@subtext/server/admin/contract/operation";
 import type { Operations } from "@subtext/server/admin/contract/operations";
 
-/** What the service refused; the message is meant for people. */
+/** An error response of the service. The message is for users. */
 export class ProblemError extends Error {
   readonly status: number;
   readonly code: string;
@@ -21,7 +21,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** No response arrived: the network, or the server, is down. */
+/** No response arrived, because the network or the server is down. */
 export class UnreachableError extends Error {
   constructor(cause: unknown) {
     super("Can't reach the server. Check your connection and that Subtext is running.", { cause });
@@ -29,7 +29,10 @@ export class UnreachableError extends Error {
   }
 }
 
-/** Whether the request did not reach the server: no response arrived, or a proxy answered for a server that is down. */
+/**
+ * Returns whether the request failed to reach the server: no response arrived, or a proxy responded because the server
+ * is down.
+ */
 export function isUnreachable(error: unknown): boolean {
   return (
     error instanceof UnreachableError ||
@@ -43,9 +46,9 @@ type JsonOperation = {
 
 /**
  * Calls an operation of the admin API, e.g. `request("GET /webhook-endpoints/:id", { params: { id } })`. The contract
- * determines what it takes and returns.
+ * determines the parameters and the result.
  * @returns the parsed response; undefined if it has no body
- * @throws ProblemError, UnreachableError; whatever aborted `signal`
+ * @throws ProblemError, UnreachableError, or the abort reason of `signal`
  */
 export async function request<Key extends JsonOperation>(
   operation: Key,
@@ -69,7 +72,7 @@ export async function request<Key extends JsonOperation>(
   }
 }
 
-/** The URL of a GET operation, for elements and streams that load it themselves. */
+/** Returns the URL of a GET operation, for elements and streams that load it themselves. */
 export function urlOf<Key extends keyof Operations & `GET ${string}`>(
   operation: Key,
   input: InputOf<Key, Operations[Key]>,
@@ -84,7 +87,7 @@ interface AnyInput {
   signal?: AbortSignal;
 }
 
-/** @throws ProblemError if an id from the page's address, such as `..`, would lead to another path */
+/** @throws ProblemError if an id from the page's address, such as `..`, changes the path */
 function urlOfAny(operation: string, input: Pick<AnyInput, "params" | "query">): string {
   const url = `/internal${pathOf(operation, input)}`;
   const path = url.replace(/\?.*$/s, "");
@@ -106,7 +109,7 @@ async function send(url: string, init: RequestInit): Promise<{ status: number; o
   }
 }
 
-/** A proxy's own response is not a problem document. */
+/** Parses a problem document. Returns a generic problem for any other body, such as a proxy's own response. */
 function parseProblem(status: number, text: string): Pick<Problem, "status" | "code" | "detail"> {
   try {
     const { code, detail } = JSON.parse(text) as Partial<Problem>;
@@ -125,7 +128,7 @@ function unexpected(status: number): Pick<Problem, "status" | "code" | "detail">
   };
 }
 
-/** A message for users. An error of the page itself keeps its own message, because a bug report needs it. */
+/** Returns a message for users. A bug in the page keeps its original message, which is useful in a bug report. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -2,7 +2,7 @@ import { readLocal, writeLocal } from "./local-storage.ts";
 
 const KEY = "subtext.environment";
 
-/** The id of the environment last opened in this browser. */
+/** Returns the id of the environment last opened in this browser. */
 export function lastEnvironment(): string | null {
   return readLocal(KEY);
 }

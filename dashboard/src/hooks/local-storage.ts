@@ -1,4 +1,4 @@
-/** Null if nothing is stored, or if the browser denies access. */
+/** Returns null if nothing is stored or the browser denies access. */
 export function readLocal(key: string): string | null {
   try {
     return localStorage.getItem(key);
@@ -7,7 +7,7 @@ export function readLocal(key: string): string | null {
   }
 }
 
-/** Stores nothing if the browser denies access. @param value null removes the key */
+/** Stores a value, unless the browser denies access. @param value null removes the key */
 export function writeLocal(key: string, value: string | null): void {
   try {
     if (value === null) localStorage.removeItem(key);

@@ -8,7 +8,9 @@ export interface Shortcut {
 
 const KEY = "subtext.single-keys";
 
-/** Users of speech input must be able to turn single-key shortcuts off (WCAG 2.1.4). */
+/**
+ * Returns whether single-key shortcuts are enabled. Users of speech input must be able to disable them (WCAG 2.1.4).
+ */
 export function areSingleKeysEnabled(): boolean {
   return readLocal(KEY) !== "off";
 }
@@ -29,12 +31,12 @@ export function listenToKeys(actions: Record<string, () => void>): () => void {
     event.stopPropagation();
     action();
   };
-  // Capture runs before the player's own handlers.
+  // The capture phase precedes the player's handlers.
   addEventListener("keydown", onKeyDown, { capture: true, signal: controller.signal });
   return () => controller.abort();
 }
 
-/** Whether the focused element handles the key itself. */
+/** Returns whether the focused element handles the key itself. */
 function isHandledByTarget(target: EventTarget | null, key: string): boolean {
   if (!(target instanceof Element)) return false;
   if (target.closest("input, textarea, select, [contenteditable], [role=dialog], [role=menu]")) return true;

@@ -1,6 +1,8 @@
 import { type RefObject, useEffect } from "react";
 
-/** Up and down move the focus between the elements that match the selector, once one of them has it. */
+/**
+ * Makes the up and down keys move the focus between the elements that match the selector, if one of them has the focus.
+ */
 export function useArrowKeys(root: RefObject<HTMLElement | null>, selector: string): void {
   useEffect(() => {
     const element = root.current;
@@ -16,7 +18,7 @@ export function useArrowKeys(root: RefObject<HTMLElement | null>, selector: stri
 }
 
 /**
- * Focuses the next or previous matching element; the first if none has the focus.
+ * Focuses the next or previous matching element, or the first one if none has the focus.
  * @returns false if there is no such element
  */
 export function moveFocus(root: HTMLElement, selector: string, by: 1 | -1): boolean {

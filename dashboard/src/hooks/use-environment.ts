@@ -3,7 +3,10 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { environmentsQuery } from "../admin-client/queries.ts";
 
-/** The environment in the page's address. Only for pages below its route, which checks that it exists. */
+/**
+ * Returns the environment in the page's address. Use it only on pages below the environment's route, which checks that
+ * it exists.
+ */
 export function useEnvironment(): EnvironmentView {
   const { environmentId } = useParams({ from: "/signed-in/environments/$environmentId" });
   const { data: environments } = useSuspenseQuery(environmentsQuery);

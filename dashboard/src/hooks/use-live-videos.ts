@@ -6,19 +6,19 @@ import { meQuery, videosKey } from "../admin-client/queries.ts";
 import { urlOf } from "../admin-client/request.ts";
 import { applyVideoChanges } from "./video-changes.ts";
 
-/** A short look at another tab should not close the stream. */
+/** A brief switch to another tab should not close the stream. */
 const HIDDEN_GRACE_MS = 20_000;
 const MIN_RECONNECT_MS = 1_000;
 const MAX_RECONNECT_MS = 30_000;
 
-/** Receives whether live updates are connected; the shell shows a notice if they are not. */
+/** Receives the state of the live connection; the shell shows a notice while it is lost. */
 export const LiveUpdatesContext = createContext<(isConnected: boolean) => void>(() => {});
 
 /**
  * Keeps all loaded lists of the environment's videos up to date with server-sent events. A hidden page closes its
  * stream, because browsers allow only six connections to a server over HTTP/1.1.
  * @param onChanges receives the videos that changed or were deleted
- * @param onGap called whenever changes may have been missed
+ * @param onGap called when changes may have been missed
  */
 export function useLiveVideos(
   environmentId: string,
@@ -61,7 +61,8 @@ export function useLiveVideos(
       });
       stream.addEventListener("error", () => {
         setConnected(false);
-        // The browser reconnects by itself, except after a response that is not a stream: a proxy's, or a 401.
+        // The browser reconnects automatically, except after a response that is not a stream, for example a proxy's
+        // response or a 401.
         if (stream.readyState !== EventSource.CLOSED) return;
         queryClient.invalidateQueries(meQuery);
         timer = setTimeout(connect, reconnectDelayMs(failures));
@@ -79,12 +80,12 @@ export function useLiveVideos(
   }, [environmentId, queryClient, onChanges, onGap, setConnected, isVisible]);
 }
 
-/** Exponential with jitter, so that the pages of all operators do not reconnect at the same moment. */
+/** Returns an exponential backoff with jitter, so that the pages of all operators do not reconnect simultaneously. */
 function reconnectDelayMs(failures: number): number {
   return Math.min(MAX_RECONNECT_MS, MIN_RECONNECT_MS * 2 ** failures) * (0.5 + Math.random() / 2);
 }
 
-/** True until the page has been hidden for the grace period. */
+/** Returns true until the page has been hidden for the grace period. */
 function usePageVisible(graceMs: number): boolean {
   const [isVisible, setVisible] = useState(true);
   useEffect(() => {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** The current time in milliseconds, updated periodically. */
+/** Returns the current time in milliseconds, updated periodically. */
 export function useNow(everyMs: number): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

@@ -6,7 +6,7 @@ import css from "./shell.module.css";
 
 const SEARCH_PATH = "/environments/$environmentId/search";
 
-/** Looks like a search field and opens the search page. */
+/** A link that looks like a search field and opens the search page. */
 export function SearchLink({ environmentId }: { environmentId: string }) {
   return (
     <Link
@@ -23,7 +23,9 @@ export function SearchLink({ environmentId }: { environmentId: string }) {
   );
 }
 
-/** Ctrl+K or ⌘K on every page; `/` except on a video's page, where it searches the transcript. */
+/**
+ * Opens the search page with Ctrl+K or ⌘K, and with `/` except on a video's page, where `/` searches the transcript.
+ */
 export function useSearchShortcut(environmentId: string | null): void {
   const navigate = useNavigate();
   const { videoId } = useParams({ strict: false });

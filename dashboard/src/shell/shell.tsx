@@ -31,7 +31,7 @@ import { useServerReachable } from "./use-server-reachable.ts";
 
 /** The frame around every page of a signed-in operator. */
 export function Shell() {
-  // The resolved location: `location` changes before its page is shown.
+  // `location` changes before its page is shown, so use the resolved location.
   const path = useRouterState({
     select: ({ resolvedLocation, location }) => (resolvedLocation ?? location).pathname,
   });
@@ -163,7 +163,7 @@ function SignOut() {
   const signOut = useMutation({
     mutationFn: () => request("POST /auth/sign-out"),
     onSuccess: async () => {
-      // The next operator must not see this one's data and uploads.
+      // The next operator must not see this operator's data and uploads.
       await uploads.stop();
       await navigate({ to: "/sign-in" });
       queryClient.removeQueries({ type: "inactive" });

@@ -5,7 +5,10 @@ import { isUnreachable, ProblemError } from "../admin-client/request.ts";
 
 const RETRY_MS = 3_000;
 
-/** Whether the server responded to the last request. Retries until it does, then refetches the page's data. */
+/**
+ * Returns whether the server responded to the last request. If not, retries until it responds, then refetches the
+ * page's data.
+ */
 export function useServerReachable(): boolean {
   const queryClient = useQueryClient();
   const [isReachable, setReachable] = useState(true);

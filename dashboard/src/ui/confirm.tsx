@@ -12,9 +12,9 @@ export function Confirm({
   children,
   action,
 }: {
-  /** Of both buttons. */
+  /** Label of both buttons. */
   label: string;
-  /** Of the first button, for screen readers. */
+  /** Accessible name of the first button. */
   accessibleName?: string;
   title: string;
   /** The consequences. */

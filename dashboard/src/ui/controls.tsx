@@ -41,8 +41,8 @@ export function Button({ variant = "plain", iconOnly, fullWidth, isPending = fal
   const actions = isPending ? { type: "button" as const } : { type, ...(onPress && { onPress }) };
   return (
     <AriaButton
-      // A field that loses focus may gain or lose its error. That would move the button from under the pointer
-      // before the click, so the field keeps focus until then.
+      // When a field loses focus, its error may appear or disappear. That would move the button away from the pointer
+      // before the click, so the field keeps the focus until the click.
       onMouseDown={(event) => type === "submit" && event.preventDefault()}
       {...rest}
       {...actions}
@@ -81,7 +81,7 @@ export function Switch({ children, ...props }: Omit<SwitchProps, "className"> & 
   );
 }
 
-/** Chooses one of a few options. The label is visible unless the options are icons. */
+/** A choice of one of a few options. The label is visible unless the options are icons. */
 export function SegmentedControl<Value extends string>({
   label,
   hideLabel,
@@ -120,7 +120,7 @@ export function SegmentedControl<Value extends string>({
   );
 }
 
-/** Submits to `onSubmit`; shows the error of the last attempt above its fields. */
+/** Calls `onSubmit` and shows the error of the last attempt above the fields. */
 export function Form({
   onSubmit,
   error,
@@ -147,7 +147,7 @@ export function ErrorNotice({ error }: { error: unknown }) {
   return error ? <Notice tone="bad">{messageOf(error)}</Notice> : null;
 }
 
-/** Errors are announced as they appear. */
+/** A notice. Screen readers announce errors when they appear. */
 export function Notice({ tone, children }: { tone: "good" | "bad" | "plain"; children: ReactNode }) {
   return (
     <div className={css.notice} data-tone={tone} role={tone === "bad" ? "alert" : "status"}>

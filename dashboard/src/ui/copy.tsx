@@ -7,8 +7,8 @@ export const COPY_BLOCKED =
   "Your browser doesn't allow this page to copy. Select the text and copy it yourself.";
 
 /**
- * Copies text to the clipboard. Browsers hide `navigator.clipboard` on pages loaded over plain HTTP, which is common
- * in private networks; there the text is put into a copy event.
+ * Copies text to the clipboard. On pages loaded over plain HTTP, which is common in private networks, browsers hide
+ * `navigator.clipboard`. The text is then copied with a copy event.
  * @returns false if the browser doesn't allow it
  */
 export async function copyText(text: string): Promise<boolean> {

@@ -28,7 +28,7 @@ export function ErrorPage({ error }: { error: unknown }) {
         <div>
           <Button
             onPress={() => {
-              // Includes the data that the page threw on.
+              // Also resets the cached data that caused the error.
               queryClient.removeQueries({ type: "inactive" });
               void router.invalidate();
             }}

@@ -19,7 +19,7 @@ interface CheckboxListProps<Id extends string> {
   onChange(value: Id[]): void;
 }
 
-/** Any number of options, at least one. */
+/** Checkboxes of which at least one must be checked. */
 export function CheckboxList<Id extends string>({ label, options, value, onChange }: CheckboxListProps<Id>) {
   const ids = Object.keys(options) as Id[];
   return (
@@ -55,7 +55,7 @@ interface SelectProps<Id extends string> {
   onChange(value: NoInfer<Id>): void;
 }
 
-/** A native select, which suits phones best. */
+/** A native select, which works best on phones. */
 export function Select<Id extends string>({ label, options, value, onChange }: SelectProps<Id>) {
   const id = useId();
   return (
@@ -81,11 +81,11 @@ export function Select<Id extends string>({ label, options, value, onChange }: S
 
 export interface SelectedTime<Id extends string> {
   id: Id;
-  /** The value of the field for a custom time. */
+  /** Value of the custom time field. */
   custom: string;
 }
 
-/** A select of times, one of which shows a field for a custom time. */
+/** A select of times. One option shows a field for a custom time. */
 export function TimeSelect<Id extends string>({
   label,
   options,
@@ -130,7 +130,7 @@ export function MultilineField({
 }: {
   label: string;
   hint: string;
-  /** Null if the value is valid. */
+  /** The error; null if the value is valid. */
   error: string | null;
   value: string;
   onChange(value: string): void;

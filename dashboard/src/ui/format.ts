@@ -15,12 +15,12 @@ export function formatCount(count: number, singular: string, plural = `${singula
   return `${count.toLocaleString("en")} ${count === 1 ? singular : plural}`;
 }
 
-/** Whole percent, rounded down so that 100% means complete: `43%`. @param share 0 … 1 */
+/** Formats whole percent, rounded down so that 100% means complete: `43%`. @param share 0 … 1 */
 export function formatPercent(share: number): string {
   return `${Math.floor(share * 100)}%`;
 }
 
-/** A position in a recording or its length: `0:43`, `1:02:03`. */
+/** Formats a position in a recording or its duration: `0:43`, `1:02:03`. */
 export function formatClock(seconds: number): string {
   const whole = Math.round(seconds);
   const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
@@ -28,7 +28,7 @@ export function formatClock(seconds: number): string {
   return hours > 0 ? `${hours}:${pad(minutes)}:${pad(rest)}` : `${minutes}:${pad(rest)}`;
 }
 
-/** An estimate: `about 3 min`. */
+/** Formats an estimate: `about 3 min`. */
 export function formatEstimate(seconds: number): string {
   if (seconds < 5) return "a few seconds";
   if (seconds < 90) return `about ${Math.ceil(seconds / 5) * 5} s`;
@@ -63,7 +63,7 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["minute", 60],
 ];
 
-/** `5 minutes ago`; the date if more than a week has passed. */
+/** `5 minutes ago`, or the date if more than a week has passed. */
 export function formatAgo(time: string, now: number): string {
   const seconds = (now - Date.parse(time)) / 1000;
   if (seconds < 60) return "just now";
@@ -75,7 +75,7 @@ export function formatAgo(time: string, now: number): string {
 
 const DATE_TIME = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
 
-/** `21 Nov 2026, 12:04:11` in the reader's time zone. */
+/** `21 Nov 2026, 12:04:11` in the user's time zone. */
 export function formatDateTime(time: string): string {
   return DATE_TIME.format(new Date(time));
 }

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** 16 × 16 in the text color. Decorative: the label is next to it, or on its control. */
+/** An icon of 16 × 16 pixels in the text color. It is decorative: its label is next to it or on its control. */
 function Icon({ children }: { children: ReactNode }) {
   return (
     <svg

@@ -13,7 +13,10 @@ interface Toast {
 
 const ToastContext = createContext<((text: string) => void) | null>(null);
 
-/** Shows a short confirmation that the page itself does not show. It disappears, so it is not for errors. */
+/**
+ * Shows a short confirmation that is not visible on the page otherwise. Do not use it for errors, because it
+ * disappears.
+ */
 export function useToast(): (text: string) => void {
   const showToast = useContext(ToastContext);
   if (!showToast) throw new Error("useToast must be used within <Toasts>");

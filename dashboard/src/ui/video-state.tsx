@@ -31,12 +31,12 @@ export function StateBadge({
 }: {
   video: Pick<VideoView, "state" | "transcription">;
 }) {
-  // Somebody spoke, but no words were recognized: that is not what the owner wanted.
+  // The recording has speech, but no words were recognized, which the owner should notice.
   const isUnrecognized = transcription?.language === "und" && emptyTranscriptText(transcription) !== null;
   return <Badge label={STATE_NAMES[state]} tone={isUnrecognized ? "wait" : TONES[state]} />;
 }
 
-/** What went wrong and what to do about it, by the failure's code. */
+/** Problem and remedy for each failure code. */
 const FAILURES: Record<string, FailureText> = {
   unreadable_media: {
     problem: "This isn't a valid media file.",
@@ -159,7 +159,7 @@ export function skipReasonText(reason: string | null): string {
 export const WAITING_FOR_MODEL =
   "The spoken language isn't supported by the installed model. A multilingual one is being downloaded; transcription resumes when it is ready.";
 
-/** Why a completed transcription has no words; null otherwise. */
+/** Returns why a completed transcription has no words; null if it has words. */
 export function emptyTranscriptText(
   transcription: Pick<TranscriptionSummaryView, "wordCount" | "language"> | null,
 ): string | null {

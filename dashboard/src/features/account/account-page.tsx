@@ -114,7 +114,7 @@ function Password() {
   );
 }
 
-/** Order matters: Edge and Opera also name Chrome, and Chrome names Safari. */
+/** The order matters: the user agents of Edge and Opera also contain Chrome, and Chrome's contains Safari. */
 const BROWSERS: [RegExp, string][] = [
   [/Firefox\//, "Firefox"],
   [/Edg\//, "Edge"],

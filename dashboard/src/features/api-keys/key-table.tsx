@@ -5,7 +5,7 @@ import { formatAgo } from "../../ui/format.ts";
 import table from "../../ui/table.module.css";
 import { PERMISSION_TEXTS } from "./permissions.ts";
 
-/** @param props.onRevoked undefined if the keys cannot be revoked: for viewers, and for inactive keys */
+/** @param props.onRevoked undefined if the keys cannot be revoked: viewers may not, and inactive keys need not */
 export function KeyTable({
   label,
   keys,

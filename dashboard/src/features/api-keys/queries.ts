@@ -5,7 +5,7 @@ export function keysKey(environmentId: string) {
   return ["api-keys", environmentId] as const;
 }
 
-/** Above the limit of an environment. */
+/** Above an environment's limit, so that one page contains all keys. */
 const MAX_ACTIVE_KEYS = 100;
 const PAGE_SIZE = 20;
 

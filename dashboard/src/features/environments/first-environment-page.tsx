@@ -3,7 +3,7 @@ import { useMe } from "../../hooks/use-me.ts";
 import { PageHeader, Section } from "../../ui/page.tsx";
 import { EnvironmentForm } from "./environment-form.tsx";
 
-/** The page at `/` until an environment exists. */
+/** The page at `/` while no environment exists. */
 export function FirstEnvironmentPage() {
   const { isOwner } = useMe();
   const navigate = useNavigate();

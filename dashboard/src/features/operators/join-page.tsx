@@ -7,7 +7,7 @@ import { Button, ErrorNotice, Form } from "../../ui/controls.tsx";
 import { Loading } from "../../ui/page.tsx";
 import { SignedOutPage } from "../../ui/signed-out-page.tsx";
 
-/** Opened by an invitation link. */
+/** The page that an invitation link opens. */
 export function JoinPage() {
   const queryClient = useQueryClient();
   const navigate = useNavigate();

@@ -18,7 +18,7 @@ import css from "./search-page.module.css";
 import { SearchResult } from "./search-result.tsx";
 
 const ROUTE = "/signed-in/environments/$environmentId/search";
-/** Avoids a request for every letter. */
+/** Avoids a request for every keystroke. */
 const DEBOUNCE_MS = 180;
 
 export function SearchPage() {
@@ -103,7 +103,10 @@ function Search({ environment: { id: environmentId, name } }: { environment: Env
   );
 }
 
-/** The field's text, debounced into the page's address and updated when the address changes otherwise. */
+/**
+ * Keeps the field's text and the query in the page's address in sync. Typing updates the address after a delay; links
+ * and the back button update the text.
+ */
 function useSearchText(q: string): [string, (text: string) => void] {
   const navigate = useNavigate({ from: "/environments/$environmentId/search" });
   const [text, setText] = useState(q);
@@ -130,7 +133,7 @@ function useSearchText(q: string): [string, (text: string) => void] {
   return [text, setText];
 }
 
-/** Focuses the field when the page opens, unless it opens with results. */
+/** Focuses the field when the page opens without a query. */
 function useInitialFocus() {
   const { q = "" } = useSearch({ from: ROUTE });
   const isFirst = useRef(q === "");

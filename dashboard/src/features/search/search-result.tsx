@@ -4,7 +4,7 @@ import { Fragment, memo } from "react";
 import { formatAgo, formatClock, formatCount, languageName } from "../../ui/format.ts";
 import css from "./search-page.module.css";
 
-/** A video and its best matches, each a link that plays from there. */
+/** A video and its best matches. Each match is a link that starts playback there. */
 export const SearchResult = memo(function SearchResult({
   environmentId,
   video,

@@ -16,12 +16,12 @@ const OPTIONS = [
   { value: "video", name: "Delete videos", hint: "With their transcripts and captions." },
 ] as const;
 
-/** The server counts no further. */
+/** The server stops counting at this number. */
 const MAX_COUNTED = 10_000;
 
 interface Preview {
   retention: RetentionPolicy;
-  /** Videos that the rule would affect at once. */
+  /** Number of videos that the rule would affect immediately. */
   videos: number;
 }
 

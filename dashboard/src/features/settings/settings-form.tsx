@@ -58,7 +58,7 @@ export function RadioOptions<Value extends string>({
   );
 }
 
-/** A note instead of the button for viewers. */
+/** A save button for owners; a note for viewers. */
 export function SaveButton(props: { isOwner: boolean; isDisabled: boolean; isPending: boolean }) {
   const { isOwner, ...button } = props;
   if (!isOwner) return <OwnerOnly />;

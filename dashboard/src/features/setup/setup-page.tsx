@@ -10,7 +10,7 @@ import { Button, ErrorNotice, Form, Switch, TextField } from "../../ui/controls.
 import { Loading } from "../../ui/page.tsx";
 import { FieldGroup, SignedOutPage } from "../../ui/signed-out-page.tsx";
 
-/** Opened by the link that the server prints on its first start. */
+/** The page of the setup link that the server prints on its first start. */
 export function SetupPage() {
   const state = useQuery(setUpQuery);
   const token = useRouterState({ select: ({ location }) => location.hash });

@@ -11,7 +11,7 @@ export function Card({
   title: string;
   /** An anchor for links. */
   id?: string;
-  /** Beside the title: a figure, a time or a button. */
+  /** Shown next to the title: a number, a time or a button. */
   aside?: ReactNode;
   isWide?: boolean;
   children: ReactNode;

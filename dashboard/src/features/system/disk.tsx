@@ -4,7 +4,7 @@ import { Card } from "./card.tsx";
 import { ShareBar } from "./share-bar.tsx";
 import css from "./tables.module.css";
 
-/** Names of the folders in the data folder; others keep their own. */
+/** Labels for the subfolders of the data folder. Other folders are shown by name. */
 const FOLDER_NAMES: Record<string, string> = {
   uploads: "Recordings",
   files: "Transcripts",

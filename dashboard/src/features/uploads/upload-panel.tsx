@@ -6,7 +6,7 @@ import css from "./upload-panel.module.css";
 import type { UploadView } from "./upload-queue.ts";
 import { useUploads } from "./use-uploads.ts";
 
-/** The uploads of this browser. It stays open across pages. */
+/** The uploads of this browser. The panel stays open across pages. */
 export function UploadPanel() {
   const { uploads, views } = useUploads();
   if (views.length === 0) return null;

@@ -5,7 +5,7 @@ import { formatBytes } from "../../ui/format.ts";
 const MAX_CONCURRENT = 3;
 const RETRY_DELAYS_MS = [0, 1_000, 3_000, 5_000, 10_000, 20_000, 30_000];
 const STORAGE_PREFIX = "subtext.upload:";
-/** An upload URL with such a response can never accept the file: it is deleted, expired, or no longer valid. */
+/** Statuses which mean that an upload URL can no longer accept the file: it was deleted, expired or became invalid. */
 const GONE = [403, 404, 410];
 
 export interface UploadView {
@@ -16,7 +16,7 @@ export interface UploadView {
   sizeBytes: number;
   sentBytes: number;
   state: "waiting" | "uploading" | "done" | "failed";
-  /** Why it failed. */
+  /** Why the upload failed. */
   problem: string | null;
 }
 
@@ -25,13 +25,13 @@ interface UploadItem {
   file: File;
   /** Identifies the file and its environment across tabs and reloads; the key in local storage. */
   key: string;
-  /** Stops sending; `terminate` also deletes the upload on the server. Null if not sending. */
+  /** Stops sending. `terminate` also deletes the upload on the server. Null if nothing is being sent. */
   abort: ((terminate: boolean) => Promise<void>) | null;
 }
 
 /**
- * Uploads from this browser, three at once; they continue while pages change. An upload that was interrupted
- * resumes when the same file is added again.
+ * Uploads files from this browser, three at a time, independently of the current page. An interrupted upload resumes
+ * when the same file is added again.
  */
 export class UploadQueue {
   #items: UploadItem[] = [];
@@ -44,7 +44,7 @@ export class UploadQueue {
     return () => this.#listeners.delete(listener);
   };
 
-  /** The same array until something changes. */
+  /** The same array until an upload changes. */
   readonly views = (): readonly UploadView[] => this.#views;
 
   get isBusy(): boolean {
@@ -154,7 +154,7 @@ export class UploadQueue {
       params: { environment: environmentId },
       body: { filename, sizeBytes },
     });
-    // The page may be loaded from another origin than PUBLIC_URL, and may only send to its own.
+    // The page may have another origin than PUBLIC_URL, and may send requests only to its own origin.
     const { pathname, search } = new URL(upload.url);
     writeLocal(item.key, pathname + search);
     await this.#sendTo(pathname + search, item);
@@ -181,7 +181,7 @@ export class UploadQueue {
         onError: reject,
       });
       item.abort = async (terminate) => {
-        // Resolves first, so that the same file can be added again while the server deletes the upload.
+        // Resolve before the deletion completes, so that the same file can be added again immediately.
         resolve();
         await upload.abort(terminate).catch(() => {});
       };
@@ -204,18 +204,18 @@ function keyOf(environmentId: string, { name, size, lastModified }: File): strin
   return STORAGE_PREFIX + JSON.stringify([environmentId, name, size, lastModified]);
 }
 
-/** The parts of a tus-js-client error that say how a request failed. */
+/** The properties of a tus-js-client error that describe the failed request. */
 interface FailedRequest {
   originalRequest?: object | null;
   originalResponse?: { getStatus(): number; getBody(): string } | null;
 }
 
-/** Null if no response arrived, or the error is not about a tus request. */
+/** Returns the response's status; null if no response arrived or the error is not about a tus request. */
 function statusOf(error: unknown): number | null {
   return (error as FailedRequest).originalResponse?.getStatus() ?? null;
 }
 
-/** The error message, with byte counts as `4 MB`. */
+/** Returns the error message, with byte counts formatted like `4 MB`. */
 function uploadProblem(error: unknown): string {
   return errorMessage(error).replace(/\b(\d{4,}) bytes\b/g, (_, count) => formatBytes(Number(count)));
 }

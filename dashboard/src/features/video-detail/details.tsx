@@ -74,7 +74,7 @@ function Facts({ video }: { video: VideoDetailView }) {
   return <FactList facts={facts} />;
 }
 
-/** The uploader's metadata, in a list of its own because its names may collide with those of the facts. */
+/** The uploader's metadata, in a separate list because its names may collide with those of the facts. */
 function Metadata({ video: { metadata } }: { video: VideoDetailView }) {
   const entries = Object.entries(metadata).filter(([name]) => name !== "filename");
   return <FactList facts={entries.map(([name, value]) => [name, value ?? ""])} />;
@@ -101,7 +101,7 @@ function Timeline({ steps }: { steps: readonly TimelineStepView[] }) {
   const [first] = steps;
   if (!first) return null;
   const start = Date.parse(first.at);
-  // Deliveries may be retried for days, which would shrink the other bars to nothing.
+  // Deliveries may be retried for days, which would make the other bars invisible.
   const last = steps.findLast(({ step }) => step !== "delivered") ?? first;
   const totalSeconds = Math.max(0.001, (Date.parse(last.at) - start) / 1000);
   const percent = (seconds: number) => `${Math.min(100, Math.max(0, (seconds / totalSeconds) * 100))}%`;

@@ -18,7 +18,7 @@ export function DownloadMenu({ address, formats }: DownloadMenuProps) {
   const download = async (format: FileFormat) => {
     setError(null);
     try {
-      // Checks first, because a failed download link would show no error: the session ended or the video was deleted.
+      // Check first, because a download link would fail silently if the session ended or the video was deleted.
       await queryClient.fetchQuery({ ...videoQuery(address), staleTime: 0 });
       const link = document.createElement("a");
       link.href = fileUrl(address, format);

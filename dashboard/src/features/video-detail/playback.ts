@@ -1,9 +1,9 @@
-/** @param isSeek the user moved the position, rather than playback */
+/** @param isSeek whether the user changed the position, not playback */
 type Listener = (seconds: number, isSeek: boolean) => void;
 
 /**
- * The position in a recording: the player's time, or the last chosen position if the recording cannot be played, so
- * that transcript and waveform still work.
+ * The position in a recording: the player's time, or the last chosen position if the recording cannot be played. The
+ * transcript and the waveform therefore also work without playback.
  */
 export class Playback {
   #media: HTMLMediaElement | null = null;
@@ -19,7 +19,7 @@ export class Playback {
     const update = (event: Event | number) => {
       cancelAnimationFrame(this.#frame);
       this.#notify(event instanceof Event && event.type === "seeking");
-      // On every frame, because `timeupdate` fires only four times a second.
+      // On every frame, because `timeupdate` fires only four times per second.
       if (!media.paused) this.#frame = requestAnimationFrame(update);
     };
     for (const event of ["play", "pause", "seeking", "seeked", "timeupdate", "ended"]) {
@@ -53,7 +53,7 @@ export class Playback {
     this.seek(end !== undefined && Number.isFinite(end) ? Math.min(target, end) : target);
   }
 
-  /** Seeks and plays; stays paused there if the browser blocks autoplay. */
+  /** Seeks and plays. Stays paused at the new position if the browser blocks autoplay. */
   playFrom(seconds: number): void {
     this.seek(seconds);
     this.#play();
@@ -82,7 +82,7 @@ export class Playback {
 
   #play(): void {
     if (!this.canPlay) return;
-    // Rejected by the autoplay policy or interrupted by a pause: the position is right in both cases.
+    // The autoplay policy rejected `play`, or a pause interrupted it. The position is correct in both cases.
     this.#media?.play().catch(() => {});
   }
 

@@ -13,7 +13,7 @@ const SPEEDS = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2];
 interface PlayerProps {
   name: string;
   media: MediaView;
-  /** Null until the transcription completes. */
+  /** Null until the transcription is completed. */
   captions: { url: string; language: string } | null;
   playback: Playback;
   hasTranscript: boolean;
@@ -96,10 +96,11 @@ export function Player({ name, media, captions, playback, hasTranscript, help }:
   );
 }
 
-/** Faults known before the browser loads the file. */
+/** Returns a reason why the recording cannot be played, if it is known before the browser loads the file. */
 function knownFault({ contentType }: MediaView): string | null {
   if (contentType === null) return "unknown";
-  // Chromium takes a transport stream for an MP3 and plays noise. Other types may play even if it reports "".
+  // Chromium mistakes a transport stream for an MP3 and plays noise. Other types may play even if `canPlayType` returns
+  // "".
   return contentType === TRANSPORT_STREAM && document.createElement("video").canPlayType(contentType) === ""
     ? "unplayable"
     : null;

@@ -33,12 +33,12 @@ function awaitsDelivery({ transcription }: VideoDetailView): boolean {
   return deliveries.some(({ status }) => status === "pending");
 }
 
-/** The captions of a completed video, for a player. */
+/** URL of the captions of a completed video, for the player. */
 export function captionsUrl(address: VideoAddress): string {
   return urlOf("GET /environments/:environment/videos/:video/captions", { params: videoParams(address) });
 }
 
-/** A transcript file for download. */
+/** URL of a transcript file for download. */
 export function fileUrl(address: VideoAddress, format: FileFormat): string {
   const params = { ...videoParams(address), format };
   return urlOf("GET /environments/:environment/videos/:video/files/:format", { params });
@@ -59,7 +59,7 @@ export function transcriptQuery(address: VideoAddress) {
   });
 }
 
-/** @param finishedAt of the transcription; a retry may detect more speech */
+/** @param finishedAt end of the transcription; part of the key, because a retry may detect more speech */
 export function waveformQuery(address: VideoAddress, finishedAt: string | null) {
   return queryOptions({
     queryKey: ["waveform", address.environmentId, address.videoId, finishedAt] as const,

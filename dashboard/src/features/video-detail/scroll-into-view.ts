@@ -1,19 +1,22 @@
-/** The target position, as a share of the visible height. */
+/** Vertical position of the target, as a share of the visible height. */
 const READING_LINE = 0.35;
-/** Text within this share of the visible height stays where it is. */
+/** Text within this range of the visible height is not scrolled. */
 const COMFORTABLE = { from: 0.1, to: 0.65 };
 /** The longest distance of a smooth scroll, in visible heights. */
 const MAX_SMOOTH = 1.5;
-/** A jump is based on estimated heights; laying out the target moves it slightly. */
+/**
+ * Maximum number of corrections after a jump. A jump uses estimated heights, so the target moves slightly once it is
+ * laid out.
+ */
 const CORRECTIONS = 4;
 
 interface ScrollOptions {
   scroller: HTMLElement;
-  /** Height of what covers the top of the window, in CSS pixels. */
+  /** Height of the elements that cover the top of the window, in CSS pixels. */
   coveredHeight(): number;
 }
 
-/** The transcript scrolls by itself beside the player on desktops, and with the page on phones. */
+/** Returns whether the transcript is scrollable itself, as on desktops. On phones it scrolls with the page. */
 export function scrollIntoView(range: Range, options: ScrollOptions, corrections = CORRECTIONS): void {
   const { scroller, coveredHeight } = options;
   const scrollsItself = getComputedStyle(scroller).overflowY === "auto";

@@ -13,7 +13,7 @@ import css from "./details.module.css";
 import type { VideoAddress } from "./queries.ts";
 import { RetryTranscription } from "./video-actions.tsx";
 
-/** Why there is no transcript, or an incomplete one; null otherwise. */
+/** Explains why the transcript is missing or incomplete. Renders nothing for a complete transcript. */
 export function VideoStatus({ address, video }: { address: VideoAddress; video: VideoDetailView }) {
   const { isOwner } = useMe();
   const { state, transcription, sizeBytes, uploadedBytes } = video;

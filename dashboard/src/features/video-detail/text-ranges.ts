@@ -1,6 +1,8 @@
-/** Ranges of text in the document, and their highlighting. Offsets are UTF-16 units of an element's whole text. */
+/**
+ * Text ranges in the document and their highlighting. Offsets count the UTF-16 code units of an element's entire text.
+ */
 
-/** Null if the offsets are outside the text. */
+/** Returns null if the offsets are outside the text. */
 export function rangeOf(element: Element, from: number, to: number): Range | null {
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   const range = document.createRange();
@@ -21,7 +23,7 @@ export function rangeOf(element: Element, from: number, to: number): Range | nul
   return null;
 }
 
-/** The offset of a DOM position inside the element. */
+/** Returns the text offset of a DOM position inside the element. */
 export function offsetOf(element: Element, node: Node, offsetInNode: number): number {
   const range = document.createRange();
   range.selectNodeContents(element);
@@ -29,7 +31,7 @@ export function offsetOf(element: Element, node: Node, offsetInNode: number): nu
   return range.toString().length;
 }
 
-/** The text position at a point of the window; null if there is no text. */
+/** Returns the text position at a point of the window; null if there is no text. */
 export function caretAt(x: number, y: number): { node: Node; offset: number } | null {
   if ("caretPositionFromPoint" in document) {
     const position = document.caretPositionFromPoint(x, y);
@@ -39,14 +41,14 @@ export function caretAt(x: number, y: number): { node: Node; offset: number } | 
   return range && { node: range.startContainer, offset: range.startOffset };
 }
 
-/** Whether the point is on the text itself, not between its lines. */
+/** Returns whether the point is on the text, not between its lines. */
 export function containsPoint(range: Range, x: number, y: number): boolean {
   return [...range.getClientRects()].some(
     ({ left, right, top, bottom }) => x >= left - 2 && x <= right + 2 && y >= top - 4 && y <= bottom + 4,
   );
 }
 
-/** Names of `::highlight()` in transcript.module.css; later ones are drawn above earlier ones. */
+/** Names of the `::highlight()` rules in transcript.module.css. Later layers are drawn on top of earlier ones. */
 const LAYERS = [
   "subtext-hover",
   "subtext-match",
@@ -57,8 +59,8 @@ const LAYERS = [
 type Layer = (typeof LAYERS)[number];
 
 /**
- * Highlights text without changing the document, which stays fast with tens of thousands of words. Browsers without
- * the CSS Custom Highlight API only show the current paragraph.
+ * Highlights text without changing the document, which is fast even with tens of thousands of words. Without the CSS
+ * Custom Highlight API, the browser shows only the current paragraph.
  */
 export function highlight(layer: Layer, ranges: readonly Range[]): void {
   if (!("highlights" in CSS)) return;

@@ -2,7 +2,7 @@ import type { AttemptView, EventView, TimelineStepView } from "@subtext/server/a
 import type { AttemptOutcome } from "@subtext/server/db/enums";
 import { formatClock } from "../../ui/format.ts";
 
-/** A position for screen readers: `1 minute, 5 seconds`. */
+/** Formats a position for screen readers: `1 minute, 5 seconds`. */
 export function spokenClock(seconds: number): string {
   const whole = Math.floor(seconds);
   const parts: [number, string][] = [

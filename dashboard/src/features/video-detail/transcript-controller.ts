@@ -16,7 +16,7 @@ interface TranscriptControllerOptions {
   root: HTMLElement;
   transcript: Transcript;
   playback: Playback;
-  /** Height of what covers the top of the window, in CSS pixels. */
+  /** Height of the elements that cover the top of the window, in CSS pixels. */
   coveredHeight(): number;
   onFollowingChange(isFollowing: boolean): void;
   /** Called when the keyboard cursor moves to another word. */
@@ -24,8 +24,8 @@ interface TranscriptControllerOptions {
 }
 
 /**
- * Highlights the spoken word, the words under the pointer and the keyboard cursor, and search matches. It works on the
- * rendered text, because rerendering thousands of words in React for each of them would be too slow.
+ * Highlights the spoken word, the words under the pointer and the keyboard cursor, and search matches. Works directly
+ * on the rendered text, because rerendering thousands of words in React for each change would be too slow.
  */
 export class TranscriptController {
   readonly #options: TranscriptControllerOptions;
@@ -39,7 +39,7 @@ export class TranscriptController {
     this.#texts = [...options.root.querySelectorAll("p")];
   }
 
-  /** @returns a function that stops it */
+  /** @returns a function that stops the controller */
   start(): () => void {
     const { root, playback } = this.#options;
     const controller = new AbortController();
@@ -53,7 +53,7 @@ export class TranscriptController {
     for (const type of ["wheel", "touchmove"]) {
       root.addEventListener(type, () => this.follow(false), passive);
     }
-    // A pointer on the root itself, not on a paragraph, is on its scroll bar.
+    // If the target is the root and not a paragraph, the pointer is on the scroll bar.
     root.addEventListener("pointerdown", ({ target }) => target === root && this.follow(false), { signal });
     const stop = playback.listen((seconds, isSeek) => {
       this.#setActive(wordAt(this.#options.transcript, seconds));
@@ -66,7 +66,7 @@ export class TranscriptController {
     };
   }
 
-  /** Turns scrolling along with playback on or off. */
+  /** Turns scrolling with playback on or off. */
   follow(isFollowing: boolean): void {
     if (isFollowing) this.#showSpokenWord();
     if (isFollowing === this.#isFollowing) return;
@@ -90,7 +90,7 @@ export class TranscriptController {
     this.#scrollTo(range);
   }
 
-  /** The first and last word of the selection, including partly selected ones; null without a selection. */
+  /** Returns the first and the last selected word, including partially selected ones; null without a selection. */
   selectedWords(): { first: number; last: number } | null {
     const selection = getSelection();
     if (!selection || selection.isCollapsed || selection.rangeCount === 0) return null;
@@ -113,7 +113,7 @@ export class TranscriptController {
     const { transcript } = this.#options;
     const range = this.#rangeOfWord(word);
     highlight("subtext-active", range ? [range] : []);
-    // During a pause the paragraph stays current.
+    // During a pause, the paragraph stays current.
     if (word >= 0) {
       const [before, now] = [paragraphOf(transcript, this.#active), paragraphOf(transcript, word)];
       this.#active = word;

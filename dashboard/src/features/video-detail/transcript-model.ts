@@ -5,14 +5,14 @@ import { formatRange } from "./texts.ts";
 /** Words below this confidence are highlighted. */
 export const LOW_CONFIDENCE_PERCENT = 50;
 
-/** A word stays highlighted this long after its end, unless the next begins. */
+/** A word stays highlighted this long after its end, unless the next word starts. */
 const LINGER_SECONDS = 0.1;
 
 export interface Paragraph {
   text: string;
   /** Index of its first word in the transcript. */
   firstWord: number;
-  /** Offsets of its words in the text, in UTF-16 units. */
+  /** Offsets of the words in the text, in UTF-16 code units. */
   wordStarts: Uint32Array;
   wordEnds: Uint32Array;
   /** Seconds. */
@@ -59,13 +59,13 @@ function parseParagraph(words: string[], position: Pick<Paragraph, "firstWord" |
   return { ...position, text: words.join(""), wordStarts, wordEnds };
 }
 
-/** The word spoken at that time, which is highlighted; -1 in pauses. */
+/** Returns the index of the word to highlight at that time; -1 in pauses. */
 export function wordAt({ starts, ends }: Transcript, seconds: number): number {
   const word = lastNotAfter(starts, seconds);
   return word >= 0 && seconds <= ends[word]! + LINGER_SECONDS ? word : -1;
 }
 
-/** The last word that started by then; -1 before the first. */
+/** Returns the index of the last word that started by that time; -1 before the first word. */
 export function wordBefore({ starts }: Transcript, seconds: number): number {
   return lastNotAfter(starts, seconds);
 }
@@ -81,7 +81,7 @@ export function paragraphOf({ paragraphs }: Transcript, word: number): number {
   return low - 1;
 }
 
-/** The word at, or just before, an offset in a paragraph's text. */
+/** Returns the word at or directly before an offset in a paragraph's text. */
 export function wordAtOffset({ wordStarts, firstWord }: Paragraph, offset: number): number {
   return firstWord + Math.max(0, lastNotAfter(wordStarts, offset));
 }
@@ -94,7 +94,7 @@ export function textWithTimestamps({ paragraphs }: Transcript): string {
   return paragraphs.map(({ text, start }) => `[${formatClock(start)}] ${text}`).join("\n\n");
 }
 
-/** The words from first to last with their time range. */
+/** Returns the words from first to last with their time range. */
 export function quote(transcript: Transcript, { first, last }: { first: number; last: number }): string {
   const { paragraphs, starts, ends } = transcript;
   const [from, to] = [paragraphOf(transcript, first), paragraphOf(transcript, last)];
@@ -106,7 +106,7 @@ export function quote(transcript: Transcript, { first, last }: { first: number; 
   return `[${formatRange(starts[first]!, ends[last]!)}] ${texts.join("\n\n")}`;
 }
 
-/** Index of the last value that is at most the limit; -1 if there is none. */
+/** Returns the index of the last value ≤ the limit; -1 if there is none. */
 function lastNotAfter(ascending: Float64Array | Uint32Array, limit: number): number {
   let low = 0;
   let high = ascending.length;

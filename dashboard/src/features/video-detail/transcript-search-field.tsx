@@ -11,7 +11,7 @@ interface TranscriptSearchFieldProps {
   transcript: Transcript;
   controller: TranscriptController | null;
   inputRef: React.Ref<HTMLInputElement>;
-  /** Called on Escape in the empty field: moves the focus to the transcript. */
+  /** Called on Escape in the empty field, to move the focus to the transcript. */
   onLeave(): void;
 }
 

@@ -1,6 +1,6 @@
 import type { Paragraph } from "./transcript-model.ts";
 
-/** A range of a paragraph's text, in UTF-16 units. */
+/** A range in a paragraph's text, in UTF-16 code units. */
 export interface Match {
   paragraph: number;
   from: number;
@@ -12,7 +12,7 @@ export const MAX_MATCHES = 2_000;
 
 interface Folded {
   text: string;
-  /** The original offset of each unit of the folded text; null if they are identical. */
+  /** The original offset of each code unit of the folded text; null if the offsets are identical. */
   origins: Uint32Array | null;
 }
 
@@ -25,7 +25,7 @@ export class TranscriptSearch {
     this.#paragraphs = paragraphs;
   }
 
-  /** In order, without overlaps; at most `MAX_MATCHES`. */
+  /** Returns at most `MAX_MATCHES` matches, in order and without overlaps. */
   find(query: string): Match[] {
     const needle = fold(query.trim().replace(/\s+/g, " ")).text;
     const matches: Match[] = [];
@@ -36,7 +36,7 @@ export class TranscriptSearch {
       for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + needle.length)) {
         const end = at + needle.length;
         const from = origins ? origins[at]! : at;
-        // Removed combining marks belong to the letter before them.
+        // Removed combining marks belong to the preceding letter.
         matches.push({ paragraph, from, to: origins ? Math.max(origins[end]!, from + 1) : end });
         if (matches.length === MAX_MATCHES) return matches;
       }
@@ -50,7 +50,7 @@ function fold(text: string): Folded {
   const parts: string[] = [];
   const origins: number[] = [];
   let offset = 0;
-  // Whole runs of ASCII at once, which is most of most texts.
+  // Fast path: folds entire runs of ASCII, the bulk of most texts.
   for (const [run] of text.matchAll(/[\0-\x7f]+|[^\0-\x7f]/gu)) {
     const isPlain = run.charCodeAt(0) < 0x80;
     const part = isPlain ? run.toLowerCase() : foldCharacter(run);

@@ -15,7 +15,7 @@ interface TranscriptTextProps {
   ref: Ref<HTMLElement>;
 }
 
-/** The whole text is in the document, so that the browser's search finds it. Only visible paragraphs are laid out. */
+/** Renders the entire text, so that the browser's search finds it. The browser lays out only visible paragraphs. */
 export const TranscriptText = memo(function TranscriptText(props: TranscriptTextProps) {
   const { transcript, segments, showLowConfidence, ref } = props;
   return (
@@ -69,7 +69,7 @@ const ParagraphText = memo(function ParagraphText(props: {
   );
 });
 
-/** The text with its low-confidence words in elements of their own. */
+/** Wraps low-confidence words in elements. */
 function markLowConfidence(
   { text, wordStarts, wordEnds, firstWord }: Paragraph,
   confidences: readonly (number | null)[],

@@ -21,7 +21,7 @@ interface TranscriptProps {
   video: VideoDetailView;
   transcript: TranscriptModel;
   playback: Playback;
-  /** The player, which sticks to the top of the window on phones. */
+  /** The player, which is sticky at the top of the window on phones. */
   stage: React.RefObject<HTMLElement | null>;
 }
 
@@ -124,7 +124,7 @@ export function Transcript({ address, video, transcript, playback, stage }: Tran
   );
 }
 
-/** A word and its time, for screen readers. */
+/** Returns a word and its time, for screen readers. */
 function spokenWord({ paragraphs, starts }: TranscriptModel, word: number): string {
   const paragraph = paragraphs.findLast(({ firstWord }) => firstWord <= word)!;
   const index = word - paragraph.firstWord;

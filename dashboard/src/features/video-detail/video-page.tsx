@@ -58,7 +58,7 @@ export function VideoPage() {
 interface VideoProps {
   address: VideoAddress;
   video: VideoDetailView;
-  /** Where playback starts, from the page's address. */
+  /** Start of playback, from the page's address. */
   startSeconds: number | null;
 }
 

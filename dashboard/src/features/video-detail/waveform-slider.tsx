@@ -100,7 +100,7 @@ export function WaveformSlider({ waveform, playback }: { waveform: Waveform; pla
   );
 }
 
-/** In whole CSS pixels; follows the layout. */
+/** Returns the element's width in whole CSS pixels, updated when the layout changes. */
 function useWidth(element: React.RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(320);
   useEffect(() => {

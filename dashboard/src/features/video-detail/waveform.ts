@@ -25,8 +25,8 @@ export function parseWaveform({ peaks, ...rest }: WaveformView): Waveform {
 }
 
 /**
- * Divides the waveform into bars. A bar's height is its loudest peak relative to the loudest of all; it counts as
- * speech if at least half of it is.
+ * Divides the waveform into bars. A bar's height is its highest peak relative to the highest peak of the waveform. A
+ * bar counts as speech if at least half of its duration is speech.
  */
 export function barsOf({ duration, peaksPerSecond, peaks, speech }: Waveform, count: number): Bar[] {
   const loudest = Math.max(1, maximum(peaks, 0, peaks.length));
@@ -45,7 +45,7 @@ export function barsOf({ duration, peaksPerSecond, peaks, speech }: Waveform, co
   });
 }
 
-/** The share of speech, and the number of pauses between speech. */
+/** Returns the share of speech and the number of pauses between speech segments. */
 export function speechShare({ duration, speech }: Waveform): { share: number; pauses: number } {
   let seconds = 0;
   let pauses = 0;

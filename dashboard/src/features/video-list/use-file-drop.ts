@@ -11,7 +11,7 @@ export function useFileDrop(onFiles: ((files: File[]) => void) | null): boolean 
     if (!onFiles) return;
     const controller = new AbortController();
     const { signal } = controller;
-    // Every element under the pointer fires enter and leave; at depth 0 the pointer has left the page.
+    // Each element that the pointer crosses fires dragenter and dragleave. At depth 0, the pointer has left the page.
     let depth = 0;
     const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
     addEventListener(

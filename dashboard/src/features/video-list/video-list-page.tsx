@@ -142,7 +142,7 @@ function useAnnouncement(): [string, (video: VideoView) => void] {
   return [text, announce];
 }
 
-/** Refetches the counts per state soon after a change, once for many changes. */
+/** Refetches the counts per state shortly after a change. Debounced, so that many changes cause one request. */
 function useRefreshCounts(environmentId: string): () => void {
   const queryClient = useQueryClient();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -155,7 +155,7 @@ function useRefreshCounts(environmentId: string): () => void {
   }, [queryClient, environmentId]);
 }
 
-/** `12`, `10,000+`; empty for zero, or until the counts are loaded. */
+/** Formats a count: `12`, `10,000+`. Empty for zero and until the counts are loaded. */
 function countText(counts: VideoCountsView | undefined, state: VideoState | undefined): string {
   if (!counts) return "";
   const counted = state === undefined ? Object.values(counts) : [counts[state]];

@@ -53,7 +53,7 @@ export const VideoRow = memo(function VideoRow({ video, now }: { video: VideoVie
   );
 });
 
-/** Progress, queue place, or why there is no transcript. */
+/** Shows the progress, the place in the queue, or why there is no transcript. */
 function Detail({ video }: { video: VideoView }) {
   const { state, transcription, sizeBytes, uploadedBytes, queuePlace } = video;
   if (state === "uploading") {

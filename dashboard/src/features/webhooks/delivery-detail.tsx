@@ -17,7 +17,7 @@ interface DeliveryDetailProps {
   canRedeliver: boolean;
 }
 
-/** The requests and responses of all attempts, latest first. */
+/** Shows the requests and responses of all attempts, latest first. */
 export function DeliveryDetail({ endpointId, deliveryId, canRedeliver }: DeliveryDetailProps) {
   const queryClient = useQueryClient();
   const now = useNow(1_000);

@@ -54,7 +54,7 @@ export function EndpointTable({
   );
 }
 
-/** Since when and why an endpoint is failing or disabled. */
+/** Shows when and why an endpoint started to fail or was disabled. */
 export function HealthDetail({ endpoint }: { endpoint: WebhookEndpointView }) {
   const { enabled, disabledAt, disabledReason, failingSince } = endpoint;
   if (!enabled && disabledAt) {

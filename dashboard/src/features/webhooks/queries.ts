@@ -5,7 +5,10 @@ import { request } from "../../admin-client/request.ts";
 import { SENT_EVENT_NAMES, STATUS_BADGES } from "./texts.ts";
 
 const PAGE_SIZE = 25;
-/** While an attempt is pending. The page does not compute when it is due, because clocks differ. */
+/**
+ * Polling interval while an attempt is pending. The page does not compute when the attempt is due, because clocks
+ * differ.
+ */
 const PENDING_MS = 1_000;
 const IDLE_MS = 10_000;
 
@@ -28,7 +31,7 @@ export function endpointQuery(endpointId: string) {
   });
 }
 
-/** The prefix of all queries about one endpoint. */
+/** Key prefix of all queries about one endpoint. */
 export function endpointKey(endpointId: string) {
   return ["webhook-endpoint", endpointId] as const;
 }
@@ -62,7 +65,7 @@ export function deliveriesQuery(endpointId: string, { status, event }: DeliveryF
     placeholderData: keepPreviousData,
     refetchInterval: (query) => {
       const pages = query.state.data?.pages ?? [];
-      // A refetch loads every page again, so it is less frequent with many pages.
+      // A refetch loads all pages again, so poll less frequently with many pages.
       if (pages.length > 4) return IDLE_MS * 3;
       const isPending = pages.some(({ data }) => data.some(({ status }) => status === "pending"));
       return isPending ? PENDING_MS * 2 : IDLE_MS / 2;

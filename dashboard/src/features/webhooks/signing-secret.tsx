@@ -21,7 +21,8 @@ export function SigningSecret({ endpoint, isOwner }: { endpoint: WebhookEndpoint
   });
   const rotate = useMutation({
     mutationFn: () => request("POST /webhook-endpoints/:id/rotate-secret", { params }),
-    // Not awaited: the page must not say that the secret was rotated while it still shows the old one.
+    // Not awaited, because the refetched endpoint must not announce the rotation while the page still shows the old
+    // secret.
     onSuccess: () => void queryClient.invalidateQueries({ queryKey: endpointKey(endpoint.id) }),
     gcTime: 0,
   });

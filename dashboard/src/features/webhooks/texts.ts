@@ -38,7 +38,7 @@ export const STATUS_BADGES: Record<DeliveryStatus, BadgeProps> = {
   canceled: { label: "Canceled", tone: "plain" },
 };
 
-/** For a pending delivery before its first attempt. */
+/** Badge of a pending delivery before its first attempt. */
 export const SENDING_BADGE: BadgeProps = { label: "Sending", tone: "busy" };
 
 const FAILURES: Record<string, string> = {
@@ -50,7 +50,7 @@ const FAILURES: Record<string, string> = {
   protocol: "Invalid HTTP response",
 };
 
-/** The result of an attempt: `HTTP 500`, `Timed out (…)`. */
+/** Returns the result of an attempt: `HTTP 500`, `Timed out (…)`. */
 export function responseText({
   statusCode,
   failure,
@@ -81,7 +81,7 @@ export function recentText({ health: { recent } }: WebhookEndpointView): string 
   return parts.filter(Boolean).join(", ");
 }
 
-/** A time in the future: `in 4 minutes`. */
+/** Formats a time in the future: `in 4 minutes`. */
 export function formatUntil(time: string, now: number): string {
   const seconds = (Date.parse(time) - now) / 1000;
   if (seconds < 5) return "now";

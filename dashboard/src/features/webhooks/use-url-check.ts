@@ -4,7 +4,10 @@ import { request } from "../../admin-client/request.ts";
 
 const DEBOUNCE_MS = 300;
 
-/** Why the server rejects this URL, checked once typing pauses; null if it accepts it or the check is pending. */
+/**
+ * Returns why the server rejects this URL; null if the server accepts it or the check is pending. Checks once the user
+ * pauses typing.
+ */
 export function useUrlCheck(url: string): string | null {
   const [debounced, setDebounced] = useState(url);
   useEffect(() => {
