@@ -10,19 +10,18 @@ const SLOW = "**/*.slow.test.ts";
  * with TEST_DATABASE_URL it would run the same again.
  */
 const EMBEDDED_ONLY = [
-  ...["cli.slow", "database-embedded", "database-maintenance", "docs-*", "doctor", "models"],
-  ...["database-durability.slow", "model-arrives.slow", "upgrade-embedded.slow", "migrate-command.slow"],
-  ...["files", "disk-transcript-store", "upload-locker"],
-  ...["config", "dashboard-pages", "error-docs", "media-type", "metadata", "metrics-looked-up", "problems"],
-  ...["readiness", "search-text", "batcher", "transcript-words", "validate"],
   ...[
-    "webhook-guard",
-    "webhook-post",
-    "webhook-post-security",
-    "webhook-resolve",
-    "webhook-schedule",
-    "webhook-sign",
+    "cli/cli.slow",
+    "config/config",
+    "docs/{commands.slow,errors,shapes,site,webhooks}",
+    "health/{doctor,readiness}",
+    "lib/{batcher,metadata}",
   ],
+  ...["admin/{dashboard-pages,transcript-words}", "api/files", "http/{problems,validate}"],
+  ...["db/{durability.slow,embedded,maintenance,migrate-command.slow}", "upgrade/upgrade-embedded.slow"],
+  ...["search/search-text", "speech/{model-arrives.slow,models}", "storage/disk-transcript-store"],
+  ...["telemetry/metrics-looked-up", "uploads/upload-locker", "videos/media-type"],
+  "webhooks/{guard-url,post,post-security,resolve-host,schedule,sign}",
 ].map((name) => `server/test/${name}.test.ts`);
 const elsewhere = process.env.TEST_DATABASE_URL ? EMBEDDED_ONLY : [];
 

@@ -12,11 +12,11 @@ function of(file: string, tests: string[], pairs: [original: string, replacement
   return pairs.map(([original, replacement]) => ({ file, original, replacement, tests }));
 }
 
-const KEYS = ["server/test/api-keys.test.ts", "server/test/transcription.test.ts"];
-const DELIVERIES = ["server/test/deliver.test.ts"];
-const UPLOADS = ["server/test/uploads.test.ts"];
-const STORED_FILES = ["server/test/stored-files.test.ts"];
-const FILE_ACCESS = ["server/test/file-access.test.ts"];
+const KEYS = ["server/test/api-keys/api-keys.test.ts", "server/test/transcription/transcription.test.ts"];
+const DELIVERIES = ["server/test/webhooks/deliver.test.ts"];
+const UPLOADS = ["server/test/uploads/uploads.test.ts"];
+const STORED_FILES = ["server/test/cleanup/stored-files.test.ts"];
+const FILE_ACCESS = ["server/test/health/file-access.test.ts"];
 
 export const mutations: Mutation[] = [
   // API keys
@@ -35,14 +35,14 @@ export const mutations: Mutation[] = [
   ...of("server/src/db/embedded/durable-node-fs.ts", FILE_ACCESS, [["mode & OWNER_ONLY", "mode"]]),
   ...of(
     "server/src/lib/secret-token.ts",
-    ["server/test/dashboard-operators.test.ts"],
+    ["server/test/admin/operators.test.ts"],
     [['createHash("sha256").update(token).digest("hex")', "token"]],
   ),
 
   // Roles of the admin API
   ...of(
     "server/src/admin/access.ts",
-    ["server/test/admin-authorization.test.ts"],
+    ["server/test/admin/authorization.test.ts"],
     [
       ['if (role === "owner" && actor.operator.role !== "owner") {', "if (false) {"],
       ['if (role === "command line") {', "if (false) {"],
@@ -54,7 +54,7 @@ export const mutations: Mutation[] = [
   // Signatures
   ...of(
     "server/src/storage/disk/file-url.ts",
-    ["server/test/files.test.ts"],
+    ["server/test/api/files.test.ts"],
     [
       ['"subtext file url 1", key, expires,', '"subtext file url 1", expires,'],
       ['"subtext file url 1", key, expires,', '"subtext file url 1", key,'],
@@ -66,7 +66,7 @@ export const mutations: Mutation[] = [
   ),
   ...of(
     "server/src/webhooks/sign.ts",
-    ["server/test/webhook-sign.test.ts"],
+    ["server/test/webhooks/sign.test.ts"],
     [
       ["`${id}.${seconds}.${body}`", "`${seconds}.${body}`"],
       ["`${id}.${seconds}.${body}`", "`${id}.${body}`"],
@@ -90,7 +90,7 @@ export const mutations: Mutation[] = [
   ),
   ...of(
     "server/src/storage/content-disposition.ts",
-    ["server/test/disk-transcript-store.test.ts"],
+    ["server/test/storage/disk-transcript-store.test.ts"],
     [
       ['safeFileName(fileName.normalize("NFKD")', '(fileName.normalize("NFKD")'],
       ["/[^\\x20-\\x7E]|%/g", "/[^\\x20-\\x7E]/g"],
@@ -100,7 +100,7 @@ export const mutations: Mutation[] = [
   // URL guard
   ...of(
     "server/src/webhooks/guard-url.ts",
-    ["server/test/webhook-guard.test.ts"],
+    ["server/test/webhooks/guard-url.test.ts"],
     [
       ["if (canonical === null) return true;", "if (canonical === null) return false;"],
       ["!excepted || isForbiddenAddress(translated, policy)", "!excepted"],
@@ -117,7 +117,7 @@ export const mutations: Mutation[] = [
   // State transitions
   ...of(
     "server/src/transcription/queries.ts",
-    ["server/test/attempts.test.ts", "server/test/lost-claims.test.ts"],
+    ["server/test/transcription/attempts.test.ts", "server/test/transcription/lost-claims.test.ts"],
     [
       ['    .where("attempt", "=", lease.attempt)\n', ""],
       ['    .where("status", "=", "PROCESSING");\n', ";\n"],
@@ -128,7 +128,7 @@ export const mutations: Mutation[] = [
   ),
   ...of(
     "server/src/transcription/run.ts",
-    ["server/test/attempts.test.ts"],
+    ["server/test/transcription/attempts.test.ts"],
     [
       ['if (!moved) return await movedBefore(tx, attempt, "completed");', ""],
       ['if (!moved) return await movedBefore(tx, attempt, "skipped");', ""],
@@ -140,7 +140,7 @@ export const mutations: Mutation[] = [
   ),
   ...of(
     "server/src/transcription/claim-queries.ts",
-    ["server/test/attempts.test.ts"],
+    ["server/test/transcription/attempts.test.ts"],
     [
       ['status === "PROCESSING" ? 1 : 0', "0"],
       ['attempt: set("attempt", "+", 1),', ""],
@@ -148,7 +148,7 @@ export const mutations: Mutation[] = [
   ),
   ...of(
     "server/src/queue/fair-queueing.ts",
-    ["server/test/fair-queueing.test.ts"],
+    ["server/test/queue/fair-queueing.test.ts"],
     [
       ["greatest(queue.finish_tag, (select virtual_time from clock))", "queue.finish_tag"],
       ["set virtual_time = ${start}::bigint where", "set virtual_time = virtual_time where"],
@@ -160,7 +160,7 @@ export const mutations: Mutation[] = [
   ),
   ...of(
     "server/src/queue/lost-job-queries.ts",
-    ["server/test/lost-jobs.test.ts"],
+    ["server/test/queue/lost-jobs.test.ts"],
     [
       ["where status in ('PENDING', 'PROCESSING') and not", "where status = 'PENDING' and not"],
       ['.where("status", "in", ["PENDING", "PROCESSING"])', '.where("status", "=", "PENDING")'],
@@ -179,7 +179,7 @@ export const mutations: Mutation[] = [
   ]),
   ...of(
     "server/src/webhooks/schedule.ts",
-    ["server/test/webhook-schedule.test.ts"],
+    ["server/test/webhooks/schedule.test.ts"],
     [
       ["outcome.status < 300", "outcome.status < 400"],
       [">= MAX_FAILING_MS", ">= 0"],
@@ -233,7 +233,7 @@ export const mutations: Mutation[] = [
   ]),
   ...of(
     "server/src/storage/part-buffer.ts",
-    ["server/test/part-buffer.test.ts"],
+    ["server/test/storage/part-buffer.test.ts"],
     [
       ["if (this.#chunkBytes <= MEMORY_BYTES) return;", "return;"],
       ["  await rm(path);\n", ""],
@@ -243,7 +243,7 @@ export const mutations: Mutation[] = [
   ),
   ...of(
     "server/src/storage/object-upload.ts",
-    ["server/test/part-buffer.test.ts"],
+    ["server/test/storage/part-buffer.test.ts"],
     [
       ["Math.floor(bytes / partBytes)", "9"],
       ["onDisk.enter(videoId, signal)", "onDisk.reenter(videoId)"],
@@ -251,14 +251,14 @@ export const mutations: Mutation[] = [
   ),
   ...of(
     "server/src/http/app.ts",
-    ["server/test/half-closed.test.ts"],
+    ["server/test/http/half-closed.test.ts"],
     [["Object.assign(app.server, { httpAllowHalfOpen: true });", ""]],
   ),
 
   // Sweeps, retention and backup
   ...of(
     "server/src/cleanup/stored-files.ts",
-    ["server/test/attempts.test.ts"],
+    ["server/test/transcription/attempts.test.ts"],
     [['(row.status === "PROCESSING" && row.attempt === attempt)', "false"]],
   ),
   ...of("server/src/cleanup/stored-files.ts", STORED_FILES, [
@@ -272,7 +272,7 @@ export const mutations: Mutation[] = [
   ]),
   ...of(
     "server/src/storage/ownership/store-ownership.ts",
-    ["server/test/claim-store.test.ts"],
+    ["server/test/storage/claim-store.test.ts"],
     [
       ['if (mark.generation > record.generation) return "newer_store";', ""],
       ["mark.generation === record.generation && mark.token !== record.token", "false"],
@@ -283,12 +283,12 @@ export const mutations: Mutation[] = [
   ),
   ...of(
     "server/src/storage/ownership/claim-store.ts",
-    ["server/test/claim-store.test.ts"],
+    ["server/test/storage/claim-store.test.ts"],
     [["    await restartUploadExpiry(db);\n", ""]],
   ),
   ...of(
     "server/src/videos/retention-queries.ts",
-    ["server/test/retention.test.ts"],
+    ["server/test/cleanup/retention.test.ts"],
     [
       ["if (since === null || since >= dueBefore(retention, now)) return null;", ""],
       ["  if (transcription && !ENDED.some((status) => status === transcription.status)) return null;\n", ""],
@@ -296,7 +296,7 @@ export const mutations: Mutation[] = [
   ),
   ...of(
     "server/src/backup/keep-files.ts",
-    ["server/test/keep-files.test.ts"],
+    ["server/test/backup/keep-files.test.ts"],
     [
       ["named.recording !== null && named.isUploaded", "named.recording !== null"],
       ["if (!(await tryLink(from, to))) await copyFile", "await copyFile"],

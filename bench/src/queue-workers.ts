@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 
-const WORKER = join(import.meta.dirname, "../../server/test/waiting-worker.ts");
+const WORKER = join(import.meta.dirname, "../../server/test/transcription/waiting-worker.ts");
 
 /** Number of concurrent jobs per worker. */
 export const CONCURRENCY = 4;

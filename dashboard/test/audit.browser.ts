@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { addViewer } from "../../server/test/operator-requests.ts";
+import { addViewer } from "../../server/test/admin/operator-requests.ts";
 import { accessibilityFaults } from "./accessibility.ts";
 import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
 

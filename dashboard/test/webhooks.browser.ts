@@ -1,9 +1,9 @@
 import type { Page } from "playwright-core";
 import { Webhook } from "standardwebhooks";
 import { beforeAll, expect, test } from "vitest";
-import { addViewer } from "../../server/test/operator-requests.ts";
+import { addViewer } from "../../server/test/admin/operator-requests.ts";
 import { emitCompleted } from "../../server/test/support/emit-completed.ts";
-import { type HttpReceiver, startReceiver } from "../../server/test/webhook-receivers.ts";
+import { type HttpReceiver, startReceiver } from "../../server/test/webhooks/webhook-receivers.ts";
 import { accessibilityFaults } from "./accessibility.ts";
 import { OWNER, openDashboard, setUpBy, signInBy } from "./open-dashboard.ts";
 

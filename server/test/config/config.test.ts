@@ -1,0 +1,434 @@
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { readConfig } from "../../src/config/config.ts";
+import { ConfigError } from "../../src/config/config-error.ts";
+import { SETTING_NAMES, SETTINGS, type SettingFacts, type SettingName } from "../../src/config/settings.ts";
+
+const root = join(import.meta.dirname, "../../..");
+const example = readFileSync(join(root, ".env.example"), "utf8");
+const settings = [...example.matchAll(/^#([A-Z0-9_]+)=(.*)$/gm)].map(([, name = "", value = ""]) => ({
+  name,
+  value,
+}));
+
+const withoutTelling = (env: Record<string, string>) => ({ ...readConfig(env), settings: [] });
+
+describe(".env.example", () => {
+  test("has every setting, once and in order, with its default", () => {
+    const known = Object.entries(SETTINGS).map(([name, facts]) => ({ name, value: facts.default ?? "" }));
+    expect(settings).toEqual(known);
+  });
+
+  test("changes nothing if used unchanged", () => {
+    const defaults = Object.fromEntries(settings.map(({ name, value }) => [name, value]));
+    expect(withoutTelling(defaults)).toEqual(withoutTelling({}));
+  });
+
+  test("explains each setting", () => {
+    const unexplained = example
+      .split(/\n\n/)
+      .filter((block) => /^#[A-Z0-9_]+=/m.test(block) && !/^# [A-Za-z]/m.test(block));
+    expect(unexplained).toEqual([]);
+  });
+});
+
+describe("docs/configuration.md", () => {
+  const page = readFileSync(join(root, "docs/configuration.md"), "utf8");
+  const rows = [...page.matchAll(/^\| `([A-Z0-9_]+)` \| (.+?) \| (.+?) \| `(.+?)` \|/gm)].map(
+    ([, name = "", fallback = "", unit = "", value = ""]) => ({ name, fallback, unit, value }),
+  );
+
+  test("has a row for every setting, in order, with its default, and says which are secret", () => {
+    expect(rows.map(({ name }) => name)).toEqual(SETTING_NAMES);
+    for (const { name, fallback, unit } of rows) {
+      const facts: SettingFacts = SETTINGS[name as SettingName];
+      if (facts.default !== null) expect([name, fallback]).toEqual([name, `\`${facts.default}\``]);
+      else expect([name, fallback]).not.toEqual([name, expect.stringMatching(/^`[^`]*`$/)]);
+      expect([name, unit.includes("*secret*")]).toEqual([name, facts.secret === true]);
+    }
+  });
+
+  test("has examples that are valid and differ from the defaults", () => {
+    const known = Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+    // Servers, and the engine that they replace.
+    const { ENGINE = "", ...others } = known;
+    for (const env of [others, { ENGINE }]) {
+      const { settings: read } = readConfig(env);
+      const given = read.filter(({ from }) => from === "environment").map(({ name }) => name);
+      expect(given.sort()).toEqual(Object.keys(env).sort());
+      expect(rows.filter(({ name, value }) => value === SETTINGS[name as SettingName].default)).toEqual([]);
+    }
+  });
+});
+
+test("every setting is read", () => {
+  const readers = globSync(["server/src/config/*.ts", "speech/src/engines/*/definition.ts"], {
+    cwd: root,
+    exclude: ["server/src/config/settings.ts"],
+  });
+  const code = readers.map((path) => readFileSync(join(root, path), "utf8")).join();
+  // One by one or in a list; an unknown name does not compile.
+  expect(SETTING_NAMES.filter((name) => !code.includes(`"${name}"`))).toEqual([]);
+});
+
+test("only the entry of the command line reads the environment", () => {
+  const source = join(root, "server/src");
+  const readers = readdirSync(source, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .filter((name) => readFileSync(join(source, name), "utf8").includes("process.env"));
+  expect(readers).toEqual(["cli.ts"]);
+});
+
+describe("an invalid setting", () => {
+  const wrong: [string, string][] = [
+    ["PORT", "80a"],
+    ["PORT", "70000"],
+    ["TRUST_PROXY", "yes"],
+    ["TRUST_PROXY", "0"],
+    ["TRUST_PROXY", "10.1"],
+    ["TRUST_PROXY", "10.0.0.0/33"],
+    ["PUBLIC_URL", "captions.example.com"],
+    ["PUBLIC_URL", "ftp://captions.example.com"],
+    ["DATABASE_URL", "mysql://localhost/subtext"],
+    ["ENGINE", "parrot"],
+    ["ROLE", "manager"],
+    ["S3_BUCKET", "Not A Bucket"],
+    ["ENGINE", "openai"],
+    ["SPEECH_SERVERS", "gpu1:8000"],
+    ["WHISPER_MODEL", "whisper-enormous"],
+    ["WHISPER_MODEL", "../models/mine"],
+    ["MODEL_DOWNLOAD", "yes"],
+    ["MODEL_HUB_URL", "ftp://mirror"],
+    ["SPEECH_PROCESSES", "0"],
+    ["MAX_UPLOAD_BYTES", "10 GiB"],
+    ["LOG_LEVEL", "loud"],
+    ["WEBHOOK_ALLOW_NETWORKS", "localhost"],
+  ];
+  for (const [name, value] of wrong) {
+    test(`is named together with valid values: ${name}=${value}`, () => {
+      expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
+      expect(() => readConfig({ [name]: value })).toThrow(`${name}=${value} cannot be used: `);
+    });
+  }
+
+  test("is reported alone if others in the list are valid", () => {
+    expect(() => readConfig({ WEBHOOK_ALLOW_NETWORKS: "10.0.0.0/8, fd00::/129" })).toThrow(
+      "WEBHOOK_ALLOW_NETWORKS=fd00::/129 cannot be used",
+    );
+    const { webhookAllowNetworks } = readConfig({ WEBHOOK_ALLOW_NETWORKS: " 10.0.0.0/8,fd00::/8 ::1/128" });
+    expect(webhookAllowNetworks).toEqual(["10.0.0.0/8", "fd00::/8", "::1/128"]);
+  });
+
+  test.each(["mysql://subtext:hunter2@db/subtext", "mysql://u:hunt/er2@db/x", "mysql://u:hunt@er2@db/x"])(
+    "is reported without its password: %s",
+    (url) => {
+      expect(() => readConfig({ DATABASE_URL: url })).toThrow(
+        /^DATABASE_URL=mysql:\/\/…@db\/\w+ cannot be used/,
+      );
+    },
+  );
+});
+
+test.each(["OTEL_EXPORTER_OTLP_ENDPOINT", "SPEECH_SERVERS", "MODEL_HUB_URL"])(
+  "%s rejects a password, because requests with one are not sent and the doctor shows the URL",
+  (name) => {
+    expect(() => readConfig({ [name]: "https://me:hunter2@elsewhere.example/v1" })).toThrow(
+      new RegExp(`^${name}=https://…@elsewhere.example/v1 cannot be used`),
+    );
+  },
+);
+
+describe("speech servers", () => {
+  test("have one key in common, or one each", () => {
+    const SPEECH_SERVERS = "http://gpu1:8000/v1, http://gpu2:8000/v1";
+    const keysOf = (keys: string) =>
+      readConfig({ SPEECH_SERVERS, SPEECH_SERVER_KEYS: keys }).configuredEngines.flatMap((spec) =>
+        spec.kind === "openai" ? spec.servers.map(({ apiKey }) => apiKey) : [],
+      );
+    expect(keysOf("")).toEqual([null, null]);
+    expect(keysOf("one")).toEqual(["one", "one"]);
+    expect(keysOf("one,two")).toEqual(["one", "two"]);
+    expect(() => keysOf("one,two,three")).toThrow("SPEECH_SERVER_KEYS=… cannot be used");
+  });
+});
+
+describe("the public URL", () => {
+  test("is where the service listens by default", () => {
+    expect(readConfig({ PORT: "9000" }).publicUrl).toBe("http://127.0.0.1:9000");
+    expect(readConfig({ HOST: "::1" }).publicUrl).toBe("http://[::1]:8080");
+    expect(readConfig({ HOST: "0.0.0.0" }).publicUrl).toBe("http://127.0.0.1:8080");
+  });
+
+  test("is normalized to end without a slash", () => {
+    expect(readConfig({ PUBLIC_URL: "https://a.example/" }).publicUrl).toBe("https://a.example");
+  });
+
+  test("has no path: paths in responses start at the root", () => {
+    expect(() => readConfig({ PUBLIC_URL: "https://a.example/subtext" })).toThrow("PUBLIC_URL=");
+  });
+});
+
+describe("a bucket", () => {
+  test("has the configured settings, with a prefix that ends with a slash", () => {
+    expect(readConfig({}).bucket).toBeNull();
+    expect(readConfig({ S3_BUCKET: "captions", S3_PREFIX: "a/b" }).bucket).toEqual({
+      name: "captions",
+      region: "us-east-1",
+      endpoint: null,
+      publicEndpoint: null,
+      forcePathStyle: false,
+      credentials: null,
+      prefix: "a/b/",
+    });
+  });
+
+  test.each([
+    [{ S3_ENDPOINT: "http://localhost:9000" }, "S3_ENDPOINT=… cannot be used"],
+    [{ S3_BUCKET: "captions", S3_ACCESS_KEY_ID: "id" }, "S3_ACCESS_KEY_ID=… cannot be used"],
+    [{ S3_BUCKET: "captions", S3_SECRET_ACCESS_KEY: "hush" }, "S3_SECRET_ACCESS_KEY=… cannot be used"],
+    [
+      { S3_BUCKET: "captions", S3_ENDPOINT: "http://id:hush@host" },
+      "S3_ENDPOINT=http://…@host cannot be used",
+    ],
+    [
+      { S3_BUCKET: "captions", S3_ENDPOINT: "http://host/path" },
+      "S3_ENDPOINT=http://host/path cannot be used",
+    ],
+    [{ S3_BUCKET: "captions", S3_PREFIX: "/a" }, "S3_PREFIX=/a cannot be used"],
+  ])("with incomplete settings is rejected without showing its secret: %j", (env, message) => {
+    expect(() => readConfig(env)).toThrow(message);
+    expect(() => readConfig(env)).not.toThrow("hush");
+  });
+});
+
+describe("a role", () => {
+  const DATABASE_URL = "postgres://db/subtext";
+  test("of one process among several needs a database and files that all can access", () => {
+    expect(() => readConfig({ ROLE: "worker" })).toThrow(/ROLE=worker cannot be used: .*DATABASE_URL/);
+    expect(() => readConfig({ ROLE: "api", DATABASE_URL })).toThrow(/^ROLE=api cannot be used: .*S3_BUCKET/);
+    expect(readConfig({ ROLE: "api", DATABASE_URL, S3_BUCKET: "captions" }).role).toBe("api");
+    expect(readConfig({}).role).toBe("all");
+  });
+});
+
+describe("traces", () => {
+  const OTEL_EXPORTER_OTLP_ENDPOINT = "http://collector:4318/";
+
+  test("are off without a collector, whatever the other settings", () => {
+    expect(readConfig({ OTEL_SERVICE_NAME: "other", OTEL_TRACES_SAMPLER_ARG: "none" }).traces).toBeNull();
+  });
+
+  test("are configured by OpenTelemetry's own names", () => {
+    const OTEL_EXPORTER_OTLP_HEADERS = "authorization=Bearer%20abc, x-tenant = 7";
+    const { traces } = readConfig({
+      OTEL_EXPORTER_OTLP_ENDPOINT,
+      OTEL_EXPORTER_OTLP_HEADERS,
+      OTEL_TRACES_SAMPLER_ARG: "0.1",
+    });
+    expect(traces).toEqual({
+      endpoint: "http://collector:4318",
+      headers: { authorization: "Bearer abc", "x-tenant": "7" },
+      serviceName: "subtext",
+      sampledRatio: 0.1,
+    });
+  });
+
+  test.each([
+    { OTEL_TRACES_SAMPLER_ARG: "2" },
+    { OTEL_EXPORTER_OTLP_HEADERS: "secret" },
+    { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" },
+    { OTEL_EXPORTER_OTLP_ENDPOINT: "https://collector/?token=secret" },
+  ])("are rejected with a reason: %o", (wrong) => {
+    expect(() => readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT, ...wrong })).toThrow(ConfigError);
+  });
+});
+
+test("a metrics token that can be guessed is rejected, and not repeated", () => {
+  expect(() => readConfig({ METRICS_TOKEN: "short" })).toThrow(/^METRICS_TOKEN=… cannot be used/);
+  expect(readConfig({ METRICS_TOKEN: "0123456789abcdef" }).metricsToken).toBe("0123456789abcdef");
+});
+
+describe("invalid settings", () => {
+  test("are reported all at once, each with its name and without a secret", () => {
+    const env = {
+      PORT: "eighty",
+      TRUST_PROXY: "yes",
+      ROLE: "worker",
+      DATABASE_URL: "mysql://me:hunter2@db/subtext",
+      METRICS_TOKEN: "hunter2",
+      LOG_LEVELL: "debug",
+    };
+    const faultsOf = () => {
+      try {
+        readConfig(env);
+        return [];
+      } catch (error) {
+        return (error as ConfigError).faults.map(({ name }) => name);
+      }
+    };
+    expect(faultsOf()).toEqual([
+      "LOG_LEVELL",
+      "PORT",
+      "ROLE",
+      "TRUST_PROXY",
+      "DATABASE_URL",
+      "METRICS_TOKEN",
+    ]);
+    expect(() => readConfig(env)).toThrow(/^6 settings cannot be used:\n {2}LOG_LEVELL=/);
+    expect(() => readConfig(env)).not.toThrow("hunter2");
+  });
+
+  test.each([
+    [{ SPEECH_SERVER_KEYS: "hunter2" }, "SPEECH_SERVER_KEYS=… cannot be used: it requires SPEECH_SERVERS"],
+    [
+      { SPEECH_SERVER_MODEL: "large" },
+      "SPEECH_SERVER_MODEL=large cannot be used: it requires SPEECH_SERVERS",
+    ],
+    [{ ENGINE: "whisper", SPEECH_SERVERS: "http://gpu/v1" }, "ENGINE=whisper cannot be used: it would leave"],
+    [{ S3_REGION: "eu-west-1" }, "S3_REGION=… cannot be used: it requires S3_BUCKET"],
+    [
+      { S3_BUCKET: "captions", S3_PUBLIC_ENDPOINT: "https://s3.example" },
+      "S3_PUBLIC_ENDPOINT=https://s3.example cannot be used: it is another address",
+    ],
+  ])("include contradictions: %j", (env, message) => {
+    expect(() => readConfig(env)).toThrow(message);
+    expect(() => readConfig(env)).not.toThrow("hunter2");
+  });
+});
+
+describe("an unknown name", () => {
+  test.each([
+    ["DATABASE_URI", "DATABASE_URL"],
+    ["DATBASE_URL", "DATABASE_URL"],
+    ["DATABASE_URL_FILES", "DATABASE_URL_FILE"],
+    ["WEBHOOK_ALLOW_HTPP", "WEBHOOK_ALLOW_HTTP"],
+    ["database-url", "DATABASE_URL"],
+    ["DATADIR", "DATA_DIR"],
+    ["SUBTEXT_PORT", "PORT"],
+    ["SUBTEXT_DATABASE_URL_FILE", "DATABASE_URL_FILE"],
+  ])("is rejected with the one that was meant: %s", (name, meant) => {
+    expect(() => readConfig({ [name]: "value" })).toThrow(
+      `${name}=… cannot be used: there is no such setting; ${meant} is one.`,
+    );
+  });
+
+  test.each([
+    ["of another program", { HOME: "/root", POST: "1", HOSTS: "a", ROLES: "x", PORTS: "1", TZ: "UTC" }],
+    ["of OpenTelemetry, AWS and PostgreSQL", { OTEL_TRACES_SAMPLER: "x", AWS_REGION: "x", PGDATABASE: "x" }],
+    [
+      "that Kubernetes sets for a Service",
+      {
+        SUBTEXT_PORT: "tcp://10.0.0.1:8080",
+        SUBTEXT_SERVICE_HOST: "10.0.0.1",
+        SUBTEXT_PORT_80_TCP_PROTO: "tcp",
+      },
+    ],
+    ["next to the similar setting", { LOG_LEVEL: "info", LOGLEVEL: "verbose" }],
+    ["without a value", { DATABASE_URI: "" }],
+    ["of a test run", { TEST_DATABASE_URL: "postgres://x", TEST_S3: "{}" }],
+  ])("is ignored: one %s", (_what, env) => {
+    expect(withoutTelling({ ...env })).toEqual(withoutTelling({}));
+  });
+
+  test("is rejected in a settings file, except for names that other programs read from there", () => {
+    const read = (values: Record<string, string>) => readConfig(values, { path: ".env", values });
+    expect(() => read({ MAX_VIDEOS: "7", PORT: "9000" })).toThrow(
+      "MAX_VIDEOS=… cannot be used: there is no such setting, and .env is only for settings of Subtext.",
+    );
+    const others = {
+      AWS_REGION: "x",
+      HTTPS_PROXY: "http://proxy",
+      NODE_USE_ENV_PROXY: "1",
+      PGSSLMODE: "require",
+    };
+    expect(read({ ...others, PORT: "9000" }).port).toBe(9000);
+    expect(() => readConfig({ MAX_VIDEOS: "7" })).not.toThrow();
+  });
+
+  test("never cause anything but a named error", () => {
+    const name = fc.oneof(
+      fc.string({ minLength: 1, maxLength: 40 }),
+      fc.tuple(fc.constantFrom(...SETTING_NAMES), fc.string({ maxLength: 2 })).map((parts) => parts.join("")),
+    );
+    fc.assert(
+      fc.property(fc.dictionary(name, fc.string({ maxLength: 30 })), (env) => {
+        try {
+          readConfig(env, { path: ".env", values: env });
+        } catch (error) {
+          expect(error).toBeInstanceOf(ConfigError);
+        }
+      }),
+    );
+  });
+});
+
+describe("a secret in a file", () => {
+  function secretFile(text: string): string {
+    const folder = mkdtempSync(join(tmpdir(), "subtext-secret-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, "secret");
+    writeFileSync(path, text);
+    return path;
+  }
+
+  const values: Record<string, string> = {
+    DATABASE_URL: "postgres://subtext:hunter2@db/subtext",
+    S3_ACCESS_KEY_ID: "hunter2-id",
+    S3_SECRET_ACCESS_KEY: "hunter2-key",
+    MODEL_HUB_TOKEN: "hunter2-token",
+    SPEECH_SERVER_KEYS: "hunter2-a",
+    METRICS_TOKEN: "hunter2-0123456789",
+    OTEL_EXPORTER_OTLP_HEADERS: "authorization=hunter2",
+  };
+  const around = {
+    S3_BUCKET: "captions",
+    SPEECH_SERVERS: "http://gpu/v1",
+    OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
+  };
+
+  test("equals the one in the variable, whatever line ending follows it, and is never shown", () => {
+    const secrets = SETTING_NAMES.filter((name) => "secret" in SETTINGS[name]);
+    expect(Object.keys(values).sort()).toEqual([...secrets].sort());
+    for (const end of ["", "\n", "\r\n"]) {
+      const files = Object.entries(values).map(([name, value]) => [`${name}_FILE`, secretFile(value + end)]);
+      const config = readConfig({ ...around, ...Object.fromEntries(files) });
+      expect({ ...config, settings: [] }).toEqual(withoutTelling({ ...around, ...values }));
+      expect(JSON.stringify(config.settings)).not.toContain("hunter2");
+    }
+    expect(JSON.stringify(readConfig({ ...around, ...values }).settings)).not.toContain("hunter2");
+  });
+
+  test("contradicts the variable", () => {
+    const env = { METRICS_TOKEN: "0123456789abcdef", METRICS_TOKEN_FILE: secretFile("0123456789abcdef") };
+    expect(() => readConfig(env)).toThrow(
+      "METRICS_TOKEN=… cannot be used: METRICS_TOKEN_FILE is given as well",
+    );
+  });
+
+  test("that is missing or empty is reported by its path, without follow-up errors", () => {
+    const around = { ROLE: "api", S3_BUCKET: "captions" };
+    expect(() => readConfig({ ...around, DATABASE_URL_FILE: "/nowhere/secret" })).toThrow(
+      /^DATABASE_URL_FILE=\/nowhere\/secret cannot be used: the file cannot be read \(ENOENT\)\.$/,
+    );
+    expect(() => readConfig({ DATABASE_URL_FILE: secretFile("\n") })).toThrow("the file is empty");
+  });
+});
+
+test("settings are listed with their sources, without the passwords in URLs", () => {
+  const values = { PORT: "9000", SPEECH_SERVERS: "http://gpu/v1" };
+  const { settings: listed } = readConfig(
+    { ...values, LOG_LEVEL: "warn", DATABASE_URL: "postgres://me:hunter2@db/x?password=hunter2" },
+    { path: ".env", values },
+  );
+  const find = (name: string) => listed.find((setting) => setting.name === name);
+  expect(listed.map(({ name }) => name)).toEqual(SETTING_NAMES);
+  expect(find("PORT")).toEqual({ name: "PORT", value: "9000", from: ".env" });
+  expect(find("LOG_LEVEL")).toEqual({ name: "LOG_LEVEL", value: "warn", from: "environment" });
+  expect(find("HOST")).toEqual({ name: "HOST", value: "127.0.0.1", from: "default" });
+  expect(find("S3_BUCKET")).toEqual({ name: "S3_BUCKET", value: null, from: "default" });
+  expect(find("DATABASE_URL")?.value).toBe("postgres://…@db/x");
+  expect(JSON.stringify(listed)).not.toContain("hunter2");
+});

@@ -1,0 +1,135 @@
+import { CompiledQuery, sql } from "kysely";
+import { beforeAll, describe, expect, test } from "vitest";
+import { listNamedFiles } from "../../src/backup/named-files.ts";
+import { listStoredParts } from "../../src/cleanup/missing-file-queries.ts";
+import { sweepUnindexed } from "../../src/cleanup/reconcile-jobs.ts";
+import type { MomentQuery } from "../../src/db/database.ts";
+import type { Db, Tx } from "../../src/db/schema.ts";
+import { findDeliveriesWithoutJob } from "../../src/queue/lost-job-queries.ts";
+import { insertMissingDocuments, nextIdRange } from "../../src/search/document-queries.ts";
+import { listTranscriptions } from "../../src/transcription/queries.ts";
+import { pageOfDeliveries } from "../../src/webhooks/queries.ts";
+import { rowsRead, rowsReadBy } from "../support/rows-read.ts";
+import { createTenant, shareService } from "../support/service.ts";
+
+const subtext = shareService({ start: false });
+const VIDEOS = 3_000;
+const PENDING = 10;
+const RARE = "transcriptions.transcription.failed";
+
+describe("with many videos that were transcribed and announced long ago", () => {
+  let environmentId: string;
+  const open = () => subtext.service.parts.database.kysely;
+  const idOf = (kind: string, number = sql.ref("number")) =>
+    sql`${kind} || '_' || lpad(${number}::text, 26, '0')`;
+
+  beforeAll(async () => {
+    ({ environmentId } = await createTenant(subtext));
+    const db = open();
+    const numbers = sql`generate_series(1, ${VIDEOS}::int) as number`;
+    await sql`
+      insert into video (id, environment_id, metadata, size_bytes, created_at, uploaded_at, ai_transcription)
+      select ${idOf("video")}, ${environmentId}, '{}', 1, now(), now(), true from ${numbers}`.execute(db);
+    await sql`
+      insert into transcription
+        (id, video_id, environment_id, status, job_id, created_at, queued_at, finished_at, file_prefix)
+      select ${idOf("transcription")}, ${idOf("video")}, ${environmentId}, 'COMPLETED', gen_random_uuid(), now(),
+        now(), now(), 'transcripts/' || number from ${numbers}`.execute(db);
+    await sql`
+      insert into webhook_endpoint (id, environment_id, url, event_types, secret, metadata, created_at)
+      values ('endpoint_many', ${environmentId}, 'https://example.com', '[]', '', '{}', now())`.execute(db);
+    await sql`
+      insert into event (id, environment_id, type, transcription_id, detail, created_at)
+      select ${idOf("event")}, ${environmentId},
+        case when number <= ${PENDING}::int then ${RARE} else 'transcriptions.transcription.completed' end,
+        ${idOf("transcription")}, '{}', now() from ${numbers}`.execute(db);
+    await sql`
+      insert into delivery (id, event_id, event_type, endpoint_id, status, job_id, created_at)
+      select replace(id, 'event', 'delivery'), id, type, 'endpoint_many',
+        case when type = ${RARE} then 'pending' else 'succeeded' end, gen_random_uuid(), now()
+      from event where environment_id = ${environmentId}`.execute(db);
+    await sql`analyze`.execute(db);
+  });
+
+  const later = `video_${String(VIDEOS - 500).padStart(26, "0")}`;
+
+  test("the search for missing files reads only the videos that it checks, however many come before", async () => {
+    const read = await rowsRead(open(), (db) => listStoredParts(db, { after: later, limit: 100 }));
+    expect(read).toBeLessThanOrEqual(2 * 100);
+  });
+
+  test("a backup reads every video once", async () => {
+    const db = open();
+    let read = 0;
+    const query: MomentQuery = async (statement, values = []) => {
+      read += await rowsReadBy(db, statement, values);
+      return (await db.executeQuery<never>(CompiledQuery.raw(statement, [...values]))).rows;
+    };
+    expect(await Array.fromAsync(listNamedFiles(query))).toHaveLength(VIDEOS);
+    expect(read).toBeLessThanOrEqual(2 * VIDEOS);
+  });
+
+  test.each([null, "COMPLETED"] as const)("only the latest transcriptions (%s) are read", async (status) => {
+    const latest = (db: Db) => listTranscriptions(db, environmentId, { status, limit: 10 });
+    const numbers = (await latest(open())).map(({ id }) => Number(id.split("_")[1]));
+    expect(numbers).toEqual(Array.from({ length: 10 }, (_, index) => VIDEOS - index));
+    expect(await rowsRead(open(), latest)).toBeLessThanOrEqual(2 * 10);
+  });
+
+  test("the search for deliveries with lost jobs reads only waiting ones", async () => {
+    expect(await findDeliveriesWithoutJob(open())).toHaveLength(PENDING);
+    expect(await rowsRead(open(), findDeliveriesWithoutJob)).toBeLessThan(VIDEOS / 10);
+  });
+
+  test.each([
+    [null, RARE, PENDING],
+    ["pending", RARE, PENDING],
+    ["succeeded", RARE, 0],
+    ["failed", "transcriptions.transcription.completed", 0],
+    [null, "transcriptions.transcription.completed", 20],
+    [null, undefined, 20],
+  ] as const)(
+    "only the deliveries shown are read, with the state %s and the event type %s",
+    async (status, eventType, shown) => {
+      const page = (db: Db) =>
+        pageOfDeliveries(db, "endpoint_many", {
+          status,
+          before: null,
+          limit: 20,
+          ...(eventType && { eventType }),
+        });
+      expect(await page(open())).toHaveLength(shown);
+      // Some in each of four states, with their events and attempts.
+      expect(await rowsRead(open(), page)).toBeLessThanOrEqual(4 * 20 + 4 * 20);
+    },
+  );
+
+  test("transcripts that are not indexed yet are found in ranges of ids", async () => {
+    const db = open();
+    const missing = [1, VIDEOS / 2, VIDEOS].map(
+      (number) => `transcription_${String(number).padStart(26, "0")}`,
+    );
+    await sql`
+      insert into search_document (transcription_id, environment_id, job_id, indexed_at)
+      select id, environment_id, job_id, now() from transcription where id <> all (${missing}::text[])`.execute(
+      db,
+    );
+    await sql`analyze`.execute(db);
+    const { queue, log } = subtext.service.parts;
+    await sweepUnindexed({ db, queue, log }, AbortSignal.timeout(60_000));
+    const found = await db
+      .selectFrom("search_document")
+      .select("transcription_id")
+      .where("indexed_at", "is", null)
+      .orderBy("transcription_id")
+      .execute();
+    expect(found.map(({ transcription_id }) => transcription_id)).toEqual(missing);
+
+    const read = await rowsRead(db, async (db) => {
+      const range = await nextIdRange(db, missing[1]!, 100);
+      expect(range).not.toBeNull();
+      expect(await insertMissingDocuments(db as Tx, range!, 50)).toEqual([]);
+    });
+    expect(read).toBeLessThanOrEqual(3 * 100);
+  });
+});

@@ -1,0 +1,128 @@
+import { describe, expect, test } from "vitest";
+import { noteMissing } from "../../src/cleanup/missing-file-queries.ts";
+import type { Tx } from "../../src/db/schema.ts";
+import { newId } from "../../src/lib/ids.ts";
+import { newJobId } from "../../src/queue/queue.ts";
+import { deleteVideoRows } from "../../src/videos/queries.ts";
+import { deleteWebhookEndpoint } from "../../src/webhooks/endpoint-queries.ts";
+import { createWebhookEndpoint } from "../../src/webhooks/endpoints.ts";
+import { insertDelivery, insertEvent } from "../../src/webhooks/queries.ts";
+import { emitCompleted } from "../support/emit-completed.ts";
+import { seedTranscript } from "../support/seed-transcript.ts";
+import { createTenant, shareService } from "../support/service.ts";
+
+/** The embedded database runs one transaction at a time. */
+const isPostgres = Boolean(process.env.TEST_DATABASE_URL);
+const subtext = shareService({ start: false });
+
+/**
+ * Runs the work in a transaction, and commits it only after the concurrent function waits for it.
+ * @param then the last part of the work, which runs once the other waits
+ */
+async function meanwhile(
+  work: (tx: Tx) => Promise<unknown>,
+  other: () => Promise<unknown>,
+  then: (tx: Tx) => Promise<unknown> = async () => {},
+): Promise<unknown> {
+  const db = subtext.service.parts.database.kysely;
+  const { promise: done, resolve: finish } = Promise.withResolvers<void>();
+  const { promise: letGo, resolve: release } = Promise.withResolvers<void>();
+  const first = db.transaction().execute(async (tx) => {
+    await work(tx);
+    finish();
+    await letGo;
+    await then(tx);
+  });
+  await done;
+  const second = other();
+  // A function that does not wait for the transaction ends first.
+  await Promise.race([second, new Promise((resolve) => setTimeout(resolve, 500))]).catch(() => {});
+  release();
+  const [, outcome] = await Promise.all([first, second]);
+  return outcome;
+}
+
+describe.skipIf(!isPostgres)("what happens while something is deleted", () => {
+  test("a transcription completes while a webhook endpoint is being deleted", async () => {
+    const { environmentId } = await createTenant(subtext);
+    const { database, clock, endpointPolicy: policy } = subtext.service.parts;
+    const db = database.kysely;
+    const wanted = { environmentId, url: "https://example.com/hook" };
+    const { id: deleted } = await createWebhookEndpoint({ db, clock, policy }, wanted);
+    const { id: remaining } = await createWebhookEndpoint({ db, clock, policy }, wanted);
+    await meanwhile(
+      (tx) => deleteWebhookEndpoint(tx, deleted),
+      () => emitCompleted(subtext.service, environmentId),
+    );
+    const deliveries = await db
+      .selectFrom("delivery")
+      .select("endpoint_id")
+      .where("endpoint_id", "in", [deleted, remaining])
+      .execute();
+    expect(deliveries).toEqual([{ endpoint_id: remaining }]);
+  });
+
+  test("missing files are recorded for other videos, but not for one that is being deleted", async () => {
+    const { environmentId } = await createTenant(subtext);
+    const seed = () => seedTranscript(subtext.service, { environmentId, language: "en", text: "Gone." });
+    const [{ videoId: deleted }, { videoId: remaining }] = [await seed(), await seed()];
+    const db = subtext.service.parts.database.kysely;
+    const missing = [deleted, remaining].map((videoId) => ({ videoId, part: "recording" as const }));
+    await meanwhile(
+      (tx) => deleteVideoRows(tx, environmentId, deleted),
+      () => noteMissing(db, { lookedAt: [deleted, remaining], missing, now: new Date() }),
+    );
+    const noted = await db.selectFrom("missing_file").select("video_id").execute();
+    expect(noted).toEqual([{ video_id: remaining }]);
+  });
+
+  test.each<
+    [
+      string,
+      (tx: Tx, made: { videoId: string; endpointId: string; environmentId: string }) => Promise<unknown>,
+    ]
+  >([
+    ["a video", (tx, { environmentId, videoId }) => deleteVideoRows(tx, environmentId, videoId)],
+    ["a webhook endpoint", (tx, { endpointId }) => deleteWebhookEndpoint(tx, endpointId)],
+  ])(
+    "deleting %s waits for its deliveries that are being settled, without a deadlock",
+    async (_what, remove) => {
+      const { environmentId } = await createTenant(subtext);
+      const { database, clock, endpointPolicy: policy } = subtext.service.parts;
+      const db = database.kysely;
+      const { videoId, transcriptionId } = await seedTranscript(subtext.service, {
+        environmentId,
+        language: "en",
+        text: "Told.",
+      });
+      const wanted = { environmentId, url: "https://example.com/hook" };
+      const { id: endpointId } = await createWebhookEndpoint({ db, clock, policy }, wanted);
+      const now = clock.now();
+      // The later id first, because rows are deleted in their physical order.
+      const ids = [newId("delivery"), newId("delivery")].toSorted();
+      for (const id of ids.toReversed()) {
+        const eventId = newId("event");
+        const about = { environmentId, transcriptionId, detail: {}, now };
+        await db.transaction().execute(async (tx) => {
+          const type = "transcriptions.transcription.completed";
+          await insertEvent(tx, { id: eventId, type, ...about });
+          await insertDelivery(tx, { id, eventId, eventType: type, endpointId, jobId: newJobId(), now });
+        });
+      }
+      const lock = async (tx: Tx, id: string) =>
+        await tx.selectFrom("delivery").select("id").where("id", "=", id).forUpdate().execute();
+      await meanwhile(
+        (tx) => lock(tx, ids[0]!),
+        () => db.transaction().execute((tx) => remove(tx, { videoId, endpointId, environmentId })),
+        (tx) => lock(tx, ids[1]!),
+      );
+      expect(await db.selectFrom("delivery").select("id").where("id", "in", ids).execute()).toEqual([]);
+    },
+  );
+});
+
+if (!isPostgres) {
+  describe("what happens while something is deleted", () => {
+    test.skip("is not tested: TEST_DATABASE_URL names no PostgreSQL", () => {});
+  });
+}

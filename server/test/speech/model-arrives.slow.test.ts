@@ -1,0 +1,85 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { KNOWN_MODELS, type KnownModel } from "@subtext/speech/models/catalog";
+import { expect, onTestFinished, test } from "vitest";
+import { languageRecording, tinyWhisperModel } from "../../../speech/test/support/language-recordings.ts";
+import { ModelHub } from "../../../speech/test/support/model-hub.ts";
+import { createTenant, startService, until, untilEnded, upload } from "../support/service.ts";
+
+const SAMPLE = join(import.meta.dirname, "../../../demo/sample/sample.mp4");
+/** The bundled engine may transcribe its English part. */
+const TINY = KNOWN_MODELS[0] as KnownModel;
+
+/** Serves a real model in place of the smallest one of the catalog. */
+async function startHub(): Promise<ModelHub> {
+  const files = await Promise.all(
+    TINY.files.map(async (path) => {
+      const name = path.replace("onnx/", "").replace("_quantized", "");
+      return [
+        path,
+        { content: await readFile(join(tinyWhisperModel, name)), large: path.endsWith(".onnx") },
+      ] as const;
+    }),
+  );
+  const hub = await ModelHub.start(TINY.repository, Object.fromEntries(files));
+  onTestFinished(() => hub.stop());
+  return hub;
+}
+
+test("a Spanish video waits for the model that is being downloaded, an English one does not", async () => {
+  const hub = await startHub();
+  hub.faults = { pieceDelayMs: 100 };
+  const service = await startService({
+    env: { MODEL_DOWNLOAD: "auto", MODEL_HUB_URL: hub.url, WHISPER_MODEL: TINY.name },
+  });
+  const { models, database } = service.service.parts;
+  await until(async () => models.state().state === "downloading");
+  const tenant = await createTenant(service);
+  const spanish = languageRecording("spanish");
+  const videoId = await upload(service, tenant, await readFile(spanish.path));
+
+  const row = async () =>
+    await database.kysely
+      .selectFrom("transcription")
+      .selectAll()
+      .where("video_id", "=", videoId)
+      .executeTakeFirstOrThrow();
+  await until(async () => (await row()).attempt > 0);
+  expect(models.state().state).toBe("downloading");
+  const sample = await upload(service, tenant, await readFile(SAMPLE));
+  expect(await untilEnded(service, tenant, sample)).toMatchObject({ status: "COMPLETED", language: "en" });
+
+  expect(await untilEnded(service, tenant, videoId)).toMatchObject({ status: "COMPLETED", language: "es" });
+  expect(await row()).toMatchObject({ failure_count: 0 });
+  expect((await row()).language_segments).toMatchObject([{ language: "es", engine: TINY.name }]);
+  expect(models.state()).toMatchObject({ state: "installed" });
+
+  const english = await upload(service, tenant, await readFile(languageRecording("english").path));
+  expect(await untilEnded(service, tenant, english)).toMatchObject({ status: "COMPLETED", language: "en" });
+  const recognized = await database.kysely
+    .selectFrom("transcription")
+    .select("language_segments")
+    .where("video_id", "=", english)
+    .executeTakeFirstOrThrow();
+  expect(new Set(recognized.language_segments?.map(({ language }) => language))).toEqual(new Set(["en"]));
+  expect(recognized.language_segments?.map(({ engine }) => engine)).toContain("moonshine-tiny");
+});
+
+test("if the model is unavailable, a Spanish video fails with an error that says what is missing and how to get it", async () => {
+  const hub = await ModelHub.start("somebody/else", {});
+  onTestFinished(() => hub.stop());
+  const service = await startService({
+    env: { MODEL_DOWNLOAD: "auto", MODEL_HUB_URL: hub.url, WHISPER_MODEL: TINY.name },
+  });
+  await until(async () => service.service.parts.models.state().state === "failed");
+  const tenant = await createTenant(service);
+  const videoId = await upload(service, tenant, await readFile(languageRecording("spanish").path));
+  expect(await untilEnded(service, tenant, videoId)).toMatchObject({ status: "FAILED" });
+  const { failure_code, failure_message } = await service.service.parts.database.kysely
+    .selectFrom("transcription")
+    .selectAll()
+    .where("video_id", "=", videoId)
+    .executeTakeFirstOrThrow();
+  expect(failure_code).toBe("language_unsupported");
+  expect(failure_message).toContain("npx subtext models pull whisper-tiny");
+});

@@ -1,0 +1,470 @@
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { drawBar, writeLines } from "@subtext/speech/cli/download-display";
+import type { ModelView } from "@subtext/speech/cli/model-commands";
+import { KNOWN_MODELS, type KnownModel } from "@subtext/speech/models/catalog";
+import { PERSISTENCE, type Persistence } from "@subtext/speech/models/download";
+import type { DownloadProgress } from "@subtext/speech/models/download-progress";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { ModelHub } from "../../../speech/test/support/model-hub.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { ConfigError } from "../../src/config/config-error.ts";
+import { writeServiceFile } from "../../src/lib/service-file.ts";
+import { createModels, type Models, type ModelsState } from "../../src/speech/models.ts";
+import { createLog } from "../../src/telemetry/log.ts";
+import { MovableClock, temporaryFolder, until } from "../support/service.ts";
+
+const SUBTEXT = join(import.meta.dirname, "../../bin/subtext.js");
+const TINY = KNOWN_MODELS[0] as KnownModel;
+
+/** A hub with small files under the paths of the smallest model of the catalog. */
+async function startHub(): Promise<ModelHub> {
+  const file = (path: string) => ({
+    content: createHash("shake256", { outputLength: 300_000 }).update(path).digest(),
+    large: path.endsWith(".onnx"),
+  });
+  const files = Object.fromEntries(TINY.files.map((path) => [path, file(path)]));
+  const hub = await ModelHub.start(TINY.repository, files);
+  onTestFinished(() => hub.stop());
+  return hub;
+}
+
+interface Outcome {
+  exitCode: number | null;
+  out: string;
+  err: string;
+}
+
+/** Runs the program without a terminal. */
+async function run(args: string[], env: Record<string, string>): Promise<Outcome> {
+  const child = spawn(process.execPath, [SUBTEXT, ...args], {
+    cwd: tmpdir(),
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const seen = { out: "", err: "" };
+  child.stdout.on("data", (chunk) => {
+    seen.out += chunk;
+  });
+  child.stderr.on("data", (chunk) => {
+    seen.err += chunk;
+  });
+  const exitCode = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { exitCode, ...seen };
+}
+
+describe("the commands", () => {
+  test("list, pull, verify and remove models", async () => {
+    const [hub, dataFolder] = [await startHub(), await temporaryFolder()];
+    const env = { DATA_DIR: dataFolder, MODEL_HUB_URL: hub.url, WHISPER_MODEL: TINY.name };
+    const list = async () => JSON.parse((await run(["models", "list", "--json"], env)).out) as ModelView[];
+    expect((await list()).map(({ name, state, wanted }) => [name, state, wanted])).toEqual(
+      KNOWN_MODELS.map(({ name }) => [name, "available", name === TINY.name]),
+    );
+
+    const folder = join(dataFolder, "models", TINY.name);
+    const pulled = await run(["models", "pull"], env);
+    expect(pulled).toMatchObject({ exitCode: 0, out: `${TINY.name} installed: ${folder}\n` });
+    expect(pulled.err).toMatch(
+      /^whisper-tiny {2}0 % .*\n(.*\n)*whisper-tiny {2}100 % {2}1\.8 MB of 1\.8 MB.*\n$/,
+    );
+    const [tiny] = await list();
+    expect(tiny).toMatchObject({ state: "installed", commit: hub.commit, bytes: 1_800_000, folder });
+
+    const again = await run(["models", "pull", TINY.name, "--json"], env);
+    expect({ ...again, out: JSON.parse(again.out) }).toEqual({
+      exitCode: 0,
+      err: "",
+      out: { name: TINY.name, folder, already: true },
+    });
+    expect(await run(["models", "verify"], env)).toEqual({ exitCode: 0, err: "", out: `${TINY.name}  ok\n` });
+    await writeFile(join(folder, "tokenizer.json"), Buffer.alloc(300_000));
+    expect(await run(["models", "verify", TINY.name], env)).toEqual({
+      exitCode: 1,
+      err: "",
+      out: `${TINY.name}  DAMAGED\n  tokenizer.json has other content than it was installed with.\n`,
+    });
+    await truncate(join(folder, "config.json"), 1);
+    const damaged = await run(["models", "list"], env);
+    expect(damaged.out).toMatch(/^whisper-tiny \* .*damaged/m);
+    expect(damaged.out).toContain("whisper-tiny: config.json has 1 bytes instead of 300000.");
+  });
+
+  test("rm refuses to remove the model that a running service uses, unless it is forced", async () => {
+    const [hub, dataFolder] = [await startHub(), await temporaryFolder()];
+    const env = { DATA_DIR: dataFolder, MODEL_HUB_URL: hub.url, WHISPER_MODEL: TINY.name };
+    await run(["models", "pull"], env);
+    // The health check of a hub looks like that of a service.
+    await writeServiceFile(dataFolder, { url: hub.url, token: "x".repeat(43), pid: process.pid });
+    const refused = await run(["models", "rm", TINY.name], env);
+    expect(refused).toMatchObject({ exitCode: 1, out: "" });
+    expect(refused.err).toMatch(/^subtext: The service .* uses whisper-tiny[^\n]*--force[^\n]*\n$/);
+    const forced = await run(["models", "rm", TINY.name, "--force"], env);
+    expect(forced).toEqual({ exitCode: 0, out: `${TINY.name} removed\n`, err: "" });
+    const gone = await run(["models", "rm", TINY.name, "--force"], env);
+    expect(gone).toEqual({ exitCode: 0, out: `${TINY.name} is not installed\n`, err: "" });
+  });
+
+  test("that fail exit with one line and 1, and with 2 if they are invalid", async () => {
+    const [hub, dataFolder] = [await startHub(), await temporaryFolder()];
+    hub.faults = { token: "secret" };
+    const env = { DATA_DIR: dataFolder, MODEL_HUB_URL: hub.url };
+    for (const args of [
+      ["models", "pull", "whisper-nonsense"],
+      ["models", "pull", TINY.name],
+      ["models", "rm", "../data"],
+      ["models", "verify", TINY.name],
+    ]) {
+      const outcome = await run(args, env);
+      expect([args, outcome.exitCode, outcome.out]).toEqual([args, 1, ""]);
+      expect(outcome.err).toMatch(/^subtext: [^\n]+\n$/);
+    }
+    expect((await run(["models", "rm"], env)).exitCode).toBe(2);
+    expect((await run(["models", "pull", TINY.name], { ...env, MODEL_HUB_TOKEN: "secret" })).exitCode).toBe(
+      0,
+    );
+  });
+});
+
+interface Started {
+  models: Models;
+  clock: MovableClock;
+  logged: () => string;
+  /** Ends the current pause of the service; resolves when the next begins or nothing is left to do. */
+  nextLook(): Promise<void>;
+}
+
+async function service(
+  hub: ModelHub,
+  env: Record<string, string> = {},
+  { wanted = true, persistence = PERSISTENCE }: { wanted?: boolean; persistence?: Persistence } = {},
+): Promise<Started> {
+  const modelsFolder = await temporaryFolder();
+  const config = readConfig({
+    MODELS_DIR: modelsFolder,
+    MODEL_HUB_URL: hub.url,
+    WHISPER_MODEL: TINY.name,
+    ...env,
+  });
+  let logged = "";
+  const log = createLog("info", {
+    write(line) {
+      logged += line;
+    },
+  });
+  const clock = new MovableClock();
+  let endPause = () => {};
+  let pauses = 0;
+  const models = createModels({
+    config,
+    wanted,
+    log,
+    clock,
+    terminal: null,
+    persistence,
+    wait: (_ms, signal) =>
+      new Promise<void>((resolve, reject) => {
+        pauses += 1;
+        endPause = resolve;
+        signal.addEventListener("abort", () => reject(signal.reason));
+      }),
+  });
+  onTestFinished(() => models.stop());
+  return {
+    models,
+    clock,
+    logged: () => logged,
+    async nextLook() {
+      const before = pauses;
+      endPause();
+      await until(async () => pauses > before || models.installed() !== null);
+    },
+  };
+}
+
+const reaches = (models: Models, state: ModelsState["state"]) =>
+  until(async () => models.state().state === state);
+
+describe("the service", () => {
+  test("downloads a missing model in the background, and reports when it is installed", async () => {
+    const hub = await startHub();
+    hub.faults = { pieceDelayMs: 5 };
+    const { models, logged } = await service(hub);
+    expect(await models.look()).toMatchObject({ state: "missing", wanted: TINY.name, folder: null });
+    const folders: string[] = [];
+    models.onChange((model) => folders.push(model?.folder ?? "none"));
+    models.start();
+    expect(models.installed()).toBeNull();
+    await until(async () => (models.state().progress?.receivedBytes ?? 0) > 300_000);
+    expect(models.state()).toMatchObject({ state: "downloading", progress: { totalBytes: 1_800_000 } });
+    await reaches(models, "installed");
+    await until(async () => folders.length > 0);
+    expect(folders).toEqual([models.state().folder]);
+    expect(models.installed()).toMatchObject({ name: TINY.name });
+    expect(models.bundledTakesEnglish()).toBe(true);
+    expect(logged()).toMatch(/"progress":"\d+ % {2}/);
+  });
+
+  test("continues without a hub, retries with growing pauses, and shows the next retry", async () => {
+    const hub = await startHub();
+    hub.faults = { token: "secret" };
+    const { models, clock, nextLook } = await service(hub);
+    models.start();
+    await reaches(models, "failed");
+    const minutesUntilTry = () =>
+      Math.round((Date.parse(models.state().nextTryAt ?? "") - clock.now().getTime()) / 60_000);
+    expect(models.state()).toMatchObject({
+      error: expect.stringContaining("401"),
+      hint: expect.stringContaining("npx subtext models pull whisper-tiny"),
+    });
+    expect(minutesUntilTry()).toBe(1);
+    const requests = hub.requests.length;
+    await nextLook();
+    expect(hub.requests.length).toBe(requests);
+    expect(models.state().state).toBe("failed");
+
+    clock.advance(61_000);
+    await nextLook();
+    expect(hub.requests.length).toBeGreaterThan(requests);
+    expect(minutesUntilTry()).toBe(2);
+
+    hub.faults = {};
+    clock.advance(121_000);
+    await nextLook();
+    await reaches(models, "installed");
+    expect(models.state()).toMatchObject({ error: null, hint: null, nextTryAt: null });
+  });
+
+  test("downloads nothing if downloads are off, and uses a model that someone installs", async () => {
+    const hub = await startHub();
+    const { models, nextLook } = await service(hub, { MODEL_DOWNLOAD: "off" });
+    models.start();
+    await until(async () => models.state().error !== null);
+    expect(models.state()).toMatchObject({
+      state: "missing",
+      hint: expect.stringMatching(/MODEL_DOWNLOAD=auto.*models pull/),
+    });
+    expect(hub.requests).toEqual([]);
+    const folder = /installed in (\S+):/.exec(models.state().error ?? "")?.[1] ?? "";
+    const env = { MODELS_DIR: folder, MODEL_HUB_URL: hub.url, DATA_DIR: await temporaryFolder() };
+    expect((await run(["models", "pull", TINY.name], env)).exitCode).toBe(0);
+    const names: string[] = [];
+    models.onChange((model) => names.push(model?.name ?? "none"));
+    await nextLook();
+    await until(async () => names.length > 0);
+    expect(names).toEqual([TINY.name]);
+  });
+
+  test("notices that its model was removed when it opens an engine, and downloads it again", async () => {
+    const hub = await startHub();
+    const { models, logged } = await service(hub);
+    const names: string[] = [];
+    models.onChange((model) => names.push(model?.name ?? "none"));
+    models.start();
+    await until(async () => names.length === 1);
+    const { folder } = models.installed()!;
+    expect(models.stillInstalled()?.folder).toBe(folder);
+    expect(models.isComing()).toBe(false);
+
+    await rm(join(folder, "onnx"), { recursive: true });
+    expect(models.installed()).not.toBeNull();
+    expect(models.stillInstalled()).toBeNull();
+    expect(models.state()).toMatchObject({ state: "missing", error: expect.stringContaining(folder) });
+    expect(models.isComing()).toBe(true);
+    await until(async () => names.length === 2);
+    expect(models.stillInstalled()?.folder).toBe(folder);
+    expect(models.state()).toMatchObject({ state: "installed", error: null });
+    expect(logged()).toContain("the speech model is gone");
+  });
+
+  test("reports that the model is gone if it may not download, until someone restores it", async () => {
+    const [hub, folder] = [await startHub(), join(await temporaryFolder(), "model")];
+    await mkdir(folder);
+    const { models, nextLook } = await service(hub, { WHISPER_MODEL: folder });
+    await models.look();
+    models.start();
+    await rm(folder, { recursive: true });
+    expect(models.stillInstalled()).toBeNull();
+    expect([models.isComing(), models.state().state]).toEqual([false, "missing"]);
+    await mkdir(folder);
+    await nextLook();
+    await reaches(models, "installed");
+    expect(hub.requests).toEqual([]);
+  });
+
+  test("gives up on a hub that trickles, reports it, and retries later", async () => {
+    const hub = await startHub();
+    hub.faults = { trickleMs: 5 };
+    const persistence = {
+      timeouts: { answerMs: 5_000, stallMs: 200, leastBytesPerSecond: 10_000 },
+      tries: 2,
+      firstDelayMs: 1,
+    };
+    const { models, clock, nextLook } = await service(hub, {}, { persistence });
+    const names: (string | null)[] = [];
+    models.onChange((model) => names.push(model?.name ?? null));
+    expect(models.isComing()).toBe(true);
+    models.start();
+    await reaches(models, "failed");
+    expect(models.state().error).toMatch(/the server gives \d+ bytes a second, no more/);
+    expect([models.isComing(), names]).toEqual([false, [null]]);
+
+    hub.faults = {};
+    clock.advance(61_000);
+    await nextLook();
+    await reaches(models, "installed");
+    expect(names).toEqual([null, TINY.name]);
+  });
+
+  test("does not delay videos for a download that takes longer than six hours", async () => {
+    const hub = await startHub();
+    hub.faults = { pieceDelayMs: 20 };
+    const { models, clock } = await service(hub);
+    models.start();
+    await reaches(models, "downloading");
+    clock.advance(6 * 3_600_000 - 60_000);
+    expect(models.isComing()).toBe(true);
+    clock.advance(60_000);
+    expect([models.isComing(), models.state().state]).toEqual([false, "downloading"]);
+  });
+
+  test("uses a configured folder, and names what is missing in it", async () => {
+    const hub = await startHub();
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, "config.json"), "{}");
+    const there = await service(hub, { WHISPER_MODEL: folder });
+    expect(await there.models.look()).toMatchObject({ state: "installed", folder });
+    expect(there.models.bundledTakesEnglish()).toBe(false);
+
+    const lacking = await service(hub, { WHISPER_MODEL: join(folder, "nowhere") });
+    lacking.models.start();
+    await until(async () => lacking.models.state().error !== null);
+    expect(lacking.models.state()).toMatchObject({
+      state: "missing",
+      hint: expect.stringContaining("WHISPER_MODEL"),
+    });
+    expect(hub.requests).toEqual([]);
+  });
+
+  test("needs nothing if its engine has no model", async () => {
+    const hub = await startHub();
+    const { models } = await service(hub, {}, { wanted: false });
+    models.start();
+    expect(await models.look()).toMatchObject({ state: "unwanted", wanted: null, error: null, hint: null });
+    expect(hub.requests).toEqual([]);
+  });
+
+  test("stops during a download, which the next start continues", async () => {
+    const hub = await startHub();
+    hub.faults = { pieceDelayMs: 10 };
+    const first = await service(hub);
+    first.models.start();
+    await until(async () => (first.models.state().progress?.receivedBytes ?? 0) > 1_000_000);
+    await first.models.stop();
+    const { bytesServed } = hub;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(hub.bytesServed).toBeLessThanOrEqual(bytesServed + 65_536);
+    expect(first.models.installed()).toBeNull();
+    expect(first.logged()).not.toContain("could not be downloaded");
+  });
+});
+
+describe("a download's display", () => {
+  const at = (receivedBytes: number, totalBytes: number | null): DownloadProgress => ({
+    receivedBytes,
+    totalBytes,
+    bytesPerSecond: 8.1e6,
+    remainingSeconds: totalBytes === null ? null : 19.2,
+    elsewhere: false,
+  });
+
+  test("is a bar that never fills the terminal's last column, drawn a few times a second", () => {
+    const written: string[] = [];
+    let now = 0;
+    const terminal = { write: (text: string) => void written.push(text), columns: () => 40 };
+    const bar = drawBar("whisper-small", terminal, () => now);
+    bar.show(at(93e6, 252e6));
+    expect(written).toEqual(["\rwhisper-small  [##------]  36 %  93 MB \u001b[K"]);
+    bar.show(at(94e6, 252e6));
+    now = 100;
+    written.length = 0;
+    terminal.columns = () => 100;
+    bar.show(at(93e6, 252e6));
+    expect(written[0]).toBe(
+      "\rwhisper-small  [########----------------]  36 %  93 MB of 252 MB  8.1 MB/s  0:20 left\u001b[K",
+    );
+    bar.end();
+    expect(written.at(-1)).toBe("\n");
+  });
+
+  test("draws nothing if nothing was downloaded", () => {
+    const written: string[] = [];
+    drawBar("whisper-small", { write: (text) => void written.push(text), columns: () => 80 }).end();
+    expect(written).toEqual([]);
+  });
+
+  test("is a line for each tenth without a terminal, or for each 50 MB of an unknown size", () => {
+    const lines: string[] = [];
+    const known = writeLines((line) => lines.push(line));
+    for (let percent = 0; percent <= 100; percent += 2) known.show(at(percent * 1e6, 100e6));
+    expect(lines.map((line) => /(\d+) %/.exec(line)?.[1])).toEqual([
+      "0",
+      "10",
+      "20",
+      "30",
+      "40",
+      "50",
+      "60",
+      "70",
+      "80",
+      "90",
+      "100",
+    ]);
+    lines.length = 0;
+    const unknown = writeLines((line) => lines.push(line));
+    for (let megabytes = 0; megabytes <= 120; megabytes += 10) unknown.show(at(megabytes * 1e6, null));
+    expect(lines).toEqual(["0.0 MB  8.1 MB/s", "50 MB  8.1 MB/s", "100 MB  8.1 MB/s"]);
+  });
+});
+
+describe("the settings", () => {
+  test.each([
+    ["WHISPER_MODEL", "whisper-huge"],
+    ["WHISPER_MODEL", "models/whisper"],
+    ["MODEL_DOWNLOAD", "yes"],
+    ["MODEL_HUB_URL", "ftp://hub.example"],
+    ["MODEL_HUB_URL", "https://hub.example/?mirror=1"],
+  ])("%s=%s is rejected with valid values", (name, value) => {
+    expect(() => readConfig({ [name]: value })).toThrow(`${name}=${value} cannot be used: `);
+  });
+
+  test("the URL of a hub with a password is rejected without showing it", () => {
+    expect(() => readConfig({ MODEL_HUB_URL: "https://me:hunter2@hub.example" })).toThrow(ConfigError);
+    expect(() => readConfig({ MODEL_HUB_URL: "https://me:hunter2@hub.example" })).toThrow(/^(?!.*hunter2)/);
+  });
+
+  test("models are in the data folder by default, and a mirror may have a path", () => {
+    expect(readConfig({ DATA_DIR: "/srv/subtext" }).modelsFolder).toBe("/srv/subtext/models");
+    expect(readConfig({ MODELS_DIR: "/srv/models" }).modelsFolder).toBe("/srv/models");
+    expect(readConfig({ MODEL_HUB_URL: "https://mirror.example/hub/" }).modelHubUrl).toBe(
+      "https://mirror.example/hub",
+    );
+  });
+});
+
+test("docs/models.md lists every model of the catalog", async () => {
+  const docs = await readFile(join(import.meta.dirname, "../../../docs/models.md"), "utf8");
+  const rows = [...docs.matchAll(/^\| `([\w.-]+)` \| (\d+) \| ([\d,]+) MB \|.*`([\w./-]+)` \|$/gm)];
+  expect(rows.map(([, name, languages, size, repository]) => [name, languages, size, repository])).toEqual(
+    KNOWN_MODELS.map(({ name, languageCount, downloadBytes, repository }) => [
+      name,
+      String(languageCount),
+      (downloadBytes / 1e6).toLocaleString("en"),
+      repository,
+    ]),
+  );
+});
