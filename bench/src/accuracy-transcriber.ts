@@ -46,6 +46,9 @@ export async function openTranscriber(folder: string, engines: Engines): Promise
       if (error instanceof SpeechError && error.code === "language_unsupported") {
         return { words: [], language: "refused" };
       }
+      if (error instanceof SpeechError && error.code === "language_undetermined") {
+        return { words: [], language: "und" };
+      }
       throw error;
     }
   }

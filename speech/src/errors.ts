@@ -13,6 +13,8 @@ export const SPEECH_ERRORS = {
   media_too_long: { retryable: false },
   /** People speak a language that no installed engine supports. */
   language_unsupported: { retryable: false },
+  /** People speak, but nothing they say was recognized with confidence; probably in another language. */
+  language_undetermined: { retryable: false },
   /** Neither a system ffmpeg nor the optional package node-av is installed. */
   decoder_unavailable: { retryable: true },
   /** The decoder was killed or exceeded its time limit. */

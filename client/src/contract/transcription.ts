@@ -12,6 +12,7 @@ export const FAILURE_CODES = [
   "undecodable_audio",
   "media_too_long",
   "language_unsupported",
+  "language_undetermined",
   "decoder_unavailable",
   "decoder_crashed",
   "model_unusable",

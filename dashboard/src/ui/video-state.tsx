@@ -58,6 +58,10 @@ const FAILURES: Record<string, FailureText> = {
     problem: "The spoken language isn't supported by the installed model.",
     remedy: "Install a multilingual one: npx subtext models pull",
   },
+  language_undetermined: {
+    problem: "The installed model recognized nothing in the speech. It may be in another language.",
+    remedy: "Install a multilingual one, then try again: npx subtext models pull",
+  },
   decoder_unavailable: {
     problem: "No media decoder is installed.",
     remedy: "Install ffmpeg on the server.",

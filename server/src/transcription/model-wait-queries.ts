@@ -5,7 +5,7 @@ import type { NamedJob } from "../queue/lost-job-queries.ts";
 import type { Failure } from "./attempt-queries.ts";
 
 /** Failures that the model being downloaded may fix. Without it, no later attempt would succeed, so none is scheduled. */
-const FIXED_BY_MODEL = ["language_unsupported", "model_not_found"];
+const FIXED_BY_MODEL = ["language_unsupported", "language_undetermined", "model_not_found"];
 
 export function isFixedByModel(failure: Failure): boolean {
   return FIXED_BY_MODEL.includes(failure.code);

@@ -114,6 +114,16 @@ export class EnglishEvidence {
     return this.#seconds === 0 ? 0 : this.#weightedScore / this.#seconds;
   }
 
+  /** Seconds of speech that voice activity detection is confident about. */
+  get sureSeconds(): number {
+    return this.#sureSeconds;
+  }
+
+  /** Whether the sound is good enough to recognize English in it. */
+  get isClearSound(): boolean {
+    return this.#weightedRange >= CLEAR_SOUND_RANGE * this.#seconds;
+  }
+
   /** Whether people speak, whatever was recognized: laughter, music and crowds are also detected as speech. */
   get hasSpeech(): boolean {
     return this.#sureSeconds >= SURE_SECONDS && this.#sureSeconds >= SURE_SHARE * this.#seconds;
@@ -141,7 +151,7 @@ export class EnglishEvidence {
   }
 
   get #isClearSpeech(): boolean {
-    return this.hasSpeech && this.#weightedRange >= CLEAR_SOUND_RANGE * this.#seconds;
+    return this.hasSpeech && this.isClearSound;
   }
 
   get #findEnglishUtterances(): number {

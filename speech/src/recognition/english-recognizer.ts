@@ -15,8 +15,13 @@ import {
 
 /** At this score an engine hallucinates: on laughter, music or a few seconds of another language. */
 const HALLUCINATION_SCORE = -1;
-/** In a recording that may be in another language, only utterances that score like English are kept. */
-const DOUBTFUL_SCORE = -0.55;
+/**
+ * In a recording that may be in another language, only utterances are kept that are English by themselves. In clear
+ * sound other languages score up to −0.47; in noise, English scores low.
+ */
+const ACCEPTED_SCORE = { clear: -0.4, noisy: -0.55 };
+/** With less, a recording without words counts as noise or as too short to classify. */
+const CLEAR_SPEECH_SECONDS = 3;
 /** Takes about two seconds; larger batches use all cores. */
 const BATCH = { utterances: 32, speechSeconds: 240 };
 
@@ -48,8 +53,10 @@ export class EnglishRecognizer {
     const speech = milliseconds(this.#speechSeconds);
     const classification = this.#evidence.classify();
     if (classification === "other") throw this.#notEnglish();
-    const limit = classification === "english" ? HALLUCINATION_SCORE : DOUBTFUL_SCORE;
+    const accepted = this.#evidence.isClearSound ? ACCEPTED_SCORE.clear : ACCEPTED_SCORE.noisy;
+    const limit = classification === "english" ? HALLUCINATION_SCORE : accepted;
     const kept = this.#recognized.filter(({ score }) => score > limit);
+    if (kept.length === 0 && this.#evidence.sureSeconds >= CLEAR_SPEECH_SECONDS) throw this.#undetermined();
     const hasSpeech = this.#recognized.length > 0 || this.#evidence.hasSpeech;
     const language = hasSpeech ? (classification === "english" ? "en" : "und") : "zxx";
     const utterances = kept.map(({ utterance }) => ({ ...utterance, language }));
@@ -70,6 +77,14 @@ export class EnglishRecognizer {
         engine: this.#engine.name,
       }),
     });
+  }
+
+  #undetermined(): SpeechError {
+    return new SpeechError(
+      "language_undetermined",
+      `People speak, but the bundled engine (${this.#engine.name}), which knows only English, recognized nothing ` +
+        `with confidence. ${this.#remedy}`,
+    );
   }
 
   #notEnglish(): SpeechError {

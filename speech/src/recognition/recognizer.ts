@@ -30,7 +30,7 @@ export interface Recognizer {
   /**
    * Recognizes what was held back.
    * @param durationSeconds Of the media.
-   * @throws SpeechError `language_unsupported`
+   * @throws SpeechError `language_unsupported`, `language_undetermined`
    */
   finish(durationSeconds: number, options: RecognizerOptions): Promise<RecognizedSpeech>;
 }

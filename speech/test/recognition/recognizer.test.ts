@@ -339,6 +339,41 @@ describe("the bundled engine alone", () => {
     });
   });
 
+  /** Recognizes Spanish with this confidence, and other languages than English with less. */
+  const surerOfSpanish = (spanish: number): FakeEngine => {
+    const engine = fakeEnglishOnly();
+    const { recognize } = engine;
+    engine.recognize = async (utterances, options) =>
+      (await recognize(utterances, options)).map((result) => ({
+        ...result,
+        words: result.words.map((word) =>
+          word.word.startsWith("misheard-es") ? { ...word, confidence: spanish } : word,
+        ),
+      }));
+    return engine;
+  };
+
+  test("clear speech of which nothing is recognized with confidence is undetermined, with a remedy", async () => {
+    await expect(recognize(talk("es", 2, 2), { bundled: surerOfSpanish(0.64) })).rejects.toMatchObject({
+      code: "language_undetermined",
+      message: expect.stringContaining(REMEDY),
+      retryable: false,
+    });
+  });
+
+  test("two seconds of such speech are no failure, and have no words", async () => {
+    const result = await recognize(talk("es", 1, 2), { bundled: surerOfSpanish(0.64) });
+    expect(result).toMatchObject({ language: "und", words: [] });
+  });
+
+  test("a recording of an undetermined language has only the words that are English by themselves", async () => {
+    const pause: FakeSpeech = [null, 2.5];
+    const parts = [...talk("en", 3, 2), pause, ...talk("es", 3, 2), pause, ...talk("pt", 7, 2)];
+    const result = await recognize(parts, { bundled: surerOfSpanish(0.62) });
+    expect(result.language).toBe("und");
+    expect(texts(result)).toEqual(result.said("en"));
+  });
+
   test("the rest of a long recording in another language is not recognized", async () => {
     const bundled = fakeEnglishOnly();
     await expect(recognize(talk("es", 120), { bundled })).rejects.toMatchObject({
