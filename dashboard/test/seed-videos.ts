@@ -25,6 +25,7 @@ export async function seedEveryState({ parts }: Service, environmentId: string):
       job_id: newJobId(),
       stages: "null",
       created_at: now,
+      queued_at: now,
       ...transcription,
     };
     await db
